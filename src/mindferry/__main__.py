@@ -1,0 +1,5 @@
+"""`python -m mindferry` is the `mindferry` command."""
+
+from .cli import main
+
+main()

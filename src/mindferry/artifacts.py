@@ -1,0 +1,235 @@
+"""What the stages hand to each other: frozen dataclasses, and their JSON in `.mindferry/<stage>.json`."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import types
+import typing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from .errors import MindferryError
+from .files import write_text
+
+STATE = ".mindferry"
+FORMAT = 1
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One place that needs a person, or that a person should know of."""
+
+    code: str  # MF1xx code, MF2xx training, MF3xx data, MF4xx weights, MF9xx files
+    severity: str  # "error": left unconverted; "warning": converted, look at it; "note": for information
+    path: str
+    line: int
+    column: int
+    message: str
+    advice: str = ""
+    rule: str = ""
+
+    def __str__(self) -> str:
+        advice = f" → {self.advice}" if self.advice else ""
+        return f"{self.path}:{self.line}:{self.column} {self.code} {self.message}{advice}"
+
+
+@dataclass(frozen=True, slots=True)
+class ApiUse:
+    """One torch API in one file."""
+
+    api: str
+    path: str
+    lines: tuple[int, ...]
+    counterpart: str
+    kind: str  # native, helper, missing, unknown
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleClass:
+    name: str
+    path: str
+    line: int
+    base: str
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """What `analyze` read in a project, without running any of it."""
+
+    root: str
+    files: tuple[str, ...]
+    torch_files: tuple[str, ...]
+    lines: int
+    apis: tuple[ApiUse, ...]
+    modules: tuple[ModuleClass, ...]
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """One applied rule: where, which, and what it wrote there."""
+
+    line: int
+    column: int
+    rule: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileConversion:
+    path: str
+    status: str  # converted, unchanged, copied, skipped, failed
+    digest: str
+    rewrites: tuple[Rewrite, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectConversion:
+    """What `convert` did, file by file."""
+
+    source: str
+    output: str
+    files: tuple[FileConversion, ...]
+    helpers: tuple[str, ...] = ()
+    parameter_names: dict[str, dict[str, str]] = field(default_factory=dict)  # MindSpore class -> torch name -> its name
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return tuple(finding for file in self.files for finding in file.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class WeightEntry:
+    source: str
+    target: str
+    shape: tuple[int, ...]
+    dtype: str
+    how: str  # exact, cell, record, pattern, map
+
+
+@dataclass(frozen=True, slots=True)
+class WeightsReport:
+    """Which parameter became which, and what found no place."""
+
+    source: str
+    output: str
+    entries: tuple[WeightEntry, ...]
+    dropped: tuple[str, ...] = ()  # has no counterpart by design, such as num_batches_tracked
+    missing: tuple[str, ...] = ()  # in the model, not in the file
+    unexpected: tuple[str, ...] = ()  # in the file, not in the model
+    mismatched: tuple[str, ...] = ()  # shapes differ
+
+    @property
+    def complete(self) -> bool:
+        return not (self.missing or self.unexpected or self.mismatched)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One tensor on both sides: a module's output or gradient, a parameter's gradient, the network's output."""
+
+    name: str
+    kind: str  # output, gradient, parameter
+    shape: tuple[int, ...]
+    max_abs: float
+    max_rel: float  # largest absolute error / largest absolute reference value
+    cosine: float
+    tolerance: float  # what max_rel had to stay under
+    reference_error: float  # the reference's own float32 error against float64, same measure; nan where not measured
+    own_error: float  # the module's error on the reference's own input; nan where not measured
+    passed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """Both models over the same samples."""
+
+    samples: int
+    agree: int
+    reference_accuracy: float
+    accuracy: float
+    differing: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What `verify` measured."""
+
+    model: str
+    inputs: str
+    differences: tuple[Difference, ...]
+    predictions: Predictions | None
+    passed: bool
+    first_divergence: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    loss: float
+    lr: float
+    grad_norm: float
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """The same training steps on both sides."""
+
+    reference: tuple[Step, ...]
+    converted: tuple[Step, ...]
+    tolerance: float
+    worst: float  # largest relative loss difference
+    passed: bool
+    first_difference: str = ""
+    seconds: float = 0.0
+
+
+def save(artifact: Any, folder: Path, stage: str) -> Path:
+    """Write `artifact` as `folder/.mindferry/<stage>.json`."""
+    path = folder / STATE / f"{stage}.json"
+    write_text(path, dumps(artifact))
+    return path
+
+
+def dumps(artifact: Any) -> str:
+    body = {"mindferry": FORMAT, "kind": type(artifact).__name__, **dataclasses.asdict(artifact)}
+    return json.dumps(body, indent=1, ensure_ascii=False) + "\n"
+
+
+def load(kind: type[T], folder: Path, stage: str) -> T:
+    """Read `folder/.mindferry/<stage>.json` back."""
+    path = folder / STATE / f"{stage}.json"
+    try:
+        body = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise MindferryError(f"no {path}; run `mindferry {stage}` first") from None
+    except (OSError, ValueError) as error:
+        raise MindferryError(f"cannot read {path} ({error}); run `mindferry {stage}` again") from None
+    if not isinstance(body, dict) or body.get("kind") != kind.__name__ or body.get("mindferry") != FORMAT:
+        raise MindferryError(f"{path} was not written by this version of mindferry; run `mindferry {stage}` again")
+    try:
+        return cast(T, _build(kind, body))
+    except (KeyError, TypeError, ValueError) as error:
+        raise MindferryError(f"{path} is incomplete ({error}); run `mindferry {stage}` again") from None
+
+
+def _build(kind: Any, value: Any) -> Any:
+    """JSON value -> the annotated type, dataclasses and tuples included."""
+    origin, args = typing.get_origin(kind), typing.get_args(kind)
+    if dataclasses.is_dataclass(kind):
+        hints = typing.get_type_hints(kind)
+        names = [f.name for f in dataclasses.fields(kind)]
+        return cast(Any, kind)(**{name: _build(hints[name], value[name]) for name in names if name in value})
+    if origin is tuple:
+        return tuple(_build(args[0], item) for item in value)
+    if origin is dict:
+        return {key: _build(args[1], item) for key, item in value.items()}
+    if origin in (typing.Union, types.UnionType):
+        return None if value is None else _build(next(a for a in args if a is not type(None)), value)
+    return kind(value) if kind in (int, float, str, bool) else value

@@ -1,0 +1,30 @@
+"""Progress on stderr while long work runs; silent when stderr is not a terminal."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+stderr = Console(stderr=True)
+stdout = Console()
+
+
+class Advance(Protocol):
+    def __call__(self, note: str = "", steps: int = 1) -> None: ...
+
+
+@contextlib.contextmanager
+def progress(title: str, total: int | None = None) -> Iterator[Advance]:
+    """`with progress("convert", len(files)) as advance: ... advance(name)`."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as bars:
+        task = bars.add_task(title, total=total)
+
+        def advance(note: str = "", steps: int = 1) -> None:
+            bars.update(task, advance=steps, description=f"{title} {note}".rstrip())
+
+        yield advance

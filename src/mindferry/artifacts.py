@@ -110,7 +110,7 @@ class WeightEntry:
     target: str
     shape: tuple[int, ...]
     dtype: str
-    how: str  # exact, cell, record, pattern, map
+    how: str  # exact, cell, record, structure, pattern, map
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +124,9 @@ class WeightsReport:
     missing: tuple[str, ...] = ()  # in the model, not in the file
     unexpected: tuple[str, ...] = ()  # in the file, not in the model
     mismatched: tuple[str, ...] = ()  # shapes differ
+    kept: tuple[str, ...] = ()  # in the model only, by design: a norm without affine keeps its ones and zeros
+    key: str = ""  # where in a nested training checkpoint the parameters were
+    others: tuple[str, ...] = ()  # other sets of parameters in there, such as an EMA copy
 
     @property
     def complete(self) -> bool:

@@ -1,0 +1,192 @@
+"""Which tensor of a torch checkpoint goes to which place of a MindSpore model, when the model is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from .layers import layer_of
+from .tree import Slot, Tree
+from .usermap import UserMap
+
+Shape = tuple[int, ...]
+Record = Mapping[str, Mapping[str, str]]
+
+# What data-parallel and compiled models put before every name.
+WRAPPERS = ("module.", "_orig_mod.", "model.")
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One tensor's way: usually one source, several where they fold into one (weight norm, spectral norm)."""
+
+    sources: tuple[str, ...]
+    target: str  # name in a checkpoint
+    shape: Shape  # at the target
+    how: str  # exact, cell, record, structure, pattern, map
+    fold: str = ""  # weight_norm, spectral_norm, spectral_norm_1, or a user map's transform
+    path: str = ""  # the slot, where a model is known
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    moves: tuple[Move, ...]
+    aliases: tuple[Move, ...] = ()  # second names of a tied tensor: checked against the first, not written again
+    dropped: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    unexpected: tuple[str, ...] = ()
+    mismatched: tuple[str, ...] = ()
+
+
+def match(tree: Tree, shapes: Mapping[str, Shape], names: UserMap | None = None, record: Record | None = None) -> Plan:
+    """Match the checkpoint's `shapes` to the model's slots: user map, then exact names, then the cells' classes."""
+    return _Matcher(tree, shapes, names or UserMap(), record or {}).plan()
+
+
+class _Matcher:
+    def __init__(self, tree: Tree, shapes: Mapping[str, Shape], names: UserMap, record: Record) -> None:
+        self.tree, self.shapes, self.names, self.record = tree, shapes, names, record
+        self.prefix = wrapper_prefix(shapes, [slot.path for slot in tree.slots])
+        self.used: set[str] = set()
+        self.mismatched: list[str] = []
+        self.mapped = self._user_mapped()
+
+    def plan(self) -> Plan:
+        ties: dict[int, list[Slot]] = {}
+        for slot in self.tree.slots:
+            ties.setdefault(slot.tie, []).append(slot)
+        moves, aliases, kept, missing = [], [], [], []
+        for slots in ties.values():
+            found = [move for move in map(self._find, slots) if move]
+            moves += found[:1]
+            aliases += found[1:]
+            if not found and not any(slot.path in _first_words(self.mismatched) for slot in slots):
+                (kept if any(map(self._is_optional, slots)) else missing).append(slots[0].path)
+        dropped = [name for name in self.shapes if name not in self.used and is_counter(name, self.shapes)]
+        dropped += [name for name in self.shapes if name not in self.used and self.names.drops(name)]
+        rest = [
+            n for n in self.shapes if n not in self.used and n not in dropped and n not in _first_words(self.mismatched)
+        ]
+        return Plan(
+            tuple(moves),
+            tuple(aliases),
+            tuple(dropped),
+            tuple(kept),
+            tuple(missing),
+            tuple(rest),
+            tuple(self.mismatched),
+        )
+
+    def _find(self, slot: Slot) -> Move | None:
+        spelled, how = torch_path(slot.path, self.tree, self.record)
+        owner = self.tree.cells.get(slot.path.rpartition(".")[0], ())
+        widened = slot.path.rpartition(".")[2] in layer_of(owner)[0].widened
+        if slot.name in self.mapped or slot.path in self.mapped:
+            return self._take_mapped(slot)
+        if self.shapes.get(self.prefix + slot.path) == slot.shape:
+            return self._take(slot, (slot.path,), "exact")
+        for name in dict.fromkeys((spelled, *_respelled(slot.path), slot.path)):
+            if (shape := self.shapes.get(self.prefix + name)) is not None:
+                if fits(shape, slot.shape, widened):
+                    return self._take(slot, (name,), how)
+                self.mismatched.append(
+                    f"{slot.path} {slot.shape} in the model, {self.prefix + name} {shape} in the file"
+                )
+                self.used.add(self.prefix + name)
+                return None
+        return self._fold(slot, spelled, widened, "Transpose" in "".join(owner))
+
+    def _fold(self, slot: Slot, name: str, widened: bool, is_transposed: bool) -> Move | None:
+        """Weight and spectral norm: torch stores the factors, a plain layer of MindSpore wants their product."""
+        owner, dot, local = name.rpartition(".")
+        parametrized = f"{owner}{dot}parametrizations.{local}."
+        spectral = "spectral_norm_1" if is_transposed else "spectral_norm"
+        forms = (
+            ("weight_norm", (f"{name}_g", f"{name}_v"), 1),
+            ("weight_norm", (f"{parametrized}original0", f"{parametrized}original1"), 1),
+            (spectral, (f"{name}_orig", f"{name}_u", f"{name}_v"), 0),
+            (spectral, (f"{parametrized}original", f"{parametrized}0._u", f"{parametrized}0._v"), 0),
+        )
+        for fold, sources, whole in forms:
+            shapes = [self.shapes.get(self.prefix + source) for source in sources]
+            shape = shapes[whole]
+            if None not in shapes and shape is not None and fits(shape, slot.shape, widened):
+                return self._take(slot, sources, "cell", fold)
+        return None
+
+    def _take(self, slot: Slot, names: tuple[str, ...], how: str, fold: str = "") -> Move:
+        sources = tuple(self.prefix + name for name in names)
+        self.used.update(sources)
+        return Move(sources, slot.name, slot.shape, how, fold, slot.path)
+
+    def _user_mapped(self) -> dict[str, tuple[str, str]]:
+        mapped = {}
+        for source in self.shapes:
+            if target := self.names.target(source):
+                mapped[target[0]] = (source, target[1])
+        return mapped
+
+    def _take_mapped(self, slot: Slot) -> Move:
+        source, transform = self.mapped[slot.name if slot.name in self.mapped else slot.path]
+        self.used.add(source)
+        return Move((source,), slot.name, slot.shape, "map", transform, slot.path)
+
+    def _is_optional(self, slot: Slot) -> bool:
+        if slot.optional:
+            return True
+        # A norm without bias: MindSpore's keeps its zeros.
+        spelled, _ = torch_path(slot.path, self.tree, self.record)
+        weight = self.prefix + spelled.removesuffix("bias") + "weight"
+        return slot.path.endswith("beta") and spelled.endswith("bias") and self.shapes.get(weight) == slot.shape
+
+
+def torch_path(path: str, tree: Tree, record: Record) -> tuple[str, str]:
+    """A slot's path as torch spells it, and whether the cells or the conversion record told."""
+    here, spelled, how = "", [], "cell"
+    parts = path.split(".")
+    for depth, part in enumerate(parts):
+        layer, recorded = layer_of(tree.cells.get(here, ()), record)
+        names = layer.names if depth == len(parts) - 1 else layer.children
+        twin = next((theirs for theirs, ours in names.items() if ours == part), part)
+        how = "record" if recorded and twin != part else how
+        spelled += [twin] if twin else []
+        here = f"{here}.{part}" if here else part
+    return ".".join(spelled), how
+
+
+def fits(source: Shape, target: Shape, widened: bool = False) -> bool:
+    """Same shape, or one that differs in a way that changes no value's place."""
+    if source == target or {source, target} == {(), (1,)}:
+        return True
+    return widened and (*source[:2], 1, *source[2:]) == target
+
+
+def is_counter(name: str, shapes: Mapping[str, Shape]) -> bool:
+    """torch's batch norms count batches; MindSpore's have no such thing."""
+    owner, dot, local = name.rpartition(".")
+    return local == "num_batches_tracked" and f"{owner}{dot}running_mean" in shapes
+
+
+def wrapper_prefix(names: Iterable[str], paths: Iterable[str] = ()) -> str:
+    """The prefix that DataParallel, DDP, torch.compile or a Lightning module put before every name, if one did."""
+    names, paths, prefix = list(names), list(paths), ""
+    while names:
+        found = next((w for w in WRAPPERS if all(name.startswith(prefix + w) for name in names)), None)
+        is_ours = found is None or any(path.startswith(found) for path in paths)
+        if found is None or is_ours or (found == "model." and not paths):
+            break
+        prefix += found
+    return prefix
+
+
+def _respelled(path: str) -> list[str]:
+    """The parametrized spelling of factors that the cell holds under their older names."""
+    owner, dot, local = path.rpartition(".")
+    name, _, factor = local.rpartition("_")
+    new = {"g": ("original0",), "v": ("original1", "0._v"), "orig": ("original",), "u": ("0._u",)}.get(factor, ())
+    return [f"{owner}{dot}parametrizations.{name}.{ending}" for ending in new]
+
+
+def _first_words(lines: Iterable[str]) -> set[str]:
+    return {line.split(" ", 1)[0] for line in lines}

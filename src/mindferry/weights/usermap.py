@@ -1,0 +1,76 @@
+"""A user's own map of names, from TOML: exact names, regular expressions, transforms, and what to leave out."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..errors import MindferryError
+from .transforms import check_transform
+
+
+@dataclass(frozen=True, slots=True)
+class UserMap:
+    """`[names]` exact; `[patterns]` and `drop` by regular expression; `[transforms]` by that of the source."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    patterns: tuple[tuple[re.Pattern[str], str], ...] = ()
+    transforms: tuple[tuple[re.Pattern[str], str], ...] = ()
+    dropped: tuple[re.Pattern[str], ...] = ()
+
+    def target(self, source: str) -> tuple[str, str] | None:
+        """The target name and transform of `source`, or None where the map doesn't speak of it."""
+        transform = next((t for pattern, t in self.transforms if pattern.fullmatch(source)), "")
+        if source in self.names:
+            return self.names[source], transform
+        for pattern, template in self.patterns:
+            if found := pattern.fullmatch(source):
+                return found.expand(template), transform
+        return (source, transform) if transform else None
+
+    def drops(self, source: str) -> bool:
+        return any(pattern.fullmatch(source) for pattern in self.dropped)
+
+
+def read_user_map(path: Path) -> UserMap:
+    try:
+        body = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise MindferryError(
+            f"cannot read the map {path} ({error}); it is TOML with [names], [patterns], [transforms]"
+        ) from None
+    unknown = sorted(set(body) - {"names", "patterns", "transforms", "drop"})
+    if unknown:
+        raise MindferryError(
+            f"{path}: unknown key {unknown[0]!r}; a map has [names], [patterns], [transforms] and drop"
+        )
+    tables = [body.get(key, {}) for key in ("names", "patterns", "transforms")]
+    drop = body.get("drop", [])
+    is_text = all(isinstance(table, dict) and all(isinstance(v, str) for v in table.values()) for table in tables)
+    if not is_text or not isinstance(drop, list) or not all(isinstance(item, str) for item in drop):
+        raise MindferryError(
+            f"{path}: names, patterns and transforms map strings to strings, drop is a list of strings"
+        )
+    names, patterns, transforms = tables
+    for transform in transforms.values():
+        check_transform(transform, str(path))
+    return UserMap(
+        names, _compiled(patterns, path), _compiled(transforms, path), tuple(_compile(p, path) for p in drop)
+    )
+
+
+def _compiled(table: dict[str, str], path: Path) -> tuple[tuple[re.Pattern[str], str], ...]:
+    compiled = tuple((_compile(pattern, path), value) for pattern, value in table.items())
+    for pattern, template in compiled:
+        if max([int(number) for number in re.findall(r"\\(\d+)", template)], default=0) > pattern.groups:
+            raise MindferryError(f"{path}: {template!r} names a group that {pattern.pattern!r} doesn't have")
+    return compiled
+
+
+def _compile(pattern: str, path: Path) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise MindferryError(f"{path}: {pattern!r} is no regular expression ({error})") from None

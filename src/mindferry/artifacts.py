@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import types
 import typing
 from dataclasses import dataclass, field
@@ -138,7 +139,7 @@ class Difference:
     """One tensor on both sides: a module's output or gradient, a parameter's gradient, the network's output."""
 
     name: str
-    kind: str  # output, gradient, parameter
+    kind: str  # network, output, gradient, parameter, buffer
     shape: tuple[int, ...]
     max_abs: float
     max_rel: float  # largest absolute error / largest absolute reference value
@@ -147,6 +148,11 @@ class Difference:
     reference_error: float  # the reference's own float32 error against float64, same measure; nan where not measured
     own_error: float  # the module's error on the reference's own input; nan where not measured
     passed: bool
+    mode: str = "eval"  # eval, train, jit
+    call: int = 0  # which call of the module, from 0
+    own_tolerance: float = math.nan  # what own_error had to stay under
+    own_reference_error: float = math.nan  # the reference's own float32 error in the same run
+    note: str = ""  # what is wrong, where a number doesn't say it
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +164,8 @@ class Predictions:
     reference_accuracy: float
     accuracy: float
     differing: tuple[int, ...] = ()
+    passed: bool = True
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +179,9 @@ class Comparison:
     passed: bool
     first_divergence: str = ""
     seconds: float = 0.0
+    culprits: tuple[str, ...] = ()  # modules or parameters that are wrong by themselves, in execution order
+    unmatched: tuple[str, ...] = ()  # modules that only one side has
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

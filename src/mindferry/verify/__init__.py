@@ -1,1 +1,1 @@
-"""Two frameworks -> Comparison: the same weights and inputs on both sides, each module's output and gradient compared."""
+"""Two frameworks -> Comparison: same weights, same inputs, every module's output and gradient."""

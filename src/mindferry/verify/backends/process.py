@@ -182,8 +182,8 @@ class Worker:
         stack = log[log.rfind("Current thread" if "Current thread" in log else "Thread 0x") :]
         frames = [line.strip() for line in stack.splitlines() if line.strip().startswith('File "')]
         own = [frame for frame in frames if self.project is not None and str(self.project) in frame]
-        chosen = dict.fromkeys([*frames[:1], *own[:1]])
-        return "; ".join(frame.removeprefix("File ").replace(f"{self.project}/", "").replace('"', "") for frame in chosen)
+        chosen = "; ".join(dict.fromkeys([*frames[:1], *own[:1]]))
+        return chosen.replace("File ", "").replace(f"{self.project}/", "").replace('"', "")
 
     def _tail(self, lines: int) -> str:
         try:

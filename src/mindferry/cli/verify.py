@@ -1,0 +1,86 @@
+"""`mindferry verify`: same weights, same inputs, every module's output and gradient side by side."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from ..artifacts import Comparison
+
+
+@click.command()
+@click.argument("converted", required=False, type=click.Path(path_type=Path))
+@click.option("--torch", "reference", type=click.Path(path_type=Path), help="The torch project, or a file of it.")
+@click.option("--mindspore", "other", type=click.Path(path_type=Path), help="The same as the argument.")
+@click.option("--model", default="", metavar="MODULE:FACTORY", help="What makes the model, on both sides.")
+@click.option("--input", "inputs", multiple=True, metavar="SPEC", help="Such as 'ids=int64[2,16]@0..99', or a file.")
+@click.option("--weights", default="", metavar="FILE", help="torch checkpoint; else initial weights, with spread.")
+@click.option("--test-data", default="", metavar="MODULE:FUNCTION", help="Gives (inputs, labels) batches.")
+@click.option("--modes", default="", help="eval, train, jit; by default eval,train.")
+@click.option("--golden", type=click.Path(path_type=Path), help="A file from `mindferry record`; no torch needed.")
+@click.option("--k", type=float, help="Allowed multiple of torch's own float32 error. By default 4.")
+@click.option("--seed", default=0, help="Of the inputs.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def command(
+    converted: Path | None,
+    reference: Path | None,
+    other: Path | None,
+    model: str,
+    inputs: tuple[str, ...],
+    weights: str,
+    test_data: str,
+    modes: str,
+    golden: Path | None,
+    k: float | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Compare a converted model with its original, module by module, forward and gradient.
+
+    \b
+    mindferry verify build/resnet50_ms               all from mindferry.toml and the conversion's record
+    mindferry verify --torch a --mindspore b --model model:resnet50 --input 'float32[4,3,224,224]'
+    mindferry verify build/resnet50_ms --golden resnet50.golden
+
+    The reference also runs in float64. A value passes if its error is at most k times torch's own float32 error.
+    Exit code 1: they differ. The table names the first module that is wrong by itself.
+    """
+    from ..artifacts import dumps, save
+    from ..progress import progress
+    from ..verify.run import verify
+    from ..verify.settings import settings
+
+    chosen = settings(
+        converted or other,
+        reference=reference,
+        model=model,
+        inputs=inputs,
+        weights=weights,
+        test_data=test_data,
+        modes=modes,
+        seed=seed,
+        k=k,
+        golden=golden,
+    )
+    with progress("verify") as advance:
+        comparison = verify(chosen, advance)
+    path = save(comparison, chosen.converted, "verify")
+    if as_json:
+        click.echo(dumps(comparison), nl=False)
+    else:
+        _print(comparison, path)
+    sys.exit(0 if comparison.passed else 1)
+
+
+def _print(comparison: Comparison, path: Path) -> None:
+    from ..progress import stdout
+    from ..verify.table import rows, summary
+
+    stdout.print(rows(comparison))
+    for line in summary(comparison):
+        stdout.print(line, highlight=False, soft_wrap=True)
+    stdout.print(f"Written to {path}", highlight=False, soft_wrap=True)

@@ -1,0 +1,335 @@
+"""The MindSpore side: build the model, give it the golden file's weights and inputs, compare while it runs."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...errors import MindferryError
+from ..compare import Measurement, distance
+from ..golden import CallRecord, Golden, ModeRecord, open_golden
+from ..goldenfile import RecordError
+from ..named import build
+from ..nesting import leaves, rebuild
+from ..predict import batches, save
+
+if TYPE_CHECKING:
+    from .worker import Json, Link
+
+Cell = Any
+Tensor = Any
+Doing = Callable[[str], None]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Measured:
+    """Everything that one comparison measured, before it is judged."""
+
+    measurements: tuple[Measurement, ...]
+    unmatched: tuple[str, ...]  # modules that only one side has, or calls
+
+
+def compare(payload: Json, link: Link) -> Json:
+    """In the worker: {"model", "golden", "modes"} -> Measured as JSON."""
+    golden = open_golden(Path(payload["golden"]))
+    link.doing(f"building {payload['model']}")
+    cell = build_cell(payload["model"])
+    link.state["cell"] = cell
+    return dataclasses.asdict(against(cell, golden, payload["modes"], link.doing))
+
+
+def predict(payload: Json, link: Link) -> Json:
+    """In the worker, after `compare`: {"data", "samples"} -> path of the saved predictions."""
+    import mindspore as ms
+
+    cell = link.state["cell"].set_train(False)
+
+    def scored() -> Iterator[tuple[Any, Any]]:
+        for inputs, labels in batches(payload["data"], payload["samples"]):
+            link.doing("predicting")
+            tensors = [item if is_tensor(item) else ms.Tensor(item) for item in inputs]
+            yield as_numpy(leaves(cell(*tensors), is_tensor)[0]), as_numpy(labels) if is_tensor(labels) else labels
+
+    return str(save(scored(), link.scratch, lambda count: link.report({"samples": count})))
+
+
+def build_cell(spec: str) -> Cell:
+    from mindspore import nn
+
+    try:
+        cell = build(spec)
+    except RecordError as error:
+        raise MindferryError(str(error)) from None
+    if not isinstance(cell, nn.Cell):
+        raise MindferryError(f"{spec} gave a {type(cell).__name__}, not a mindspore.nn.Cell; check --model")
+    return cell
+
+
+def against(cell: Cell, golden: Golden, modes: list[str], doing: Doing = lambda what: None) -> Measured:
+    """Run `cell` as the golden file says; `modes` out of eval, train, jit."""
+    names = load_weights(cell, golden)
+    inputs = make_inputs(golden)
+    measurements: list[Measurement] = []
+    unmatched: dict[str, None] = {}
+    for mode in modes:
+        record = golden.modes.get("eval" if mode == "jit" else mode)
+        if record is None:
+            raise MindferryError(f"{golden.path} holds no {mode} run; record it again with --modes {mode}")
+        cell.set_train(mode == "train")
+        session = Session(cell, golden, record, mode, inputs, names, doing)
+        if mode == "jit":
+            session.jit()
+        else:
+            for run in (session.whole, session.own):
+                run()
+                if mode == "train":
+                    load_weights(cell, golden)  # running statistics have moved
+        measurements += session.measurements
+        unmatched |= dict.fromkeys(session.unmatched)
+    return Measured(tuple(measurements), tuple(unmatched))
+
+
+def load_weights(cell: Cell, golden: Golden) -> dict[str, str]:
+    """Copy the reference's weights; torch names -> the cell's."""
+    from ...weights import load_torch_weights
+
+    return {entry.source: entry.target for entry in load_torch_weights(cell, golden.state()).entries}
+
+
+def make_inputs(golden: Golden) -> tuple[list[Any], dict[str, Any]]:
+    import mindspore as ms
+    import numpy as np
+
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    for item in golden.inputs:
+        value = ms.Tensor(np.array(golden.array(item.key))) if item.key else item.literal
+        if item.name:
+            named[item.name] = value
+        else:
+            positional.append(value)
+    return positional, named
+
+
+@dataclasses.dataclass(slots=True)
+class Session:
+    """One mode of one cell against its record."""
+
+    cell: Cell
+    golden: Golden
+    record: ModeRecord
+    mode: str
+    inputs: tuple[list[Any], dict[str, Any]]
+    names: dict[str, str]  # torch parameter -> MindSpore parameter
+    doing: Doing
+    measurements: list[Measurement] = dataclasses.field(default_factory=list)
+    unmatched: list[str] = dataclasses.field(default_factory=list)
+    _seen: dict[tuple[str, int], bool] = dataclasses.field(default_factory=dict)
+    _gradients: dict[str, bool] = dataclasses.field(default_factory=dict)
+
+    def whole(self) -> None:
+        """The network as it is: every output against the reference's."""
+        with self._watched("whole"):
+            output = self._call()
+        self._network(output)
+        self.unmatched += [f"{call_name(c.path, c.call)}: only in torch" for c in self.record.calls if not self._ran(c)]
+
+    def own(self) -> None:
+        """Every module on the reference's values: its own error, forward and backward."""
+        import mindspore as ms
+
+        self._seen.clear()
+        if not self.record.gradients:
+            with self._watched("own"):
+                self._call()
+        else:
+            parameters = [p for _, p in self.cell.parameters_and_names() if p.requires_grad]
+            with self._watched("own"):
+                _, gradients = ms.value_and_grad(self._loss, None, parameters)()
+            self._parameter_gradients(dict(zip((p.name for p in parameters), gradients, strict=True)))
+            self._lost_gradients()
+        if self.mode == "train":
+            self._buffers()
+
+    def jit(self) -> None:
+        """The network compiled: no hooks there, so its outputs alone."""
+        import mindspore as ms
+
+        positional, named = self.inputs
+        self.doing("the compiled network")
+        self._network(ms.jit(self.cell)(*positional, **named))
+
+    def _call(self) -> Any:
+        positional, named = self.inputs
+        return self.cell(*positional, **named)
+
+    def _loss(self) -> Tensor:
+        import mindspore as ms
+        import numpy as np
+
+        found = leaves(self._call(), is_tensor)
+        pairs = [(found[index], self.golden.array(key)) for index, key in self.record.cotangents.items()]
+        self.doing("the gradient")
+        return sum((tensor * ms.Tensor(np.array(cotangent))).sum() for tensor, cotangent in pairs)
+
+    @contextlib.contextmanager
+    def _watched(self, run: str) -> Iterator[None]:
+        """Hooks on every cell; dropout off."""
+        calls = {(record.path, record.call): record for record in self.record.calls}
+        counts: dict[str, int] = {}
+        handles = []
+
+        def before(cell: Cell, path: str) -> None:
+            self.doing(f"{path or 'the network'} ({type(cell).__name__})")
+
+        def after(cell: Cell, output: Any, path: str) -> Any:
+            number = counts[path] = counts.get(path, -1) + 1
+            record = calls.get((path, number))
+            if record is None:
+                if run == "whole" and not type(cell).__module__.startswith("mindspore."):
+                    self.unmatched.append(f"{call_name(path, number)}: only in MindSpore")
+                return None
+            self._seen[path, number] = True
+            return self._outputs(run, record, output)
+
+        for path, cell in self.cell.cells_and_names():
+            handles.append(cell.register_forward_pre_hook(lambda c, _, path=path: before(c, path)))
+            handles.append(cell.register_forward_hook(lambda c, _, output, path=path: after(c, output, path)))
+        try:
+            with without_dropout(self.cell):
+                yield
+        finally:
+            for handle in handles:
+                handle.remove()
+
+    def _outputs(self, run: str, record: CallRecord, output: Any) -> Any:
+        """Compare one module's outputs; in the `own` run, hand on the reference's values instead."""
+        found = leaves(output, is_tensor)
+        if len(found) != len(record.outputs):
+            problem = f"{len(found)} output tensors, not {len(record.outputs)}"
+            self._add(run, "output", record, "", (), float("inf"), float("nan"), problem)
+            return None
+        going_on = []
+        for tensor, key in zip(found, record.outputs, strict=True):
+            reference = self.golden.array(key)
+            value = as_numpy(tensor)
+            self._add(run, "output", record, key, value.shape, *distance(value, reference))
+            going_on.append(self._pin(tensor, reference, key, record) if run == "own" else tensor)
+        return rebuild(output, iter(going_on), is_tensor) if run == "own" else None
+
+    def _pin(self, tensor: Tensor, reference: Any, key: str, record: CallRecord) -> Tensor:
+        """The reference's value with this tensor's gradient."""
+        import mindspore as ms
+        import numpy as np
+
+        right = ms.Tensor(np.array(reference)).astype(tensor.dtype)
+        if not tensor.is_floating_point() or tensor.shape != right.shape:
+            return right
+        pinned = tensor + ms.ops.stop_gradient(right - tensor)
+        if self.record.gradients and f"{key}~" in self.golden.entries:
+            self._gradients.setdefault(f"{key}~", False)
+            pinned.register_hook(lambda gradient: self._gradient(gradient, f"{key}~", record))
+        return pinned
+
+    def _gradient(self, gradient: Tensor, key: str, record: CallRecord) -> Tensor:
+        """Compare a gradient that arrives at a module's output, and hand on the reference's."""
+        import mindspore as ms
+        import numpy as np
+
+        value, reference = as_numpy(gradient), self.golden.array(key)
+        if not self._gradients[key]:  # a container and its last child may share the tensor
+            self._gradients[key] = True
+            self._add("own", "gradient", record, key, value.shape, *distance(value, reference))
+        return ms.Tensor(np.array(reference)).astype(gradient.dtype)
+
+    def _lost_gradients(self) -> None:
+        """A gradient that the reference has and that never arrived here."""
+        owners = {f"{key}~": call for call in reversed(self.record.calls) for key in call.outputs}
+        for key, arrived in self._gradients.items():
+            if not arrived:
+                largest = self.golden.references[key].scale
+                problem = "no gradient arrives" if largest else ""
+                self._add("own", "gradient", owners[key], key, (), largest, 0.0, problem)
+
+    def _parameter_gradients(self, gradients: dict[str, Tensor]) -> None:
+        for name, target in self.names.items():
+            key = self.record.parameters.get(name)
+            if target not in gradients or sum(other == target for other in self.names.values()) > 1:
+                continue
+            value = as_numpy(gradients[target])
+            if key is not None:
+                found = distance(value, self.golden.array(key), is_parameter=True)
+                self._add("own", "parameter", CallRecord(name, 0, "", ()), key, value.shape, *found)
+            elif value.any():
+                problem = "a gradient where the reference has none"
+                self._add("own", "parameter", CallRecord(name, 0, "", ()), "", value.shape, float("inf"), 0.0, problem)
+
+    def _buffers(self) -> None:
+        """Running statistics after one training step."""
+        state = self.cell.parameters_dict()
+        for name, key in self.record.buffers.items():
+            if self.names.get(name) in state:
+                value = as_numpy(state[self.names[name]])
+                found = distance(value, self.golden.array(key), is_parameter=True)
+                self._add("own", "buffer", CallRecord(name, 0, "", ()), key, value.shape, *found)
+
+    def _network(self, output: Any) -> None:
+        """The network's outputs against torch's own float32 outputs: what a user would look at first."""
+        found = leaves(output, is_tensor)
+        recorded = "eval" if self.mode == "jit" else self.mode
+        if len(found) != len(self.record.outputs):
+            problem = f"{len(found)} output tensors, not {len(self.record.outputs)}"
+            self._add("whole", "network", CallRecord("", 0, "", ()), "", (), float("inf"), float("nan"), problem)
+            return
+        for index, tensor in enumerate(found):
+            value, key = as_numpy(tensor), self.record.outputs[index]
+            record = CallRecord(f"output {index}" if len(found) > 1 else "output", 0, "", ())
+            reference = self.golden.array(f"{recorded}/float32.{index}")
+            self._add("whole", "network", record, key, value.shape, *distance(value, reference))
+
+    def _ran(self, record: CallRecord) -> bool:
+        return self._seen.get((record.path, record.call), False)
+
+    def _add(self, run: str, kind: str, at: CallRecord, key: str, shape: Any, *found: Any) -> None:
+        self.measurements.append(Measurement(self.mode, run, kind, at.path, at.call, key, tuple(shape), *found))
+
+
+def call_name(path: str, call: int) -> str:
+    return (path or "the network") + (f" (call {call + 1})" if call else "")
+
+
+def is_tensor(value: Any) -> bool:
+    import mindspore as ms
+
+    return isinstance(value, ms.Tensor)
+
+
+def as_numpy(tensor: Tensor) -> Any:
+    import mindspore as ms
+
+    return (tensor.astype(ms.float32) if tensor.dtype == ms.bfloat16 else tensor).asnumpy()
+
+
+@contextlib.contextmanager
+def without_dropout(cell: Cell) -> Iterator[None]:
+    """Dropout off, in cells and where a function asks for it, as on the torch side."""
+    from mindspore import nn, ops
+
+    kinds = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d)
+    cells = [c for _, c in cell.cells_and_names() if isinstance(c, kinds) and c.training]
+    names = [name for name in dir(ops) if "dropout" in name and name.islower()]
+    originals = {name: getattr(ops, name) for name in names}
+    for found in cells:
+        found.set_train(False)
+    for name in names:
+        setattr(ops, name, lambda input, *_, **__: input)
+    try:
+        yield
+    finally:
+        for name, original in originals.items():
+            setattr(ops, name, original)
+        for found in cells:
+            found.set_train(True)

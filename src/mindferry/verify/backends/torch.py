@@ -1,0 +1,60 @@
+"""The torch side: build the model, load its weights, record what it computes in a golden file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...errors import MindferryError
+from ..goldenfile import RecordError
+from ..named import build, load_weights, make_inputs, shake
+from ..nesting import leaves
+from ..predict import batches, save
+
+if TYPE_CHECKING:
+    from .worker import Json, Link
+
+
+def record(payload: Json, link: Link) -> Json:
+    """In the worker: {"model", "inputs", "weights", "modes", "seed", "golden"}; writes the golden file."""
+    from ..recorder import record as write
+
+    try:
+        model = build_module(payload["model"], payload["weights"], payload["seed"], link)
+        inputs = make_inputs(payload["inputs"], payload["seed"])
+        path, modes, title = Path(payload["golden"]), payload["modes"], payload["model"]
+        write(model, inputs, path, modes=modes, seed=payload["seed"], title=title, note=link.doing)
+    except RecordError as error:
+        raise MindferryError(str(error)) from None
+    link.state["model"] = model
+
+
+def predict(payload: Json, link: Link) -> Json:
+    """In the worker, after `record`: {"data", "samples"} -> path of the saved predictions."""
+    import torch
+
+    model = link.state["model"].eval()
+
+    def scored() -> Iterator[tuple[Any, Any]]:
+        with torch.no_grad():
+            for inputs, labels in batches(payload["data"], payload["samples"]):
+                link.doing("predicting")
+                yield leaves(model(*inputs), torch.is_tensor)[0].numpy(), labels
+
+    return str(save(scored(), link.scratch, lambda count: link.report({"samples": count})))
+
+
+def build_module(spec: str, weights: str, seed: int, link: Link) -> Any:
+    import torch
+
+    link.doing(f"building {spec}")
+    torch.manual_seed(seed)
+    model = build(spec)
+    if not isinstance(model, torch.nn.Module):
+        raise RecordError(f"{spec} gave a {type(model).__name__}, not a torch.nn.Module; check --model")
+    if weights:
+        load_weights(model, weights)
+    else:
+        shake(model, seed)
+    return model

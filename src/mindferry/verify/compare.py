@@ -1,0 +1,81 @@
+"""Two arrays -> how far apart they are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.generic]
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One tensor of the conversion against the reference's."""
+
+    mode: str  # eval, train, jit
+    run: str  # whole: as the network runs; own: every module on the reference's values
+    kind: str  # output, gradient, parameter, buffer, network
+    name: str  # module path, or parameter name
+    call: int
+    key: str  # of the reference in the golden file; "" if it has none
+    shape: tuple[int, ...]
+    max_abs: float
+    cosine: float
+    problem: str = ""  # what makes the numbers meaningless: another shape, no such tensor
+
+
+def distance(value: Array, reference: Array, *, is_parameter: bool = False) -> tuple[float, float, str]:
+    """(largest absolute difference, cosine, problem)."""
+    import numpy as np
+
+    if value.shape != reference.shape:
+        if not is_parameter or _squeezed(value.shape) != _squeezed(reference.shape):
+            return math.inf, math.nan, f"shape {_show(value.shape)}, not {_show(reference.shape)}"
+        value = value.reshape(reference.shape)
+    if not value.size:
+        return 0.0, 1.0, ""
+    if value.dtype.kind not in "fc" or reference.dtype.kind not in "fc":
+        return _whole_numbers(value, reference)
+    a: Any = np.ascontiguousarray(value, np.float32).ravel()
+    b: Any = np.ascontiguousarray(reference, np.float32).ravel()
+    with np.errstate(all="ignore"):
+        difference = a - b
+        np.abs(difference, out=difference)
+        largest = float(difference.max())
+        if math.isnan(largest):
+            largest = _not_finite(a, b, difference)
+        norms = math.sqrt(float(a @ a)) * math.sqrt(float(b @ b))
+        cosine = float(a @ b) / norms if norms else (1.0 if largest == 0 else 0.0)
+    return largest, cosine, "NaN where the reference has none" if math.isinf(largest) and np.isnan(a).any() else ""
+
+
+def _not_finite(a: Any, b: Any, difference: Any) -> float:
+    """The same infinity on both sides is no difference; anything else that is not finite is an infinite one."""
+    import numpy as np
+
+    difference[a == b] = 0.0
+    difference[np.isnan(difference)] = np.inf
+    return float(difference.max())
+
+
+def _whole_numbers(value: Array, reference: Array) -> tuple[float, float, str]:
+    import numpy as np
+
+    a: Any = np.asarray(value, np.float64).ravel()
+    b: Any = np.asarray(reference, np.float64).ravel()
+    unequal = int((a != b).sum())
+    return float(np.abs(a - b).max()), 1.0 if not unequal else 0.0, ""
+
+
+def _squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A Conv1d weight is one dimension richer in MindSpore; that is no difference."""
+    return tuple(size for size in shape if size != 1)
+
+
+def _show(shape: tuple[int, ...]) -> str:
+    return "×".join(map(str, shape)) or "scalar"

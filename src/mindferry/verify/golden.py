@@ -1,0 +1,135 @@
+"""A golden file being read: what the reference computed, tensor by tensor, straight from the disk."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import MindferryError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.generic]
+
+FORMAT = "mindferry golden 1"
+_DTYPES = {"F32": "<f4", "F64": "<f8", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1", "BOOL": "?"}
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One call of one module."""
+
+    path: str
+    call: int
+    kind: str  # the module's class
+    outputs: tuple[str, ...]  # keys
+
+
+@dataclass(frozen=True, slots=True)
+class ModeRecord:
+    calls: tuple[CallRecord, ...]
+    outputs: tuple[str, ...]  # keys of the network's outputs
+    gradients: bool
+    cotangents: dict[int, str]
+    parameters: dict[str, str]  # torch name -> key of its gradient
+    buffers: dict[str, str]  # torch name -> key of its value after the run
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What is known of one tensor: its size, and how far torch's float32 is from float64 (nan: not measured)."""
+
+    scale: float
+    own: float = math.nan
+    whole: float = math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    name: str
+    key: str
+    literal: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Golden:
+    path: Path
+    title: str
+    torch: str
+    device: str
+    reference: str  # float64 or float32
+    why: str  # why not float64
+    seed: int
+    inputs: tuple[Input, ...]
+    weights: dict[str, str]
+    modes: dict[str, ModeRecord]
+    references: dict[str, Reference]
+    entries: dict[str, dict[str, Any]]
+    start: int
+
+    def array(self, key: str) -> Array:
+        """The tensor, mapped rather than read."""
+        import numpy as np
+
+        entry = self.entries[key]
+        shape, (first, last) = tuple(entry["shape"]), entry["data_offsets"]
+        dtype = np.dtype(_DTYPES[entry["dtype"]])
+        if first == last:
+            return np.zeros(shape, dtype)
+        return np.memmap(self.path, dtype, "r", self.start + first, shape)
+
+    def state(self) -> dict[str, Array]:
+        return {name: self.array(key) for name, key in self.weights.items()}
+
+
+def open_golden(path: Path) -> Golden:
+    """Read the header; a file that is broken or of another kind is refused here, not later."""
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            if not 2 <= length <= size - 8:
+                raise ValueError("not in safetensors format")
+            header = json.loads(file.read(length))
+        facts = json.loads(header.pop("__metadata__")["mindferry"])
+        if facts["format"] != FORMAT:
+            raise ValueError(f"format {facts['format']!r}")
+        if any(8 + length + entry["data_offsets"][1] > size for entry in header.values()):
+            raise ValueError("the file ends too early")
+        return _golden(path, facts, header, 8 + length)
+    except FileNotFoundError:
+        raise MindferryError(f"no golden file {path}; make one with `mindferry record`") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise MindferryError(f"{path} is not a golden file ({reason}); make one with `mindferry record`") from None
+
+
+def _golden(path: Path, facts: dict[str, Any], entries: dict[str, dict[str, Any]], start: int) -> Golden:
+    return Golden(
+        path,
+        facts["title"],
+        facts["torch"],
+        facts["device"],
+        facts["reference"],
+        facts["why"],
+        facts["seed"],
+        tuple(Input(i["name"], i.get("key", ""), i.get("literal")) for i in facts["inputs"]),
+        facts["weights"],
+        {name: _mode(mode) for name, mode in facts["modes"].items()},
+        {key: Reference(**error) for key, error in facts["errors"].items()},
+        entries,
+        start,
+    )
+
+
+def _mode(facts: dict[str, Any]) -> ModeRecord:
+    calls = tuple(CallRecord(c["path"], c["call"], c["class"], tuple(c["outputs"])) for c in facts["calls"])
+    cotangents = {int(index): key for index, key in facts["cotangents"]}
+    return ModeRecord(
+        calls, tuple(facts["outputs"]), facts["gradients"], cotangents, facts["parameters"], facts["buffers"]
+    )

@@ -1,0 +1,81 @@
+"""A golden file being written: safetensors format, streamed, with nothing but torch."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from pathlib import Path
+from typing import Any
+
+Tensor = Any  # torch.Tensor
+
+
+class RecordError(Exception):
+    """Bad input, said in one sentence."""
+
+
+_DTYPES = {"float32": "F32", "float64": "F64", "int64": "I64", "int32": "I32", "int16": "I16", "int8": "I8"}
+_DTYPES |= {"uint8": "U8", "bool": "BOOL"}
+
+
+class GoldenWriter:
+    """Streams tensors to disk; nothing is kept in memory. The header goes into room left for it at the front."""
+
+    def __init__(self, path: Path, room: int) -> None:
+        self.path, self._room, self._end = path, (room + 7) // 8 * 8, 0
+        self.entries: dict[str, dict[str, Any]] = {}
+        self._file = path.open("w+b")
+
+    def write(self, key: str, tensor: Tensor) -> None:
+        import torch
+
+        kept = tensor.detach().to("cpu")
+        kept = (kept.to(torch.float32) if kept.is_floating_point() else kept).contiguous()
+        name = str(kept.dtype).removeprefix("torch.")
+        if name not in _DTYPES:
+            raise RecordError(f"{key} has dtype {name}, which a golden file cannot hold")
+        size = kept.numel() * kept.element_size()
+        self._file.seek(8 + self._room + self._end)
+        if size:  # by address, since numpy may not be there
+            self._file.write((ctypes.c_char * size).from_address(kept.data_ptr()))
+        offsets = [self._end, self._end + size]
+        self.entries[key] = {"dtype": _DTYPES[name], "shape": list(kept.shape), "data_offsets": offsets}
+        self._end += size
+
+    def mark(self) -> tuple[int, int]:
+        """A point to come back to, should a run fail halfway."""
+        return self._end, len(self.entries)
+
+    def rewind(self, mark: tuple[int, int]) -> None:
+        self._end = mark[0]
+        self.entries = dict(list(self.entries.items())[: mark[1]])
+
+    def read(self, key: str) -> Tensor:
+        import torch
+
+        entry = self.entries[key]
+        start, end = entry["data_offsets"]
+        dtype = getattr(torch, next(name for name, code in _DTYPES.items() if code == entry["dtype"]))
+        if start == end:
+            return torch.zeros(entry["shape"], dtype=dtype)
+        self._file.seek(8 + self._room + start)
+        return torch.frombuffer(bytearray(self._file.read(end - start)), dtype=dtype).reshape(entry["shape"])
+
+    def finish(self, metadata: dict[str, Any]) -> None:
+        header = json.dumps({"__metadata__": {"mindferry": json.dumps(metadata)}, **self.entries}).encode()
+        if len(header) > self._room:
+            self._make_room(len(header))
+        self._file.seek(0)
+        self._file.write(self._room.to_bytes(8, "little") + header.ljust(self._room))
+        self._file.truncate(8 + self._room + self._end)
+        self._file.close()
+
+    def _make_room(self, needed: int) -> None:
+        """Move the data back, last block first."""
+        old, self._room = self._room, (needed + 7) // 8 * 8
+        block = 1 << 24
+        for start in reversed(range(0, self._end, block)):
+            self._file.seek(8 + old + start)
+            data = self._file.read(min(block, self._end - start))
+            self._file.seek(8 + self._room + start)
+            self._file.write(data)

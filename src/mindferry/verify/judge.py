@@ -1,0 +1,139 @@
+"""Measurements -> verdict. Tolerances are measured, not guessed.
+
+A value passes if its error is at most `k` times the error that torch's own float32 makes against float64 at the same
+place, and never has to be better than `floor`, about sixteen roundings of float32: below that, the order of a sum
+decides. Errors are relative to the largest reference value in the tensor (for a parameter's gradient: in its module, as
+the gradient of a bias before a norm is zero, and what is computed for it is rounding). Without float64, the floor grows
+with the square root of the depth.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from ..artifacts import Difference
+from .compare import Measurement
+from .golden import Golden, Reference
+
+NAN = math.nan
+SUMS = 5.0  # the floor is this much higher where a long sum is compared
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How close is close enough; `mindferry verify --k`, or `[verify] k` and `floor` in mindferry.toml."""
+
+    k: float = 4.0
+    floor: float = 2e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    differences: tuple[Difference, ...]
+    culprits: tuple[str, ...]
+    first_divergence: str
+
+    @property
+    def passed(self) -> bool:
+        return all(difference.passed for difference in self.differences)
+
+
+def judge(measurements: Sequence[Measurement], golden: Golden, rule: Rule) -> Verdict:
+    """One row a tensor, in execution order, and what is to blame for those that fail."""
+    rows: dict[tuple[str, str, str, int, str], Difference] = {}
+    scales = _scales(golden)
+    for found in measurements:
+        row = _row(found, golden, rule, scales)
+        place = (found.mode, found.kind, found.name, found.call, found.key)
+        rows[place] = _merge(rows[place], row) if place in rows else row
+    differences = tuple(rows.values())
+    order = {(mode, c.path, c.call): i for mode, m in golden.modes.items() for i, c in enumerate(m.calls)}
+    culprits = tuple(dict.fromkeys(_blame(differences, order)))
+    failing = next((d.name for d in differences if not d.passed), "")
+    return Verdict(differences, culprits, culprits[0] if culprits else failing)
+
+
+def _scales(golden: Golden) -> dict[str, float]:
+    """What an error is divided by. Parameters and statistics: the largest in their module."""
+    scales = {key: reference.scale for key, reference in golden.references.items()}
+    for mode in golden.modes.values():
+        for kind in (mode.parameters, mode.buffers):
+            modules: dict[str, float] = {}
+            for name, key in kind.items():
+                module = name.rpartition(".")[0]
+                modules[module] = max(modules.get(module, 0.0), scales[key])
+            largest = max(modules.values(), default=0.0)
+            for name, key in kind.items():
+                scales[key] = max(modules[name.rpartition(".")[0]], 1e-6 * largest)
+    return scales
+
+
+def _row(found: Measurement, golden: Golden, rule: Rule, scales: dict[str, float]) -> Difference:
+    reference = golden.references.get(found.key, Reference(0.0))
+    scale = scales.get(found.key, 0.0)
+    error = _ratio(found.max_abs, scale)
+    is_own = found.run == "own"
+    measured = _ratio(reference.own if is_own else reference.whole, scale)
+    tolerance = _tolerance(found, golden, rule, measured)
+    passed = not found.problem and error <= tolerance
+    row = Difference(
+        found.name, found.kind, found.shape, found.max_abs, error, found.cosine, tolerance, measured, NAN, passed,
+        mode=found.mode, call=found.call, note=found.problem,
+    )  # fmt: skip
+    return replace(row, own_error=error, own_tolerance=tolerance, own_reference_error=measured) if is_own else row
+
+
+def _tolerance(found: Measurement, golden: Golden, rule: Rule, measured: float) -> float:
+    entry = golden.entries.get(found.key)
+    if entry is not None and entry["dtype"] not in ("F32", "F64"):
+        # A choice (argmax, top-k) may turn on a rounding that came in from before; made on the same values it may not.
+        return 0.0 if found.run == "own" else math.inf
+    if math.isnan(measured):
+        depth = max(len(mode.calls) for mode in golden.modes.values())
+        return rule.floor * rule.k * (math.sqrt(depth) if found.run == "whole" or found.kind != "output" else 1.0)
+    extra = 1.0 if found.kind == "network" else 0.0  # there the reference is torch's float32, which errs as well
+    # A parameter's gradient is a sum over samples and places, which MindSpore adds up in plain order.
+    floor = rule.floor * (SUMS if found.kind in ("parameter", "buffer") else 1.0)
+    return max(floor, (rule.k + extra) * measured)
+
+
+def _merge(row: Difference, other: Difference) -> Difference:
+    """The same tensor as the network runs, and on the reference's values."""
+    whole, own = (row, other) if math.isnan(row.own_error) else (other, row)
+    return replace(
+        whole,
+        own_error=own.own_error,
+        own_tolerance=own.own_tolerance,
+        own_reference_error=own.own_reference_error,
+        passed=whole.passed and own.passed,
+        note=whole.note or own.note,
+    )
+
+
+def _blame(differences: Iterable[Difference], order: dict[tuple[str, str, int], int]) -> Iterable[str]:
+    """Who is wrong by itself: outputs first, then gradients from the output backwards, then parameters."""
+    rows = [d for d in differences if not d.passed]
+    outputs = [d.name for d in rows if d.kind == "output" and _fails_alone(d)]
+    yield from outputs
+    yield from (d.name for d in rows if d.kind == "buffer" and d.name.rpartition(".")[0] not in outputs)
+    if outputs:
+        return
+    arriving = [d for d in rows if d.kind == "gradient"]
+    if arriving:
+        # The last module, in forward order, at which a wrong gradient arrives: what follows it went wrong.
+        last = max(arriving, key=lambda d: order[d.mode, d.name, d.call]).name
+        yield f"{last.rpartition('.')[0] or 'the network'}, after {last}"
+    else:
+        yield from (d.name for d in rows if d.kind == "parameter")
+
+
+def _fails_alone(row: Difference) -> bool:
+    return bool(row.note) or not row.own_error <= row.own_tolerance
+
+
+def _ratio(error: float, scale: float) -> float:
+    if math.isnan(error) or error == 0.0:
+        return error
+    return error / scale if scale else math.inf

@@ -1,0 +1,140 @@
+"""What the user names on the torch side: a model, its inputs, its weights."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from .goldenfile import RecordError
+
+Tensor = Any  # torch.Tensor
+
+
+def build(spec: str) -> Any:
+    """`package.module:factory` or `module:Class(depth=50)` -> what it makes."""
+    match = re.fullmatch(r"([\w.]+):(\w+)(\(.*\))?", spec)
+    if match is None:
+        raise RecordError(f"{spec!r} does not name a model; write module:factory, for instance model:resnet50")
+    module, name, arguments = match.groups()
+    try:
+        made = getattr(importlib.import_module(module), name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and not f"{module}.".startswith(f"{error.name}."):
+            raise
+        raise RecordError(f"no module {module!r} in {sys.path[0]}; check --model {spec}") from None
+    except AttributeError:
+        raise RecordError(f"{module} has no {name!r}; check --model {spec}") from None
+    is_model = hasattr(made, "named_parameters") or hasattr(made, "parameters_and_names")
+    if is_model and not isinstance(made, type):
+        return made
+    positional, named = _literals(spec, arguments)
+    return made(*positional, **named)
+
+
+def _literals(spec: str, arguments: str | None) -> tuple[list[Any], dict[str, Any]]:
+    try:
+        call = ast.parse(f"f{arguments or '()'}", mode="eval").body
+        assert isinstance(call, ast.Call)
+        positional = [ast.literal_eval(argument) for argument in call.args]
+        return positional, {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
+    except (SyntaxError, ValueError):
+        raise RecordError(f"the arguments in {spec!r} must be plain values") from None
+
+
+_SPEC = re.compile(r"(?:(\w+)=)?(float32|float64|float16|int64|int32|bool)\[([\d,\s]*)\](?:@([-\d.e]+)\.\.([-\d.e]+))?")
+
+
+def make_inputs(specs: Sequence[str], seed: int) -> list[tuple[str, Any]]:
+    """(name or "", value) of each: made from `[name=]dtype[shape][@low..high]`, read from a file, or a literal."""
+    made: list[tuple[str, Any]] = []
+    for index, spec in enumerate(specs):
+        match = _SPEC.fullmatch(spec.strip())
+        if match is not None:
+            made.append((match[1] or "", _random(match, seed * 1000 + index)))
+        elif Path(spec).suffix in (".pt", ".pth", ".npy", ".npz"):
+            made += _from_file(Path(spec))
+        else:
+            made.append(_literal(spec))
+    return made
+
+
+def _random(match: re.Match[str], seed: int) -> Tensor:
+    import torch
+
+    _, dtype, sizes, low, high = match.groups()
+    shape = [int(size) for size in sizes.split(",") if size.strip()]
+    generator = torch.Generator().manual_seed(seed)
+    if dtype == "bool":
+        return torch.randint(0, 2, shape, generator=generator).bool()
+    if dtype.startswith("int"):
+        return torch.randint(int(low or 0), int(high or 10), shape, generator=generator, dtype=getattr(torch, dtype))
+    if low is None:
+        return torch.randn(shape, generator=generator).to(getattr(torch, dtype))
+    return (torch.rand(shape, generator=generator) * (float(high) - float(low)) + float(low)).to(getattr(torch, dtype))
+
+
+def _from_file(path: Path) -> list[tuple[str, Any]]:
+    import torch
+
+    if not path.is_file():
+        raise RecordError(f"no input file {path}")
+    if path.suffix in (".pt", ".pth"):
+        value = torch.load(path, map_location="cpu", weights_only=True)
+    else:
+        import numpy
+
+        loaded = numpy.load(path, allow_pickle=False)
+        value = torch.from_numpy(loaded) if path.suffix == ".npy" else {k: torch.from_numpy(loaded[k]) for k in loaded}
+    if isinstance(value, dict):
+        return list(value.items())
+    return [("", item) for item in value] if isinstance(value, list | tuple) else [("", value)]
+
+
+def _literal(spec: str) -> tuple[str, Any]:
+    name, _, text = spec.rpartition("=")
+    try:
+        return name, ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        advice = "write 'float32[4,3,224,224]', 'ids=int64[2,16]@0..30522', a .npy, .npz or .pt file, or a literal"
+        raise RecordError(f"{spec!r} is not an input; {advice}") from None
+
+
+def shake(model: Any, seed: int) -> None:
+    """Give constant parameters and statistics some spread: a zero gamma or a unit variance would hide a fault."""
+    import torch
+
+    generator = torch.Generator().manual_seed(seed)
+    statistics = [b for name, b in model.named_buffers() if name.endswith(("running_mean", "running_var"))]
+    with torch.no_grad():
+        for tensor in [*model.parameters(), *statistics]:
+            if tensor.is_floating_point() and tensor.numel() and bool((tensor == tensor.flatten()[0]).all()):
+                tensor += (torch.rand(tensor.shape, generator=generator) * 0.8 - 0.4).to(tensor.device, tensor.dtype)
+
+
+def load_weights(model: Any, path: str) -> None:
+    """From a torch checkpoint; nothing in the file is executed."""
+    import torch
+
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except FileNotFoundError:
+        raise RecordError(f"no weights file {path}") from None
+    except Exception as error:
+        raise RecordError(f"cannot read weights from {path}: {one_line(error)}") from None
+    for name in ("state_dict", "model_state_dict", "model", "net"):
+        if isinstance(state, dict) and isinstance(state.get(name), dict):
+            state = state[name]
+    state = {name.removeprefix("module."): tensor for name, tensor in state.items()}
+    try:
+        model.load_state_dict(state)
+    except RuntimeError as error:
+        raise RecordError(f"the weights in {path} do not fit the model: {one_line(error)}") from None
+
+
+def one_line(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:300]

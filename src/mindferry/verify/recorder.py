@@ -1,0 +1,343 @@
+"""Record a torch model in one golden file: every module's outputs and gradients, and how far float32 is from them.
+
+Each mode (eval, train) runs three times. In float64, to write what is right. In float32 with every module's output, and
+the gradient that arrives there, replaced by the float64 value, so that each module shows its own error alone ("own").
+In float32 as it is ("whole"). The conversion is later allowed a small multiple of those two errors. The golden file is in safetensors format; the
+JSON that tells what the tensors are is in its `__metadata__`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import re
+import sys
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .goldenfile import GoldenWriter, RecordError
+from .named import build, load_weights, make_inputs, one_line, shake
+from .nesting import leaves, rebuild
+
+FORMAT = "mindferry golden 1"
+Tensor = Any  # torch.Tensor
+Note = Callable[[str], None]
+
+
+class Capture:
+    """Hooks on every module. `visit(key, tensor)` sees each output tensor once and returns what goes on."""
+
+    def __init__(self, model: Any, mode: str, visit: Callable[[str, Tensor], Tensor]) -> None:
+        self.calls: list[dict[str, Any]] = []
+        self._mode, self._visit = mode, visit
+        self._counts: dict[str, int] = {}
+        self._seen: dict[int, tuple[weakref.ref[Tensor], int, str]] = {}
+        self._handles = [
+            module.register_forward_hook(lambda m, _, output, path=path: self._after(path, m, output))
+            for path, module in model.named_modules()
+        ]
+
+    def stop(self) -> None:
+        """To be called before the backward pass: activation checkpointing runs modules again there."""
+        for handle in self._handles:
+            handle.remove()
+
+    def _after(self, path: str, module: Any, output: Any) -> Any:
+        number = self._counts[path] = self._counts.get(path, -1) + 1
+        keys, going_on = [], []
+        found = leaves(output, is_tensor)
+        for index, tensor in enumerate(found):
+            key = self._known(tensor)
+            if key is None:
+                key = f"{self._mode}/{path}#{number}.{index}"
+                tensor = self._visit(key, tensor)
+                self._seen[id(tensor)] = (weakref.ref(tensor), tensor._version, key)
+            keys.append(key)
+            going_on.append(tensor)
+        self.calls.append({"path": path, "call": number, "class": type(module).__name__, "outputs": keys})
+        same = all(a is b for a, b in zip(found, going_on, strict=True))
+        return output if same else rebuild(output, iter(going_on), is_tensor)
+
+    def _known(self, tensor: Tensor) -> str | None:
+        """The key of a tensor that another module has handed out before, unless it was changed in place since."""
+        if id(tensor) not in self._seen:
+            return None
+        reference, version, key = self._seen[id(tensor)]
+        return key if version == tensor._version and reference() is tensor else None
+
+
+@dataclass(slots=True)
+class Recorder:
+    """One model, one set of inputs, one golden file in the making."""
+
+    model: Any
+    inputs: list[tuple[str, Any]]
+    writer: GoldenWriter
+    seed: int
+    note: Note
+    errors: dict[str, dict[str, float]] = field(default_factory=dict)
+    reference: str = "float64"
+    why: str = ""
+
+    def mode(self, mode: str, gradients: bool) -> dict[str, Any]:
+        """Record one mode; see the module's docstring for its three runs."""
+        import torch
+
+        buffers = {name: buffer.clone() for name, buffer in self.model.named_buffers()}
+        self.model.train(mode == "train")
+        facts: dict[str, Any] | None = None
+        if self.reference == "float64":
+            mark = self.writer.mark()
+            try:
+                with _cast(self.model, torch.float64):
+                    facts = self._run(mode, "write", gradients, torch.float64)
+            except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
+                self.reference, self.why = "float32", one_line(error)
+                self.writer.rewind(mark)
+            self._restore(buffers)
+        if facts is None:
+            facts = self._run(mode, "write", gradients, torch.float32)
+            self._restore(buffers)
+        for which in ("own", "whole") if self.reference == "float64" else ("whole",):
+            self._run(mode, which, gradients and which == "own", torch.float32, facts)
+            self._restore(buffers)
+        return facts
+
+    def _run(
+        self, mode: str, which: str, gradients: bool, dtype: Any, facts: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        import torch
+
+        self.note(f"{mode}, {'reference' if which == 'write' else which}")
+        torch.manual_seed(self.seed)
+        positional = [_as(value, dtype) for name, value in self.inputs if not name]
+        named = {name: _as(value, dtype) for name, value in self.inputs if name}
+        capture = Capture(self.model, mode, lambda key, tensor: self._visit(which, key, tensor))
+        try:
+            with torch.set_grad_enabled(gradients), without_dropout(self.model):
+                output = self.model(*positional, **named)
+        finally:
+            capture.stop()
+        found = leaves(output, is_tensor)
+        if which == "whole":
+            for index, tensor in enumerate(found):
+                self.writer.write(f"{mode}/float32.{index}", tensor)
+            return {}
+        if facts is None:
+            facts = {"calls": capture.calls, "outputs": capture.calls[-1]["outputs"], "gradients": gradients}
+            facts |= {"cotangents": [], "parameters": {}, "buffers": {}}
+        if gradients:
+            self._backward(mode, which, found, facts)
+        if mode == "train":
+            for name, buffer in self.model.named_buffers():
+                if buffer.is_floating_point():
+                    facts["buffers"][name] = f"{mode}/buffer/{name}"
+                    self._keep(which, f"{mode}/buffer/{name}", buffer)
+        return facts
+
+    def _backward(self, mode: str, which: str, outputs: list[Tensor], facts: dict[str, Any]) -> None:
+        """From a fixed random cotangent of the outputs to the gradient of every parameter."""
+        import torch
+
+        generator = torch.Generator().manual_seed(self.seed)
+        total: Any = 0.0
+        for index, tensor in enumerate(outputs):
+            if not (tensor.is_floating_point() and tensor.requires_grad):
+                continue
+            cotangent = torch.randn(tensor.shape, generator=generator)
+            if which == "write":
+                facts["cotangents"].append([index, f"{mode}/cotangent.{index}"])
+                self.writer.write(f"{mode}/cotangent.{index}", cotangent)
+            total = total + (tensor * cotangent.to(tensor)).sum()
+        if isinstance(total, float):
+            raise RecordError("no output depends on a parameter, so there is no gradient; record eval only")
+        total.backward()
+        for name, parameter in self.model.named_parameters():
+            if parameter.grad is not None:
+                key = f"{mode}/parameter/{name}"
+                if which == "write":
+                    facts["parameters"][name] = key
+                self._keep(which, key, parameter.grad)
+                parameter.grad = None
+
+    def _visit(self, which: str, key: str, tensor: Tensor) -> Tensor:
+        self._keep(which, key, tensor)
+        if which == "own" and key in self.writer.entries:
+            right = self.writer.read(key).to(tensor)
+            tensor = tensor + (right - tensor).detach() if tensor.is_floating_point() else right
+        if tensor.requires_grad and which != "whole":
+            tensor.register_hook(lambda gradient: self._visit_gradient(which, f"{key}~", gradient))
+        return tensor
+
+    def _visit_gradient(self, which: str, key: str, gradient: Tensor) -> Tensor:
+        self._keep(which, key, gradient)
+        return self.writer.read(key).to(gradient) if which == "own" and key in self.writer.entries else gradient
+
+    def _keep(self, which: str, key: str, tensor: Tensor) -> None:
+        """Write a reference value, or note how far this run is from the one written."""
+        tensor = tensor.detach()
+        if which == "write":
+            if tensor.is_floating_point() and bool(tensor.isnan().any()):
+                raise RecordError(f"the reference gives NaN in {describe(key)}; choose other inputs or weights")
+            self.writer.write(key, tensor)
+            self.errors[key] = {"scale": _largest(tensor)}
+        elif key in self.errors:
+            self.errors[key][which] = _largest(tensor.double() - self.writer.read(key).to(tensor.device).double())
+
+    def _restore(self, buffers: dict[str, Tensor]) -> None:
+        import torch
+
+        with torch.no_grad():
+            for name, buffer in self.model.named_buffers():
+                if name in buffers:
+                    buffer.copy_(buffers[name])
+
+
+def record(
+    model: Any,
+    inputs: list[tuple[str, Any]],
+    path: Path,
+    *,
+    modes: Sequence[str] = ("eval", "train"),
+    seed: int = 0,
+    title: str = "",
+    note: Note = lambda text: None,
+) -> None:
+    """Write the golden file of `model` on `inputs` to `path`. Gradients are taken in the last of `modes`."""
+    import torch
+
+    device = next((str(parameter.device) for parameter in model.parameters()), "cpu")
+    inputs = [(name, value.to(device) if is_tensor(value) else value) for name, value in inputs]
+    writer = GoldenWriter(path, 4096 + 1500 * len(modes) * len(list(model.modules())))
+    metadata: dict[str, Any] = {"format": FORMAT, "title": title, "torch": torch.__version__, "device": device}
+    metadata |= {"seed": seed, "weights": _write_weights(model, writer), "inputs": _write_inputs(inputs, writer)}
+    recorder = Recorder(model, inputs, writer, seed, note)
+    was_training = model.training
+    try:
+        metadata["modes"] = {mode: recorder.mode(mode, mode == modes[-1]) for mode in modes}
+    finally:
+        model.train(was_training)
+    metadata |= {"reference": recorder.reference, "why": recorder.why, "errors": recorder.errors}
+    writer.finish(metadata)
+
+
+def _write_weights(model: Any, writer: GoldenWriter) -> dict[str, str]:
+    """State names -> keys; tied weights are written once."""
+    places: dict[tuple[int, tuple[int, ...]], str] = {}
+    keys = {}
+    for name, tensor in model.state_dict().items():
+        if is_tensor(tensor):
+            place = (tensor.data_ptr(), tuple(tensor.shape))
+            if place not in places or not tensor.numel():
+                places[place] = f"weights/{name}"
+                writer.write(places[place], tensor)
+            keys[name] = places[place]
+    return keys
+
+
+def _write_inputs(inputs: list[tuple[str, Any]], writer: GoldenWriter) -> list[dict[str, Any]]:
+    facts = []
+    for index, (name, value) in enumerate(inputs):
+        if is_tensor(value):
+            writer.write(f"input/{index}", value)
+            facts.append({"name": name, "key": f"input/{index}"})
+        else:
+            facts.append({"name": name, "literal": value})
+    return facts
+
+
+@contextlib.contextmanager
+def _cast(model: Any, dtype: Any) -> Iterator[None]:
+    """The model in another floating type, for a while; the way back is exact."""
+    tensors = [*model.parameters(), *model.buffers()]
+    before = [(tensor, tensor.dtype) for tensor in tensors if tensor.is_floating_point()]
+    for tensor, _ in before:
+        tensor.data = tensor.data.to(dtype)
+    try:
+        yield
+    finally:
+        for tensor, original in before:
+            tensor.grad = None
+            tensor.data = tensor.data.to(original)
+
+
+@contextlib.contextmanager
+def without_dropout(model: Any) -> Iterator[None]:
+    """Dropout off, also where a function asks for it: the two frameworks' random numbers can't be the same."""
+    import torch.nn.functional as functional
+
+    recurrent = {m: m.dropout for m in model.modules() if hasattr(m, "proj_size") and hasattr(m, "dropout")}
+    for module in recurrent:
+        module.dropout = 0.0
+    names = [name for name in dir(functional) if name.endswith("dropout") or re.fullmatch(r"dropout[123]d", name)]
+    originals = {name: getattr(functional, name) for name in names}
+    attention = functional.scaled_dot_product_attention
+    for name in names:
+        setattr(functional, name, lambda input, *_, **__: input)
+    functional.scaled_dot_product_attention = lambda *a, **k: attention(*a, **{**k, "dropout_p": 0.0})
+    try:
+        yield
+    finally:
+        functional.scaled_dot_product_attention = attention
+        for name, original in originals.items():
+            setattr(functional, name, original)
+        for module, rate in recurrent.items():
+            module.dropout = rate
+
+
+def describe(key: str) -> str:
+    """`train/layer1.0#0.0~` -> `the gradient of layer1.0`."""
+    name = key.rstrip("~").split("/", 1)[-1]
+    path = re.sub(r"#0?(\d*)\.\d+$", lambda m: f" (call {m[1]})" if m[1] else "", name) or "the whole network"
+    return f"the gradient of {path}" if key.endswith("~") else path
+
+
+def _as(value: Any, dtype: Any) -> Any:
+    return value.to(dtype) if is_tensor(value) and value.is_floating_point() else value
+
+
+def _largest(tensor: Tensor) -> float:
+    return float(tensor.abs().max()) if tensor.numel() else 0.0
+
+
+def is_tensor(value: Any) -> bool:
+    import torch
+
+    return isinstance(value, torch.Tensor)
+
+
+def main() -> None:
+    import torch
+
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--project", default=".", help="folder that holds the model's code")
+    parser.add_argument("--model", required=True, help="module:factory")
+    parser.add_argument("--input", action="append", required=True, help="for instance 'float32[4,3,224,224]'")
+    parser.add_argument("--weights", help="a torch checkpoint; without one, the initial weights with some spread")
+    parser.add_argument("--modes", default="eval,train", help="eval, train or both")
+    parser.add_argument("--device", default="cpu", help="cpu, cuda, …")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("-o", "--output", required=True, help="the golden file to write")
+    options = parser.parse_args()
+    sys.path.insert(0, str(Path(options.project).resolve()))
+    partial = Path(f"{options.output}.part")
+    try:
+        torch.manual_seed(options.seed)
+        model = build(options.model)
+        load_weights(model, options.weights) if options.weights else shake(model, options.seed)
+        inputs = make_inputs(options.input, options.seed)
+        model.to(options.device)
+        record(model, inputs, partial, modes=options.modes.split(","), seed=options.seed, title=options.model)
+        os.replace(partial, options.output)
+    except RecordError as error:
+        sys.exit(f"record: {error}")
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""Settings -> Comparison: record the reference, run the conversion against it, judge, and compare predictions."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ..artifacts import Comparison, Predictions
+from .backends.process import Worker
+from .compare import Measurement
+from .golden import Golden, open_golden
+from .judge import judge
+from .predict import agreement
+from .settings import Settings
+
+_TORCH, _MINDSPORE = f"{__package__}.backends.torch", f"{__package__}.backends.mindspore"
+Show = Callable[[str], None]
+
+
+def verify(settings: Settings, show: Show = lambda text: None) -> Comparison:
+    """Run both sides and compare them. `show` is told what is going on."""
+    began = time.monotonic()
+    with ExitStack() as stack:
+        converted = stack.enter_context(Worker("mindspore", settings.converted))
+        reference = None
+        if settings.golden is None:
+            reference = stack.enter_context(Worker("torch", settings.reference))
+            show("running the reference")
+            golden = open_golden(_record(settings, reference))
+            if settings.test_data:
+                reference.start(f"{_TORCH}:predict", _prediction_payload(settings))
+        else:
+            golden = open_golden(settings.golden)
+        settings = _fit(settings, golden)
+        show("running the conversion")
+        payload = {"model": settings.converted_model, "golden": str(golden.path), "modes": list(settings.modes)}
+        measured = converted.call(f"{_MINDSPORE}:compare", payload)
+        verdict = judge([_measurement(row) for row in measured["measurements"]], golden, settings.rule)
+        predictions: Predictions | None = None
+        if settings.test_data and reference is not None:
+            show("comparing predictions")
+            converted.start(f"{_MINDSPORE}:predict", _prediction_payload(settings))
+            predictions = agreement(Path(reference.result()), Path(converted.result()))
+    return Comparison(
+        settings.converted_model,
+        ", ".join(settings.inputs),
+        verdict.differences,
+        predictions,
+        verdict.passed and (predictions is None or predictions.passed),
+        verdict.first_divergence,
+        time.monotonic() - began,
+        verdict.culprits,
+        tuple(measured["unmatched"]),
+        (*settings.notes, *_notes(golden)),
+    )
+
+
+def _record(settings: Settings, worker: Worker) -> Path:
+    path = worker.scratch / "golden.safetensors"
+    modes = sorted({"eval" if mode == "jit" else mode for mode in settings.modes})
+    payload = {"model": settings.model, "inputs": list(settings.inputs), "weights": settings.weights, "modes": modes}
+    worker.call(f"{_TORCH}:record", {**payload, "seed": settings.seed, "golden": str(path)})
+    return path
+
+
+def _fit(settings: Settings, golden: Golden) -> Settings:
+    """With a golden file, what it was recorded with stands in for what was not given."""
+    if settings.golden is None:
+        return settings
+    modes = tuple(mode for mode in settings.modes if mode in golden.modes or (mode == "jit" and "eval" in golden.modes))
+    described = tuple(item.name or item.key or repr(item.literal) for item in golden.inputs)
+    return replace(settings, converted_model=settings.converted_model or golden.title, inputs=described, modes=modes)
+
+
+def _prediction_payload(settings: Settings) -> dict[str, Any]:
+    return {"data": settings.test_data, "samples": settings.samples}
+
+
+def _measurement(row: dict[str, Any]) -> Measurement:
+    return Measurement(**{**row, "shape": tuple(row["shape"])})
+
+
+def _notes(golden: Golden) -> tuple[str, ...]:
+    if golden.reference == "float64":
+        return ()
+    return (f"the reference does not run in float64 ({golden.why}): tolerances by dtype and depth",)

@@ -1,0 +1,122 @@
+"""What to verify: from the options, the project's mindferry.toml and the record of its conversion."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..artifacts import STATE, ProjectConversion, load
+from ..errors import MindferryError
+from .judge import Rule
+
+MODES = ("eval", "train", "jit")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    reference: Path | None  # the torch project; None with a golden file
+    converted: Path
+    model: str
+    converted_model: str
+    inputs: tuple[str, ...]
+    weights: str = ""
+    test_data: str = ""
+    samples: int = 1000
+    modes: tuple[str, ...] = ("eval", "train")
+    seed: int = 0
+    rule: Rule = field(default_factory=Rule)
+    golden: Path | None = None
+    notes: tuple[str, ...] = ()
+
+
+def settings(
+    converted: Path | None,
+    *,
+    reference: Path | None = None,
+    model: str = "",
+    inputs: tuple[str, ...] = (),
+    weights: str = "",
+    test_data: str = "",
+    modes: str = "",
+    seed: int = 0,
+    k: float | None = None,
+    golden: Path | None = None,
+) -> Settings:
+    """Options win over mindferry.toml, which wins over what the conversion recorded."""
+    converted = _folder(converted or Path(), "MindSpore project")
+    if reference is None and golden is None and (converted / STATE / "convert.json").is_file():
+        reference = Path(load(ProjectConversion, converted, "convert").source)
+    if reference is None and golden is None:
+        raise MindferryError(f"{converted} has no record of its conversion; name the torch project with --torch DIR")
+    reference = _folder(reference, "torch project") if reference is not None else None
+    reference, single = _project_of(reference)
+    home = next((f for f in (reference, converted) if f is not None and (f / "mindferry.toml").is_file()), None)
+    table = read_table(home / "mindferry.toml") if home is not None else {}
+    chosen = model or str(table.get("model", ""))
+    if not chosen and golden is None:
+        hint = f"{single}:Net" if single else "model:resnet50"
+        raise MindferryError(f"which model? Name its factory with --model, for instance --model {hint}")
+    wanted = inputs or tuple(table.get("inputs", ()))
+    if not wanted and golden is None:
+        raise MindferryError("which input? Describe it with --input, for instance --input 'float32[4,3,224,224]'")
+    weights, notes = _weights(weights, table, home)
+    return Settings(
+        reference,
+        converted,
+        chosen,
+        model or str(table.get("mindspore_model", chosen)),
+        wanted,
+        weights,
+        test_data or str(table.get("test_data", "")),
+        int(table.get("samples", 1000)),
+        _modes(modes or str(table.get("modes", "eval,train"))),
+        seed,
+        Rule(k if k is not None else float(table.get("k", Rule().k)), float(table.get("floor", Rule().floor))),
+        golden,
+        notes,
+    )
+
+
+def read_table(path: Path) -> dict[str, Any]:
+    """[verify], with the weights file of [weights] under "weights"."""
+    try:
+        document = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise MindferryError(f"cannot read {path}: {error}") from None
+    table = dict(document.get("verify", {}))
+    table.setdefault("weights", document.get("weights", {}).get("file", ""))
+    return table
+
+
+def _weights(option: str, table: dict[str, Any], home: Path | None) -> tuple[str, tuple[str, ...]]:
+    if option:
+        if not Path(option).is_file():
+            raise MindferryError(f"no weights file {option}")
+        return str(Path(option).resolve()), ()
+    named = str(table.get("weights", ""))
+    if not named or home is None:
+        return "", ()
+    if (home / named).is_file():
+        return str((home / named).resolve()), ()
+    return "", (f"{home / named} is not there: both sides run with the model's initial weights",)
+
+
+def _modes(text: str) -> tuple[str, ...]:
+    chosen = tuple(part.strip() for part in text.split(",") if part.strip())
+    unknown = [mode for mode in chosen if mode not in MODES]
+    if unknown or not chosen:
+        raise MindferryError(f"no mode {', '.join(unknown) or text!r}; choose from {', '.join(MODES)}")
+    return tuple(mode for mode in MODES if mode in chosen)
+
+
+def _folder(path: Path, what: str) -> Path:
+    if not path.exists():
+        raise MindferryError(f"no {what} in {path}")
+    return path.resolve()
+
+
+def _project_of(path: Path | None) -> tuple[Path | None, str]:
+    """A single file stands for its folder and names its module."""
+    return (path.parent, path.stem) if path is not None and path.is_file() else (path, "")

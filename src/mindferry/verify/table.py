@@ -1,0 +1,90 @@
+"""Comparison -> what a person reads: a table in execution order, and a few lines of verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from rich.table import Table
+
+from ..artifacts import Comparison, Difference
+
+SHOWN = 40
+
+
+def rows(comparison: Comparison) -> Table:
+    """All that failed; if nothing did, the network's outputs and the worst of each kind."""
+    failing = [d for d in comparison.differences if not d.passed]
+    chosen = failing[:SHOWN] if failing else _headline(comparison.differences)
+    table = Table(box=None, pad_edge=False)
+    for title in ("", "mode", "what", "name"):
+        table.add_column(title, overflow="fold")
+    for title in ("error", "allowed", "own", "allowed"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in chosen:
+        table.add_row(*_cells(row), style="" if row.passed else "red")
+    if len(failing) > SHOWN:
+        table.add_row("", "", "", f"… and {len(failing) - SHOWN} more")
+    return table
+
+
+def _headline(differences: Sequence[Difference]) -> list[Difference]:
+    network = [d for d in differences if d.kind == "network"]
+    worst: dict[tuple[str, str], Difference] = {}
+    for row in differences:
+        place = (row.mode, row.kind)
+        if row.kind != "network" and (place not in worst or _strain(row) > _strain(worst[place])):
+            worst[place] = row
+    return [*network, *worst.values()]
+
+
+def _strain(row: Difference) -> float:
+    """How much of what is allowed was used."""
+    shares = [row.max_rel / row.tolerance if row.tolerance else 0.0]
+    if row.own_tolerance > 0:
+        shares.append(row.own_error / row.own_tolerance)
+    return max(share for share in shares if not math.isnan(share))
+
+
+def _cells(row: Difference) -> list[str]:
+    name = (row.name or "(network)") + (f" (call {row.call + 1})" if row.call else "")
+    numbers = [row.max_rel, row.tolerance, row.own_error, row.own_tolerance]
+    if row.kind in ("gradient", "parameter", "buffer"):
+        numbers[:2] = [math.nan, math.nan]  # measured on the reference's values alone
+    if row.note:
+        name += f": {row.note}"
+    return ["✓" if row.passed else "✗", row.mode, row.kind, name, *map(_number, numbers)]
+
+
+def _number(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.1e}"
+
+
+def summary(comparison: Comparison) -> Iterator[str]:
+    """The verdict in sentences."""
+    for note in comparison.notes:
+        yield f"Note: {note}."
+    for row in comparison.differences:
+        if row.kind == "network" and not row.note:
+            share = f"{row.max_rel:.1e} of the largest value"
+            yield f"{row.mode}: torch and MindSpore differ by at most {row.max_abs:.2e} in {row.name}, {share}."
+    if comparison.unmatched:
+        listed = "; ".join(comparison.unmatched[:5])
+        more = len(comparison.unmatched) - 5
+        yield f"Not matched: {listed}" + (f"; and {more} more." if more > 0 else ".")
+    predictions = comparison.predictions
+    if predictions is not None:
+        yield (
+            f"Predictions: {predictions.agree} of {predictions.samples} samples agree; "
+            f"accuracy {predictions.reference_accuracy:.2%} in torch, {predictions.accuracy:.2%} in MindSpore."
+            + (f" Differing: {', '.join(map(str, predictions.differing[:20]))}." if predictions.differing else "")
+            + (f" Note: {predictions.note}." if predictions.note else "")
+        )
+    total, failed = len(comparison.differences), sum(not d.passed for d in comparison.differences)
+    if comparison.passed:
+        yield f"Same: all {total} values within what torch's own float32 error allows."
+    else:
+        yield f"Different: {failed} of {total} values are further off than torch's own float32 error allows."
+        if comparison.first_divergence:
+            others = f", and then {', '.join(comparison.culprits[1:6])}" if len(comparison.culprits) > 1 else ""
+            yield f"First divergence: {comparison.first_divergence}{others}."

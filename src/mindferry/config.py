@@ -1,0 +1,78 @@
+"""mindferry.toml: what a project tells mindferry about itself. Every key is optional."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from .errors import MindferryError
+
+NAME = "mindferry.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Convert:
+    exclude: tuple[str, ...] = ()  # files with no meaning after the migration; imports of them go too
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    file: str = ""
+    create: tuple[str, ...] = ()  # script and arguments that write `file`, run once if it is not there
+
+
+@dataclass(frozen=True, slots=True)
+class Verify:
+    model: str = ""  # "module:factory", on both sides
+    inputs: tuple[str, ...] = ()  # "float32[4,3,224,224]"
+    test_data: str = ""  # "module:function" that returns batches of (inputs, labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Train:
+    script: str = ""
+    args: tuple[str, ...] = ()
+    steps: int = 20
+    tolerance: float = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    convert: Convert = Convert()
+    weights: Weights = Weights()
+    verify: Verify = Verify()
+    train: Train = Train()
+
+
+_SECTIONS: dict[str, type] = {"convert": Convert, "weights": Weights, "verify": Verify, "train": Train}
+
+
+def read_config(project: Path) -> Config:
+    """The project's mindferry.toml, or the defaults if it has none."""
+    path = (project if project.is_dir() else project.parent) / NAME
+    if not path.is_file():
+        return Config()
+    try:
+        body = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise MindferryError(f"cannot read {path}: {error}; mend it or move it away") from None
+    unknown = sorted(set(body) - set(_SECTIONS))
+    if unknown:
+        raise MindferryError(f"{path}: no section [{unknown[0]}]; there are {', '.join(f'[{name}]' for name in _SECTIONS)}")
+    return Config(**{name: _section(path, name, kind, body.get(name, {})) for name, kind in _SECTIONS.items()})
+
+
+def _section(path: Path, name: str, kind: type, values: Any) -> Any:
+    known = {field.name: field for field in fields(kind)}
+    chosen = {}
+    for key, value in values.items() if isinstance(values, dict) else [("", values)]:
+        if key not in known:
+            raise MindferryError(f"{path}: no key {key!r} in [{name}]; there are {', '.join(known)}")
+        default = known[key].default
+        value = tuple(value) if isinstance(value, list) else float(value) if isinstance(default, float) else value
+        if type(value) is not type(default):
+            raise MindferryError(f"{path}: {name}.{key} should be a {type(default).__name__}, not {value!r}")
+        chosen[key] = value
+    return kind(**chosen)

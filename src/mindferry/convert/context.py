@@ -1,0 +1,67 @@
+"""What rules and passes share while one file is converted."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from ..artifacts import Finding, Rewrite
+from ..rules import Table
+from ..syntax.infer import Reading
+from ..syntax.source import Edits, Source
+from .imports import Imports
+
+
+@dataclass(slots=True)
+class Context:
+    reading: Reading
+    edits: Edits
+    imports: Imports
+    rules: Table
+    options: dict[str, str] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    rewrites: list[Rewrite] = field(default_factory=list)
+    parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
+    handled: set[ast.AST] = field(default_factory=set)  # nodes that a pass takes care of itself
+
+    def __post_init__(self) -> None:
+        for parent in ast.walk(self.source.tree):
+            for child in ast.iter_child_nodes(parent):
+                self.parents[child] = parent
+
+    @property
+    def source(self) -> Source:
+        return self.reading.source
+
+    def find(self, node: ast.AST, code: str, message: str, advice: str = "", severity: str = "error", rule: str = "") -> None:
+        line, column = self.source.position(self.source.start(node))
+        self.findings.append(Finding(code, severity, self.source.path, line, column + 1, message, advice, rule))
+
+    def rewritten(self, node: ast.AST, rule: str, before: str, after: str) -> None:
+        line, column = self.source.position(self.source.start(node))
+        self.rewrites.append(Rewrite(line, column + 1, rule, before, after))
+
+    def statement_of(self, node: ast.AST) -> ast.stmt:
+        while not isinstance(node, ast.stmt):
+            node = self.parents[node]
+        return node
+
+    def block_of(self, statement: ast.stmt) -> list[ast.stmt]:
+        """The list of statements that it stands in."""
+        parent = self.parents[statement]
+        for name in ("body", "orelse", "finalbody", "handlers"):
+            block = getattr(parent, name, None)
+            if isinstance(block, list) and statement in block:
+                return block
+        return [statement]
+
+    def enclosing(self, node: ast.AST, *kinds: type) -> ast.AST | None:
+        current = self.parents.get(node)
+        while current is not None and not isinstance(current, kinds):
+            current = self.parents.get(current)
+        return current
+
+    def api(self, node: ast.expr) -> str:
+        """torch's dotted name of an expression that refers to one, or ''."""
+        kind = self.reading.type(node)
+        return self.reading.symbols.origin(kind.qual) if kind.kind == "ref" else ""

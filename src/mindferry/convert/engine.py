@@ -1,0 +1,292 @@
+"""One file: read it, let rules and passes edit it, and make sure that what comes out compiles."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from ..artifacts import Finding, Rewrite
+from ..rules import Rule, table
+from ..rules._call import Call
+from ..syntax.fstrings import is_located
+from ..syntax.infer import read
+from ..syntax.source import Edits, Source
+from ..syntax.symbols import Symbols
+from .context import Context
+from .imports import FRAMEWORKS, Imports
+from .passes import PASSES
+
+
+@dataclass(slots=True)
+class FileResult:
+    code: str
+    rewrites: list[Rewrite]
+    findings: list[Finding]
+    compat: set[str]
+
+
+def convert_file(source: Source, symbols: Symbols, module: str = "__main__", is_package: bool = False,
+                 compat_import: str = "import ms_compat", options: dict[str, str] | None = None) -> FileResult:  # fmt: skip
+    rules = table()
+    reading = read(source, symbols, module, is_package, rules.is_api)
+    context = Context(reading, Edits(source), Imports(reading, compat_import), rules, options or {})
+    for each in PASSES:
+        each.prepare(context)
+    for node in _inner_first(source.tree):
+        if node not in context.handled and is_located(node):
+            _convert_node(node, context)
+    _mark_findings(context)
+    for each in PASSES:
+        each.finish(context)
+    context.imports.rewrite(context.edits)
+    code = context.edits.apply()
+    try:
+        compile(code, source.path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        lineno = getattr(error, "lineno", 1) or 1
+        finding = Finding("MF901", "error", source.path, lineno, 1, f"the conversion of this file would not compile ({error}), so it stays as it was",
+                          "please report this as a bug of mindferry, with the file")  # fmt: skip
+        return FileResult(source.data.decode("utf-8"), [], [finding], set())
+    return FileResult(code, context.rewrites, sorted(context.findings, key=lambda f: (f.line, f.column, f.code)), context.imports.compat)
+
+
+def _inner_first(tree: ast.AST) -> list[ast.AST]:
+    """Every node after all of its parts."""
+    order, stack = [], [tree]
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        stack.extend(ast.iter_child_nodes(node))
+    return order[::-1]
+
+
+def _convert_node(node: ast.AST, context: Context) -> None:
+    if isinstance(node, ast.Call):
+        _convert_call(node, context)
+    elif isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Load):
+        parent = context.parents.get(node)
+        if not (isinstance(parent, ast.Call) and parent.func is node) and not isinstance(parent, ast.Attribute):
+            _convert_reference(node, context)
+        elif isinstance(parent, ast.Attribute) and isinstance(node, ast.Attribute):
+            _convert_inner(node, context)
+
+
+def _api_of(node: ast.expr, context: Context) -> tuple[str, ast.expr | None]:
+    """(torch's dotted name, receiver if it is a method) of what is called, or ('', None)."""
+    kind = context.reading.type(node)
+    if kind.kind == "ref":
+        qual = context.reading.symbols.origin(kind.qual)
+        return (qual, None) if qual.partition(".")[0] in FRAMEWORKS else ("", None)
+    if isinstance(node, ast.Attribute):
+        receiver = context.reading.type(node.value)
+        if receiver.is_tensor:
+            return f"torch.Tensor.{node.attr}", node.value
+        if receiver.kind == "instance":
+            return _method_api(receiver.qual, node.attr, context), node.value
+        if receiver.kind in ("unknown", "batch"):
+            return f"any#{node.attr}", node.value
+        if receiver.kind == "size":
+            return f"torch.Size.{node.attr}", node.value
+    return "", None
+
+
+def _method_api(qual: str, name: str, context: Context) -> str:
+    """The table's name for a method of an instance, unless the project defines it itself."""
+    symbols = context.reading.symbols
+    if symbols.method(qual, name) is not None and name != "forward":
+        return ""
+    base = symbols.torch_base(qual)
+    for owner in (base, *_GENERAL.get(base, ())):
+        if owner and f"{owner}.{name}" in context.rules:
+            return f"{owner}.{name}"
+    if symbols.is_module(qual):
+        return f"torch.nn.Module.{name}"
+    if base.startswith("torch.optim.lr_scheduler."):
+        return f"torch.optim.lr_scheduler.LRScheduler.{name}"
+    if base.startswith("torch.optim."):
+        return f"torch.optim.Optimizer.{name}"
+    return f"{base}.{name}" if base else ""
+
+
+_GENERAL: dict[str, tuple[str, ...]] = {}
+
+
+def _convert_call(node: ast.Call, context: Context) -> None:
+    api, receiver = _api_of(node.func, context)
+    if not api:
+        return
+    entry = context.rules.get(api) or _function_for_method(api, context)
+    if entry is None:
+        if api.partition(".")[0] in FRAMEWORKS and not api.startswith(("torch.Tensor.", "torch.nn.Module.")):
+            _unknown(node, api, context)
+        elif api.startswith("torch.Tensor."):
+            _unknown(node, api, context, severity="warning")
+        return
+    before = context.source.text(node)
+    call = Call(node, entry, context.reading, context.edits, context.imports, receiver)
+    _run_rule(call, entry)
+    if call.refusal:
+        message, advice = call.refusal
+        context.find(node, "MF101", f"{api}: {message}", advice, rule=api)
+        return
+    call.apply()
+    if call.note:
+        context.find(node, "MF110", f"{api}: {call.note}", severity="note", rule=api)
+    line, column = context.source.position(context.source.start(node))
+    context.rewrites.append(Rewrite(line, column + 1, entry.api, before, context.edits.text(node)))
+
+
+def _function_for_method(api: str, context: Context) -> Rule | None:
+    """`x.foo(y)` follows the rule of `torch.foo(x, y)` where the method has none of its own."""
+    if not api.startswith("torch.Tensor."):
+        return None
+    name = api.removeprefix("torch.Tensor.")
+    entry = context.rules.get(f"torch.{name}") or context.rules.get(f"torch.nn.functional.{name}")
+    return entry if entry is not None and entry.args and entry.args[0] in ("input", "self") else None
+
+
+def _run_rule(call: Call, entry: Rule) -> None:
+    if entry.missing:
+        call.leave(entry.missing, entry.advice or f"strategy: {entry.strategy}")
+    elif call.is_opaque and not (entry.like and entry.like == entry.to):
+        if entry.like:
+            call.use_like()
+        elif entry.function is not None or entry.rename or entry.drop or entry.defaults:
+            call.leave("called with *args or **kwargs, so its arguments can't be told", "write the arguments out and convert again")
+    elif any(
+        call.has(name) and repr(call.literal(name)) not in allowed and call.text(name) not in allowed
+        for name, allowed in entry.only.items()
+    ):
+        if entry.like:
+            call.use_like()
+        else:
+            names = ", ".join(name for name in entry.only if call.has(name))
+            call.leave(f"MindSpore has no counterpart for {names} given here", entry.advice or "leave it out or write a wrapper")
+    elif entry.function is not None:
+        entry.function(call)
+    if not call.refusal and not call.to and call._replacement is None:
+        call.leave("has no counterpart for this form of the call", entry.advice)
+
+
+def _unknown(node: ast.AST, api: str, context: Context, severity: str = "error") -> None:
+    context.find(node, "MF100", f"{api} has no rule", "see `mindferry rules list`; convert it by hand, or add a rule with `mindferry rules new`",
+                 severity, api)  # fmt: skip
+
+
+def _convert_reference(node: ast.Attribute | ast.Name, context: Context) -> None:
+    """A torch name that is not called here: a class as a value, a dtype, a base class, an annotation, a tensor's attribute."""
+    api, receiver = _api_of(node, context)
+    if not api or (receiver is None and context.rules.is_module(api) and context.rules.get(api) is None):
+        return
+    if receiver is not None:
+        entry = context.rules.get(f"{api}@")
+        if entry is not None and isinstance(node, ast.Attribute):
+            _convert_attribute(node, entry, receiver, context)
+        return
+    entry = context.rules.get(api)
+    if entry is None:
+        _unknown(node, api, context)
+        return
+    target = entry.like or entry.to
+    is_type = isinstance(context.parents.get(node), ast.ClassDef) or _is_type_position(node, context)
+    if is_type and entry.to and not entry.to.startswith("compat.") and not _is_base(node, context):
+        target = entry.to
+    if entry.missing or not target:
+        context.find(node, "MF101", f"{api}: {entry.missing or 'has no counterpart as a value'}", entry.advice, rule=api)
+        return
+    before, text = context.source.text(node), context.imports.spell(target)
+    context.edits.replace_node(node, text)
+    line, column = context.source.position(context.source.start(node))
+    context.rewrites.append(Rewrite(line, column + 1, entry.api, before, text))
+
+
+def _convert_attribute(node: ast.Attribute, entry: Rule, receiver: ast.expr, context: Context) -> None:
+    """A tensor's attribute: the rule's target is a template with {x} for the tensor, or '.name'."""
+    if entry.missing:
+        context.find(node, "MF101", f"{entry.api.rstrip('@')}: {entry.missing}", entry.advice, rule=entry.api)
+        return
+    before = context.source.text(node)
+    if entry.to.startswith("."):
+        dot = context.source.find_token(b".", context.source.end(receiver), context.source.end(node))
+        context.edits.replace(dot, context.source.end(node), entry.to)
+    else:
+        home = entry.to if "{" not in entry.to else ""
+        text = context.edits.text(receiver)
+        if home:
+            context.edits.replace_node(node, f"{context.imports.spell(home)}({text})")
+        else:
+            context.edits.replace_node(node, entry.to.replace("{x}", text))
+    line, column = context.source.position(context.source.start(node))
+    context.rewrites.append(Rewrite(line, column + 1, entry.api, before, context.edits.text(node)))
+
+
+def _convert_inner(node: ast.Attribute, context: Context) -> None:
+    """`x.data.shape`, `torch.float32.itemsize`: the inner part is a value of its own."""
+    kind = context.reading.type(node.value)
+    if kind.is_tensor or kind.kind in ("instance", "unknown"):
+        _convert_reference(node, context)
+
+
+def _is_base(node: ast.AST, context: Context) -> bool:
+    parent = context.parents.get(node)
+    return isinstance(parent, ast.ClassDef) and node in parent.bases
+
+
+def _is_type_position(node: ast.AST, context: Context) -> bool:
+    """An annotation, or the second argument of isinstance: the class is named, not built."""
+    current: ast.AST = node
+    while isinstance(parent := context.parents.get(current), ast.expr | ast.arg | ast.AnnAssign | ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(parent, ast.Call):
+            name = getattr(parent.func, "id", "")
+            return name in ("isinstance", "issubclass") and current in parent.args[1:]
+        if isinstance(parent, ast.arg | ast.AnnAssign):
+            return current is parent.annotation
+        if isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef):
+            return current is parent.returns
+        current = parent
+    return False
+
+
+def _mark_findings(context: Context) -> None:
+    """A `# mindferry:` comment above each statement that was left unconverted."""
+    statements: dict[int, list[Finding]] = {}
+    for finding in context.findings:
+        if finding.severity == "error" and finding.code.startswith("MF1"):
+            statements.setdefault(finding.line, []).append(finding)
+    starts: dict[int, ast.stmt] = {}
+    for node in ast.walk(context.source.tree):
+        if isinstance(node, ast.stmt):
+            for line in range(node.lineno, _header_end(node) + 1):
+                starts[line] = node if line not in starts or node.lineno >= starts[line].lineno else starts[line]
+    marked: dict[ast.stmt, list[Finding]] = {}
+    for line, findings in statements.items():
+        if line in starts:
+            marked.setdefault(starts[line], []).extend(findings)
+    for node, findings in marked.items():
+        _mark(context, node, findings)
+
+
+def _header_end(node: ast.stmt) -> int:
+    body = getattr(node, "body", None)
+    return (
+        (body[0].lineno - 1 if body[0].lineno > node.lineno else node.lineno)
+        if isinstance(body, list) and body
+        else node.end_lineno or node.lineno
+    )
+
+
+def _mark(context: Context, node: ast.stmt, findings: list[Finding]) -> None:
+    source = context.source
+    first = min([node, *getattr(node, "decorator_list", [])], key=source.start)
+    start = source.start(first)
+    line_start = source.line_start(start)
+    indent = source.data[line_start:start].decode("utf-8")
+    if indent.strip():  # not the first statement on its line
+        return
+    if isinstance(node, ast.If) and isinstance(context.parents.get(node), ast.If) and source.data.startswith(b"elif", start):
+        return
+    previous = source.data[source.line_start(max(line_start - 1, 0)) : line_start].strip() if line_start else b""
+    if previous.startswith(b"# mindferry:"):
+        return
+    text = "; ".join(dict.fromkeys(f.message + (f" ({f.advice})" if f.advice else "") for f in findings))
+    context.edits.before(line_start, f"{indent}# mindferry: {' '.join(text.split())}{source.newline()}")

@@ -1,0 +1,222 @@
+"""Which MindSpore names a file uses, how it spells them, and its import lines rewritten to match."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from ..syntax.infer import Reading
+from ..syntax.source import Edits, Source
+from .helpers_module import inline
+
+FRAMEWORKS = ("torch", "torchvision")
+COMPAT_MODULE = "ms_compat"
+
+# home module -> (import statement, name it binds)
+HOMES = {
+    "mindspore": ("import mindspore as {0}", "ms"),
+    "mindspore.nn": ("from mindspore import nn{as}", "nn"),
+    "mindspore.ops": ("from mindspore import ops{as}", "ops"),
+    "mindspore.mint": ("from mindspore import mint{as}", "mint"),
+    "mindspore.amp": ("from mindspore import amp{as}", "amp"),
+    "mindspore.dataset": ("import mindspore.dataset as {0}", "ds"),
+    "mindspore.dataset.vision": ("from mindspore.dataset import vision{as}", "vision"),
+    "mindspore.dataset.transforms": ("from mindspore.dataset import transforms{as}", "transforms"),
+    "mindspore.communication": ("from mindspore import communication{as}", "communication"),
+    "mindspore.common.initializer": ("from mindspore.common import initializer{as}", "initializer"),
+    "mindspore.experimental.optim": ("from mindspore.experimental import optim{as}", "optim"),
+    "mindspore.experimental.optim.lr_scheduler": ("from mindspore.experimental.optim import lr_scheduler{as}", "lr_scheduler"),
+    "numpy": ("import numpy as {0}", "np"),
+    "math": ("import math{as}", "math"),
+    "functools": ("import functools{as}", "functools"),
+    "os": ("import os{as}", "os"),
+    "contextlib": ("import contextlib{as}", "contextlib"),
+    "compat": ("", COMPAT_MODULE),
+}
+# Where a new import line stands best: beside the torch import that it replaces.
+NATURAL = {
+    "torch": "mindspore",
+    "torch.nn": "mindspore.nn",
+    "torch.nn.functional": "mindspore.ops",
+    "torch.optim": "mindspore.experimental.optim",
+    "torch.optim.lr_scheduler": "mindspore.experimental.optim.lr_scheduler",
+    "torch.utils.data": "mindspore.dataset",
+    "torchvision.transforms": "mindspore.dataset.vision",
+    "torchvision.datasets": "compat",
+    "torch.distributed": "mindspore.communication",
+    "torch.nn.init": "mindspore.common.initializer",
+}
+
+
+@dataclass(slots=True)
+class Imports:
+    """The file's `Writer`: spells names, collects what they need, then edits the import statements."""
+
+    reading: Reading
+    compat_import: str = f"import {COMPAT_MODULE}"  # '' to define the helpers in the file itself
+    homes: dict[str, str] = field(default_factory=dict)  # home -> name bound in this file
+    compat: set[str] = field(default_factory=set)
+    _taken: set[str] | None = None
+
+    def spell(self, qual: str) -> str:
+        home = _home(qual)
+        if home is None:
+            return qual  # a builtin such as `tuple` or `print`
+        if home == "compat":
+            self.compat.add(qual.split(".")[1])
+            if not self.compat_import:
+                self.homes[home] = ""
+                return qual.removeprefix("compat.")
+        if home not in self.homes:
+            self.homes[home] = self._bind(home)
+        rest = qual[len(home) + 1 :]
+        return f"{self.homes[home]}.{rest}" if rest else self.homes[home]
+
+    def _bind(self, home: str) -> str:
+        for name, kind in self.reading.scope.names.items():
+            if kind.kind == "ref" and kind.qual == home:
+                return name
+        if self._taken is None:
+            self._taken = _bound_names(self.reading)
+        wanted = HOMES[home][1]
+        while wanted in self._taken or wanted in self.homes.values():
+            wanted = f"ms_{wanted}" if not wanted.startswith("ms_") else f"{wanted}_"
+        return wanted
+
+    def statement(self, home: str) -> str:
+        bound, (form, usual) = self.homes[home], HOMES[home]
+        if home == "compat":
+            if not self.compat_import:
+                return inline(self.compat)
+            return self.compat_import + ("" if bound == COMPAT_MODULE else f" as {bound}")
+        return form.replace("{0}", bound).replace("{as}", "" if bound == usual else f" as {bound}")
+
+    def rewrite(self, edits: Edits) -> None:
+        """Replace the torch imports by what the converted file needs."""
+        present = {kind.qual for kind in self.reading.scope.names.values() if kind.kind == "ref"}
+        missing = [home for home in HOMES if home in self.homes and home not in present]
+        statements = list(_import_statements(edits.source.tree))
+        for node, top_level, only_one in statements:
+            dropped = [alias for alias in node.names if self._is_dropped(node, alias)]
+            if not dropped:
+                continue
+            wanted = [home for home in missing if top_level and any(_natural(node, alias) == home for alias in dropped)]
+            missing = [home for home in missing if home not in wanted]
+            if top_level and node is self._last_torch_import(statements):
+                wanted, missing = wanted + missing, []
+            kept = [alias for alias in node.names if alias not in dropped]
+            self._replace(edits, node, kept, [self.statement(home) for home in wanted], only_one)
+        if missing:
+            _insert_at_top(edits, "".join(self.statement(home) + edits.source.newline() for home in missing))
+
+    def _last_torch_import(self, statements: list[tuple[ast.Import | ast.ImportFrom, bool, bool]]) -> ast.AST | None:
+        dropping = [node for node, top, _ in statements if top and any(self._is_dropped(node, alias) for alias in node.names)]
+        return dropping[-1] if dropping else None
+
+    def _is_dropped(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
+        name = _imported(node, alias, self.reading.module)
+        return name.partition(".")[0] in FRAMEWORKS or name in self.reading.symbols.excluded
+
+    def _replace(self, edits: Edits, node: ast.Import | ast.ImportFrom, kept: list[ast.alias], lines: list[str], only_one: bool) -> None:
+        source = edits.source
+        if kept:
+            names = ", ".join(alias.name + (f" as {alias.asname}" if alias.asname else "") for alias in kept)
+            module = "." * node.level + (node.module or "") if isinstance(node, ast.ImportFrom) else ""
+            lines = [f"from {module} import {names}" if module else f"import {names}", *lines]
+        start, end = source.start(node), source.end(node)
+        if lines:
+            edits.replace(start, end, (source.newline() + source.indent(node)).join(lines))
+        elif only_one:
+            edits.replace(start, end, "pass")
+        else:
+            delete_statement(edits, node)
+
+
+def delete_statement(edits: Edits, node: ast.AST) -> None:
+    """Remove a statement, with its line if nothing else is on it; a comment on the line stays."""
+    source = edits.source
+    start, end = source.start(node), source.end(node)
+    line_start, line_end = source.line_start(start), source.line_end(end)
+    before, after = source.data[line_start:start], source.data[end:line_end]
+    if before.strip():  # `import os; import torch`
+        separator = source.data.rfind(b";", line_start, start)
+        edits.replace(separator if separator >= 0 else start, end, "")
+    elif after.lstrip().startswith(b";"):
+        edits.replace(start, source.skip_trivia(source.data.index(b";", end) + 1), "")
+    elif after.lstrip().startswith(b"#"):
+        edits.replace(start, source.skip_blanks(end), "")
+    else:
+        edits.replace(line_start, line_end, "")
+
+
+def _home(qual: str) -> str | None:
+    parts = qual.split(".")
+    for count in range(len(parts), 0, -1):
+        prefix = ".".join(parts[:count])
+        if prefix in HOMES:
+            return prefix
+    return None
+
+
+def _import_statements(tree: ast.Module) -> list[tuple[ast.Import | ast.ImportFrom, bool, bool]]:
+    """(statement, is at module level, is alone in its block), in source order."""
+    found: list[tuple[ast.Import | ast.ImportFrom, bool, bool]] = []
+    for parent in ast.walk(tree):
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(parent, name, None)
+            if isinstance(block, list):
+                imports = [each for each in block if isinstance(each, ast.Import | ast.ImportFrom)]
+                found += [
+                    (each, parent is tree, len(block) == len(imports) and each is imports[-1] and parent is not tree) for each in imports
+                ]
+    return sorted(found, key=lambda each: (each[0].lineno, each[0].col_offset))
+
+
+def _imported(node: ast.Import | ast.ImportFrom, alias: ast.alias, module: str) -> str:
+    if isinstance(node, ast.Import):
+        return alias.name
+    if node.level:
+        parts = module.split(".")[: -node.level] if node.level else []
+        return ".".join([*parts, *([node.module] if node.module else [])] or [alias.name])
+    return node.module or ""
+
+
+def _natural(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str | None:
+    if isinstance(node, ast.Import):
+        return NATURAL.get(alias.name)
+    return NATURAL.get(f"{node.module}.{alias.name}") or NATURAL.get(node.module or "")
+
+
+def _bound_names(reading: Reading) -> set[str]:
+    """Every name that the file binds anywhere, torch's own import aliases excepted."""
+    names: set[str] = set()
+    for node in ast.walk(reading.source.tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            names.add(node.id)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            for alias in node.names:
+                if _imported(node, alias, reading.module).partition(".")[0] not in FRAMEWORKS:
+                    names.add((alias.asname or alias.name).partition(".")[0])
+    return names
+
+
+def _insert_at_top(edits: Edits, text: str) -> None:
+    """After the docstring and `from __future__` lines."""
+    source: Source = edits.source
+    offset = 0
+    for node in source.tree.body:
+        is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        is_future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        if not is_docstring and not is_future:
+            break
+        offset = source.line_end(source.end(node))
+    else:
+        if offset == len(source.data) and source.data and not source.data.endswith((b"\n", b"\r")):
+            text = source.newline() + text
+    if not offset and source.tree.body:
+        offset = source.line_start(source.start(source.tree.body[0]))
+    edits.before(offset, text)

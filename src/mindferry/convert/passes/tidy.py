@@ -1,0 +1,40 @@
+"""What a rewrite leaves without effect goes: `x = x` after `.to(device)`, a bare `model` after `.cuda()`."""
+
+from __future__ import annotations
+
+import ast
+
+from ..context import Context
+from ..imports import delete_statement
+
+
+def prepare(context: Context) -> None:
+    pass
+
+
+def finish(context: Context) -> None:
+    for node in ast.walk(context.source.tree):
+        if isinstance(node, ast.Assign | ast.Expr) and _is_idle(context, node):
+            if len(context.block_of(node)) == 1:
+                context.edits.replace_node(node, "pass")
+            else:
+                delete_statement(context.edits, node)
+
+
+def _is_idle(context: Context, node: ast.Assign | ast.Expr) -> bool:
+    after = context.edits.text(node.value)
+    if after == context.source.text(node.value):
+        return False
+    if isinstance(node, ast.Assign):
+        return len(node.targets) == 1 and _squeeze(after) == _squeeze(context.edits.text(node.targets[0]))
+    try:
+        value = ast.parse(after, mode="eval").body
+    except SyntaxError:
+        return False
+    while isinstance(value, ast.Attribute):
+        value = value.value
+    return isinstance(value, ast.Name)
+
+
+def _squeeze(text: str) -> str:
+    return "".join(text.split()).strip("()")

@@ -1,0 +1,36 @@
+"""One piece of source text in, a self-contained MindSpore module out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..artifacts import Finding, Rewrite
+from ..rules import table
+from ..syntax.infer import read
+from ..syntax.source import Source
+from ..syntax.symbols import Symbols
+from .engine import convert_file
+from .helpers_module import render
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """`code` runs by itself; `main` is the same without the helpers, which stand in `helpers` as ms_compat.py."""
+
+    code: str
+    main: str
+    helpers: str
+    findings: tuple[Finding, ...]
+    rewrites: tuple[Rewrite, ...]
+
+
+def convert_source(text: str, path: str = "<string>") -> Conversion:
+    """Convert source text that stands alone. Nothing of it is executed."""
+    source, symbols = Source(text.encode("utf-8", "surrogateescape"), path), Symbols()
+    read(source, symbols, is_api=table().is_api)
+    result = convert_file(source, symbols)
+    code, helpers = result.code, ""
+    if result.compat:
+        helpers = render(result.compat)
+        code = convert_file(source, symbols, compat_import="").code
+    return Conversion(code, result.code, helpers, tuple(result.findings), tuple(result.rewrites))

@@ -1,0 +1,101 @@
+"""All rules by API name, found by walking this folder."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+from ..errors import MindferryError
+from ._aliases import ALIASES
+from ._rule import STRATEGIES, Case, Rule, take_collected
+
+HIDDEN = ("_", "compat")
+
+
+class Table:
+    def __init__(self, rules: list[Rule]) -> None:
+        self.rules: dict[str, Rule] = {}
+        for entry in rules:
+            other = self.rules.get(entry.api)
+            if other is not None:
+                raise MindferryError(f"{entry.file}:{entry.line}: {entry.api} has a rule already, at {other.file}:{other.line}; keep one")
+            if entry.missing and entry.strategy not in STRATEGIES:
+                raise MindferryError(
+                    f"{entry.file}:{entry.line}: {entry.api} is missing but its strategy is none of {', '.join(STRATEGIES)}"
+                )
+            self.rules[entry.api] = entry
+        self._modules = {prefix for api in self.rules for prefix in _prefixes(api)}
+
+    def get(self, api: str) -> Rule | None:
+        return self.rules.get(api) or self.rules.get(canonical(api))
+
+    def __contains__(self, api: str) -> bool:
+        return self.get(api) is not None
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self.rules.values())
+
+    def is_api(self, name: str) -> bool:
+        return self.get(name) is not None
+
+    def is_module(self, name: str) -> bool:
+        """Whether it is a package of APIs, such as torch.nn.functional."""
+        return canonical(name) in self._modules
+
+
+def canonical(api: str) -> str:
+    """One name for APIs that torch exports in several places."""
+    for alias, home in ALIASES:
+        if api.startswith(alias):
+            return home + api[len(alias) :]
+    return api
+
+
+def _prefixes(api: str) -> list[str]:
+    parts = api.split(".")
+    return [".".join(parts[:count]) for count in range(1, len(parts))]
+
+
+@functools.cache
+def table() -> Table:
+    package = importlib.import_module("mindferry.rules")
+    take_collected()
+    names = sorted(
+        module.name
+        for module in pkgutil.walk_packages(package.__path__, "mindferry.rules.")
+        if not any(part.startswith(HIDDEN) for part in module.name.split(".")[2:])
+    )
+    rules: list[Rule] = []
+    for name in names:
+        importlib.import_module(name)
+        rules += take_collected()
+    for path in sorted(_tsv_files(files("mindferry.rules")), key=str):
+        rules += _read_tsv(path)
+    return Table(rules)
+
+
+def _tsv_files(folder: Traversable) -> Iterator[Traversable]:
+    for item in folder.iterdir():
+        if item.name == "renames.tsv":
+            yield item
+        elif item.is_dir() and not item.name.startswith("__"):
+            yield from _tsv_files(item)
+
+
+def _read_tsv(path: Traversable) -> list[Rule]:
+    """Columns: torch's name, MindSpore's name, torch's parameters, a call, what it becomes, the inputs."""
+    rules = []
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        columns = line.split("\t")
+        if len(columns) != 6:
+            raise MindferryError(f"{path}:{number}: a line has 6 columns separated by tabs, this one has {len(columns)}")
+        api, to, args, before, after, inputs = (column.strip() for column in columns)
+        case = Case(before, after, inputs=tuple(inputs.split()), gradient="float" in inputs)
+        rules.append(Rule(api, to, tuple(args.split()), like=to, cases=(case,), file=str(path), line=number))
+    return rules

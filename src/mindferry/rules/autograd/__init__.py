@@ -1,0 +1,1 @@
+"""Gradients: torch.autograd, no_grad, amp."""

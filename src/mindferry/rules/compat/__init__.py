@@ -1,0 +1,1 @@
+"""Code that is emitted into converted projects, never imported by mindferry: small, with torch's meaning, readable."""

@@ -1,0 +1,1 @@
+"""Devices, dtypes, seeds, back ends, distribution."""

@@ -1,0 +1,1 @@
+"""Everything under torch.nn.functional."""

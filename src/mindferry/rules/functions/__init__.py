@@ -1,0 +1,1 @@
+"""Functions of torch itself and of torch.linalg, torch.fft, torch.special."""

@@ -1,0 +1,1 @@
+"""Layers, losses, containers and the Module class itself."""

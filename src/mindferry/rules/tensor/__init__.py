@@ -1,0 +1,1 @@
+"""Methods and attributes of tensors."""

@@ -1,0 +1,1 @@
+"""torchvision: transforms, datasets, operators."""

@@ -1,0 +1,431 @@
+"""The type of every expression, found by reading it in the scope where it stands."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable
+
+from .symbols import Symbols
+from .torch_types import DTYPES, TENSOR_ATTRIBUTES, call_result, method_result, module_call_result
+from .types import (
+    BOOL,
+    FLOAT,
+    INT,
+    MODULE,
+    NDARRAY,
+    NONE,
+    SIZE,
+    STR,
+    TENSOR,
+    UNKNOWN,
+    Type,
+    instance,
+    join,
+    list_of,
+    ref,
+    tuple_of,
+)  # fmt: skip
+
+_BUILTIN_NAMES = frozenset(dir(builtins))
+_ANNOTATIONS = {"int": INT, "float": FLOAT, "bool": BOOL, "str": STR, "None": NONE}
+_FRAMEWORKS = ("torch", "torchvision")
+
+
+class Scope:
+    """Names of one scope; a branch is a scope whose parent it falls back to."""
+
+    __slots__ = ("names", "owner", "parent", "stars")
+
+    def __init__(self, parent: Scope | None = None, owner: str = "") -> None:
+        self.names: dict[str, Type] = {}
+        self.parent = parent
+        self.owner: str = owner or (parent.owner if parent else "")  # the class whose method this is
+        self.stars: list[str] = parent.stars if parent else []
+
+    def look_up(self, name: str) -> Type | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.names:
+                return scope.names[name]
+            scope = scope.parent
+        return None
+
+
+class Expressions:
+    """`visit(node, scope)` returns the node's type and notes it, with those of all its parts, in `types`."""
+
+    def __init__(self, symbols: Symbols, is_api: Callable[[str], bool]) -> None:
+        self.symbols = symbols
+        self.is_api = is_api
+        self.types: dict[ast.AST, Type] = {}
+        self._visitors: dict[type, Callable[[ast.AST, Scope], Type]] = {
+            getattr(ast, name[1:]): getattr(self, name) for name in dir(self) if name[1:2].isupper()
+        }
+
+    def visit(self, node: ast.AST | None, scope: Scope) -> Type:
+        if node is None:
+            return NONE
+        visitor = self._visitors.get(type(node))
+        if visitor is not None:
+            kind = visitor(node, scope)
+        else:
+            for child in ast.iter_child_nodes(node):
+                self.visit(child, scope)
+            kind = UNKNOWN
+        self.types[node] = kind
+        return kind
+
+    def _Constant(self, node: ast.Constant, scope: Scope) -> Type:
+        value = node.value
+        return _ANNOTATIONS.get(type(value).__name__, NONE if value is None else UNKNOWN)
+
+    def _JoinedStr(self, node: ast.JoinedStr, scope: Scope) -> Type:
+        for part in node.values:
+            self.visit(part, scope)
+        return STR
+
+    def _Name(self, node: ast.Name, scope: Scope) -> Type:
+        found = scope.look_up(node.id)
+        if found is not None:
+            return found
+        for star in scope.stars:
+            if self.is_api(f"{star}.{node.id}"):
+                return ref(f"{star}.{node.id}")
+        return ref(f"builtins.{node.id}") if node.id in _BUILTIN_NAMES else UNKNOWN
+
+    def _Attribute(self, node: ast.Attribute, scope: Scope) -> Type:
+        base = self.visit(node.value, scope)
+        name = node.attr
+        if base.kind == "ref":
+            return self._member(base.qual, name)
+        if base.is_tensor:
+            return TENSOR_ATTRIBUTES.get(name, Type("method", f"torch.Tensor.{name}"))
+        if base.kind == "ndarray":
+            return SIZE if name == "shape" else (NDARRAY if name == "T" else UNKNOWN)
+        if base.kind == "instance":
+            return self._instance_member(base.qual, name)
+        if base.kind == "tuple" and name in ("values", "indices") and len(base.items) == 2:
+            return base.items[name == "indices"]
+        return Type("method", f".{name}") if base.kind != "unknown" else UNKNOWN
+
+    def _member(self, qual: str, name: str) -> Type:
+        full = f"{qual}.{name}"
+        if qual == "torch" and name in DTYPES:
+            return instance("torch.dtype") if not self.is_api(full) else ref(full)
+        exported = self.symbols.exports.get(qual, {}).get(name)
+        if exported is not None:
+            return exported
+        return ref(full)
+
+    def _instance_member(self, qual: str, name: str) -> Type:
+        known = self.symbols.attribute(qual, name)
+        if known.kind != "unknown":
+            return known
+        if self.symbols.method(qual, name) is not None:
+            return Type("method", f"{qual}.{name}")
+        base = self.symbols.torch_base(qual)
+        if base and self.symbols.is_module(qual) and name in ("weight", "bias", "running_mean", "running_var", "in_proj_weight"):
+            return TENSOR
+        return Type("method", f"{base}.{name}") if base else UNKNOWN
+
+    def _Call(self, node: ast.Call, scope: Scope) -> Type:
+        function = self.visit(node.func, scope)
+        arguments = [self.visit(argument, scope) for argument in node.args]
+        for keyword in node.keywords:
+            self.visit(keyword.value, scope)
+        count = len(arguments) + len(node.keywords)
+        if function.kind == "ref" and function.qual == "builtins.super":
+            bases = self.symbols.classes[scope.owner].bases if scope.owner in self.symbols.classes else []
+            return instance(bases[0]) if bases else UNKNOWN
+        if function.kind in ("ref", "value"):
+            return self._call_ref(self.symbols.origin(function.qual), node, arguments, count)
+        if function.kind == "method":
+            return self._call_method(node, function.qual, count)
+        if function.kind == "instance":
+            return self._call_instance(function.qual)
+        return UNKNOWN
+
+    def _call_ref(self, qual: str, node: ast.Call, arguments: list[Type], count: int) -> Type:
+        head = qual.partition(".")[0]
+        if head in _FRAMEWORKS:
+            if qual in ("torch.max", "torch.min", "torch.median") and count >= 2:
+                paired = len(arguments) < 2 or arguments[1].kind == "int"
+                return tuple_of(TENSOR, TENSOR) if paired else TENSOR
+            return call_result(qual, count)
+        if qual in self.symbols.classes:
+            self._note_arguments(f"{qual}.__init__", node, arguments, skip=1)
+            return instance(qual)
+        if qual in self.symbols.results:
+            self._note_arguments(qual, node, arguments)
+            return self.symbols.results[qual]
+        if head in ("numpy", "np"):
+            return NDARRAY
+        return self._call_builtin(qual, node, arguments)
+
+    def _call_builtin(self, qual: str, node: ast.Call, arguments: list[Type]) -> Type:
+        name = qual.rpartition(".")[2]
+        first = arguments[0] if arguments else UNKNOWN
+        if name in ("len", "int", "round", "ord", "hash", "id"):
+            return INT
+        if name in ("list", "sorted", "reversed", "iter"):
+            return list_of(first.element())
+        if name == "tuple":
+            return Type("tuple", "", (first.element(),)) if arguments else tuple_of()
+        if name == "enumerate":
+            return list_of(tuple_of(INT, first.element()))
+        if name == "zip":
+            return list_of(tuple_of(*(each.element() for each in arguments)))
+        if name == "range":
+            return list_of(INT)
+        if name == "tqdm" or qual.startswith("tqdm."):
+            return first
+        if name in ("deepcopy", "copy", "next"):
+            return first if name != "next" else first.element()
+        if name in ("sum", "max", "min", "abs") and qual.startswith("builtins."):
+            element = first.element() if len(arguments) == 1 and name != "abs" else join(*arguments) if arguments else UNKNOWN
+            return first if name == "abs" else element
+        return {
+            "float": FLOAT,
+            "bool": BOOL,
+            "str": STR,
+            "isinstance": BOOL,
+            "hasattr": BOOL,
+            "dict": Type("dict"),
+            "set": Type("set"),
+        }.get(name if qual.startswith("builtins.") else "", UNKNOWN)
+
+    def _call_method(self, node: ast.Call, qual: str, count: int) -> Type:
+        assert isinstance(node.func, ast.Attribute)
+        receiver, name = self.types[node.func.value], node.func.attr
+        if receiver.is_tensor:
+            return method_result(name, count)
+        if receiver.kind == "instance":
+            own = self.symbols.method(receiver.qual, name)
+            if own is not None:
+                self._note_arguments(qual, node, [self.types[argument] for argument in node.args], skip=1)
+                return own
+            return self._module_method(receiver, name)
+        if receiver.kind == "str":
+            return {"split": list_of(STR)}.get(name, STR)
+        if receiver.kind == "list" and name == "pop":
+            return receiver.element()
+        if receiver.kind == "dict":
+            value = receiver.element()
+            return {"items": list_of(tuple_of(STR, value)), "values": list_of(value), "keys": list_of(STR), "get": value}.get(name, UNKNOWN)
+        return UNKNOWN
+
+    def _module_method(self, receiver: Type, name: str) -> Type:
+        if not self.symbols.is_module(receiver.qual):
+            return UNKNOWN
+        if name in ("to", "cuda", "cpu", "train", "eval", "half", "float", "double", "requires_grad_", "apply"):
+            return receiver
+        return {
+            "modules": list_of(MODULE), "children": list_of(MODULE), "named_modules": list_of(tuple_of(STR, MODULE)),
+            "named_children": list_of(tuple_of(STR, MODULE)), "parameters": list_of(TENSOR), "buffers": list_of(TENSOR),
+            "named_parameters": list_of(tuple_of(STR, TENSOR)), "named_buffers": list_of(tuple_of(STR, TENSOR)),
+            "state_dict": Type("dict", "torch.state_dict", (TENSOR,)), "forward": TENSOR, "get_submodule": MODULE,
+        }.get(name, UNKNOWN)  # fmt: skip
+
+    def _call_instance(self, qual: str) -> Type:
+        if not self.symbols.is_module(qual):
+            return self.symbols.method(qual, "__call__") or UNKNOWN
+        own = self.symbols.method(qual, "forward")
+        if own is not None:
+            return own if own.kind != "unknown" else TENSOR
+        return module_call_result(self.symbols.torch_base(qual))
+
+    def _note_arguments(self, qual: str, node: ast.Call, arguments: list[Type], skip: int = 0) -> None:
+        """Remember what a project function is called with: its parameters have these types."""
+        seen = self.symbols.arguments.setdefault(qual, {})
+        for index, kind in enumerate(arguments):
+            if isinstance(node.args[index], ast.Starred):
+                break
+            seen.setdefault(index + skip, []).append(kind)
+        for keyword in node.keywords:
+            if keyword.arg:
+                seen.setdefault(keyword.arg, []).append(self.types[keyword.value])
+
+    def _Subscript(self, node: ast.Subscript, scope: Scope) -> Type:
+        base, index = self.visit(node.value, scope), self.visit(node.slice, scope)
+        if base.kind == "size":
+            return SIZE if isinstance(node.slice, ast.Slice) else INT
+        if base.kind == "tuple" and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
+            position = node.slice.value
+            return base.items[position] if -len(base.items) <= position < len(base.items) else base.element()
+        if base.kind == "instance" and self.symbols.is_module(base.qual):
+            return MODULE
+        if isinstance(node.slice, ast.Slice) and base.kind in ("list", "tuple", "str"):
+            return list_of(base.element()) if base.kind != "str" else STR
+        if base.kind == "ref":
+            return base
+        del index
+        return base.element()
+
+    def _Tuple(self, node: ast.Tuple, scope: Scope) -> Type:
+        return tuple_of(*(self.visit(each, scope) for each in node.elts))
+
+    def _List(self, node: ast.List, scope: Scope) -> Type:
+        kinds = [self.visit(each, scope) for each in node.elts]
+        return list_of(join(*kinds)) if kinds else Type("list")
+
+    def _Set(self, node: ast.Set, scope: Scope) -> Type:
+        return Type("set", "", (join(*[self.visit(each, scope) for each in node.elts]),))
+
+    def _Dict(self, node: ast.Dict, scope: Scope) -> Type:
+        for key in node.keys:
+            self.visit(key, scope)
+        kinds = [self.visit(each, scope) for each in node.values]
+        return Type("dict", "", (join(*kinds),)) if kinds else Type("dict")
+
+    def _Starred(self, node: ast.Starred, scope: Scope) -> Type:
+        return self.visit(node.value, scope).element()
+
+    def _BinOp(self, node: ast.BinOp, scope: Scope) -> Type:
+        return self._arithmetic(self.visit(node.left, scope), self.visit(node.right, scope), node.op)
+
+    @staticmethod
+    def _arithmetic(left: Type, right: Type, operator: ast.operator) -> Type:
+        if left.is_tensor or right.is_tensor:
+            return TENSOR
+        if "ndarray" in (left.kind, right.kind):
+            return NDARRAY
+        if left.kind in ("list", "tuple", "str", "size") and isinstance(operator, ast.Add | ast.Mult | ast.Mod):
+            if left.kind == "size":
+                return SIZE
+            return left if left.items == right.items or right.kind == "int" or left.kind == "str" else Type(left.kind)
+        if left.kind in ("int", "float", "bool") and right.kind in ("int", "float", "bool"):
+            is_float = "float" in (left.kind, right.kind) or isinstance(operator, ast.Div)
+            return FLOAT if is_float else INT
+        return UNKNOWN
+
+    def _UnaryOp(self, node: ast.UnaryOp, scope: Scope) -> Type:
+        kind = self.visit(node.operand, scope)
+        return BOOL if isinstance(node.op, ast.Not) else kind
+
+    def _Compare(self, node: ast.Compare, scope: Scope) -> Type:
+        kinds = [self.visit(each, scope) for each in (node.left, *node.comparators)]
+        identity = any(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in node.ops)
+        if identity or not any(each.kind in ("tensor", "ndarray", "unknown") for each in kinds):
+            return BOOL
+        return TENSOR if any(each.is_tensor for each in kinds) else UNKNOWN
+
+    def _BoolOp(self, node: ast.BoolOp, scope: Scope) -> Type:
+        return join(*[self.visit(each, scope) for each in node.values])
+
+    def _IfExp(self, node: ast.IfExp, scope: Scope) -> Type:
+        self.visit(node.test, scope)
+        return join(self.visit(node.body, scope), self.visit(node.orelse, scope))
+
+    def _NamedExpr(self, node: ast.NamedExpr, scope: Scope) -> Type:
+        kind = self.visit(node.value, scope)
+        self.bind(node.target, kind, scope)
+        return kind
+
+    def _Await(self, node: ast.Await, scope: Scope) -> Type:
+        return self.visit(node.value, scope)
+
+    def _Lambda(self, node: ast.Lambda, scope: Scope) -> Type:
+        inner = Scope(scope)
+        arguments = node.args
+        for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+            inner.names[argument.arg] = UNKNOWN
+        for default in (*arguments.defaults, *arguments.kw_defaults):
+            self.visit(default, scope)
+        self.visit(node.body, inner)
+        return UNKNOWN
+
+    def _ListComp(self, node: ast.ListComp, scope: Scope) -> Type:
+        return list_of(self._comprehend(node.generators, node.elt, scope))
+
+    def _SetComp(self, node: ast.SetComp, scope: Scope) -> Type:
+        return Type("set", "", (self._comprehend(node.generators, node.elt, scope),))
+
+    def _GeneratorExp(self, node: ast.GeneratorExp, scope: Scope) -> Type:
+        return list_of(self._comprehend(node.generators, node.elt, scope))
+
+    def _DictComp(self, node: ast.DictComp, scope: Scope) -> Type:
+        return Type("dict", "", (self._comprehend(node.generators, node.value, scope, node.key),))
+
+    def _comprehend(self, generators: list[ast.comprehension], element: ast.expr, scope: Scope, key: ast.expr | None = None) -> Type:
+        inner = Scope(scope)
+        for generator in generators:
+            self.bind(generator.target, self.iterate(self.visit(generator.iter, inner)), inner)
+            for condition in generator.ifs:
+                self.visit(condition, inner)
+        if key is not None:
+            self.visit(key, inner)
+        return self.visit(element, inner)
+
+    def iterate(self, kind: Type) -> Type:
+        """What a loop over it binds. A loader's batches are tensors, or hold tensors."""
+        if kind.kind == "instance":
+            base = self.symbols.torch_base(kind.qual)
+            if base == "torch.utils.data.DataLoader":
+                return Type("batch")
+            return MODULE if base in ("torch.nn.ModuleList", "torch.nn.Sequential") else UNKNOWN
+        return kind.element()
+
+    def bind(self, target: ast.AST, kind: Type, scope: Scope) -> None:
+        """Assign: names take the type, patterns its parts, attributes of self are remembered with the class."""
+        if kind.kind == "ref" and (kind.qual.rpartition(".")[2][:1].isupper() or self.is_api(kind.qual)):
+            kind = Type("value", kind.qual)  # a class or function in a variable: called with torch's arguments
+        self.types[target] = kind
+        if isinstance(target, ast.Name):
+            scope.names[target.id] = TENSOR if kind.kind == "batch" else kind
+        elif isinstance(target, ast.Tuple | ast.List):
+            for index, each in enumerate(target.elts):
+                if kind.kind in ("tuple", "batch") and not isinstance(each, ast.Starred):
+                    part = TENSOR if kind.kind == "batch" else kind.items[index] if index < len(kind.items) else kind.element()
+                else:
+                    part = kind.element()
+                self.bind(each, part, scope)
+        elif isinstance(target, ast.Starred):
+            self.bind(target.value, list_of(kind), scope)
+        elif isinstance(target, ast.Attribute):
+            owner = self.visit(target.value, scope)
+            if owner.kind == "instance" and owner.qual in self.symbols.classes:
+                self.symbols.classes[owner.qual].note(target.attr, kind)
+            self.types[target] = kind
+        else:
+            self.visit(target, scope)
+
+    def annotation(self, node: ast.expr | None, scope: Scope) -> Type:
+        """The type that an annotation promises."""
+        if node is None:
+            return UNKNOWN
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            try:
+                return self.annotation(ast.parse(node.value, mode="eval").body, scope)
+            except SyntaxError:
+                return UNKNOWN
+        kind = self.visit(node, scope)
+        return self._promise(node, kind)
+
+    def _promise(self, node: ast.expr, kind: Type) -> Type:
+        if isinstance(node, ast.Subscript):
+            name = self.types[node.value].qual.rpartition(".")[2].lower()
+            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            inner = [self._promise(each, self.types.get(each, UNKNOWN)) for each in parts]
+            if name in ("optional", "union"):
+                return join(*inner)
+            if name in ("list", "sequence", "iterable", "iterator"):
+                return list_of(inner[0])
+            if name == "tuple":
+                ellipsis = isinstance(parts[-1], ast.Constant) and parts[-1].value is ...
+                return list_of(inner[0]) if ellipsis else tuple_of(*inner)
+            return Type("dict", "", (inner[-1],)) if name in ("dict", "mapping") else UNKNOWN
+        if isinstance(node, ast.BinOp):
+            return join(self._promise(node.left, self.types[node.left]), self._promise(node.right, self.types[node.right]))
+        if isinstance(node, ast.Constant) and node.value is None:
+            return NONE
+        if kind.kind != "ref":
+            return UNKNOWN
+        qual = self.symbols.origin(kind.qual)
+        if qual in ("torch.Tensor", "torch.autograd.Variable", "torch.nn.Parameter", "torch.FloatTensor", "torch.LongTensor"):
+            return TENSOR
+        if qual == "numpy.ndarray":
+            return NDARRAY
+        if qual.startswith("builtins."):
+            return _ANNOTATIONS.get(qual[9:], Type(qual[9:]) if qual[9:] in ("list", "tuple", "dict", "set") else UNKNOWN)
+        return instance(qual) if qual in self.symbols.classes or qual.startswith("torch.") else UNKNOWN

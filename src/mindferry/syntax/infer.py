@@ -1,0 +1,245 @@
+"""Reads one module statement by statement and notes what every expression is."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .expressions import Expressions, Scope
+from .source import Source
+from .symbols import ClassInfo, Symbols
+from .torch_types import DISTINCTIVE
+from .types import NONE, TENSOR, UNKNOWN, Type, instance, join, ref, tuple_of
+
+
+@dataclass(slots=True)
+class Reading:
+    """A module that has been read: the type of each expression, and where functions and classes stand."""
+
+    source: Source
+    module: str
+    symbols: Symbols
+    types: dict[ast.AST, Type]
+    owners: dict[ast.AST, str]  # function or class -> its dotted name
+    scope: Scope  # the module's own names
+
+    def type(self, node: ast.AST) -> Type:
+        return self.types.get(node, UNKNOWN)
+
+
+def read(source: Source, symbols: Symbols, module: str = "__main__", is_package: bool = False,
+         is_api: Callable[[str], bool] = lambda name: False) -> Reading:  # fmt: skip
+    """Read the module; what it defines is added to `symbols`. Reading all files twice settles references between them."""
+    reader = _Reader(symbols, module, is_package, is_api)
+    scope = Scope()
+    reader.block(source.tree.body, scope)
+    while reader.deferred:
+        reader.deferred.pop(0)()
+    symbols.exports[module] = {
+        name: kind for name, kind in scope.names.items() if kind.kind in ("ref", "instance", "list", "dict", "tuple")
+    }
+    return Reading(source, module, symbols, reader.values.types, reader.owners, scope)
+
+
+class _Reader:
+    def __init__(self, symbols: Symbols, module: str, is_package: bool, is_api: Callable[[str], bool]) -> None:
+        self.symbols, self.module, self.is_package = symbols, module, is_package
+        self.values = Expressions(symbols, is_api)
+        self.deferred: list[Callable[[], None]] = []
+        self.owners: dict[ast.AST, str] = {}
+        self._returned: list[list[Type]] = []
+
+    def block(self, statements: list[ast.stmt], scope: Scope) -> None:
+        for statement in statements:
+            self.statement(statement, scope)
+
+    def statement(self, node: ast.stmt, scope: Scope) -> None:
+        handler = getattr(self, f"_{type(node).__name__}", None)
+        if handler is not None:
+            handler(node, scope)
+            return
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.stmt):
+                self.statement(child, scope)
+            else:
+                self.values.visit(child, scope)
+
+    def _Import(self, node: ast.Import, scope: Scope) -> None:
+        for alias in node.names:
+            if alias.asname:
+                scope.names[alias.asname] = ref(alias.name)
+            else:
+                head = alias.name.partition(".")[0]
+                scope.names[head] = ref(head)
+
+    def _ImportFrom(self, node: ast.ImportFrom, scope: Scope) -> None:
+        module = self.resolve(node)
+        for alias in node.names:
+            if alias.name != "*":
+                exported = self.symbols.exports.get(module, {}).get(alias.name)
+                scope.names[alias.asname or alias.name] = exported or ref(f"{module}.{alias.name}")
+            elif module in self.symbols.exports:
+                scope.names.update({k: v for k, v in self.symbols.exports[module].items() if not k.startswith("_")})
+            else:
+                scope.stars.append(module)
+
+    def resolve(self, node: ast.ImportFrom) -> str:
+        """The absolute module of a possibly relative import."""
+        if not node.level:
+            return node.module or ""
+        parts = self.module.split(".")
+        keep = len(parts) - node.level + (1 if self.is_package else 0)
+        return ".".join([*parts[: max(keep, 0)], *([node.module] if node.module else [])])
+
+    def _Assign(self, node: ast.Assign, scope: Scope) -> None:
+        kind = self.values.visit(node.value, scope)
+        for target in node.targets:
+            self.values.bind(target, kind, scope)
+
+    def _AnnAssign(self, node: ast.AnnAssign, scope: Scope) -> None:
+        promised = self.values.annotation(node.annotation, scope)
+        kind = self.values.visit(node.value, scope) if node.value else UNKNOWN
+        self.values.bind(node.target, promised if kind.kind in ("unknown", "none") else kind, scope)
+
+    def _AugAssign(self, node: ast.AugAssign, scope: Scope) -> None:
+        right = self.values.visit(node.value, scope)
+        left = self.values.visit(node.target, scope)
+        self.values.bind(node.target, self.values._arithmetic(left, right, node.op) if left.kind != "list" else left, scope)
+
+    def _For(self, node: ast.For, scope: Scope) -> None:
+        self.values.bind(node.target, self.values.iterate(self.values.visit(node.iter, scope)), scope)
+        self.block(node.body, scope)
+        self.block(node.orelse, scope)
+
+    _AsyncFor = _For
+
+    def _With(self, node: ast.With, scope: Scope) -> None:
+        for item in node.items:
+            kind = self.values.visit(item.context_expr, scope)
+            if item.optional_vars is not None:
+                self.values.bind(item.optional_vars, kind, scope)
+        self.block(node.body, scope)
+
+    _AsyncWith = _With
+
+    def _If(self, node: ast.If, scope: Scope) -> None:
+        self.values.visit(node.test, scope)
+        branches = [Scope(scope), Scope(scope)]
+        for name, kind in self._narrowed(node.test, scope):
+            branches[0].names[name] = kind
+        narrowed = dict(branches[0].names)
+        self.block(node.body, branches[0])
+        self.block(node.orelse, branches[1])
+        for name in {**branches[0].names, **branches[1].names}:
+            if name in narrowed and branches[0].names[name] is narrowed[name] and name not in branches[1].names:
+                continue
+            before = scope.look_up(name)
+            kinds = [branch.names.get(name, before) for branch in branches]
+            scope.names[name] = join(*(each for each in kinds if each is not None))
+
+    def _narrowed(self, test: ast.expr, scope: Scope) -> list[tuple[str, Type]]:
+        """isinstance(name, Class): inside the branch the name is one."""
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+            return [each for value in test.values for each in self._narrowed(value, scope)]
+        match test:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), classes]):
+                options = classes.elts if isinstance(classes, ast.Tuple) else [classes]
+                kinds = [self.values._promise(each, self.values.types.get(each, UNKNOWN)) for each in options]
+                if len(kinds) > 1 and all(each.kind == "instance" for each in kinds):
+                    return [(name, Type("instance", "torch.nn.Module", tuple(kinds)))]
+                return [(name, join(*kinds))]
+        return []
+
+    def _Return(self, node: ast.Return, scope: Scope) -> None:
+        kind = self.values.visit(node.value, scope)
+        if self._returned:
+            self._returned[-1].append(kind)
+
+    def _ClassDef(self, node: ast.ClassDef, scope: Scope) -> None:
+        qual = self.owners.setdefault(node, f"{self._prefix(scope)}.{node.name}")
+        bases = [self.values.visit(base, scope) for base in node.bases]
+        for other in (*node.decorator_list, *(keyword.value for keyword in node.keywords)):
+            self.values.visit(other, scope)
+        info = self.symbols.classes.setdefault(qual, ClassInfo(qual, []))
+        info.bases = [self.symbols.origin(base.qual) for base in bases if base.kind == "ref"]
+        scope.names[node.name] = ref(qual)
+        inner = Scope(scope, owner=qual)
+        self.block(node.body, inner)
+        for name, kind in inner.names.items():
+            if kind.kind != "ref" and not isinstance(kind, ast.AST):
+                info.note(name, kind)
+
+    def _prefix(self, scope: Scope) -> str:
+        return scope.owner or self.module
+
+    def _FunctionDef(self, node: ast.FunctionDef, scope: Scope) -> None:
+        owner = scope.owner if scope.parent is not None and scope.parent.owner != scope.owner else ""
+        qual = self.owners.setdefault(node, f"{owner or self.module}.{node.name}")
+        for decorator in node.decorator_list:
+            self.values.visit(decorator, scope)
+        arguments = node.args
+        for default in (*arguments.defaults, *arguments.kw_defaults):
+            self.values.visit(default, scope)
+        returns = self.values.annotation(node.returns, scope)
+        if owner:
+            self.symbols.classes[owner].results.setdefault(node.name, returns)
+        else:
+            scope.names[node.name] = ref(qual)
+            self.symbols.results.setdefault(qual, returns)
+        self.deferred.append(lambda: self._body(node, scope, owner, qual, returns))
+
+    _AsyncFunctionDef = _FunctionDef
+
+    def _body(self, node: ast.FunctionDef, scope: Scope, owner: str, qual: str, returns: Type) -> None:
+        inner = Scope(scope)
+        self._parameters(node, inner, owner, qual)
+        self._returned.append([])
+        self.block(node.body, inner)
+        given = self._returned.pop()
+        result = returns if returns.kind != "unknown" else join(*given) if given else NONE
+        decorated = {getattr(each, "id", getattr(each, "attr", "")) for each in node.decorator_list}
+        if not owner:
+            self.symbols.results[qual] = result if not decorated & {"contextmanager"} else UNKNOWN
+            return
+        info = self.symbols.classes[owner]
+        if decorated & {"property", "cached_property"}:
+            info.results.pop(node.name, None)
+            info.note(node.name, result)
+        else:
+            info.results[node.name] = result
+
+    def _parameters(self, node: ast.FunctionDef, scope: Scope, owner: str, qual: str) -> None:
+        arguments = node.args
+        positional = [*arguments.posonlyargs, *arguments.args]
+        defaults: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults)) + list(arguments.defaults)
+        static = any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in node.decorator_list)
+        is_forward = bool(owner) and node.name in ("forward", "construct") and self.symbols.is_module(owner)
+        called = self.symbols.arguments.get(qual, {})
+        for index, argument in enumerate([*positional, *arguments.kwonlyargs]):
+            if index == 0 and owner and not static and positional:
+                scope.names[argument.arg] = instance(owner)
+                continue
+            default = defaults[index] if index < len(positional) else arguments.kw_defaults[index - len(positional)]
+            kind = self.values.annotation(argument.annotation, scope)
+            if kind.kind in ("unknown", "none"):
+                kind = join(*called.get(index, []), *called.get(argument.arg, [])) if called else UNKNOWN
+            if kind.kind in ("unknown", "none"):
+                kind = self.values.types.get(default, UNKNOWN) if default is not None else UNKNOWN
+            if kind.kind in ("unknown", "none") and (is_forward or _used_as_tensor(node, argument.arg)):
+                kind = TENSOR
+            if kind.kind == "ref":
+                kind = Type("value", kind.qual)
+            scope.names[argument.arg] = kind if kind.kind != "none" else UNKNOWN
+        if arguments.vararg:
+            scope.names[arguments.vararg.arg] = tuple_of(TENSOR) if is_forward else Type("tuple")
+        if arguments.kwarg:
+            scope.names[arguments.kwarg.arg] = Type("dict")
+
+
+def _used_as_tensor(function: ast.FunctionDef, name: str) -> bool:
+    """Whether the function calls a method on the name that nothing but a tensor has."""
+    return any(
+        isinstance(node, ast.Attribute) and node.attr in DISTINCTIVE and isinstance(node.value, ast.Name) and node.value.id == name
+        for node in ast.walk(function)
+    )

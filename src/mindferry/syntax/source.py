@@ -1,0 +1,210 @@
+"""A source file as bytes with spans, and lossless edits on it: what no edit covers stays byte for byte."""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import io
+import re
+import tokenize
+from dataclasses import dataclass
+from itertools import pairwise
+
+from ..errors import MindferryError
+from .fstrings import relocate
+
+_LINE_ENDS = re.compile(rb"\r\n|\r|\n")
+_TRIVIA = re.compile(rb"(?:[ \t\f\r\n]|\\\r?\n|#[^\r\n]*)*")
+
+
+class Unreadable(MindferryError):
+    """The file is not Python that we can read; the rest of the project goes on."""
+
+    def __init__(self, message: str, line: int = 1, column: int = 1) -> None:
+        super().__init__(message)
+        self.line, self.column = line, column
+
+
+class Source:
+    """Decoded text as UTF-8 bytes, its syntax tree, and byte offsets for every node."""
+
+    def __init__(self, raw: bytes, path: str = "<string>") -> None:
+        self.path = path
+        try:
+            self.encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
+            text = raw.decode(self.encoding)
+        except (SyntaxError, UnicodeDecodeError, LookupError) as error:
+            raise Unreadable(f"cannot decode it: {error}") from None
+        self.data = text.encode("utf-8")
+        self._starts = [0, *(match.end() for match in _LINE_ENDS.finditer(self.data))]
+        try:
+            self.tree = ast.parse(self.data, path)
+        except SyntaxError as error:
+            raise Unreadable(f"not valid Python 3: {error.msg}", error.lineno or 1, error.offset or 1) from None
+        except (ValueError, RecursionError, MemoryError) as error:
+            raise Unreadable(f"cannot be parsed: {error or type(error).__name__}") from None
+        relocate(self.tree, self)
+
+    def offset(self, line: int, column: int) -> int:
+        return self._starts[line - 1] + column
+
+    def start(self, node: ast.AST) -> int:
+        return self._starts[node.lineno - 1] + node.col_offset  # type: ignore[attr-defined,no-any-return]
+
+    def end(self, node: ast.AST) -> int:
+        return self._starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[attr-defined,no-any-return]
+
+    def text(self, node: ast.AST) -> str:
+        return self.data[self.start(node) : self.end(node)].decode("utf-8")
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """(line, column) of a byte offset; lines count from 1, columns from 0 in bytes, as in `ast`."""
+        line = bisect.bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1]
+
+    def line_start(self, offset: int) -> int:
+        return self._starts[bisect.bisect_right(self._starts, offset) - 1]
+
+    def line_end(self, offset: int) -> int:
+        """The offset just after the line break that ends the line of `offset`."""
+        index = bisect.bisect_right(self._starts, offset)
+        return self._starts[index] if index < len(self._starts) else len(self.data)
+
+    def indent(self, node: ast.AST) -> str:
+        start = self.start(node)
+        return self.data[self.line_start(start) : start].decode("utf-8")
+
+    def skip_trivia(self, offset: int) -> int:
+        """The first offset from `offset` on that is neither white space nor comment."""
+        match = _TRIVIA.match(self.data, offset)
+        return match.end() if match else offset
+
+    def skip_blanks(self, offset: int) -> int:
+        """The first offset from `offset` on that is not a space or tab."""
+        while self.data[offset : offset + 1] in (b" ", b"\t"):
+            offset += 1
+        return offset
+
+    def find_token(self, token: bytes, offset: int, limit: int) -> int:
+        """Where punctuation `token` next stands between tokens, comments skipped; -1 if a limit comes first."""
+        while offset < limit:
+            offset = self.skip_trivia(offset)
+            if offset >= limit:
+                break
+            if self.data.startswith(token, offset):
+                return offset
+            offset += 1
+        return -1
+
+    def newline(self) -> str:
+        match = _LINE_ENDS.search(self.data)
+        return match.group().decode() if match else "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One argument of a call with its `name=`, stars and parentheses."""
+
+    start: int
+    end: int
+    comma: int  # offset of the comma after it, or -1
+
+
+def argument_slots(source: Source, call: ast.Call) -> tuple[int, list[Slot], int] | None:
+    """(offset after the opening parenthesis, slots in source order, offset of the closing one)."""
+    close = source.end(call) - 1
+    opening = source.find_token(b"(", _after_parentheses(source, source.end(call.func), close), close + 1)
+    nodes: list[ast.AST] = sorted([*call.args, *call.keywords], key=source.start)
+    if opening < 0 or (nodes and source.start(nodes[0]) <= opening):  # f(x for x in y): the generator owns the parentheses
+        return None
+    edges = [opening]
+    for here, following in pairwise(nodes):
+        comma = source.find_token(b",", source.end(here), source.start(following))
+        if comma < 0:
+            return None
+        edges.append(comma)
+    trailing = source.find_token(b",", source.end(nodes[-1]), close) if nodes else -1
+    slots = []
+    for index, node in enumerate(nodes):
+        start = source.skip_trivia(edges[index] + 1)
+        comma = edges[index + 1] if index + 1 < len(nodes) else trailing
+        end = source.end(node)
+        while (token := source.skip_trivia(end)) < (comma if comma >= 0 else close) and source.data[token : token + 1] == b")":
+            end = token + 1
+        slots.append(Slot(start, end, comma))
+    return opening + 1, slots, close
+
+
+def _after_parentheses(source: Source, offset: int, limit: int) -> int:
+    while (token := source.skip_trivia(offset)) < limit and source.data[token : token + 1] == b")":
+        offset = token + 1
+    return offset
+
+
+@dataclass(slots=True)
+class _Edit:
+    start: int
+    end: int
+    text: str
+    order: tuple[int, int]  # at one offset: suffixes of what ends there, then prefixes of what starts there
+
+
+class Edits:
+    """Replacements and insertions by byte span. Inner nodes edit first; an outer edit may take their text and replace it."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._edits: list[_Edit] = []
+        self._count = 0
+
+    def __len__(self) -> int:
+        return len(self._edits)
+
+    def before(self, offset: int, text: str) -> None:
+        """Insert as a prefix of what starts at `offset`; a later prefix belongs to an outer node and goes first."""
+        self._count += 1
+        self._add(_Edit(offset, offset, text, (1, -self._count)))
+
+    def after(self, offset: int, text: str) -> None:
+        """Insert as a suffix of what ends at `offset`."""
+        self._count += 1
+        self._add(_Edit(offset, offset, text, (0, self._count)))
+
+    def replace(self, start: int, end: int, text: str) -> None:
+        """Replace a span together with every edit inside it."""
+        self._count += 1
+        self._edits = [edit for edit in self._edits if not _inside(edit, start, end)]
+        self._add(_Edit(start, end, text, (1, 0)))
+
+    def replace_node(self, node: ast.AST, text: str) -> None:
+        self.replace(self.source.start(node), self.source.end(node), text)
+
+    def text(self, node: ast.AST) -> str:
+        """The node's text with all edits so far applied."""
+        return self.span(self.source.start(node), self.source.end(node))
+
+    def span(self, start: int, end: int) -> str:
+        low = bisect.bisect_left(self._edits, start, key=lambda edit: edit.start)
+        pieces, position = [], start
+        for edit in self._edits[low:]:
+            if edit.start > end:
+                break
+            if not _inside(edit, start, end):
+                continue
+            pieces += [self.source.data[position : edit.start].decode("utf-8"), edit.text]
+            position = edit.end
+        return "".join([*pieces, self.source.data[position:end].decode("utf-8")])
+
+    def apply(self) -> str:
+        return self.span(0, len(self.source.data))
+
+    def _add(self, edit: _Edit) -> None:
+        bisect.insort(self._edits, edit, key=lambda each: (each.start, each.order, each.end))
+
+
+def _inside(edit: _Edit, start: int, end: int) -> bool:
+    if edit.start == edit.end:
+        belongs_left = edit.order[0] == 0 and edit.start == start and start != end
+        belongs_right = edit.order[0] == 1 and edit.start == end and start != end
+        return start <= edit.start <= end and not belongs_left and not belongs_right
+    return start <= edit.start and edit.end <= end

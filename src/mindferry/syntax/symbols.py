@@ -1,0 +1,73 @@
+"""What a project defines: its modules, classes with their attributes, functions with their results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .types import UNKNOWN, Type, join
+
+MODULE_BASES = ("torch.nn.", "torch.jit.ScriptModule", "lightning.LightningModule", "pytorch_lightning.LightningModule")
+NOT_MODULES = ("torch.nn.Parameter", "torch.nn.parameter.", "torch.nn.utils.", "torch.nn.init.")
+
+
+@dataclass(slots=True)
+class ClassInfo:
+    qual: str
+    bases: list[str]  # resolved dotted names
+    attributes: dict[str, Type] = field(default_factory=dict)
+    results: dict[str, Type] = field(default_factory=dict)  # method -> what it returns
+
+    def note(self, attribute: str, kind: Type) -> None:
+        known = self.attributes.get(attribute)
+        self.attributes[attribute] = kind if known is None else join(known, kind)
+
+
+@dataclass(slots=True)
+class Symbols:
+    """Everything by dotted name; filled while files are read, used while they are read again."""
+
+    classes: dict[str, ClassInfo] = field(default_factory=dict)
+    results: dict[str, Type] = field(default_factory=dict)  # function -> what it returns
+    exports: dict[str, dict[str, Type]] = field(default_factory=dict)  # module -> its global names
+    arguments: dict[str, dict[int | str, list[Type]]] = field(default_factory=dict)  # function -> what it is called with
+    excluded: frozenset[str] = frozenset()  # modules left out of the conversion
+
+    def origin(self, qual: str) -> str:
+        """Follow re-exports: `pkg.Net` imported in pkg/__init__.py from pkg.model is `pkg.model.Net`."""
+        for _ in range(8):
+            module, _, name = qual.rpartition(".")
+            found = self.exports.get(module, {}).get(name)
+            if found is None or found.kind != "ref" or found.qual == qual:
+                return qual
+            qual = found.qual
+        return qual
+
+    def bases(self, qual: str, seen: frozenset[str] = frozenset()) -> list[str]:
+        """The class and all its bases, nearest first, into torch's own names."""
+        qual = self.origin(qual)
+        info = self.classes.get(qual)
+        if info is None or qual in seen:
+            return [qual]
+        return [qual, *(each for base in info.bases for each in self.bases(base, seen | {qual}))]
+
+    def is_module(self, qual: str) -> bool:
+        return any(base.startswith(MODULE_BASES) and not base.startswith(NOT_MODULES) for base in self.bases(qual))
+
+    def torch_base(self, qual: str) -> str:
+        """The nearest base that is torch's or torchvision's own class, or ''."""
+        return next((base for base in self.bases(qual) if base.startswith(("torch.", "torchvision."))), "")
+
+    def attribute(self, qual: str, name: str) -> Type:
+        for base in self.bases(qual):
+            info = self.classes.get(base)
+            if info and name in info.attributes:
+                return info.attributes[name]
+        return UNKNOWN
+
+    def method(self, qual: str, name: str) -> Type | None:
+        """What a method defined in the project returns; None if no class here defines it."""
+        for base in self.bases(qual):
+            info = self.classes.get(base)
+            if info and name in info.results:
+                return info.results[name]
+        return None

@@ -1,0 +1,114 @@
+"""Return types of torch's own names, where they are not simply a tensor."""
+
+from __future__ import annotations
+
+from .types import BOOL, FLOAT, INT, MODULE, NDARRAY, NONE, SIZE, STR, TENSOR, UNKNOWN, Type, instance, list_of, tuple_of
+
+PAIR = tuple_of(TENSOR, TENSOR)
+
+TENSOR_METHODS: dict[str, Type] = {
+    **dict.fromkeys(["size"], SIZE),
+    **dict.fromkeys(["stride"], tuple_of(INT)),
+    **dict.fromkeys(["numel", "nelement", "dim", "ndimension", "element_size", "get_device", "storage_offset", "data_ptr"], INT),
+    **dict.fromkeys(
+        ["is_contiguous", "is_floating_point", "is_complex", "equal", "is_inference", "is_set_to", "is_shared", "is_same_size"], BOOL
+    ),
+    **dict.fromkeys(["item"], FLOAT),
+    **dict.fromkeys(["numpy", "__array__"], NDARRAY),
+    **dict.fromkeys(["tolist"], Type("list")),
+    **dict.fromkeys(["backward", "retain_grad"], NONE),
+    **dict.fromkeys(["register_hook", "storage", "untyped_storage", "data_dtype"], UNKNOWN),
+    **dict.fromkeys(["sort", "topk", "kthvalue", "mode", "cummax", "cummin", "frexp", "qr", "slogdet", "aminmax", "histogram"], PAIR),
+    **dict.fromkeys(["chunk", "split", "unbind", "tensor_split", "hsplit", "vsplit", "dsplit", "split_with_sizes"], list_of(TENSOR)),
+    "svd": tuple_of(TENSOR, TENSOR, TENSOR),
+    "type": UNKNOWN,
+}
+
+TENSOR_ATTRIBUTES: dict[str, Type] = {
+    "shape": SIZE,
+    "ndim": INT,
+    "device": instance("torch.device"),
+    "dtype": instance("torch.dtype"),
+    "layout": UNKNOWN,
+    "requires_grad": BOOL,
+    "is_cuda": BOOL,
+    "is_sparse": BOOL,
+    "is_leaf": BOOL,
+    "is_quantized": BOOL,
+    "grad_fn": UNKNOWN,
+    "name": STR,
+    "itemsize": INT,
+    "nbytes": INT,
+    **dict.fromkeys(["data", "grad", "T", "H", "mT", "mH", "real", "imag"], TENSOR),
+}
+
+# torch.* functions whose result is not one tensor; those with a method of the same name follow TENSOR_METHODS.
+FUNCTIONS: dict[str, Type] = {
+    **dict.fromkeys(["meshgrid", "broadcast_tensors", "atleast_1d_list", "align_tensors"], list_of(TENSOR)),
+    **dict.fromkeys(["is_tensor", "is_storage", "allclose", "is_grad_enabled", "are_deterministic_algorithms_enabled"], BOOL),
+    **dict.fromkeys(
+        ["save", "manual_seed", "seed", "set_num_threads", "set_default_dtype", "set_printoptions", "use_deterministic_algorithms"], UNKNOWN
+    ),
+    **dict.fromkeys(
+        ["load", "compile", "get_rng_state", "jit", "hub", "broadcast_shapes", "promote_types", "result_type", "finfo"], UNKNOWN
+    ),
+    **dict.fromkeys(["iinfo", "Generator", "device", "no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "autocast"], UNKNOWN),
+    **dict.fromkeys(["can_cast", "get_default_dtype", "typename", "initial_seed", "get_num_threads", "vmap", "func", "export"], UNKNOWN),
+    **dict.fromkeys(["lu", "geqrf", "triangular_solve", "lstsq", "std_mean", "var_mean", "eig", "symeig"], PAIR),
+}
+
+RECURRENT = {"torch.nn.LSTM": tuple_of(TENSOR, PAIR), "torch.nn.GRU": PAIR, "torch.nn.RNN": PAIR, "torch.nn.LSTMCell": PAIR,
+             "torch.nn.MultiheadAttention": PAIR}  # fmt: skip
+CONTAINERS = {"torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ModuleDict"}
+# Methods that only tensors have: a name used with one of them is a tensor, wherever it came from.
+DISTINCTIVE = frozenset(
+    "unsqueeze squeeze_ permute contiguous detach masked_fill masked_fill_ unsqueeze_ expand_as view_as index_select masked_select "
+    "unfold type_as clamp clamp_ matmul bmm softmax log_softmax sigmoid tanh index_fill scatter_add scatter_ index_add_ requires_grad_ "
+    "new_zeros new_ones new_tensor new_full new_empty addmm logsumexp narrow cumsum_ add_ mul_ div_ sub_ zero_ fill_ copy_ normal_ "
+    "uniform_ exp_ sqrt_ rsqrt unbind numel".split()
+)
+
+DTYPES = frozenset(
+    "float32 float float64 double float16 half bfloat16 complex64 cfloat complex128 cdouble uint8 int8 int16 short int32 int int64 long "
+    "bool".split()
+)
+
+
+def method_result(name: str, arguments: int) -> Type:
+    """What a tensor's method returns. `x.max(1)` is a pair, `x.max()` a tensor; `x.size(0)` a number, `x.size()` a size."""
+    if name == "size":
+        return INT if arguments else SIZE
+    if name in ("max", "min", "median", "nanmedian"):
+        return PAIR if arguments else TENSOR
+    return TENSOR_METHODS.get(name, TENSOR)
+
+
+def call_result(qual: str, arguments: int) -> Type:
+    """What calling torch's `qual` returns."""
+    root, _, name = qual.rpartition(".")
+    if qual in ("torch.Tensor", "torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.autograd.Variable"):
+        return TENSOR
+    if name[:1].isupper() and not name.endswith("Tensor"):
+        return instance(qual)
+    if qual.startswith("torch.nn.functional."):
+        pair = name.endswith("_with_indices") or name == "multi_head_attention_forward"
+        return PAIR if pair else TENSOR
+    if root in ("torch", "torch.linalg", "torch.fft", "torch.special", "torch._C._nn", "torch.functional"):
+        if name in FUNCTIONS:
+            return FUNCTIONS[name] if name != "device" else instance("torch.device")
+        if name in ("max", "min", "median"):
+            return TENSOR if arguments < 2 else UNKNOWN
+        if name in TENSOR_METHODS and name != "size":
+            return TENSOR_METHODS[name]
+        return TENSOR
+    if qual.startswith("torch.nn.init."):
+        return TENSOR
+    return UNKNOWN
+
+
+def module_call_result(qual: str) -> Type:
+    return RECURRENT.get(qual, TENSOR)
+
+
+def container_element(qual: str) -> Type:
+    return MODULE if qual in CONTAINERS else UNKNOWN

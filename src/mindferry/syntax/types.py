@@ -1,0 +1,73 @@
+"""What an expression is known to be. Small on purpose: a rewrite needs certainty, not precision."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Type(NamedTuple):
+    """`kind` is one of the constants below; `qual` a dotted name for REF and INSTANCE; `items` the element types."""
+
+    kind: str
+    qual: str = ""
+    items: tuple[Type, ...] = ()
+
+    @property
+    def is_tensor(self) -> bool:
+        return self.kind == "tensor"
+
+    def element(self) -> Type:
+        """What iterating over it, or indexing it with an unknown number, gives."""
+        if self.kind in ("tensor", "ndarray"):
+            return self
+        if self.kind == "size":
+            return INT
+        if self.kind in ("list", "tuple", "set", "dict") and self.items:
+            return join(*self.items)
+        return UNKNOWN
+
+
+UNKNOWN = Type("unknown")
+NONE = Type("none")
+TENSOR = Type("tensor")
+NDARRAY = Type("ndarray")
+INT, FLOAT, BOOL, STR = Type("int"), Type("float"), Type("bool"), Type("str")
+SIZE = Type("size")  # torch.Size: becomes a plain tuple
+MODULE = Type("instance", "torch.nn.Module")
+
+
+def ref(qual: str) -> Type:
+    """A module, class, function or constant, by its dotted name."""
+    return Type("ref", qual)
+
+
+def instance(qual: str) -> Type:
+    return Type("instance", qual)
+
+
+def list_of(element: Type) -> Type:
+    return Type("list", "", (element,))
+
+
+def tuple_of(*elements: Type) -> Type:
+    return Type("tuple", "", elements)
+
+
+def join(*types: Type) -> Type:
+    """What is true of all of them; None is taken as "not yet set"."""
+    known = [each for each in dict.fromkeys(types) if each.kind != "none"]
+    if not known:
+        return NONE if types else UNKNOWN
+    if len(known) == 1:
+        return known[0]
+    kinds = {each.kind for each in known}
+    if kinds == {"instance"} and all(each.qual.startswith("torch.nn.") for each in known):
+        return MODULE
+    if len(kinds) == 1 and known[0].kind in ("list", "tuple", "dict", "set"):
+        lengths = {len(each.items) for each in known}
+        if len(lengths) == 1:
+            return Type(known[0].kind, "", tuple(join(*column) for column in zip(*(each.items for each in known), strict=True)))
+        return Type(known[0].kind)
+    if kinds <= {"int", "float", "bool"}:
+        return FLOAT if "float" in kinds else INT
+    return UNKNOWN

@@ -1,0 +1,22 @@
+"""Settings that make MindSpore usable on a CPU, before anything imports it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("GLOG_v", "4")
+if "avx512f" in (Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""):
+    os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX2")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _scratch_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """MindSpore drops kernel_meta/ and rank_0/ where it runs."""
+    here = Path.cwd()
+    os.chdir(tmp_path_factory.mktemp("cwd"))
+    yield
+    os.chdir(here)

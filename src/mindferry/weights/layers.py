@@ -48,9 +48,7 @@ def layer_of(classes: Iterable[str], record: Mapping[str, Mapping[str, str]] | N
     """The layer that the nearest of `classes` stands for, and whether the conversion record said so."""
     for name in classes:
         for recorded, names in (record or {}).items():
-            if short(recorded) == name or (
-                not name.startswith("nn.") and recorded.rpartition(".")[2] == name.rpartition(".")[2]
-            ):
+            if short(recorded) == name or (not name.startswith("nn.") and recorded.rpartition(".")[2] == name.rpartition(".")[2]):
                 built_in = LAYERS.get(name, PLAIN)
                 return Layer({**built_in.names, **names}, built_in.children, built_in.widened, built_in.optional), True
         if name in LAYERS:

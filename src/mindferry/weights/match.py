@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from .layers import layer_of
+from .transforms import transformed_shape
 from .tree import Slot, Tree
 from .usermap import UserMap
 
@@ -14,6 +15,9 @@ Record = Mapping[str, Mapping[str, str]]
 
 # What data-parallel and compiled models put before every name.
 WRAPPERS = ("module.", "_orig_mod.", "model.")
+TRAINING_STATE = frozenset(
+    {"learning_rate", "momentum", "global_step", "epoch_num", "step_num", "beta1_power", "beta2_power", "weight_decay"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,10 @@ class _Matcher:
         ties: dict[int, list[Slot]] = {}
         for slot in self.tree.slots:
             ties.setdefault(slot.tie, []).append(slot)
-        moves, aliases, kept, missing = [], [], [], []
+        moves: list[Move] = []
+        aliases: list[Move] = []
+        kept: list[str] = []
+        missing: list[str] = []
         for slots in ties.values():
             found = [move for move in map(self._find, slots) if move]
             moves += found[:1]
@@ -65,9 +72,7 @@ class _Matcher:
                 (kept if any(map(self._is_optional, slots)) else missing).append(slots[0].path)
         dropped = [name for name in self.shapes if name not in self.used and is_counter(name, self.shapes)]
         dropped += [name for name in self.shapes if name not in self.used and self.names.drops(name)]
-        rest = [
-            n for n in self.shapes if n not in self.used and n not in dropped and n not in _first_words(self.mismatched)
-        ]
+        rest = [n for n in self.shapes if n not in self.used and n not in dropped and n not in _first_words(self.mismatched)]
         return Plan(
             tuple(moves),
             tuple(aliases),
@@ -90,9 +95,7 @@ class _Matcher:
             if (shape := self.shapes.get(self.prefix + name)) is not None:
                 if fits(shape, slot.shape, widened):
                     return self._take(slot, (name,), how)
-                self.mismatched.append(
-                    f"{slot.path} {slot.shape} in the model, {self.prefix + name} {shape} in the file"
-                )
+                self.mismatched.append(f"{slot.path} {slot.shape} in the model, {self.prefix + name} {shape} in the file")
                 self.used.add(self.prefix + name)
                 return None
         return self._fold(slot, spelled, widened, "Transpose" in "".join(owner))
@@ -127,9 +130,13 @@ class _Matcher:
                 mapped[target[0]] = (source, target[1])
         return mapped
 
-    def _take_mapped(self, slot: Slot) -> Move:
+    def _take_mapped(self, slot: Slot) -> Move | None:
         source, transform = self.mapped[slot.name if slot.name in self.mapped else slot.path]
         self.used.add(source)
+        shape = transformed_shape(transform, self.shapes[source], source)
+        if shape != slot.shape:
+            self.mismatched.append(f"{slot.path} {slot.shape} in the model, {source} {shape} by the map")
+            return None
         return Move((source,), slot.name, slot.shape, "map", transform, slot.path)
 
     def _is_optional(self, slot: Slot) -> bool:
@@ -139,6 +146,34 @@ class _Matcher:
         spelled, _ = torch_path(slot.path, self.tree, self.record)
         weight = self.prefix + spelled.removesuffix("bias") + "weight"
         return slot.path.endswith("beta") and spelled.endswith("bias") and self.shapes.get(weight) == slot.shape
+
+
+def match_reverse(tree: Tree, shapes: Mapping[str, Shape], record: Record | None = None) -> Plan:
+    """Match a MindSpore checkpoint's `shapes` to the names that the torch model has. A tied tensor gets all of its names."""
+    moves, missing, mismatched, seen = [], [], [], set()
+    for slot in tree.slots:
+        name = next((name for name in (slot.name, slot.path) if name in shapes), None)
+        if name is None:
+            missing.append(slot.path)
+            continue
+        seen.add(name)
+        if shapes[name] != slot.shape:
+            mismatched.append(f"{slot.path} {slot.shape} in the model, {name} {shapes[name]} in the file")
+            continue
+        owner, _, local = slot.path.rpartition(".")
+        is_widened = local in layer_of(tree.cells.get(owner, ()))[0].widened
+        shape = (*slot.shape[:2], *slot.shape[3:]) if is_widened else slot.shape
+        spelled, how = torch_path(slot.path, tree, record or {})
+        moves.append(Move((name,), spelled, shape, "exact" if (spelled, shape) == (name, slot.shape) else how))
+    rest = [name for name in shapes if name not in seen]
+    dropped = tuple(name for name in rest if is_optimizer_state(name, shapes))
+    unexpected = tuple(name for name in rest if name not in dropped)
+    return Plan(tuple(moves), (), dropped, (), tuple(missing), unexpected, tuple(mismatched))
+
+
+def is_optimizer_state(name: str, shapes: Mapping[str, Shape]) -> bool:
+    """What ModelCheckpoint saves beside the network: `moments.<parameter>`, the learning rate, step counts."""
+    return name.partition(".")[2] in shapes or name in TRAINING_STATE
 
 
 def torch_path(path: str, tree: Tree, record: Record) -> tuple[str, str]:

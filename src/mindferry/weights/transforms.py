@@ -18,9 +18,7 @@ def check_transform(text: str, where: str) -> None:
     """Refuse a user's transform that nothing here can carry out."""
     verb, _, rest = text.partition(":")
     try:
-        if (verb == "transpose" and not rest) or (
-            verb in ("permute", "reshape", "squeeze", "unsqueeze") and _numbers(rest)
-        ):
+        if (verb == "transpose" and not rest) or (verb in ("permute", "reshape", "squeeze", "unsqueeze") and _numbers(rest)):
             return
         if verb == "rows" and len(rest.split(":")) == 2 and all(part.isdigit() for part in rest.split(":")):
             return
@@ -46,6 +44,16 @@ def apply_transform(text: str, array: Array) -> Array:
     import numpy as np
 
     return np.expand_dims(array, numbers[0])
+
+
+def transformed_shape(text: str, shape: tuple[int, ...], name: str) -> tuple[int, ...]:
+    """The shape that a transform makes of `shape`, found without any values."""
+    import numpy as np
+
+    try:
+        return apply_transform(text, np.broadcast_to(np.int8(0), shape)).shape if text else shape
+    except (ValueError, IndexError) as error:
+        raise MindferryError(f"{text!r} can't be done to {name} of shape {shape}: {error}") from None
 
 
 def fold_weight_norm(g: Array, v: Array) -> Array:

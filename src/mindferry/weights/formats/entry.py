@@ -1,0 +1,173 @@
+"""One tensor in a file: its name, type and shape, and where its bytes are. Bytes are read when they are written."""
+
+from __future__ import annotations
+
+import math
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from ..dtypes import DTYPES
+from .limits import bad
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = np.ndarray[Any, np.dtype[Any]]
+
+CHUNK = 4 << 20
+Advance = Callable[[int], None]  # told of every tensor's bytes once they are written
+
+
+class SourceFile:
+    """A file being read by position, so that its pages never count as this process's memory."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self.handle = open(path, "rb", buffering=0)  # noqa: SIM115  it lives as long as the entries
+            self.size = os.fstat(self.handle.fileno()).st_size
+        except OSError as error:
+            raise bad(path, f"cannot be read ({error.strerror}); check the path") from None
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Exactly `length` bytes; a file that ends before is refused."""
+        if offset < 0 or length < 0 or offset + length > self.size:
+            raise bad(self.path, f"is cut short: bytes {offset} to {offset + length} are beyond its {self.size}")
+        pieces = []
+        while length:
+            piece = os.pread(self.handle.fileno(), min(length, 1 << 30), offset)
+            if not piece:
+                raise bad(self.path, "shrank while it was being read")
+            pieces.append(piece)
+            offset, length = offset + len(piece), length - len(piece)
+        return b"".join(pieces) if len(pieces) != 1 else pieces[0]
+
+    def close(self) -> None:
+        self.handle.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Consecutive bytes of a file. `crc` is given where the file keeps a checksum of exactly these."""
+
+    file: SourceFile
+    offset: int
+    length: int
+    crc: int | None = None
+
+    def chunks(self, buffer: bytearray) -> Iterator[memoryview]:
+        """The bytes, a buffer at a time, checked against the checksum while the caller uses them."""
+        view, fd, at, end, crc = (
+            memoryview(buffer),
+            self.file.handle.fileno(),
+            self.offset,
+            self.offset + self.length,
+            0,
+        )
+        while at < end:
+            got = os.preadv(fd, [view[: min(len(buffer), end - at)]], at)
+            if not got:
+                raise bad(self.file.path, "is cut short, or shrank while it was being read")
+            at += got
+            if self.crc is None:
+                yield view[:got]
+            else:
+                pending = _checker().submit(zlib.crc32, view[:got], crc)
+                yield view[:got]
+                crc = pending.result()
+        if self.crc is not None and crc != self.crc:
+            raise bad(self.file.path, f"bytes {self.offset} to {end} don't match their checksum; the file is damaged")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    name: str
+    dtype: str  # a key of DTYPES
+    shape: tuple[int, ...]
+    spans: tuple[Span, ...] = ()
+    compute: Callable[[], Array] | None = None  # in place of spans, where values change or lie scattered
+
+    @property
+    def nbytes(self) -> int:
+        return math.prod(self.shape) * DTYPES[self.dtype].size
+
+    def chunks(self, buffer: bytearray) -> Iterator[memoryview]:
+        if self.compute is None:
+            for span in self.spans:
+                yield from span.chunks(buffer)
+            return
+        import numpy as np
+
+        flat = np.ascontiguousarray(self.compute()).reshape(-1).view(np.uint8)
+        if len(flat) != self.nbytes:
+            raise bad(Path(self.name), f"came to {len(flat)} bytes where {self.nbytes} were announced")
+        for start in range(0, len(flat), len(buffer)):
+            yield flat[start : start + len(buffer)].data
+
+    def array(self) -> Array:
+        """The values as numpy; a type that numpy lacks comes as unsigned integers of its size."""
+        import numpy as np
+
+        if self.compute is not None:
+            return self.compute()
+        raw = bytearray(self.nbytes)
+        at, buffer = 0, bytearray(CHUNK)
+        for chunk in self.chunks(buffer):
+            raw[at : at + len(chunk)] = chunk
+            at += len(chunk)
+        known = DTYPES[self.dtype]
+        return np.frombuffer(raw, known.numpy or f"<u{known.size}").reshape(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """An opened file. `checks` are checksums of parts that no entry covers exactly."""
+
+    path: Path
+    format: str
+    entries: tuple[Entry, ...]
+    files: tuple[SourceFile, ...]
+    checks: tuple[Span, ...] = ()
+    key: str = ""
+    others: tuple[str, ...] = ()
+    extras: tuple[str, ...] = ()  # values among the tensors that are none
+    metadata: dict[str, str] = field(default_factory=dict)
+
+    def verify(self) -> None:
+        """Read the parts whose checksum no entry's own copying would check."""
+        buffer = bytearray(CHUNK)
+        for span in self.checks:
+            for _ in span.chunks(buffer):
+                pass
+
+    def __enter__(self) -> Checkpoint:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for file in self.files:
+            file.close()
+
+
+def silent(_: int) -> None:
+    """Progress that nobody watches."""
+
+
+def write_chunks(out: BinaryIO, entry: Entry, buffer: bytearray, advance: Advance) -> None:
+    for chunk in entry.chunks(buffer):
+        out.write(chunk)
+    advance(entry.nbytes)
+
+
+_threads: list[ThreadPoolExecutor] = []
+
+
+def _checker() -> ThreadPoolExecutor:
+    # Checksums run beside the writing: together they are no slower than the copy alone.
+    if not _threads:
+        _threads.append(ThreadPoolExecutor(1))
+    return _threads[0]

@@ -1,0 +1,109 @@
+"""Open a checkpoint by what is in it, write one by its name."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...errors import MindferryError
+from ...files import complete_or_absent, write_text
+from .ckpt import check_ckpt, read_ckpt, write_ckpt
+from .entry import Advance, Checkpoint, Entry, silent
+from .limits import bad
+from .pth import LEGACY_MAGIC, ZIP_MAGIC, read_pth
+from .pth_write import write_pth
+from .safetensors import check_safetensors, read_safetensors, write_safetensors
+from .sharded import index_text, read_sharded, shard_names, split
+
+INDEX = ".index.json"
+TORCH_SUFFIXES = (".pth", ".pt", ".bin")
+WRITABLE = "a name that ends in .ckpt, .safetensors or .pth"
+
+
+def open_checkpoint(path: Path, key: str | None = None, allowed: frozenset[str] = frozenset()) -> Checkpoint:
+    """List a file's tensors. Nothing in it is run, and no more than its headers is read."""
+    if not path.exists():
+        raise bad(path, "doesn't exist; check the path")
+    if path.is_dir():
+        path = _index_in(path)
+    if path.name.endswith(INDEX):
+        checkpoint = read_sharded(path, lambda shard: open_checkpoint(shard, None, allowed))
+    else:
+        checkpoint = _open_single(path, key, allowed)
+    if key and key != checkpoint.key:
+        raise bad(path, f"is no training checkpoint: there is no {key!r} to choose in it; leave --key out")
+    return checkpoint
+
+
+def _open_single(path: Path, key: str | None, allowed: frozenset[str]) -> Checkpoint:
+    try:
+        with open(path, "rb") as file:
+            head = file.read(16)
+    except OSError as error:
+        raise bad(path, f"cannot be read ({error.strerror}); check the path") from None
+    if not head:
+        raise bad(path, "is empty")
+    is_pickle = head[:1] == b"\x80" and path.suffix not in (".safetensors", ".ckpt")
+    if head.startswith((ZIP_MAGIC, LEGACY_MAGIC)) or is_pickle or path.suffix in TORCH_SUFFIXES:
+        return read_pth(path, key, allowed)
+    if path.suffix == ".safetensors" or head[8:9] == b"{":
+        return read_safetensors(path)
+    if path.suffix == ".ckpt" or head[:1] == b"\n":
+        return read_ckpt(path)
+    raise bad(path, "is no checkpoint that mindferry knows; it reads .pth, .pt, .bin, .safetensors and .ckpt")
+
+
+def _index_in(folder: Path) -> Path:
+    found = sorted(folder.glob(f"*{INDEX}")) or [p for s in (".safetensors", ".bin") for p in folder.glob(f"*{s}")]
+    if len(found) != 1:
+        raise bad(folder, f"is a folder with {len(found)} indexes or checkpoints; name the file")
+    return found[0]
+
+
+def check_writable(path: Path, entries: Sequence[Entry]) -> None:
+    """Refuse, before anything is written, a name or a type that the format can't hold."""
+    if path.suffix == ".ckpt":
+        check = check_ckpt
+    elif path.suffix == ".safetensors":
+        check = check_safetensors
+    elif path.suffix in TORCH_SUFFIXES:
+        return
+    else:
+        raise MindferryError(f"cannot tell the format of {path}; give -o {WRITABLE}")
+    for entry in entries:
+        check(entry)
+
+
+def write_checkpoint(path: Path, entries: Sequence[Entry], style: str, shard_bytes: int = 0, advance: Advance = silent) -> tuple[Path, ...]:
+    """Write by suffix; `style` is the framework that safetensors' metadata names. Complete, or absent."""
+    check_writable(path, entries)
+    if shard_bytes:
+        return _write_shards(path, entries, style, shard_bytes, advance)
+    with complete_or_absent(path) as partial:
+        _write(path, partial, entries, style, advance)
+    return (path,)
+
+
+def _write(path: Path, partial: Path, entries: Sequence[Entry], style: str, advance: Advance) -> None:
+    if path.suffix == ".ckpt":
+        write_ckpt(partial, entries, advance)
+    elif path.suffix == ".safetensors":
+        write_safetensors(partial, entries, {"format": style}, advance)
+    else:
+        write_pth(partial, entries, advance)
+
+
+def _write_shards(path: Path, entries: Sequence[Entry], style: str, limit: int, advance: Advance) -> tuple[Path, ...]:
+    """Every shard is complete before the first gets its name, and the index comes last."""
+    if path.suffix != ".safetensors":
+        raise MindferryError(f"only safetensors can be sharded, and {path} is none; leave --shard out or change -o")
+    groups = split(entries, limit)
+    names = shard_names(path, len(groups))
+    with contextlib.ExitStack() as stack:
+        for group, name in zip(groups, names, strict=True):
+            partial = stack.enter_context(complete_or_absent(path.with_name(name)))
+            _write(path, partial, group, style, advance)
+    index = path.with_name(path.name + INDEX)
+    write_text(index, index_text(groups, names))
+    return (*(path.with_name(name) for name in names), index)

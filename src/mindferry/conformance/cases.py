@@ -79,7 +79,8 @@ def _run_torch(module: Any, arrays: list[Any], case: Case) -> tuple[list[Any], l
     for tensor in tensors:
         if tensor.is_floating_point() and case.gradient and not case.random:
             tensor.requires_grad_()
-    result = module.case(*tensors)
+    inputs = [tensor.clone() if tensor.requires_grad else tensor for tensor in tensors]  # in-place operators refuse leaves
+    result = module.case(*inputs)
     parameters: list[Any] = []
     state: dict[str, Any] | None = None
     if isinstance(result, torch.nn.Module):
@@ -87,7 +88,7 @@ def _run_torch(module: Any, arrays: list[Any], case: Case) -> tuple[list[Any], l
         state = {name: value.detach().clone() for name, value in result.state_dict().items()}
         result.train(not case.random)
         parameters = [parameter for parameter in result.parameters() if parameter.requires_grad]
-        result = result(*tensors)
+        result = result(*inputs)
     outputs = flatten(result)
     gradients: list[Any] = []
     wanted = [tensor for tensor in (*tensors, *parameters) if tensor.requires_grad]

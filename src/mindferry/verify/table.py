@@ -88,3 +88,12 @@ def summary(comparison: Comparison) -> Iterator[str]:
         if comparison.first_divergence:
             others = f", and then {', '.join(comparison.culprits[1:6])}" if len(comparison.culprits) > 1 else ""
             yield f"First divergence: {comparison.first_divergence}{others}."
+
+
+def failures(comparison: Comparison) -> Iterator[str]:
+    """What failed, as plain text."""
+    yield from (line for line in summary(comparison) if not line.startswith("Note"))
+    for row in [d for d in comparison.differences if not d.passed][:10]:
+        _, mode, kind, name, *numbers = _cells(row)
+        error, allowed = numbers[2:] if numbers[2] else numbers[:2]
+        yield f"  {mode} {kind} {name}: error {error}, allowed {allowed}"

@@ -1,0 +1,167 @@
+"""`mindferry verify`, from the command line to the verdict, with both frameworks running."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from mindferry.artifacts import Comparison, FileConversion, ProjectConversion, load, save
+from mindferry.cli.verify import command
+from mindferry.errors import MindferryError
+from mindferry.testing import assert_same
+from mindferry.verify.live import compare
+
+from .twins import RESNET
+
+DATA_T = """
+def data():
+    generator = torch.Generator().manual_seed(3)
+    for _ in range(3):
+        yield torch.randn(5, 3, 16, 16, generator=generator), torch.randint(0, 10, (5,), generator=generator)
+"""
+DATA_M = """
+def data():
+    file = np.load("data.npz")
+    for start in range(0, 15, 5):
+        yield Tensor(file["x"][start : start + 5]), Tensor(file["y"][start : start + 5])
+"""
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(command, [str(argument) for argument in arguments])
+
+
+def projects(folder: Path, **changes: str) -> tuple[Path, Path]:
+    return replace(RESNET, **changes).write(folder)
+
+
+def test_a_faithful_conversion_passes_in_every_mode_and_is_saved(tmp_path: Path) -> None:
+    torch_side, mindspore_side = projects(tmp_path)
+    options = ("--model", "net:Net", "--input", "float32[4,3,16,16]", "--modes", "eval,train,jit")
+    result = run(mindspore_side, "--torch", torch_side, *options)
+    assert result.exit_code == 0, result.output
+    comparison = load(Comparison, mindspore_side, "verify")
+    assert comparison.passed and not comparison.culprits and not comparison.unmatched
+    kinds = {(d.mode, d.kind) for d in comparison.differences}
+    assert kinds == {
+        *((mode, kind) for mode in ("eval", "train") for kind in ("network", "output")),
+        *(("train", kind) for kind in ("gradient", "parameter", "buffer")),
+        ("jit", "network"),
+    }
+    outputs = [(d.name, d.call) for d in comparison.differences if (d.mode, d.kind) == ("eval", "output")]
+    assert outputs[:5] == [("stem", 0), ("pool", 0), ("layers.0.conv1", 0), ("layers.0.bn1", 0), ("layers.0.relu", 0)]
+    assert ("layers.0.relu", 1) in outputs and outputs[-1] == ("", 0)
+    assert all(0 < d.own_reference_error < 1e-5 for d in comparison.differences if d.name == "stem" and d.kind == "output")
+
+
+def test_a_wrong_conversion_exits_with_1_and_names_the_module(tmp_path: Path) -> None:
+    torch_side, mindspore_side = projects(tmp_path, mindspore=RESNET.mutate("eps=1e-5", "eps=1e-3").mindspore)
+    result = run(mindspore_side, "--torch", torch_side, "--model", "net:Net", "--input", "float32[4,3,16,16]")
+    assert result.exit_code == 1
+    assert "First divergence: layers.0.bn1, and then layers.1.bn1, layers.2.bn1." in result.output
+
+
+def test_the_folder_alone_will_do_with_a_record_and_a_toml(tmp_path: Path) -> None:
+    torch_side, mindspore_side = projects(tmp_path)
+    (torch_side / "mindferry.toml").write_text(
+        '[weights]\nfile = "missing.pth"\n[verify]\nmodel = "net:Net"\ninputs = ["float32[2,3,16,16]"]\nmodes = "eval"\n'
+    )
+    files = (FileConversion("net.py", "converted", ""),)
+    save(ProjectConversion(str(torch_side), str(mindspore_side), files), mindspore_side, "convert")
+    result = run(mindspore_side, "--json")
+    assert result.exit_code == 0, result.output
+    written = json.loads(result.output)
+    assert written["passed"] and written["inputs"] == "float32[2,3,16,16]"
+    assert "missing.pth is not there" in written["notes"][0]
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_predictions_are_compared_over_both_pipelines(tmp_path: Path, label: int) -> None:
+    import torch
+
+    torch_side, mindspore_side = projects(
+        tmp_path, torch=RESNET.torch + DATA_T, mindspore=RESNET.mindspore + DATA_M
+    )
+    namespace: dict[str, object] = {"torch": torch}
+    exec(DATA_T, namespace)
+    images, labels = (torch.cat(part).numpy() for part in zip(*namespace["data"](), strict=True))  # type: ignore[operator]
+    np.savez(mindspore_side / "data.npz", x=images, y=labels + label)
+    options = ("--model", "net:Net", "--input", "float32[2,3,16,16]", "--modes", "eval", "--test-data", "net:data")
+    result = run(mindspore_side, "--torch", torch_side, *options)
+    predictions = load(Comparison, mindspore_side, "verify").predictions
+    assert predictions is not None and predictions.samples == predictions.agree == 15
+    assert result.exit_code == label and bool(predictions.note) == bool(label)
+    assert (predictions.accuracy == predictions.reference_accuracy) == (label == 0)
+
+
+def test_weights_come_from_a_checkpoint(tmp_path: Path) -> None:
+    import torch
+
+    torch_side, mindspore_side = projects(tmp_path)
+    module, _ = RESNET.load(tmp_path / "other")
+    with torch.no_grad():
+        module.fc.bias.fill_(1000.0)
+    torch.save({"model": module.state_dict()}, tmp_path / "net.pth")
+    options = ("--model", "net:Net", "--input", "float32[2,3,16,16]", "--modes", "eval", "--json")
+    result = run(mindspore_side, "--torch", torch_side, *options, "--weights", tmp_path / "net.pth")
+    assert result.exit_code == 0
+    logits = next(d for d in json.loads(result.output)["differences"] if d["name"] == "fc")
+    assert logits["max_abs"] > 1e-5 and logits["max_rel"] < 1e-7  # an error of 1e-5 on outputs near 1000
+
+
+def test_assert_same_passes_and_fails_with_a_message(tmp_path: Path) -> None:
+    module, cell = RESNET.load(tmp_path / "right")
+    assert_same(module, cell, "float32[4,3,16,16]")
+    module, cell = RESNET.mutate("y = y + x", "y = y - x").load(tmp_path / "wrong")
+    with pytest.raises(AssertionError, match=r"First divergence: layers\.0, and then layers\.1, layers\.2"):
+        assert_same(module, cell, np.random.default_rng(0).normal(size=(2, 3, 16, 16)).astype("float32"))
+
+
+def test_a_fault_late_in_a_noisy_network_is_told_from_noise(tmp_path: Path) -> None:
+    """In train mode on two samples the norms amplify rounding; on the reference's values nothing is amplified."""
+    module, cell = RESNET.mutate("self.bn2 = nn.BatchNorm2d(c)", "self.bn2 = nn.BatchNorm2d(c, eps=1.2e-5)").load(tmp_path)
+    comparison = compare(module, cell, "float32[2,3,16,16]", modes=("train",))
+    assert comparison.culprits[0] == "layers.0.bn2"
+
+
+BAD = {
+    "no torch project": (("--torch", "nowhere", "--model", "net:Net", "--input", "float32[1]"), "no torch project in"),
+    "no model named": (("--torch", "{torch}"), "which model? Name its factory with --model"),
+    "no input named": (("--torch", "{torch}", "--model", "net:Net"), "which input? Describe it with --input"),
+    "no such module": (("--torch", "{torch}", "--model", "nett:Net", "--input", "float32[1]"), "no module 'nett' in"),
+    "no such factory": (("--torch", "{torch}", "--model", "net:Nut", "--input", "float32[1]"), "net has no 'Nut'"),
+    "not a model": (("--torch", "{torch}", "--model", "net:number", "--input", "float32[1]"), "gave a int, not a torch"),
+    "not an input": (("--torch", "{torch}", "--model", "net:Net", "--input", "float33[1]"), "'float33[1]' is not an input"),
+    "wrong shape": (("--torch", "{torch}", "--model", "net:Net", "--input", "float32[1,7,16,16]"), "7 channels"),
+    "no weights": (("--torch", "{torch}", "--model", "net:Net", "--input", "float32[1]", "--weights", "w"), "no weights file"),
+    "no mode": (("--torch", "{torch}", "--model", "net:Net", "--input", "float32[1]", "--modes", "evil"), "no mode 'evil'"),
+    "NaN": (("--torch", "{torch}", "--model", "net:nan", "--input", "float32[2]"), "the reference gives NaN in"),
+    "other tree": (("--torch", "{torch}", "--model", "net:other", "--input", "float32[2,3]"), "w.weight"),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_bad_input_is_one_sentence(tmp_path: Path, what: str) -> None:
+    extra_t = (
+        "def number():\n    return 3\n"
+        "class nan(nn.Module):\n    def forward(self, x):\n        return x / 0 * 0\n"
+        "class other(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.w = nn.Linear(3, 3)\n"
+        "    def forward(self, x):\n        return self.w(x)\n"
+    )
+    extra_m = (
+        "class other(nn.Cell):\n    def __init__(self):\n        super().__init__()\n        self.v = nn.Dense(3, 4)\n"
+        "    def construct(self, x):\n        return self.v(x)\n"
+    )
+    torch_side, mindspore_side = projects(
+        tmp_path, torch=RESNET.torch + extra_t, mindspore=RESNET.mindspore + extra_m
+    )
+    arguments, expected = BAD[what]
+    result = run(mindspore_side, *(a.format(torch=torch_side) for a in arguments))
+    assert isinstance(result.exception, MindferryError), result.output
+    assert expected in str(result.exception) and "Traceback" not in str(result.exception)
+    assert not (mindspore_side / ".mindferry").exists()

@@ -202,6 +202,7 @@ class Curves:
     passed: bool
     first_difference: str = ""
     seconds: float = 0.0
+    distances: tuple[float, ...] = ()  # per step: how far the parameter that differs most is from its twin, relative
 
 
 def save(artifact: Any, folder: Path, stage: str) -> Path:

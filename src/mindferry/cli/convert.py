@@ -9,7 +9,7 @@ import click
 
 from .. import artifacts
 from ..convert import convert_project
-from ..convert.layout import find_files
+from ..layout import find_files
 from ..progress import progress
 
 

@@ -6,14 +6,16 @@ import ast
 from dataclasses import dataclass
 
 from ..artifacts import Finding, Rewrite
+from ..layout import FRAMEWORKS
 from ..rules import Rule, table
 from ..rules._call import Call
+from ..rules._lookup import api_of, rule_of
 from ..syntax.fstrings import is_located
 from ..syntax.infer import read
 from ..syntax.source import Edits, Source
 from ..syntax.symbols import Symbols
 from .context import Context
-from .imports import FRAMEWORKS, Imports
+from .imports import Imports
 from .passes import PASSES
 
 
@@ -71,51 +73,11 @@ def _convert_node(node: ast.AST, context: Context) -> None:
             _convert_inner(node, context)
 
 
-def _api_of(node: ast.expr, context: Context) -> tuple[str, ast.expr | None]:
-    """(torch's dotted name, receiver if it is a method) of what is called, or ('', None)."""
-    kind = context.reading.type(node)
-    if kind.kind == "ref":
-        qual = context.reading.symbols.origin(kind.qual)
-        return (qual, None) if qual.partition(".")[0] in FRAMEWORKS else ("", None)
-    if isinstance(node, ast.Attribute):
-        receiver = context.reading.type(node.value)
-        if receiver.is_tensor:
-            return f"torch.Tensor.{node.attr}", node.value
-        if receiver.kind == "instance":
-            return _method_api(receiver.qual, node.attr, context), node.value
-        if receiver.kind in ("unknown", "batch"):
-            return f"any#{node.attr}", node.value
-        if receiver.kind == "size":
-            return f"torch.Size.{node.attr}", node.value
-    return "", None
-
-
-def _method_api(qual: str, name: str, context: Context) -> str:
-    """The table's name for a method of an instance, unless the project defines it itself."""
-    symbols = context.reading.symbols
-    if symbols.method(qual, name) is not None and name != "forward":
-        return ""
-    base = symbols.torch_base(qual)
-    for owner in (base, *_GENERAL.get(base, ())):
-        if owner and f"{owner}.{name}" in context.rules:
-            return f"{owner}.{name}"
-    if symbols.is_module(qual):
-        return f"torch.nn.Module.{name}"
-    if base.startswith("torch.optim.lr_scheduler."):
-        return f"torch.optim.lr_scheduler.LRScheduler.{name}"
-    if base.startswith("torch.optim."):
-        return f"torch.optim.Optimizer.{name}"
-    return f"{base}.{name}" if base else ""
-
-
-_GENERAL: dict[str, tuple[str, ...]] = {}
-
-
 def _convert_call(node: ast.Call, context: Context) -> None:
-    api, receiver = _api_of(node.func, context)
+    api, receiver = api_of(node.func, context.reading, context.rules)
     if not api:
         return
-    entry = context.rules.get(api) or _function_for_method(api, context)
+    entry = rule_of(api, context.rules)
     if entry is None:
         if api.partition(".")[0] in FRAMEWORKS and not api.startswith(("torch.Tensor.", "torch.nn.Module.")):
             _unknown(node, api, context)
@@ -134,15 +96,6 @@ def _convert_call(node: ast.Call, context: Context) -> None:
         context.find(node, "MF110", f"{api}: {call.note}", severity="note", rule=api)
     line, column = context.source.position(context.source.start(node))
     context.rewrites.append(Rewrite(line, column + 1, entry.api, before, context.edits.text(node)))
-
-
-def _function_for_method(api: str, context: Context) -> Rule | None:
-    """`x.foo(y)` follows the rule of `torch.foo(x, y)` where the method has none of its own."""
-    if not api.startswith("torch.Tensor."):
-        return None
-    name = api.removeprefix("torch.Tensor.")
-    entry = context.rules.get(f"torch.{name}") or context.rules.get(f"torch.nn.functional.{name}")
-    return entry if entry is not None and entry.args and entry.args[0] in ("input", "self") else None
 
 
 def _run_rule(call: Call, entry: Rule) -> None:
@@ -169,13 +122,13 @@ def _run_rule(call: Call, entry: Rule) -> None:
 
 
 def _unknown(node: ast.AST, api: str, context: Context, severity: str = "error") -> None:
-    context.find(node, "MF100", f"{api} has no rule", "see `mindferry rules list`; convert it by hand, or add a rule with `mindferry rules new`",
+    context.find(node, "MF100", f"{api} has no rule", f"convert it by hand, or add a rule: `mindferry rules new {api}`",
                  severity, api)  # fmt: skip
 
 
 def _convert_reference(node: ast.Attribute | ast.Name, context: Context) -> None:
     """A torch name that is not called here: a class as a value, a dtype, a base class, an annotation, a tensor's attribute."""
-    api, receiver = _api_of(node, context)
+    api, receiver = api_of(node, context.reading, context.rules)
     if not api or (receiver is None and context.rules.is_module(api) and context.rules.get(api) is None):
         return
     if receiver is not None:
@@ -288,5 +241,5 @@ def _mark(context: Context, node: ast.stmt, findings: list[Finding]) -> None:
     previous = source.data[source.line_start(max(line_start - 1, 0)) : line_start].strip() if line_start else b""
     if previous.startswith(b"# mindferry:"):
         return
-    text = "; ".join(dict.fromkeys(f.message + (f" ({f.advice})" if f.advice else "") for f in findings))
+    text = "; ".join(dict.fromkeys(f.message + (f" ({f.advice})" if f.advice and f.code != "MF100" else "") for f in findings))
     context.edits.before(line_start, f"{indent}# mindferry: {' '.join(text.split())}{source.newline()}")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from ..layout import FRAMEWORKS
 from ..syntax.infer import Reading
 from ..syntax.source import Edits, Source
 from .helpers_module import inline
 
-FRAMEWORKS = ("torch", "torchvision")
 COMPAT_MODULE = "ms_compat"
 
 # home module -> (import statement, name it binds)

@@ -10,15 +10,14 @@ from ..artifacts import STATE, FileConversion, Finding, ProjectConversion, load,
 from ..config import read_config
 from ..errors import MindferryError
 from ..files import write_bytes
+from ..layout import CHECKPOINTS, LARGEST_COPY, Layout, ProjectFile, find_files, read_symbols, uses_torch
 from ..progress import Advance
 from ..rules import table
-from ..syntax.infer import read
 from ..syntax.source import Source, Unreadable
 from ..syntax.symbols import Symbols
 from .engine import convert_file
 from .helpers_module import render
-from .imports import COMPAT_MODULE, FRAMEWORKS
-from .layout import CHECKPOINTS, LARGEST_COPY, Layout, ProjectFile, find_files
+from .imports import COMPAT_MODULE
 from .requirements import is_requirements, rewrite_requirements
 
 
@@ -37,7 +36,7 @@ def convert_project(path: Path, output: Path, *, check: bool = False, advance: A
     layout = find_files(path, read_config(path).convert.exclude, output)
     previous = None if check else _previous(path, output)
     symbols = read_symbols(layout)
-    if not _uses_torch(layout):
+    if not uses_torch(layout):
         raise MindferryError(f"{path} uses no torch: there is nothing to convert")
     written = []
     for file in layout.files:
@@ -52,31 +51,6 @@ def convert_project(path: Path, output: Path, *, check: bool = False, advance: A
     return result
 
 
-def read_symbols(layout: Layout) -> Symbols:
-    """What the project's modules define. Two rounds, since files refer to each other in any order."""
-    symbols = Symbols(excluded=frozenset(file.module for file in layout.excluded))
-    rules = table()
-    for _ in range(2):
-        for file in layout.python:
-            try:
-                read(Source(file.path.read_bytes(), file.relative), symbols, file.module, file.is_package, rules.is_api)
-            except (Unreadable, OSError, RecursionError):
-                continue
-    return symbols
-
-
-def _uses_torch(layout: Layout) -> bool:
-    return any(_mentions_torch(file.path) for file in layout.python)
-
-
-def _mentions_torch(path: Path) -> bool:
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return False
-    return any(name.encode() in data for name in FRAMEWORKS)
-
-
 def _convert_one(file: ProjectFile, layout: Layout, symbols: Symbols) -> Written:
     try:
         raw = file.path.read_bytes() if _is_copied(file) else b""
@@ -86,7 +60,7 @@ def _convert_one(file: ProjectFile, layout: Layout, symbols: Symbols) -> Written
         return _copy(file, raw)
     try:
         source = Source(raw, file.relative)
-        result = convert_file(source, symbols, file.module, file.is_package, layout.helper_home(file)[1])
+        result = convert_file(source, symbols, file.module, file.is_package, helper_home(layout, file)[1])
     except Unreadable as error:
         return _failed(file, error, raw)
     except RecursionError:
@@ -120,12 +94,28 @@ def _failed(file: ProjectFile, error: Unreadable, raw: bytes | None = None) -> W
     return Written(FileConversion(file.relative, "failed", _digest(raw or b""), (), (finding,)), raw, set())
 
 
+def helper_home(layout: Layout, file: ProjectFile) -> tuple[str, str]:
+    """(folder of ms_compat.py relative to the root, import statement) for a file that uses helpers."""
+    folder, depth = Path(file.relative).parent, 0
+    is_package = (layout.root / "__init__.py").is_file()
+    while (layout.root / folder / "__init__.py").is_file() and str(folder) != ".":
+        folder, depth = folder.parent, depth + 1
+    if is_package and str(folder) == ".":
+        return ".", f"from {'.' * (depth + 1)} import {COMPAT_MODULE}"
+    if depth:
+        package = Path(*Path(file.relative).parts[: len(folder.parts) + 1])
+        return str(package), f"from {'.' * depth} import {COMPAT_MODULE}"
+    # Folders without __init__.py are imported by their path from the root (`models.net`); scripts are run where they are.
+    is_script = "/" in file.relative and b"__main__" in file.path.read_bytes()
+    return (str(folder) if is_script else ".", f"import {COMPAT_MODULE}")
+
+
 def _helpers(layout: Layout, written: list[Written]) -> list[Written]:
     """One ms_compat.py for each package or script folder that uses helpers."""
     wanted: dict[str, set[str]] = {}
     for file, each in zip(layout.files, written, strict=True):
         if each.compat:
-            wanted.setdefault(layout.helper_home(file)[0], set()).update(each.compat)
+            wanted.setdefault(helper_home(layout, file)[0], set()).update(each.compat)
     result = []
     for folder, names in sorted(wanted.items()):
         relative = (Path(folder) / f"{COMPAT_MODULE}.py").as_posix()

@@ -169,19 +169,19 @@ class Expressions:
         if name in ("len", "int", "round", "ord", "hash", "id"):
             return INT
         if name in ("list", "sorted", "reversed", "iter"):
-            return list_of(first.element())
+            return list_of(self.iterate(first))
         if name == "tuple":
             return Type("tuple", "", (first.element(),)) if arguments else tuple_of()
         if name == "enumerate":
-            return list_of(tuple_of(INT, first.element()))
+            return list_of(tuple_of(INT, self.iterate(first)))
         if name == "zip":
-            return list_of(tuple_of(*(each.element() for each in arguments)))
+            return list_of(tuple_of(*(self.iterate(each) for each in arguments)))
         if name == "range":
             return list_of(INT)
         if name == "tqdm" or qual.startswith("tqdm."):
             return first
         if name in ("deepcopy", "copy", "next"):
-            return first if name != "next" else first.element()
+            return first if name != "next" else self.iterate(first)
         if name in ("sum", "max", "min", "abs") and qual.startswith("builtins."):
             element = first.element() if len(arguments) == 1 and name != "abs" else join(*arguments) if arguments else UNKNOWN
             return first if name == "abs" else element

@@ -135,7 +135,7 @@ def _runs_network(context: Context, statement: ast.stmt) -> bool:
             function = context.reading.type(node.func)
             if function.kind == "instance" and symbols.is_module(function.qual):
                 return True
-            if function.kind == "unknown" and isinstance(node.func, ast.Name | ast.Attribute):
+            if function.kind == "unknown" and _may_be_network(node.func):
                 return True
             if any(
                 context.reading.type(each).kind == "instance" and symbols.is_module(context.reading.type(each).qual) for each in node.args
@@ -146,6 +146,12 @@ def _runs_network(context: Context, statement: ast.stmt) -> bool:
                 if owner.kind == "instance" and symbols.is_module(owner.qual):
                     return True
     return False
+
+
+def _may_be_network(function: ast.expr) -> bool:
+    """A name or an attribute of self that is called, and nothing is known about: `net(x)`, `self.net(x)`."""
+    is_own = isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "self"
+    return isinstance(function, ast.Name) or is_own
 
 
 def _anchor(context: Context, backward: ast.stmt, optimizer: ast.expr, body: ast.AST) -> ast.stmt:

@@ -1,4 +1,4 @@
-"""Which files a project has, what its modules are called, and where its helpers go."""
+"""Which files a project has, what its modules are called, and what they define."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import MindferryError
-from .imports import COMPAT_MODULE
+from .errors import MindferryError
+from .rules import table
+from .rules._lookup import FRAMEWORKS as FRAMEWORKS
+from .syntax.infer import read
+from .syntax.source import Source, Unreadable
+from .syntax.symbols import Symbols
 
 SKIPPED_FOLDERS = {
     ".git",
@@ -45,30 +49,6 @@ class Layout:
     @property
     def python(self) -> list[ProjectFile]:
         return [file for file in self.files if file.module]
-
-    def helper_home(self, file: ProjectFile) -> tuple[str, str]:
-        """(folder of ms_compat.py relative to the root, import statement) for a file that uses helpers."""
-        folder = Path(file.relative).parent
-        depth = 0
-        while (self.root / folder / "__init__.py").is_file() and str(folder) != ".":
-            folder, depth = folder.parent, depth + 1
-        if (self.root / "__init__.py").is_file() and str(folder) == ".":
-            depth += 1
-        if not depth:
-            return (str(folder) if not self._imported_from_root(file) else ".", f"import {COMPAT_MODULE}")
-        package = Path(*Path(file.relative).parts[: len(folder.parts) + 1]) if not (self.root / "__init__.py").is_file() else Path(".")
-        dots = "." * max(depth, 1)
-        return str(package), f"from {dots} import {COMPAT_MODULE}"
-
-    def _imported_from_root(self, file: ProjectFile) -> bool:
-        """Folders without __init__.py are imported by their path from the root (`models.net`), scripts are run where they are."""
-        return "/" not in file.relative or not self._is_script(file)
-
-    def _is_script(self, file: ProjectFile) -> bool:
-        try:
-            return b"__main__" in file.path.read_bytes()
-        except OSError:
-            return False
 
 
 def find_files(path: Path, exclude: tuple[str, ...], output: Path | None = None) -> Layout:
@@ -112,3 +92,28 @@ def _module(root: Path, relative: str) -> str:
     if (root / "__init__.py").is_file():
         parts.insert(0, root.resolve().name)
     return ".".join(parts) or root.resolve().name
+
+
+def read_symbols(layout: Layout) -> Symbols:
+    """What the project's modules define. Two rounds, since files refer to each other in any order."""
+    symbols = Symbols(excluded=frozenset(file.module for file in layout.excluded))
+    rules = table()
+    for _ in range(2):
+        for file in layout.python:
+            try:
+                read(Source(file.path.read_bytes(), file.relative), symbols, file.module, file.is_package, rules.is_api)
+            except (Unreadable, OSError, RecursionError):
+                continue
+    return symbols
+
+
+def uses_torch(layout: Layout) -> bool:
+    return any(mentions_torch(file.path) for file in layout.python)
+
+
+def mentions_torch(path: Path) -> bool:
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return False
+    return any(name.encode() in data for name in FRAMEWORKS)

@@ -1,0 +1,67 @@
+"""`mindferry train`: the same steps in both frameworks, side by side."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import click
+from rich.table import Table
+
+from .. import artifacts
+from ..artifacts import Curves, ProjectConversion, load
+from ..config import Train, read_config
+from ..progress import progress, stdout
+from ..train import train_side_by_side
+
+
+@click.command()
+@click.argument("converted", type=click.Path(path_type=Path))
+@click.option("--script", help="Training script, relative to the project.  [default: mindferry.toml, [train] script]")
+@click.option("--args", "arguments", help="Arguments of the script, as one string.")
+@click.option("--steps", type=click.IntRange(1), help="Optimizer steps to compare.  [default: 20]")
+@click.option("--tolerance", type=float, help="Largest relative difference of a loss.  [default: 1e-3]")
+@click.option("--json", "as_json", is_flag=True, help="Print the curves as JSON.")
+def command(converted: Path, script: str | None, arguments: str | None, steps: int | None, tolerance: float | None, as_json: bool) -> None:
+    """Train the reference and the conversion from the same weights on the same batches.
+
+    Both scripts run as they are. The reference's batches and first weights are given to the conversion;
+    dropout is off on both sides. Exit code 1 if a loss differs by more than the tolerance.
+
+    \b
+    mindferry train build/resnet50_ms
+    mindferry train build/resnet50_ms --script train.py --args "--epochs 1 --image-size 64" --steps 50
+    """
+    options = _options(converted, script, arguments, steps, tolerance)
+    with progress("train", 2 * options.steps) as advance:
+        curves = train_side_by_side(converted, options, advance)
+    if as_json:
+        click.echo(artifacts.dumps(curves), nl=False)
+    else:
+        print_curves(curves)
+    raise click.exceptions.Exit(0 if curves.passed else 1)
+
+
+def _options(converted: Path, script: str | None, arguments: str | None, steps: int | None, tolerance: float | None) -> Train:
+    import shlex
+
+    known = read_config(Path(load(ProjectConversion, converted, "convert").source)).train
+    given = {
+        "script": script,
+        "args": tuple(shlex.split(arguments)) if arguments is not None else None,
+        "steps": steps,
+        "tolerance": tolerance,
+    }
+    return dataclasses.replace(known, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+
+
+def print_curves(curves: Curves) -> None:
+    table = Table("step", "torch", "MindSpore", "difference", "gradient norm", "weights apart", title="loss")
+    for index, (theirs, ours) in enumerate(zip(curves.reference, curves.converted, strict=False)):
+        difference = abs(ours.loss - theirs.loss) / max(abs(theirs.loss), 1e-12)
+        apart = f"{curves.distances[index]:.1e}" if index < len(curves.distances) else ""
+        norms = f"{theirs.grad_norm:.4g} / {ours.grad_norm:.4g}"
+        table.add_row(str(index + 1), f"{theirs.loss:.6f}", f"{ours.loss:.6f}", f"{difference:.1e}", norms, apart)
+    stdout.print(table)
+    verdict = "same" if curves.passed else f"different: {curves.first_difference}"
+    stdout.print(f"{verdict}; largest relative difference {curves.worst:.2e}, tolerance {curves.tolerance:g}")

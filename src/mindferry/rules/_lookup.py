@@ -1,0 +1,57 @@
+"""Which API an expression refers to, and which rule answers for it."""
+
+from __future__ import annotations
+
+import ast
+
+from ..syntax.infer import Reading
+from ._rule import Rule
+from ._table import Table
+
+FRAMEWORKS = ("torch", "torchvision")
+
+
+def api_of(node: ast.expr, reading: Reading, rules: Table) -> tuple[str, ast.expr | None]:
+    """(torch's dotted name, receiver if it is a method or attribute of a value) of what is named, or ('', None)."""
+    kind = reading.type(node)
+    if kind.kind == "ref":
+        qual = reading.symbols.origin(kind.qual)
+        return (qual, None) if qual.partition(".")[0] in FRAMEWORKS else ("", None)
+    if isinstance(node, ast.Attribute):
+        receiver = reading.type(node.value)
+        if receiver.is_tensor:
+            return f"torch.Tensor.{node.attr}", node.value
+        if receiver.kind == "instance":
+            return _method_api(receiver.qual, node.attr, reading, rules), node.value
+        if receiver.kind in ("unknown", "batch"):
+            return f"any#{node.attr}", node.value
+        if receiver.kind == "size":
+            return f"torch.Size.{node.attr}", node.value
+    return "", None
+
+
+def rule_of(api: str, rules: Table) -> Rule | None:
+    """The API's rule; `x.foo(y)` follows `torch.foo(x, y)` where the method has none of its own."""
+    entry = rules.get(api)
+    if entry is not None or not api.startswith("torch.Tensor."):
+        return entry
+    name = api.removeprefix("torch.Tensor.")
+    entry = rules.get(f"torch.{name}") or rules.get(f"torch.nn.functional.{name}")
+    return entry if entry is not None and entry.args[:1] in (("input",), ("self",)) else None
+
+
+def _method_api(qual: str, name: str, reading: Reading, rules: Table) -> str:
+    """The table's name for a method of an instance, unless the project defines it itself."""
+    symbols = reading.symbols
+    if symbols.method(qual, name) is not None and name != "forward":
+        return ""
+    base = symbols.torch_base(qual)
+    if base and (f"{base}.{name}" in rules or f"{base}.{name}@" in rules):
+        return f"{base}.{name}"
+    if symbols.is_module(qual):
+        return f"torch.nn.Module.{name}"
+    if base.startswith("torch.optim.lr_scheduler."):
+        return f"torch.optim.lr_scheduler.LRScheduler.{name}"
+    if base.startswith("torch.optim."):
+        return f"torch.optim.Optimizer.{name}"
+    return f"{base}.{name}" if base else ""

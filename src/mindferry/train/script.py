@@ -1,0 +1,28 @@
+"""Runs a training script in a worker until it has made enough steps."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+
+from ..errors import MindferryError
+
+
+class EnoughSteps(BaseException):
+    """Raised inside the script to end it; not an Exception, so that the script's own handlers let it pass."""
+
+
+def run_script(project: Path, script: str, arguments: list[str]) -> None:
+    path = project / script
+    if not path.is_file():
+        raise MindferryError(f"there is no {path}; name the training script in mindferry.toml, [train] script")
+    sys.path.insert(0, str(path.parent))
+    sys.argv = [str(path), *arguments]
+    try:
+        runpy.run_path(str(path), run_name="__main__")
+    except EnoughSteps:
+        pass
+    except SystemExit as error:
+        if error.code not in (0, None):
+            raise MindferryError(f"{path} ended with {error.code!r}; check [train] args in mindferry.toml") from None

@@ -435,6 +435,14 @@ def overlapping_records(path, marker):
 
 
 @hostile("a.pth")
+def running_records(path, marker):
+    """a zip record whose length runs into the next"""
+    archive(path, state_dict(GOOD, ("v", tensor(key="1"))), {"data/0": bytes(8), "data/1": bytes(8)})
+    longer = struct.pack("<II", 60, 60)
+    _patched(path, b"archive/data/0", lambda data, at: data.__setitem__(slice(at - 26, at - 18), longer))
+
+
+@hostile("a.pth")
 def record_beyond(path, marker):
     """a zip record that lies beyond the file"""
     archive(path, state_dict(GOOD))

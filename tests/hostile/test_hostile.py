@@ -61,6 +61,12 @@ def test_the_command_says_so_and_exits_with_2(sentence, tmp_path):
     assert not (tmp_path / "executed").exists() and not (tmp_path / "out.ckpt").exists()
 
 
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "a.pth")
+    with pytest.raises(MindferryError, match="no regular file"):
+        open_checkpoint(tmp_path / "a.pth")
+
+
 def test_the_refusal_names_the_function_and_the_record(tmp_path):
     _, build = BUILDERS["code in the system record of a legacy file"]
     build(tmp_path / "a.pth", tmp_path / "executed")

@@ -107,7 +107,7 @@ class _Cursor:
     def enter(self, field: int, what: str, stop: int) -> int:
         """Step over a field's head; return where the field ends."""
         if self.byte(stop) != field:
-            raise bad(self.file.path, f"has no {what} at byte {self.at - 1}; encrypted, or no MindSpore checkpoint")
+            raise bad(self.file.path, f"lacks {what} at byte {self.at - 1}; encrypted, or no MindSpore checkpoint")
         length = self.number(stop)
         if self.at + length > stop:
             raise bad(self.file.path, f"announces {length} bytes for {what} at byte {self.at}, beyond its end")

@@ -27,6 +27,8 @@ def open_checkpoint(path: Path, key: str | None = None, allowed: frozenset[str] 
         raise bad(path, "doesn't exist; check the path")
     if path.is_dir():
         path = _index_in(path)
+    if not path.is_file():
+        raise bad(path, "is no regular file")  # a pipe would be waited for
     if path.name.endswith(INDEX):
         checkpoint = read_sharded(path, lambda shard: open_checkpoint(shard, None, allowed))
     else:

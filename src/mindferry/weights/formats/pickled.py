@@ -45,8 +45,6 @@ class Interpreter:
         try:
             return run.execute(pickletools.genops(data)), run.rebuild.storages
         except (ValueError, IndexError, KeyError, TypeError, OverflowError, UnicodeError, RecursionError) as error:
-            if isinstance(error, ValueError) and "exceeds" in str(error):
-                raise self.refuse("holds a number of thousands of digits") from None
             raise self.refuse(f"is no complete pickle ({shown(error)})") from None
 
     def refuse(self, reason: str) -> BadFileError:
@@ -169,7 +167,7 @@ class _Run:
         is_text = key is None or isinstance(key, str | bytes)
         is_small = isinstance(key, int) and abs(key) < _MAX_KEY
         if not (is_text or is_small or (isinstance(key, tuple) and all(isinstance(part, str) for part in key))):
-            raise self.pickle.refuse(f"has a {type(key).__name__} as a key")
+            raise self.pickle.refuse(f"has a key of type {type(key).__name__} that is too large or no text")
 
     def named_global(self, argument: str) -> None:
         module, _, name = argument.partition(" ")

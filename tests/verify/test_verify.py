@@ -105,13 +105,13 @@ def test_weights_come_from_a_checkpoint(tmp_path: Path) -> None:
     torch_side, mindspore_side = projects(tmp_path)
     module, _ = RESNET.load(tmp_path / "other")
     with torch.no_grad():
-        module.fc.bias.fill_(1000.0)
+        module.fc.weight *= 1000.0
     torch.save({"model": module.state_dict()}, tmp_path / "net.pth")
     options = ("--model", "net:Net", "--input", "float32[2,3,16,16]", "--modes", "eval", "--json")
     result = run(mindspore_side, "--torch", torch_side, *options, "--weights", tmp_path / "net.pth")
     assert result.exit_code == 0
     logits = next(d for d in json.loads(result.output)["differences"] if d["name"] == "fc")
-    assert logits["max_abs"] > 1e-5 and logits["max_rel"] < 1e-7  # an error of 1e-5 on outputs near 1000
+    assert logits["max_abs"] / logits["max_rel"] > 100  # the size of the outputs
 
 
 def test_assert_same_passes_and_fails_with_a_message(tmp_path: Path) -> None:

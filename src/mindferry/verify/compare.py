@@ -19,7 +19,7 @@ class Measurement:
 
     mode: str  # eval, train, jit
     run: str  # whole: as the network runs; own: every module on the reference's values
-    kind: str  # output, gradient, parameter, buffer, network
+    kind: str  # network, output, input, gradient, input gradient, parameter, buffer
     name: str  # module path, or parameter name
     call: int
     key: str  # of the reference in the golden file; "" if it has none

@@ -28,6 +28,7 @@ class CallRecord:
     call: int
     kind: str  # the module's class
     outputs: tuple[str, ...]  # keys
+    inputs: tuple[tuple[str, str], ...] = ()  # keys of the value, and of the gradient by way of this module
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,10 @@ def _golden(path: Path, facts: dict[str, Any], entries: dict[str, dict[str, Any]
 
 
 def _mode(facts: dict[str, Any]) -> ModeRecord:
-    calls = tuple(CallRecord(c["path"], c["call"], c["class"], tuple(c["outputs"])) for c in facts["calls"])
+    calls = tuple(
+        CallRecord(c["path"], c["call"], c["class"], tuple(c["outputs"]), tuple((v, g) for v, g in c["inputs"]))
+        for c in facts["calls"]
+    )
     cotangents = {int(index): key for index, key in facts["cotangents"]}
     return ModeRecord(
         calls, tuple(facts["outputs"]), facts["gradients"], cotangents, facts["parameters"], facts["buffers"]

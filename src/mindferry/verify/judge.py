@@ -18,6 +18,7 @@ from .compare import Measurement
 from .golden import Golden, Reference
 
 NAN = math.nan
+NETWORK = "the network"
 SUMS = 5.0  # the floor is this much higher where a long sum is compared
 
 
@@ -49,8 +50,7 @@ def judge(measurements: Sequence[Measurement], golden: Golden, rule: Rule) -> Ve
         place = (found.mode, found.kind, found.name, found.call, found.key)
         rows[place] = _merge(rows[place], row) if place in rows else row
     differences = tuple(rows.values())
-    order = {(mode, c.path, c.call): i for mode, m in golden.modes.items() for i, c in enumerate(m.calls)}
-    culprits = tuple(dict.fromkeys(_blame(differences, order)))
+    culprits = _blame(differences, golden)
     failing = next((d.name for d in differences if not d.passed), "")
     return Verdict(differences, culprits, culprits[0] if culprits else failing)
 
@@ -112,25 +112,32 @@ def _merge(row: Difference, other: Difference) -> Difference:
     )
 
 
-def _blame(differences: Iterable[Difference], order: dict[tuple[str, str, int], int]) -> Iterable[str]:
-    """Who is wrong by itself: outputs first, then gradients from the output backwards, then parameters."""
-    rows = [d for d in differences if not d.passed]
-    outputs = [d.name for d in rows if d.kind == "output" and _fails_alone(d)]
-    yield from outputs
-    yield from (d.name for d in rows if d.kind == "buffer" and d.name.rpartition(".")[0] not in outputs)
-    if outputs:
-        return
-    arriving = [d for d in rows if d.kind == "gradient"]
-    if arriving:
-        # The last module, in forward order, at which a wrong gradient arrives: what follows it went wrong.
-        last = max(arriving, key=lambda d: order[d.mode, d.name, d.call]).name
-        yield f"{last.rpartition('.')[0] or 'the network'}, after {last}"
-    else:
-        yield from (d.name for d in rows if d.kind == "parameter")
+def _blame(differences: Iterable[Difference], golden: Golden) -> tuple[str, ...]:
+    """Who is wrong by itself: forward first, then backward from the output, then parameters and statistics."""
+    rows = [d for d in differences if not d.passed and _fails_alone(d)]
+    modules: dict[str, None] = {}
+    for kinds in (("output", "input"), ("gradient", "input gradient")):
+        for row in rows:
+            if row.kind in kinds:
+                # Called with something else, or a gradient lost on the way to it: what calls it is wrong.
+                modules[_caller(row, golden) if row.kind in ("input", "gradient") else row.name or NETWORK] = None
+    tensors = [row.name for row in rows if row.kind in ("buffer", "parameter")]
+    return (*modules, *dict.fromkeys(name for name in tensors if name.rpartition(".")[0] not in modules))
+
+
+def _caller(row: Difference, golden: Golden) -> str:
+    """The nearest module above that is called itself; a list of modules is not."""
+    called = {call.path for call in golden.modes[row.mode].calls}
+    path = row.name
+    while path:
+        path = path.rpartition(".")[0]
+        if path in called:
+            break
+    return path or NETWORK
 
 
 def _fails_alone(row: Difference) -> bool:
-    return bool(row.note) or not row.own_error <= row.own_tolerance
+    return bool(row.note) or row.own_error > row.own_tolerance
 
 
 def _ratio(error: float, scale: float) -> float:

@@ -16,6 +16,7 @@ import sys
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,28 +27,54 @@ from .nesting import leaves, rebuild
 FORMAT = "mindferry golden 1"
 Tensor = Any  # torch.Tensor
 Note = Callable[[str], None]
+Visit = Callable[[str, Tensor], Tensor]
 
 
 class Capture:
-    """Hooks on every module. `visit(key, tensor)` sees each output tensor once and returns what goes on."""
+    """Hooks on every module. `visit(key, tensor)` sees each tensor once and returns what goes on.
 
-    def __init__(self, model: Any, mode: str, visit: Callable[[str, Tensor], Tensor]) -> None:
+    With `fork`, it sees the inputs as well, and `fork(key, tensor)` gives a module its own branch of a tensor that
+    others use too, so that the gradient by way of this module alone can be seen there.
+    """
+
+    def __init__(self, model: Any, mode: str, visit: Visit, fork: Visit | None) -> None:
         self.calls: list[dict[str, Any]] = []
-        self._mode, self._visit = mode, visit
-        self._counts: dict[str, int] = {}
+        self._mode, self._visit, self._fork = mode, visit, fork
+        self._started: dict[str, int] = {}
+        self._ended: dict[str, int] = {}
+        self._inputs: dict[str, list[list[str]]] = {}
         self._seen: dict[int, tuple[weakref.ref[Tensor], int, str]] = {}
-        self._handles = [
-            module.register_forward_hook(lambda m, _, output, path=path: self._after(path, m, output))
-            for path, module in model.named_modules()
-        ]
+        self._handles = []
+        for path, module in model.named_modules():
+            self._handles.append(module.register_forward_hook(partial(self._after, path)))
+            if fork is not None:
+                self._handles.append(module.register_forward_pre_hook(partial(self._before, path), with_kwargs=True))
 
     def stop(self) -> None:
         """To be called before the backward pass: activation checkpointing runs modules again there."""
         for handle in self._handles:
             handle.remove()
 
-    def _after(self, path: str, module: Any, output: Any) -> Any:
-        number = self._counts[path] = self._counts.get(path, -1) + 1
+    def _before(self, path: str, module: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        assert self._fork is not None
+        number = self._started[path] = self._started.get(path, -1) + 1
+        given = (args, dict(sorted(kwargs.items())))
+        keys, going_on = [], []
+        for index, tensor in enumerate(leaves(given, is_activation)):
+            place = f"{self._mode}/{path}#{number}<{index}"
+            key = self._known(tensor)
+            if key is None:
+                key = place
+                tensor = self._visit(key, tensor)
+            tensor = self._fork(f"{place}~", tensor)
+            self._remember(tensor, key)
+            keys.append([key, f"{place}~"])
+            going_on.append(tensor)
+        self._inputs[path] = keys
+        return rebuild(given, iter(going_on), is_activation)
+
+    def _after(self, path: str, module: Any, args: Any, output: Any) -> Any:
+        number = self._ended[path] = self._ended.get(path, -1) + 1
         keys, going_on = [], []
         found = leaves(output, is_tensor)
         for index, tensor in enumerate(found):
@@ -55,19 +82,23 @@ class Capture:
             if key is None:
                 key = f"{self._mode}/{path}#{number}.{index}"
                 tensor = self._visit(key, tensor)
-                self._seen[id(tensor)] = (weakref.ref(tensor), tensor._version, key)
+                self._remember(tensor, key)
             keys.append(key)
             going_on.append(tensor)
-        self.calls.append({"path": path, "call": number, "class": type(module).__name__, "outputs": keys})
+        facts = {"path": path, "call": number, "class": type(module).__name__, "outputs": keys}
+        self.calls.append({**facts, "inputs": self._inputs.pop(path, [])})
         same = all(a is b for a, b in zip(found, going_on, strict=True))
         return output if same else rebuild(output, iter(going_on), is_tensor)
 
     def _known(self, tensor: Tensor) -> str | None:
-        """The key of a tensor that another module has handed out before, unless it was changed in place since."""
+        """The key of a tensor that was seen before, unless it was changed in place since."""
         if id(tensor) not in self._seen:
             return None
         reference, version, key = self._seen[id(tensor)]
         return key if version == tensor._version and reference() is tensor else None
+
+    def _remember(self, tensor: Tensor, key: str) -> None:
+        self._seen[id(tensor)] = (weakref.ref(tensor), tensor._version, key)
 
 
 @dataclass(slots=True)
@@ -79,6 +110,7 @@ class Recorder:
     writer: GoldenWriter
     seed: int
     note: Note
+    inside: bool  # inputs too
     errors: dict[str, dict[str, float]] = field(default_factory=dict)
     reference: str = "float64"
     why: str = ""
@@ -116,7 +148,8 @@ class Recorder:
         torch.manual_seed(self.seed)
         positional = [_as(value, dtype) for name, value in self.inputs if not name]
         named = {name: _as(value, dtype) for name, value in self.inputs if name}
-        capture = Capture(self.model, mode, lambda key, tensor: self._visit(which, key, tensor))
+        fork = partial(self._fork, which) if self.inside and which != "whole" else None
+        capture = Capture(self.model, mode, partial(self._visit, which), fork)
         try:
             with torch.set_grad_enabled(gradients), without_dropout(self.model):
                 output = self.model(*positional, **named)
@@ -170,8 +203,15 @@ class Recorder:
             right = self.writer.read(key).to(tensor)
             tensor = tensor + (right - tensor).detach() if tensor.is_floating_point() else right
         if tensor.requires_grad and which != "whole":
-            tensor.register_hook(lambda gradient: self._visit_gradient(which, f"{key}~", gradient))
+            tensor.register_hook(partial(self._visit_gradient, which, f"{key}~"))
         return tensor
+
+    def _fork(self, which: str, key: str, tensor: Tensor) -> Tensor:
+        if not tensor.requires_grad:
+            return tensor
+        branch = tensor.view_as(tensor)
+        branch.register_hook(partial(self._visit_gradient, which, key))
+        return branch
 
     def _visit_gradient(self, which: str, key: str, gradient: Tensor) -> Tensor:
         self._keep(which, key, gradient)
@@ -205,9 +245,14 @@ def record(
     modes: Sequence[str] = ("eval", "train"),
     seed: int = 0,
     title: str = "",
+    inside: bool = True,
     note: Note = lambda text: None,
 ) -> None:
-    """Write the golden file of `model` on `inputs` to `path`. Gradients are taken in the last of `modes`."""
+    """Write the golden file of `model` on `inputs` to `path`. Gradients are taken in the last of `modes`.
+
+    Outputs are enough to tell whether a conversion is right. With `inside`, every module's inputs are kept as well:
+    they tell a module that is wrong from one that is called wrongly.
+    """
     import torch
 
     device = next((str(parameter.device) for parameter in model.parameters()), "cpu")
@@ -215,7 +260,7 @@ def record(
     writer = GoldenWriter(path, 4096 + 1500 * len(modes) * len(list(model.modules())))
     metadata: dict[str, Any] = {"format": FORMAT, "title": title, "torch": torch.__version__, "device": device}
     metadata |= {"seed": seed, "weights": _write_weights(model, writer), "inputs": _write_inputs(inputs, writer)}
-    recorder = Recorder(model, inputs, writer, seed, note)
+    recorder = Recorder(model, inputs, writer, seed, note, inside)
     was_training = model.training
     try:
         metadata["modes"] = {mode: recorder.mode(mode, mode == modes[-1]) for mode in modes}
@@ -308,6 +353,12 @@ def is_tensor(value: Any) -> bool:
     import torch
 
     return isinstance(value, torch.Tensor)
+
+
+def is_activation(value: Any) -> bool:
+    import torch
+
+    return isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter)
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from ..artifacts import Comparison, Predictions
 from .backends.process import Worker
 from .compare import Measurement
 from .golden import Golden, open_golden
-from .judge import judge
+from .judge import Verdict, judge
 from .predict import agreement
 from .settings import Settings
 
@@ -30,20 +30,22 @@ def verify(settings: Settings, show: Show = lambda text: None) -> Comparison:
         if settings.golden is None:
             reference = stack.enter_context(Worker("torch", settings.reference))
             show("running the reference")
-            golden = open_golden(_record(settings, reference))
-            if settings.test_data:
-                reference.start(f"{_TORCH}:predict", _prediction_payload(settings))
+            golden = _record(settings, reference)
         else:
             golden = open_golden(settings.golden)
         settings = _fit(settings, golden)
         show("running the conversion")
-        payload = {"model": settings.converted_model, "golden": str(golden.path), "modes": list(settings.modes)}
-        measured = converted.call(f"{_MINDSPORE}:compare", payload)
-        verdict = judge([_measurement(row) for row in measured["measurements"]], golden, settings.rule)
+        verdict, unmatched = _compare(settings, golden, converted)
+        if not verdict.passed and reference is not None:
+            show("looking for the culprit")
+            golden = _record(settings, reference, inside=True)
+            verdict, unmatched = _compare(settings, golden, converted)
         predictions: Predictions | None = None
         if settings.test_data and reference is not None:
             show("comparing predictions")
-            converted.start(f"{_MINDSPORE}:predict", _prediction_payload(settings))
+            payload = {"data": settings.test_data, "samples": settings.samples}
+            reference.start(f"{_TORCH}:predict", payload)
+            converted.start(f"{_MINDSPORE}:predict", payload)
             predictions = agreement(Path(reference.result()), Path(converted.result()))
     return Comparison(
         settings.converted_model,
@@ -54,17 +56,25 @@ def verify(settings: Settings, show: Show = lambda text: None) -> Comparison:
         verdict.first_divergence,
         time.monotonic() - began,
         verdict.culprits,
-        tuple(measured["unmatched"]),
+        unmatched,
         (*settings.notes, *_notes(golden)),
     )
 
 
-def _record(settings: Settings, worker: Worker) -> Path:
+def _record(settings: Settings, worker: Worker, inside: bool = False) -> Golden:
+    """What the reference computes; `inside`, with each module's inputs, is needed only to find a culprit."""
     path = worker.scratch / "golden.safetensors"
     modes = sorted({"eval" if mode == "jit" else mode for mode in settings.modes})
     payload = {"model": settings.model, "inputs": list(settings.inputs), "weights": settings.weights, "modes": modes}
-    worker.call(f"{_TORCH}:record", {**payload, "seed": settings.seed, "golden": str(path)})
-    return path
+    worker.call(f"{_TORCH}:record", {**payload, "seed": settings.seed, "golden": str(path), "inside": inside})
+    return open_golden(path)
+
+
+def _compare(settings: Settings, golden: Golden, worker: Worker) -> tuple[Verdict, tuple[str, ...]]:
+    payload = {"model": settings.converted_model, "golden": str(golden.path), "modes": list(settings.modes)}
+    measured = worker.call(f"{_MINDSPORE}:compare", payload)
+    verdict = judge([_measurement(row) for row in measured["measurements"]], golden, settings.rule)
+    return verdict, tuple(measured["unmatched"])
 
 
 def _fit(settings: Settings, golden: Golden) -> Settings:
@@ -74,10 +84,6 @@ def _fit(settings: Settings, golden: Golden) -> Settings:
     modes = tuple(mode for mode in settings.modes if mode in golden.modes or (mode == "jit" and "eval" in golden.modes))
     described = tuple(item.name or item.key or repr(item.literal) for item in golden.inputs)
     return replace(settings, converted_model=settings.converted_model or golden.title, inputs=described, modes=modes)
-
-
-def _prediction_payload(settings: Settings) -> dict[str, Any]:
-    return {"data": settings.test_data, "samples": settings.samples}
 
 
 def _measurement(row: dict[str, Any]) -> Measurement:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -128,7 +129,8 @@ class Session:
     measurements: list[Measurement] = dataclasses.field(default_factory=list)
     unmatched: list[str] = dataclasses.field(default_factory=list)
     _seen: dict[tuple[str, int], bool] = dataclasses.field(default_factory=dict)
-    _gradients: dict[str, bool] = dataclasses.field(default_factory=dict)
+    _gradients: dict[str, tuple[CallRecord, str]] = dataclasses.field(default_factory=dict)
+    _arrived: set[str] = dataclasses.field(default_factory=set)
 
     def whole(self) -> None:
         """The network as it is: every output against the reference's."""
@@ -179,13 +181,17 @@ class Session:
     def _watched(self, run: str) -> Iterator[None]:
         """Hooks on every cell; dropout off."""
         calls = {(record.path, record.call): record for record in self.record.calls}
+        starts: dict[str, int] = {}
         counts: dict[str, int] = {}
         handles = []
 
-        def before(cell: Cell, path: str) -> None:
+        def before(path: str, cell: Cell, args: Any, kwargs: dict[str, Any]) -> Any:
             self.doing(f"{path or 'the network'} ({type(cell).__name__})")
+            number = starts[path] = starts.get(path, -1) + 1
+            record = calls.get((path, number))
+            return self._inputs(record, args, kwargs) if run == "own" and record is not None else None
 
-        def after(cell: Cell, output: Any, path: str) -> Any:
+        def after(path: str, cell: Cell, args: Any, output: Any) -> Any:
             number = counts[path] = counts.get(path, -1) + 1
             record = calls.get((path, number))
             if record is None:
@@ -196,14 +202,27 @@ class Session:
             return self._outputs(run, record, output)
 
         for path, cell in self.cell.cells_and_names():
-            handles.append(cell.register_forward_pre_hook(lambda c, _, path=path: before(c, path)))
-            handles.append(cell.register_forward_hook(lambda c, _, output, path=path: after(c, output, path)))
+            handles.append(cell.register_forward_pre_hook(partial(before, path), with_kwargs=True))
+            handles.append(cell.register_forward_hook(partial(after, path)))
         try:
             with without_dropout(self.cell):
                 yield
         finally:
             for handle in handles:
                 handle.remove()
+
+    def _inputs(self, record: CallRecord, args: Any, kwargs: dict[str, Any]) -> Any:
+        """Compare what a module is called with, and call it with the reference's values instead."""
+        given = (args, dict(sorted(kwargs.items())))
+        found = leaves(given, is_activation)
+        if not record.inputs or len(found) != len(record.inputs):
+            return None
+        going_on = []
+        for tensor, (key, gradient) in zip(found, record.inputs, strict=True):
+            reference, value = self.golden.array(key), as_numpy(tensor)
+            self._add("own", "input", record, key, value.shape, *distance(value, reference))
+            going_on.append(self._pin(tensor, reference, gradient, record, "input gradient"))
+        return rebuild(given, iter(going_on), is_activation)
 
     def _outputs(self, run: str, record: CallRecord, output: Any) -> Any:
         """Compare one module's outputs; in the `own` run, hand on the reference's values instead."""
@@ -217,11 +236,11 @@ class Session:
             reference = self.golden.array(key)
             value = as_numpy(tensor)
             self._add(run, "output", record, key, value.shape, *distance(value, reference))
-            going_on.append(self._pin(tensor, reference, key, record) if run == "own" else tensor)
+            going_on.append(self._pin(tensor, reference, f"{key}~", record, "gradient") if run == "own" else tensor)
         return rebuild(output, iter(going_on), is_tensor) if run == "own" else None
 
-    def _pin(self, tensor: Tensor, reference: Any, key: str, record: CallRecord) -> Tensor:
-        """The reference's value with this tensor's gradient."""
+    def _pin(self, tensor: Tensor, reference: Any, gradient: str, record: CallRecord, kind: str) -> Tensor:
+        """The reference's value with this tensor's gradient, which is compared when it arrives."""
         import mindspore as ms
         import numpy as np
 
@@ -229,30 +248,29 @@ class Session:
         if not tensor.is_floating_point() or tensor.shape != right.shape:
             return right
         pinned = tensor + ms.ops.stop_gradient(right - tensor)
-        if self.record.gradients and f"{key}~" in self.golden.entries:
-            self._gradients.setdefault(f"{key}~", False)
-            pinned.register_hook(lambda gradient: self._gradient(gradient, f"{key}~", record))
+        if self.record.gradients and gradient in self.golden.entries and gradient not in self._gradients:
+            self._gradients[gradient] = (record, kind)
+            with contextlib.suppress(RuntimeError):  # it needs no gradient here: _lost_gradients tells
+                pinned.register_hook(partial(self._gradient, gradient))
         return pinned
 
-    def _gradient(self, gradient: Tensor, key: str, record: CallRecord) -> Tensor:
-        """Compare a gradient that arrives at a module's output, and hand on the reference's."""
+    def _gradient(self, key: str, gradient: Tensor) -> Tensor:
+        """Compare a gradient that arrives at a module's output or input, and hand on the reference's."""
         import mindspore as ms
         import numpy as np
 
         value, reference = as_numpy(gradient), self.golden.array(key)
-        if not self._gradients[key]:  # a container and its last child may share the tensor
-            self._gradients[key] = True
-            self._add("own", "gradient", record, key, value.shape, *distance(value, reference))
+        record, kind = self._gradients[key]
+        self._arrived.add(key)
+        self._add("own", kind, record, key, value.shape, *distance(value, reference))
         return ms.Tensor(np.array(reference)).astype(gradient.dtype)
 
     def _lost_gradients(self) -> None:
         """A gradient that the reference has and that never arrived here."""
-        owners = {f"{key}~": call for call in reversed(self.record.calls) for key in call.outputs}
-        for key, arrived in self._gradients.items():
-            if not arrived:
+        for key, (record, kind) in self._gradients.items():
+            if key not in self._arrived:
                 largest = self.golden.references[key].scale
-                problem = "no gradient arrives" if largest else ""
-                self._add("own", "gradient", owners[key], key, (), largest, 0.0, problem)
+                self._add("own", kind, record, key, (), largest, 0.0, "no gradient arrives" if largest else "")
 
     def _parameter_gradients(self, gradients: dict[str, Tensor]) -> None:
         for name, target in self.names.items():
@@ -305,6 +323,12 @@ def is_tensor(value: Any) -> bool:
     import mindspore as ms
 
     return isinstance(value, ms.Tensor)
+
+
+def is_activation(value: Any) -> bool:
+    import mindspore as ms
+
+    return isinstance(value, ms.Tensor) and not isinstance(value, ms.Parameter)
 
 
 def as_numpy(tensor: Tensor) -> Any:

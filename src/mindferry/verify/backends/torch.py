@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 
 
 def record(payload: Json, link: Link) -> Json:
-    """In the worker: {"model", "inputs", "weights", "modes", "seed", "golden"}; writes the golden file."""
+    """In the worker: {"model", "inputs", "weights", "modes", "seed", "golden", "inside"}; writes the golden file."""
     from ..recorder import record as write
 
     try:
         model = build_module(payload["model"], payload["weights"], payload["seed"], link)
         inputs = make_inputs(payload["inputs"], payload["seed"])
         path, modes, title = Path(payload["golden"]), payload["modes"], payload["model"]
-        write(model, inputs, path, modes=modes, seed=payload["seed"], title=title, note=link.doing)
+        seed, inside = payload["seed"], payload["inside"]
+        write(model, inputs, path, modes=modes, seed=seed, title=title, inside=inside, note=link.doing)
     except RecordError as error:
         raise MindferryError(str(error)) from None
     link.state["model"] = model

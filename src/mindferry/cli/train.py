@@ -9,8 +9,9 @@ import click
 from rich.table import Table
 
 from .. import artifacts
-from ..artifacts import Curves, ProjectConversion, load
+from ..artifacts import Curves, ProjectConversion, WeightsReport, load
 from ..config import Train, read_config
+from ..errors import MindferryError
 from ..progress import progress, stdout
 from ..train import train_side_by_side
 
@@ -34,7 +35,7 @@ def command(converted: Path, script: str | None, arguments: str | None, steps: i
     """
     options = _options(converted, script, arguments, steps, tolerance)
     with progress("train", 2 * options.steps) as advance:
-        curves = train_side_by_side(converted, options, advance)
+        curves = train_side_by_side(converted, options, weights=_weights(converted), advance=advance)
     if as_json:
         click.echo(artifacts.dumps(curves), nl=False)
     else:
@@ -53,6 +54,14 @@ def _options(converted: Path, script: str | None, arguments: str | None, steps: 
         "tolerance": tolerance,
     }
     return dataclasses.replace(known, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+
+
+def _weights(converted: Path) -> Path | None:
+    """The checkpoint that `mindferry weights` read, which may lie outside the project."""
+    try:
+        return Path(load(WeightsReport, converted, "weights").source)
+    except MindferryError:
+        return None
 
 
 def print_curves(curves: Curves) -> None:

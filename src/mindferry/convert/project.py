@@ -34,7 +34,7 @@ def convert_project(path: Path, output: Path, *, check: bool = False, advance: A
     """Convert a file or a folder into `output`. With `check` nothing is written."""
     path = Path(path)
     layout = find_files(path, read_config(path).convert.exclude, output)
-    previous = None if check else _previous(path, output)
+    previous = None if check else previous_conversion(path, output)
     symbols = read_symbols(layout)
     if not uses_torch(layout):
         raise MindferryError(f"{path} uses no torch: there is nothing to convert")
@@ -124,7 +124,7 @@ def _helpers(layout: Layout, written: list[Written]) -> list[Written]:
     return result
 
 
-def _previous(path: Path, output: Path) -> ProjectConversion | None:
+def previous_conversion(path: Path, output: Path) -> ProjectConversion | None:
     """What an earlier run wrote there; refuses a folder that holds something else."""
     if not output.exists():
         return None

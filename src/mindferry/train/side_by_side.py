@@ -16,17 +16,24 @@ from ..verify.backends.process import Worker
 _TORCH_FILE = re.compile(r"\.(pth\.tar|pth|pt)$")
 
 
-def train_side_by_side(converted: Path, options: Train | None = None, advance: Advance | None = None) -> Curves:
-    """Train both for a few steps. `converted` is the output of `mindferry convert`; the reference is found by its record."""
+def train_side_by_side(
+    converted: Path, options: Train | None = None, *, weights: Path | None = None, advance: Advance | None = None
+) -> Curves:
+    """Train both for a few steps. `converted` is the output of `mindferry convert`; the reference is found by its record.
+
+    `weights` is where the reference's checkpoint lies, if not in its project: arguments that name it are made to point there.
+    """
     record = load(ProjectConversion, converted, "convert")
     reference = Path(record.source)
-    options = options or read_config(reference).train
+    config = read_config(reference)
+    options = options or config.train
     if not options.script:
         raise MindferryError(f"which script trains? Name it in {reference}/mindferry.toml, [train] script, or with --script")
     started = time.monotonic()
     note = advance or (lambda note="", steps=1: None)
     with tempfile.TemporaryDirectory(prefix="mindferry-train-") as exchange:
-        payload = {"exchange": exchange, "script": options.script, "args": list(options.args), "steps": options.steps}
+        arguments = [str(weights.resolve()) if weights and each == config.weights.file else each for each in options.args]
+        payload = {"exchange": exchange, "script": options.script, "args": arguments, "steps": options.steps}
         with Worker("torch", reference) as worker:
             theirs = worker.call("mindferry.train.reference:record", payload, lambda step: note(f"torch loss {step['loss']:.4f}"))
         helpers = [file.path.removesuffix(".py").replace("/", ".") for file in record.files if file.status == "helpers"]

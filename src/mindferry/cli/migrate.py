@@ -1,0 +1,40 @@
+"""`mindferry migrate`: every stage in one go, then the report."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from ..migrate import Outcome, migrate
+from ..report import REPORT
+
+
+@click.command()
+@click.argument("project", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Folder for the converted project; new or empty.")
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome of each stage as JSON.")
+def command(project: Path, output: Path, as_json: bool) -> None:
+    """Analyze, convert, carry the weights, verify, train side by side, report.
+
+    What the later stages need (the model, example inputs, the training script) stands in the project's
+    mindferry.toml. Run it again after an interruption or a change: finished stages are not repeated.
+
+    \b
+    mindferry migrate examples/resnet50_cifar10 -o build/resnet50_ms
+    """
+    shown = (lambda outcome: None) if as_json else _show
+    outcomes = migrate(project, output, shown)
+    if as_json:
+        click.echo(json.dumps([asdict(outcome) for outcome in outcomes], indent=1))
+    else:
+        click.echo(f"report: {output / REPORT}")
+    raise click.exceptions.Exit(0 if all(outcome.ok for outcome in outcomes) else 1)
+
+
+def _show(outcome: Outcome) -> None:
+    mark = click.style("ok  ", fg="green") if outcome.ok else click.style("look", fg="red")
+    when = f"{outcome.seconds:6.1f} s" if outcome.is_fresh else "earlier "
+    click.echo(f"{mark} {outcome.stage:8} {when}  {outcome.summary}")

@@ -1,0 +1,109 @@
+"""Whole projects: layout, helpers, files that can't be read, output folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mindferry.convert import convert_project
+from mindferry.errors import MindferryError
+
+NET = "import torch.nn as nn\n\n\nclass Net(nn.Module):\n    def __init__(self, conv=nn.Conv2d):\n        super().__init__()\n        self.conv = conv(3, 8, 3)\n"
+
+
+def write(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return root
+
+
+def test_the_layout_stays_and_other_files_are_copied(tmp_path: Path) -> None:
+    project = write(tmp_path / "p", {"pkg/__init__.py": "", "pkg/net.py": NET, "conf/a.yaml": "lr: 1\n", "README.md": "# p\n"})
+    convert_project(project, tmp_path / "out")
+    assert (tmp_path / "out/conf/a.yaml").read_text() == "lr: 1\n"
+    assert "nn.Cell" in (tmp_path / "out/pkg/net.py").read_text()
+
+
+def test_a_package_gets_its_helpers_inside_and_imports_them_relatively(tmp_path: Path) -> None:
+    project = write(
+        tmp_path / "p",
+        {
+            "pkg/__init__.py": "",
+            "pkg/models/__init__.py": "",
+            "pkg/models/net.py": NET,
+            "run.py": "import torch\nfrom pkg.models.net import Net\n",
+        },
+    )
+    convert_project(project, tmp_path / "out")
+    assert (tmp_path / "out/pkg/ms_compat.py").is_file()
+    assert "from .. import ms_compat" in (tmp_path / "out/pkg/models/net.py").read_text()
+    assert not (tmp_path / "out/ms_compat.py").exists()
+
+
+def test_only_the_helpers_in_use_are_written(tmp_path: Path) -> None:
+    project = write(tmp_path / "p", {"net.py": NET})
+    convert_project(project, tmp_path / "out")
+    helpers = (tmp_path / "out/ms_compat.py").read_text()
+    assert "class Conv2d" in helpers and "class BatchNorm2d" not in helpers
+    compile(helpers, "ms_compat.py", "exec")
+
+
+def test_one_bad_file_does_not_stop_the_others(tmp_path: Path) -> None:
+    project = write(tmp_path / "p", {"good.py": NET, "bad.py": "print 'python 2'\nimport torch\n"})
+    (project / "binary.py").write_bytes(b"\x80\x00import torch")
+    result = convert_project(project, tmp_path / "out")
+    status = {file.path: file.status for file in result.files}
+    assert status["good.py"] == "converted" and status["bad.py"] == "failed" and status["binary.py"] == "failed"
+    assert {finding.code for finding in result.findings if finding.path != "good.py"} == {"MF900"}
+
+
+def test_imports_of_an_excluded_file_go_with_it(tmp_path: Path) -> None:
+    project = write(
+        tmp_path / "p",
+        {
+            "shim.py": "import torch\n",
+            "net.py": "import shim\nimport torch\nx = 1\n",
+            "mindferry.toml": '[convert]\nexclude = ["shim.py"]\n',
+        },
+    )
+    convert_project(project, tmp_path / "out")
+    assert not (tmp_path / "out/shim.py").exists()
+    assert (tmp_path / "out/net.py").read_text() == "x = 1\n"
+
+
+def test_classes_and_functions_are_followed_across_files(tmp_path: Path) -> None:
+    files = {
+        "layers.py": "import torch.nn as nn\n\n\nclass Block(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.bn = nn.BatchNorm2d(3)\n\n    def forward(self, x):\n        return self.bn(x)\n",
+        "net.py": "from layers import Block\n\n\nclass Net(Block):\n    def forward(self, x):\n        n = x.size(0)\n        return super().forward(x) * self.bn.weight * n\n",
+        "main.py": "import torch\nfrom net import Net\n\nmodel = Net()\nmodel.eval()\n",
+    }
+    convert_project(write(tmp_path / "p", files), tmp_path / "out")
+    net = (tmp_path / "out/net.py").read_text()
+    assert "def construct(self, x):\n        n = x.shape[0]\n        return super().construct(x) * self.bn.gamma * n" in net
+    assert "model.set_train(False)" in (tmp_path / "out/main.py").read_text()
+
+
+def test_a_folder_that_holds_something_else_is_not_touched(tmp_path: Path) -> None:
+    project = write(tmp_path / "p", {"net.py": NET})
+    out = write(tmp_path / "out", {"thesis.tex": "ten years of work"})
+    with pytest.raises(MindferryError, match="already holds something else"):
+        convert_project(project, out)
+    assert [each.name for each in out.iterdir()] == ["thesis.tex"]
+
+
+def test_a_file_that_was_edited_since_is_kept(tmp_path: Path) -> None:
+    project = write(tmp_path / "p", {"net.py": NET})
+    convert_project(project, tmp_path / "out")
+    (tmp_path / "out/net.py").write_text("mine = 1\n")
+    result = convert_project(project, tmp_path / "out")
+    assert (tmp_path / "out/net.py").read_text() == "mine = 1\n"
+    assert [finding.code for finding in result.findings] == ["MF903"]
+
+
+def test_requirements_name_mindspore_instead_of_torch(tmp_path: Path) -> None:
+    project = write(tmp_path / "p", {"net.py": NET, "requirements.txt": "tqdm\ntorch>=2.0  # the framework\ntorchvision\nnumpy>=1.20\n"})
+    convert_project(project, tmp_path / "out")
+    assert (tmp_path / "out/requirements.txt").read_text() == "tqdm\nmindspore==2.10.0\nnumpy<2\n"

@@ -1,0 +1,143 @@
+"""The base of all optimizers: torch's parameter groups and state, called with gradients as MindSpore's are."""
+# ruff: noqa: B905 (zip takes no strict= under ms.jit)
+
+import mindspore as ms
+from mindspore import Parameter, ParameterTuple, Tensor, nn, ops
+
+
+class ParamGroup(dict):
+    """A parameter group as torch's: plain numbers. lr and momentum are mirrored in Parameters, which a compiled step reads."""
+
+    def __init__(self, options, index):
+        super().__init__(options)
+        self.rate = Parameter(Tensor(0.0, ms.float32), name=f"lr.{index}", requires_grad=False)
+        self.inertia = Parameter(Tensor(0.0, ms.float32), name=f"momentum.{index}", requires_grad=False)
+        self.count = Parameter(Tensor(0.0, ms.float32), name=f"step.{index}", requires_grad=False)
+        for key in ("lr", "momentum", "betas"):
+            if key in self:
+                self[key] = self[key]
+
+    def __setitem__(self, key, value):
+        super().__setitem__(key, value)
+        if key == "lr":
+            ops.assign(self.rate, Tensor(float(value), ms.float32))
+        elif key == "momentum":
+            ops.assign(self.inertia, Tensor(float(value), ms.float32))
+        elif key == "betas" and value[0] is not None:
+            ops.assign(self.inertia, Tensor(float(value[0]), ms.float32))
+
+    def update(self, *others, **options):
+        for key, value in dict(*others, **options).items():
+            self[key] = value
+
+
+class Optimizer(nn.Cell):
+    """torch.optim.Optimizer. `optimizer(grads)` takes the gradients of `optimizer.parameters`, in that order.
+
+    A subclass written for torch reads them as p.grad in its step().
+    """
+
+    def __init__(self, params, defaults):
+        super().__init__(auto_prefix=False)
+        self.defaults = dict(defaults)
+        self.param_groups = []
+        self.state = {}
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        if not isinstance(groups[0], dict):
+            groups = [{"params": groups}]
+        for group in groups:
+            self.add_param_group(group)
+
+    def add_param_group(self, param_group):
+        params = param_group["params"]
+        params = [params] if isinstance(params, Parameter) else [p[1] if isinstance(p, tuple) else p for p in params]
+        known = {id(p) for group in self.param_groups for p in group["params"]}
+        if any(id(p) in known for p in params):
+            raise ValueError("some parameters appear in more than one parameter group")
+        group = ParamGroup({**self.defaults, **param_group, "params": params}, len(self.param_groups))
+        self.param_groups.append(group)
+        self.parameters = ParameterTuple([p for each in self.param_groups for p in each["params"]])
+        for p in params:
+            self.state[p] = {}
+
+    def zero_grad(self, set_to_none=True):
+        """Nothing to clear: gradients are return values here."""
+
+    def construct(self, grads):
+        for p, grad in zip(self.parameters, grads):
+            p.grad = grad
+        self.step()
+        return True
+
+    def step(self, closure=None):
+        raise RuntimeError("there is no backward() here: call optimizer(grads) with the gradients from mindspore.value_and_grad")
+
+    def state_dict(self):
+        index = {id(p): number for number, p in enumerate(self.parameters)}
+        groups = [{**group, "params": [index[id(p)] for p in group["params"]]} for group in self.param_groups]
+        return {"state": {index[id(p)]: dict(values) for p, values in self.state.items()}, "param_groups": groups}
+
+    def load_state_dict(self, state_dict):
+        groups = state_dict["param_groups"]
+        if len(groups) != len(self.param_groups):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        if any(len(new["params"]) != len(old["params"]) for new, old in zip(groups, self.param_groups)):
+            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+        for new, old in zip(groups, self.param_groups):
+            old.update({key: value for key, value in new.items() if key != "params"})
+            for number, p in zip(new["params"], old["params"]):
+                self.load_state(p, state_dict["state"].get(number, {}))
+
+    def load_state(self, p, values):
+        for name, value in values.items():
+            own = self.state[p].get(name)
+            if isinstance(own, Parameter):
+                ops.assign(own, Tensor(value).astype(own.dtype).reshape(own.shape))
+            else:
+                self.state[p][name] = value
+
+
+class GradientOptimizer(Optimizer):
+    """An optimizer of torch.optim: its state lives in Parameters, so that ms.jit can compile it."""
+
+    def __init__(self, params, **defaults):
+        self.starts = [0]
+        self.rates, self.inertias, self.counts, self.slots = [], [], [], []
+        super().__init__(params, defaults)
+
+    def slot_values(self, group):
+        """What is kept for each parameter: name -> first value."""
+        return {}
+
+    def add_param_group(self, param_group):
+        super().add_param_group(param_group)
+        group = self.param_groups[-1]
+        self.starts.append(self.starts[-1] + len(group["params"]))
+        self.rates.append(group.rate)
+        self.inertias.append(group.inertia)
+        self.counts.append(group.count)
+        self.slots.append({})
+        for p in group["params"]:
+            self.state[p]["step"] = group.count
+        for name, value in self.slot_values(group).items():
+            kept = [Parameter(ops.full_like(p, value), name=f"{name}.{p.name}", requires_grad=False) for p in group["params"]]
+            self.slots[-1][name] = kept
+            for p, each in zip(group["params"], kept):
+                self.state[p][name] = each
+
+    def construct(self, grads):
+        if len(grads) != len(self.parameters):
+            raise ValueError("the optimizer takes one gradient for each of optimizer.parameters")
+        for i, group in enumerate(self.param_groups):
+            ops.assign_add(self.counts[i], Tensor(1.0, ms.float32))
+            start, end = self.starts[i], self.starts[i + 1]
+            chosen = [-grad for grad in grads[start:end]] if group["maximize"] else grads[start:end]
+            self.apply(group, self.slots[i], self.counts[i], self.rates[i], self.inertias[i], self.parameters[start:end], chosen)
+        return True
+
+
+def bias_correction(beta, step):
+    """1 - beta ** step, without the cancellation of float32."""
+    return -ops.expm1(step * ops.log(beta))

@@ -1,0 +1,126 @@
+"""torch.save and torch.load over MindSpore checkpoints: tensors as records, everything around them as JSON; no pickle unless asked for."""
+
+import base64
+import collections
+import io
+import json
+import os
+import pickle
+import tempfile
+
+import mindspore as ms
+import numpy as np
+from mindspore import Parameter, Tensor
+
+STRUCTURE = "__structure__"  # the record that holds the JSON
+
+
+def save(obj, f):
+    """Write obj to exactly this path (save_checkpoint would append .ckpt) or file object."""
+    records = {}
+    if not (isinstance(obj, dict) and obj and all(isinstance(k, str) and is_plain_tensor(v) for k, v in obj.items())):
+        text = json.dumps(pack(obj, records))
+        records[STRUCTURE] = Tensor(np.frombuffer(text.encode(), np.uint8).copy())
+    else:
+        records = obj
+    folder = os.path.dirname(os.path.abspath(os.fspath(f))) if isinstance(f, (str, os.PathLike)) else None
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".saving-") as scratch:
+        path = os.path.join(scratch, "data.ckpt")
+        ms.save_checkpoint([{"name": name, "data": Tensor(value)} for name, value in records.items()], path)
+        os.chmod(path, 0o644)
+        if folder is not None:
+            os.replace(path, os.fspath(f))
+        else:
+            with open(path, "rb") as written:
+                f.write(written.read())
+
+
+def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=None):
+    """Read what save() or ms.save_checkpoint() wrote. Objects that only pickle can restore need weights_only=False, as in torch."""
+    with tempfile.TemporaryDirectory() as scratch:
+        path = os.path.join(scratch, "data.ckpt")
+        if isinstance(f, (str, os.PathLike)):
+            name = os.path.abspath(os.fspath(f))
+            if not os.path.exists(name) and os.path.exists(name + ".ckpt"):
+                name += ".ckpt"
+            if not os.path.exists(name):
+                raise FileNotFoundError(f"no such checkpoint: {os.fspath(f)}")
+            refuse_torch_file(name)
+            if name.endswith(".ckpt"):
+                path = name
+            else:
+                os.symlink(name, path)
+        else:
+            with open(path, "wb") as copy:
+                copy.write(f.read())
+        records = ms.load_checkpoint(path)
+    if STRUCTURE not in records:
+        return collections.OrderedDict(records)
+    return unpack(json.loads(records[STRUCTURE].asnumpy().tobytes()), records, weights_only)
+
+
+def refuse_torch_file(name):
+    with open(name, "rb") as file:
+        start = file.read(2)
+    if start in (b"PK", b"\x80\x02"):
+        raise ValueError(f"{name} was written by PyTorch: convert it with `mindferry weights convert {name} -o model.ckpt` and load that")
+
+
+def is_plain_tensor(value):
+    """Whether a checkpoint can hold it as it is: empty tensors would be dropped, complex ones can't be read back."""
+    return isinstance(value, Tensor) and value.size > 0 and value.dtype not in (ms.complex64, ms.complex128)
+
+
+def pack(value, records):
+    """The value as JSON; tensors go to records."""
+    if value is None or type(value) in (bool, int, str):
+        return value
+    if type(value) is float:
+        return value if np.isfinite(value) else {"float": repr(value)}
+    if is_plain_tensor(value):
+        name = f"tensor.{len(records)}"
+        records[name] = value
+        return {"tensor": name, "parameter": isinstance(value, Parameter)}
+    if isinstance(value, Tensor):
+        return {"as_tensor": pack(value.asnumpy(), records)}
+    if isinstance(value, (np.ndarray, np.generic)):
+        buffer = io.BytesIO()
+        np.save(buffer, value, allow_pickle=False)
+        return {"numpy": base64.b64encode(buffer.getvalue()).decode(), "scalar": isinstance(value, np.generic)}
+    if type(value) in (list, tuple, set):
+        return {type(value).__name__: [pack(each, records) for each in value]}
+    if isinstance(value, dict):
+        kind = "ordered" if isinstance(value, collections.OrderedDict) else "dict"
+        return {kind: [[pack(key, records), pack(each, records)] for key, each in value.items()]}
+    if isinstance(value, bytes):
+        return {"bytes": base64.b64encode(value).decode()}
+    if isinstance(value, ms.nn.Cell):
+        raise TypeError(f"a checkpoint holds values, not code: save {type(value).__name__}'s state_dict() and build it anew when loading")
+    return {"pickle": base64.b64encode(pickle.dumps(value)).decode(), "class": type(value).__name__}
+
+
+def unpack(value, records, weights_only):
+    """What pack() was given."""
+    if not isinstance(value, dict):
+        return value
+    kind, content = next(iter(value.items()))
+    if kind == "tensor":
+        return records[content] if value["parameter"] else Tensor(records[content])
+    if kind in ("list", "tuple", "set"):
+        made = [unpack(each, records, weights_only) for each in content]
+        return {"list": list, "tuple": tuple, "set": set}[kind](made)
+    if kind in ("dict", "ordered"):
+        pairs = [(unpack(key, records, weights_only), unpack(each, records, weights_only)) for key, each in content]
+        return collections.OrderedDict(pairs) if kind == "ordered" else dict(pairs)
+    if kind == "pickle":
+        if weights_only:
+            raise pickle.UnpicklingError(f"it holds a {value['class']}, which is code: load with weights_only=False if you trust the file")
+        return pickle.loads(base64.b64decode(content))
+    if kind == "float":
+        return float(content)
+    if kind == "as_tensor":
+        return Tensor(unpack(content, records, weights_only))
+    if kind == "bytes":
+        return base64.b64decode(content)
+    array = np.load(io.BytesIO(base64.b64decode(content)), allow_pickle=False)
+    return array[()] if value["scalar"] else array

@@ -28,16 +28,17 @@ FORMAT = "mindferry golden 1"
 Tensor = Any  # torch.Tensor
 Note = Callable[[str], None]
 Visit = Callable[[str, Tensor], Tensor]
+Fork = Callable[[str, Tensor, bool], Tensor]
 
 
 class Capture:
     """Hooks on every module. `visit(key, tensor)` sees each tensor once and returns what goes on.
 
-    With `fork`, it sees the inputs as well, and `fork(key, tensor)` gives a module its own branch of a tensor that
-    others use too, so that the gradient by way of this module alone can be seen there.
+    `fork(key, tensor, is_new)`, if given, sees the inputs, and gives a module its own branch of a tensor that others use
+    too, so that the gradient by way of this module alone can be seen there.
     """
 
-    def __init__(self, model: Any, mode: str, visit: Visit, fork: Visit | None) -> None:
+    def __init__(self, model: Any, mode: str, visit: Visit, fork: Fork | None) -> None:
         self.calls: list[dict[str, Any]] = []
         self._mode, self._visit, self._fork = mode, visit, fork
         self._started: dict[str, int] = {}
@@ -63,12 +64,9 @@ class Capture:
         for index, tensor in enumerate(leaves(given, is_activation)):
             place = f"{self._mode}/{path}#{number}<{index}"
             key = self._known(tensor)
-            if key is None:
-                key = place
-                tensor = self._visit(key, tensor)
-            tensor = self._fork(f"{place}~", tensor)
-            self._remember(tensor, key)
-            keys.append([key, f"{place}~"])
+            tensor = self._fork(place, tensor, key is None)
+            self._remember(tensor, key or place)
+            keys.append([key or place, f"{place}~"])
             going_on.append(tensor)
         self._inputs[path] = keys
         return rebuild(given, iter(going_on), is_activation)
@@ -199,19 +197,27 @@ class Recorder:
 
     def _visit(self, which: str, key: str, tensor: Tensor) -> Tensor:
         self._keep(which, key, tensor)
-        if which == "own" and key in self.writer.entries:
-            right = self.writer.read(key).to(tensor)
-            tensor = tensor + (right - tensor).detach() if tensor.is_floating_point() else right
+        tensor = self._pinned(which, key, tensor)
         if tensor.requires_grad and which != "whole":
             tensor.register_hook(partial(self._visit_gradient, which, f"{key}~"))
         return tensor
 
-    def _fork(self, which: str, key: str, tensor: Tensor) -> Tensor:
+    def _fork(self, which: str, key: str, tensor: Tensor, is_new: bool) -> Tensor:
+        if is_new:
+            self._keep(which, key, tensor)
+            tensor = self._pinned(which, key, tensor)
         if not tensor.requires_grad:
             return tensor
         branch = tensor.view_as(tensor)
-        branch.register_hook(partial(self._visit_gradient, which, key))
+        branch.register_hook(partial(self._visit_gradient, which, f"{key}~"))
         return branch
+
+    def _pinned(self, which: str, key: str, tensor: Tensor) -> Tensor:
+        """In the `own` run, the right value with this tensor's gradient."""
+        if which != "own" or key not in self.writer.entries:
+            return tensor
+        right = self.writer.read(key).to(tensor)
+        return tensor + (right - tensor).detach() if tensor.is_floating_point() else right
 
     def _visit_gradient(self, which: str, key: str, gradient: Tensor) -> Tensor:
         self._keep(which, key, gradient)
@@ -346,7 +352,7 @@ def _as(value: Any, dtype: Any) -> Any:
 
 
 def _largest(tensor: Tensor) -> float:
-    return float(tensor.abs().max()) if tensor.numel() else 0.0
+    return float(tensor.double().abs().max()) if tensor.numel() else 0.0
 
 
 def is_tensor(value: Any) -> bool:

@@ -25,7 +25,7 @@ def gather(converted: Path) -> dict[str, Any]:
     """Every artifact that is there, by stage."""
     if not (converted / STATE).is_dir():
         raise MindferryError(f"{converted} holds nothing to report on; run `mindferry migrate PROJECT -o {converted}` first")
-    found = {name: load(kind, converted, name) for name, kind in STAGES.items() if (converted / STATE / f"{name}.json").is_file()}
+    found: dict[str, Any] = {name: load(kind, converted, name) for name, kind in STAGES.items() if (converted / STATE / f"{name}.json").is_file()}
     if not found:
         raise MindferryError(f"{converted / STATE} holds no artifact; run `mindferry migrate PROJECT -o {converted}` first")
     return found

@@ -25,7 +25,8 @@ class Mismatch(MindferryError):
 
 def source_of(before: str, count: int) -> str:
     parameters = ", ".join(f"{name}: Tensor" for name in NAMES[:count])
-    return f"{PRELUDE}def case({parameters}):\n    return {before}\n"
+    vision = "import torchvision\n" if "torchvision." in before else ""
+    return f"{vision}{PRELUDE}def case({parameters}):\n    return {before}\n"
 
 
 def converted_text(rule: Rule, case: Case) -> str:
@@ -177,6 +178,8 @@ def compare_lists(reference: list[Any], values: list[Any], what: str, case: Case
     if len(reference) != len(values):
         raise Mismatch(f"{len(reference)} {what}s in torch, {len(values)} in MindSpore")
     for index, (expected, actual) in enumerate(zip(reference, values, strict=True)):
+        if what == "gradient" and [size for size in expected.shape if size > 1] == [size for size in actual.shape if size > 1]:
+            actual = actual.reshape(expected.shape)  # nn.Conv1d's weight has an axis of length 1 more than torch's
         if expected.shape != actual.shape:
             raise Mismatch(f"{what} {index} has shape {expected.shape} in torch, {actual.shape} in MindSpore")
         if what == "output" and expected.dtype.kind != actual.dtype.kind and {expected.dtype.kind, actual.dtype.kind} != {"i", "u"}:

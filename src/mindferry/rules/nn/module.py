@@ -1,7 +1,9 @@
-"""The Module class, its methods, and the containers."""
+"""The Module class: modes, devices, children, hooks."""
 
 from .. import Case, rule
 from .._call import Call
+
+STRUCTURE = "structure only; tests/rules/test_module_methods.py runs it"
 
 rule(
     "torch.nn.Module",
@@ -10,45 +12,89 @@ rule(
     differs="a new Cell is in evaluation mode: call set_train() before training",
     cases=[Case("nn.Module", "nn.Cell", runs=False, why="a base class; every converted network runs it")],
 )
-
-
-@rule("torch.nn.Module.train", to=".set_train", args="mode", cases=[
-    Case("nn.ReLU().train()", "nn.ReLU().set_train()", runs=False, why="mode only"),
+rule("torch.nn.Module.train", to=".set_train", args="mode", cases=[
+    Case("nn.Tanh().train()(x)", "nn.Tanh().set_train()(x)", shapes=((2, 3),)),
+    Case("nn.Tanh().train(mode=False)(x)", "nn.Tanh().set_train(mode=False)(x)", shapes=((2, 3),)),
 ])  # fmt: skip
-def train(call: Call) -> None:
-    pass
 
 
-@rule("torch.nn.Module.eval", cases=[Case("nn.ReLU().eval()", "nn.ReLU().set_train(False)", runs=False, why="mode only")])
+@rule("torch.nn.Module.eval", cases=[Case("nn.Dropout(0.5).eval()(x)", "nn.Dropout(p=0.5).set_train(False)(x)", shapes=((2, 3),))])
 def evaluate(call: Call) -> None:
     call.replace(f"{call.target}.set_train(False)")
 
 
 rule("torch.nn.Module.forward", to=".construct", like=".construct", cases=[
-    Case("nn.ReLU().forward(x)", "nn.ReLU().construct(x)", shapes=((2, 3),)),
+    Case("nn.Tanh().forward(x)", "nn.Tanh().construct(x)", shapes=((2, 3),)),
 ])  # fmt: skip
 
 
 @rule("torch.nn.Module.modules", cases=[
-    Case("nn.ReLU().modules()", "[cell for _, cell in nn.ReLU().cells_and_names()]", runs=False, why="structure only"),
+    Case("nn.ReLU().modules()", "[cell for _, cell in nn.ReLU().cells_and_names()]", runs=False, why=STRUCTURE),
 ])  # fmt: skip
 def modules(call: Call) -> None:
     call.replace(f"[cell for _, cell in {call.target}.cells_and_names()]")
 
 
-@rule("torch.nn.Module.parameters", args="recurse", differs="get_parameters() would include buffers: frozen parameters are left out too", cases=[
-    Case("nn.Linear(2, 3).parameters()", "nn.Dense(2, 3).trainable_params()", runs=False, why="structure only"),
+rule("torch.nn.Module.children", to=".cells", cases=[
+    Case("list(nn.Sequential(nn.Tanh()).children())[0](x)", "list(nn.SequentialCell(nn.Tanh()).cells())[0](x)", shapes=((2, 3),)),
 ])  # fmt: skip
-def parameters(call: Call) -> None:
-    call.replace(f"{call.target}.trainable_params()")
 
 
-rule(
-    "torch.nn.Sequential",
-    to="mindspore.nn.SequentialCell",
-    like="mindspore.nn.SequentialCell",
-    cases=[
-        Case("nn.Sequential(nn.ReLU(), nn.Tanh())", "nn.SequentialCell(nn.ReLU(), nn.Tanh())", shapes=((2, 3),)),
-        Case("nn.Sequential(*[nn.Tanh(), nn.Tanh()])", "nn.SequentialCell(*[nn.Tanh(), nn.Tanh()])", shapes=((2, 3),)),
-    ],
-)
+@rule("torch.nn.Module.named_children", cases=[
+    Case("[m(x) for n, m in nn.Sequential(nn.Tanh()).named_children()]", "[m(x) for n, m in nn.SequentialCell(nn.Tanh()).name_cells().items()]",
+         shapes=((2, 3),)),
+])  # fmt: skip
+def named_children(call: Call) -> None:
+    call.replace(f"{call.target}.name_cells().items()")
+
+
+@rule("torch.nn.Module.named_modules", args="memo prefix remove_duplicate", rename={"prefix": "name_prefix"}, cases=[
+    Case("[m(x) for n, m in nn.Sequential(nn.Tanh()).named_modules() if n]", "[m(x) for n, m in nn.SequentialCell(nn.Tanh()).cells_and_names() if n]",
+         shapes=((2, 3),)),
+    Case("[m(x) for n, m in nn.Tanh().named_modules(prefix='a') if n == 'a']", "[m(x) for n, m in nn.Tanh().cells_and_names(name_prefix='a') if n == 'a']",
+         shapes=((2, 3),)),
+])  # fmt: skip
+def named_modules(call: Call) -> None:
+    prefix = f"name_prefix={call.text('prefix')}" if call.has("prefix") else ""
+    call.replace(f"{call.target}.cells_and_names({prefix})")
+
+
+@rule("torch.nn.Module.add_module", args="name module", cases=[
+    Case("nn.Module().add_module('a', nn.Tanh())", "setattr(nn.Cell(), 'a', nn.Tanh())", runs=False, why=STRUCTURE),
+])  # fmt: skip
+def add_module(call: Call) -> None:
+    call.replace(f"setattr({call.target}, {call.text('name')}, {call.text('module')})")
+
+
+rule("torch.nn.Module.register_module", to="compat.add_module", args="self name module", cases=[
+    Case("nn.Module().register_module('a', nn.Tanh())", "ms_compat.add_module(nn.Cell(), 'a', nn.Tanh())", runs=False, why=STRUCTURE),
+])  # fmt: skip
+rule("torch.nn.Sequential.add_module", to="compat.add_module", args="self name module", cases=[
+    Case("nn.Sequential(nn.Tanh()).add_module('a', nn.Tanh())", "ms_compat.add_module(nn.SequentialCell(nn.Tanh()), 'a', nn.Tanh())",
+         runs=False, why=STRUCTURE),
+])  # fmt: skip
+rule("torch.nn.Module.apply", to=".apply", args="fn", rename={"fn": "fn"}, cases=[
+    Case("nn.Tanh().apply(print)(x)", "nn.Tanh().apply(print)(x)", shapes=((2, 3),)),
+])  # fmt: skip
+rule("torch.nn.Module.get_submodule", to=".get_sub_cell", args="target", cases=[
+    Case("nn.Sequential(nn.Tanh()).get_submodule('0')(x)", "nn.SequentialCell(nn.Tanh()).get_sub_cell('0')(x)", shapes=((2, 3),)),
+])  # fmt: skip
+rule("torch.nn.Module.extra_repr", to=".extend_repr", cases=[
+    Case("nn.Tanh().extra_repr()", "nn.Tanh().extend_repr()", runs=False, why="a string that differs by framework"),
+])  # fmt: skip
+
+HOOK = "a hook needs a loop around it; tests/rules/test_module_methods.py runs it"
+rule("torch.nn.Module.register_forward_hook", to=".register_forward_hook", args="hook", rename={"hook": "hook_fn"}, cases=[
+    Case("nn.Tanh().register_forward_hook(hook=print)", "nn.Tanh().register_forward_hook(hook_fn=print)", runs=False, why=HOOK),
+])  # fmt: skip
+rule("torch.nn.Module.register_forward_pre_hook", to=".register_forward_pre_hook", args="hook", rename={"hook": "hook_fn"}, cases=[
+    Case("nn.Tanh().register_forward_pre_hook(print)", "nn.Tanh().register_forward_pre_hook(print)", runs=False, why=HOOK),
+])  # fmt: skip
+for name in ("register_full_backward_hook", "register_backward_hook"):
+    rule(f"torch.nn.Module.{name}", to=".register_backward_hook", args="hook prepend", rename={"hook": "hook_fn"}, only={"prepend": "False"}, cases=[
+        Case(f"nn.Tanh().{name}(print)", "nn.Tanh().register_backward_hook(print)", runs=False, why=HOOK),
+    ])  # fmt: skip
+rule("torch.nn.Module.register_full_backward_pre_hook", to=".register_backward_pre_hook", args="hook prepend", rename={"hook": "hook_fn"},
+     only={"prepend": "False"}, cases=[
+    Case("nn.Tanh().register_full_backward_pre_hook(print)", "nn.Tanh().register_backward_pre_hook(print)", runs=False, why=HOOK),
+])  # fmt: skip

@@ -1,0 +1,169 @@
+"""Containers with torch's meaning."""
+
+from mindspore import nn
+
+
+class Sequential(nn.SequentialCell):
+    """nn.SequentialCell that keeps its parameters' names when it is sliced, and takes part in add_module."""
+
+    def __getitem__(self, index):
+        if not isinstance(index, slice):
+            return super().__getitem__(index)
+        part = Sequential()
+        for name, cell in list(self.name_cells().items())[index]:
+            part.insert_child_to_cell(name, cell)
+            part.cell_list.append(cell)
+        return part
+
+    def append(self, cell):
+        super().append(cell)
+        return self
+
+    def extend(self, cells):
+        for cell in cells:
+            self.append(cell)
+        return self
+
+    def insert(self, index, cell):
+        cells = [self[position] for position in range(len(self))]
+        cells.insert(index, cell)
+        for position, each in enumerate(cells):
+            if position < len(self):
+                self[position] = each
+            else:
+                self.append(each)
+        return self
+
+    def construct(self, input):
+        for cell in self.cell_list:
+            input = cell(input)
+        return input
+
+
+class ModuleList(nn.CellList):
+    """nn.CellList that takes any iterable, keeps its parameters' names when sliced, and returns itself as torch's does."""
+
+    def __init__(self, modules=None):
+        super().__init__(list(modules) if modules is not None else [])
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return nn.CellList(list(self)[index], auto_prefix=False)
+        return super().__getitem__(index)
+
+    def __add__(self, others):
+        return ModuleList([*self, *others])
+
+    def append(self, cell):
+        super().append(cell)
+        return self
+
+    def extend(self, cells):
+        return super().extend(list(cells))
+
+    def pop(self, index):
+        cell = self[index]
+        del self[index]
+        return cell
+
+
+class ModuleDict(nn.CellDict):
+    """nn.CellDict that also holds containers."""
+
+    def __init__(self, modules=None):
+        super().__init__()
+        if modules is not None:
+            self.update(modules)
+
+    def __setitem__(self, key, cell):
+        setattr(self, key, cell)
+
+
+class ParameterList(nn.Cell):
+    """torch.nn.ParameterList: parameters named 0, 1, 2 below this cell."""
+
+    def __init__(self, values=None):
+        super().__init__()
+        self.count = 0
+        self.extend(values if values is not None else [])
+
+    def append(self, value):
+        setattr(self, str(self.count), value)
+        self.count += 1
+        return self
+
+    def extend(self, values):
+        for value in values:
+            self.append(value)
+        return self
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return [getattr(self, str(position)) for position in range(self.count)[index]]
+        return getattr(self, str(index if index >= 0 else self.count + index))
+
+    def __setitem__(self, index, value):
+        setattr(self, str(index if index >= 0 else self.count + index), value)
+
+    def __iter__(self):
+        return iter(self[:])
+
+    def __bool__(self):
+        return True
+
+
+class ParameterDict(nn.Cell):
+    """torch.nn.ParameterDict: parameters under their keys."""
+
+    def __init__(self, parameters=None):
+        super().__init__()
+        self.names = []
+        self.update(parameters if parameters is not None else {})
+
+    def update(self, parameters):
+        for key, value in parameters.items() if hasattr(parameters, "items") else parameters:
+            self[key] = value
+
+    def __setitem__(self, key, value):
+        if key not in self.names:
+            self.names.append(key)
+        setattr(self, key, value)
+
+    def __getitem__(self, key):
+        return getattr(self, key)
+
+    def __delitem__(self, key):
+        self.names.remove(key)
+        delattr(self, key)
+
+    def __contains__(self, key):
+        return key in self.names
+
+    def __iter__(self):
+        return iter(self.names)
+
+    def __len__(self):
+        return len(self.names)
+
+    def __bool__(self):
+        return True
+
+    def keys(self):
+        return list(self.names)
+
+    def values(self):
+        return [self[key] for key in self.names]
+
+    def items(self):
+        return [(key, self[key]) for key in self.names]
+
+    def get(self, key, default=None):
+        return self[key] if key in self.names else default
+
+    def pop(self, key):
+        value = self[key]
+        del self[key]
+        return value

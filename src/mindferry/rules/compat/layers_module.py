@@ -1,0 +1,98 @@
+"""What torch's Module does and mindspore.nn.Cell does otherwise: buffers, parameters without buffers, casts."""
+
+import mindspore as ms
+from mindspore import nn, ops
+
+BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.SyncBatchNorm)
+RENAMING = (*BATCH_NORMS, nn.LayerNorm, nn.GroupNorm, nn.Embedding, nn.PReLU)
+TORCH_NAMES = {"gamma": "weight", "beta": "bias", "moving_mean": "running_mean", "moving_variance": "running_var",
+               "embedding_table": "weight", "w": "weight"}  # fmt: skip
+
+
+def parameter(data=None, requires_grad=True):
+    """torch.nn.Parameter."""
+    return ms.Parameter(ops.zeros((0,)) if data is None else data, requires_grad=requires_grad)
+
+
+def buffer(data, persistent=True):
+    """torch.nn.Buffer: a parameter without gradient, so that checkpoints hold it; a plain tensor if they should not."""
+    if data is None or not persistent:
+        return data
+    return ms.Parameter(data, requires_grad=False)
+
+
+def register_buffer(cell, name, tensor, persistent=True):
+    """torch.nn.Module.register_buffer. The cell remembers the name, so that the buffer is not counted among the parameters."""
+    setattr(cell, name, buffer(tensor, persistent))
+    cell.buffer_names = (*getattr(cell, "buffer_names", ()), name)
+
+
+def add_module(cell, name, child):
+    """torch.nn.Module.add_module: a SequentialCell also runs the new child."""
+    setattr(cell, name, child)
+    if isinstance(cell, nn.SequentialCell):
+        cell.cell_list = list(cell.name_cells().values())
+
+
+def walk_tensors(cell, prefix, recurse):
+    """(path as torch spells it, tensor, is it a buffer) of everything that the cell holds, each once."""
+    seen = set()
+    for path, owner in list(cell.cells_and_names(name_prefix=prefix)) if recurse else [(prefix, cell)]:
+        path = path[:-4].rstrip(".") if path.endswith("bn2d") and isinstance(owner, nn.BatchNorm2d) else path  # BatchNorm3d holds one
+        buffers = getattr(owner, "buffer_names", ())
+        held = dict(owner.parameters_and_names(expand=False))
+        held.update((name, getattr(owner, name)) for name in buffers if getattr(owner, name) is not None)
+        for name, tensor in held.items():
+            if id(tensor) in seen:
+                continue
+            seen.add(id(tensor))
+            is_buffer = name in buffers or (isinstance(owner, BATCH_NORMS) and name.startswith("moving_"))
+            name = TORCH_NAMES.get(name, name) if isinstance(owner, RENAMING) else name
+            yield f"{path}.{name}" if path else name, tensor, is_buffer
+
+
+def named_parameters(cell, prefix="", recurse=True):
+    """torch.nn.Module.named_parameters: without buffers and running statistics, and with torch's names (weight, not gamma)."""
+    for name, tensor, is_buffer in walk_tensors(cell, prefix, recurse):
+        if not is_buffer:
+            yield name, tensor
+
+
+def parameters(cell, recurse=True):
+    """torch.nn.Module.parameters: frozen ones too, buffers and running statistics not."""
+    for _, tensor in named_parameters(cell, "", recurse):
+        yield tensor
+
+
+def named_buffers(cell, prefix="", recurse=True):
+    """torch.nn.Module.named_buffers: the running statistics too."""
+    for name, tensor, is_buffer in walk_tensors(cell, prefix, recurse):
+        if is_buffer:
+            yield name, tensor
+
+
+def buffers(cell, recurse=True):
+    """torch.nn.Module.buffers."""
+    for _, tensor in named_buffers(cell, "", recurse):
+        yield tensor
+
+
+def get_parameter(cell, target):
+    """torch.nn.Module.get_parameter, get_buffer: by dotted path."""
+    path, _, name = target.rpartition(".")
+    return getattr(cell.get_sub_cell(path) if path else cell, name)
+
+
+def set_requires_grad(cell, requires_grad=True):
+    """torch.nn.Module.requires_grad_."""
+    for each in parameters(cell):
+        each.requires_grad = requires_grad
+    return cell
+
+
+def cell_to(cell, *args, **kwargs):
+    """torch.nn.Module.to: casts to a dtype; devices are MindSpore's own affair."""
+    for each in (*args, *kwargs.values()):
+        if each in (ms.float16, ms.float32, ms.float64, ms.bfloat16):
+            return cell.to(each)
+    return cell

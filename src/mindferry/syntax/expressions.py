@@ -99,6 +99,7 @@ class Expressions:
         name = node.attr
         if base.kind == "ref":
             return self._member(base.qual, name)
+        self.symbols.mentioned.add(name)
         if base.is_tensor:
             return TENSOR_ATTRIBUTES.get(name, Type("method", f"torch.Tensor.{name}"))
         if base.kind == "ndarray":

@@ -31,6 +31,7 @@ class Symbols:
     exports: dict[str, dict[str, Type]] = field(default_factory=dict)  # module -> its global names
     arguments: dict[str, dict[int | str, list[Type]]] = field(default_factory=dict)  # function -> what it is called with
     excluded: frozenset[str] = frozenset()  # modules left out of the conversion
+    mentioned: set[str] = field(default_factory=set)  # every attribute's name that the project reads or calls
 
     def origin(self, qual: str) -> str:
         """Follow re-exports: `pkg.Net` imported in pkg/__init__.py from pkg.model is `pkg.model.Net`."""

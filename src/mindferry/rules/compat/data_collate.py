@@ -1,0 +1,69 @@
+"""Samples put together into a batch, with torch's types."""
+
+# ruff: noqa: B905  (lengths are checked before)
+
+import collections.abc
+
+import mindspore as ms
+import numpy as np
+
+
+def default_collate(batch):
+    """torch.utils.data.default_collate: arrays are stacked, numbers become a Tensor, dicts and sequences keep their form."""
+    return to_tensors(collate_arrays(batch))
+
+
+def collate_arrays(batch):
+    """default_collate in numpy, for worker processes, where MindSpore operators must not run."""
+    first = batch[0]
+    if isinstance(first, ms.Tensor):
+        return np.stack([each.asnumpy() for each in batch])
+    if isinstance(first, np.ndarray):
+        if first.dtype.kind in "SUO":
+            raise TypeError(f"default_collate: arrays of {first.dtype} can't be batched; return numbers, strings or a dict")
+        return np.stack(batch)
+    if isinstance(first, (bool, np.bool_)):
+        return np.array(batch, dtype=np.bool_)
+    if isinstance(first, np.generic):
+        return np.array(batch)
+    if isinstance(first, int):
+        return np.array(batch, dtype=np.int64)
+    if isinstance(first, float):
+        return np.array(batch, dtype=np.float64)
+    if isinstance(first, (str, bytes)):
+        return list(batch)
+    if isinstance(first, collections.abc.Mapping):
+        return {key: collate_arrays([each[key] for each in batch]) for key in first}
+    if isinstance(first, tuple) and hasattr(first, "_fields"):
+        return type(first)(*(collate_arrays(list(column)) for column in zip(*batch)))
+    if isinstance(first, collections.abc.Sequence):
+        if any(len(each) != len(first) for each in batch):
+            raise RuntimeError("each element in list of batch should be of equal size")
+        return [collate_arrays(list(column)) for column in zip(*batch)]
+    raise TypeError(
+        f"default_collate: a batch holds arrays, numbers, dicts or lists; found {type(first).__name__}. "
+        "Convert it in the dataset (images with ToTensor), or give the DataLoader a collate_fn"
+    )
+
+
+def default_convert(data):
+    """torch.utils.data.default_convert: the same form with Tensors in place of arrays."""
+    return to_tensors(data)
+
+
+def to_tensors(value):
+    """The same nested value with a Tensor for every array."""
+    if isinstance(value, np.ndarray) and value.dtype.kind not in "SUO":
+        return ms.Tensor(value)
+    return map_nested(to_tensors, value)
+
+
+def map_nested(function, value):
+    """Apply a function to the parts of a dict, tuple or list; anything else stays."""
+    if isinstance(value, collections.abc.Mapping):
+        return {key: function(each) for key, each in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(function(each) for each in value))
+    if isinstance(value, (list, tuple)):
+        return type(value)(function(each) for each in value)
+    return value

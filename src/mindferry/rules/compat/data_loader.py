@@ -1,0 +1,136 @@
+"""torch's DataLoader over a MindSpore pipeline."""
+
+import itertools
+import math
+import os
+
+import mindspore as ms
+import mindspore.dataset as ds
+import numpy as np
+
+from .data_collate import collate_arrays, map_nested, to_tensors
+from .data_samplers import BatchSampler, RandomSampler, SequentialSampler
+
+
+class DataLoader:
+    """torch.utils.data.DataLoader. With workers, GeneratorDataset reads whole batches ahead; without, they are made here."""
+
+    def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None,
+                 pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None, multiprocessing_context=None, generator=None,
+                 *, prefetch_factor=None, persistent_workers=False, pin_memory_device="", in_order=True):  # fmt: skip
+        self.dataset = dataset
+        self.is_iterable = not hasattr(dataset, "__getitem__")
+        if self.is_iterable and (shuffle or sampler is not None or batch_sampler is not None):
+            raise ValueError("DataLoader: an iterable dataset sets its own order; leave out shuffle, sampler and batch_sampler")
+        if sampler is not None and shuffle:
+            raise ValueError("DataLoader: give a sampler or shuffle=True, not both")
+        if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
+            raise ValueError("DataLoader: batch_sampler excludes batch_size, shuffle, sampler and drop_last")
+        if not self.is_iterable and sampler is None:
+            sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
+        if batch_sampler is not None:
+            batch_size, drop_last = None, False
+        elif batch_size is not None and not self.is_iterable:
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        self.sampler, self.batch_sampler = sampler, batch_sampler
+        self.batch_size, self.drop_last = batch_size, drop_last
+        self.num_workers, self.worker_init_fn, self.generator = num_workers, worker_init_fn, generator
+        self.pin_memory, self.persistent_workers, self.prefetch_factor, self.timeout = (
+            pin_memory,
+            persistent_workers,
+            prefetch_factor,
+            timeout,
+        )
+        self.is_batched = batch_sampler is not None or batch_size is not None
+        self.collate_fn = collate_fn or (collate_arrays if self.is_batched else same)
+
+    def __len__(self):
+        if not self.is_iterable:
+            return len(self.batch_sampler if self.is_batched else self.sampler)
+        if not self.is_batched:
+            return len(self.dataset)
+        count = len(self.dataset) / self.batch_size
+        return math.floor(count) if self.drop_last else math.ceil(count)
+
+    def __iter__(self):
+        if self.is_iterable:
+            return self._stream()
+        order = list(self.batch_sampler if self.is_batched else self.sampler)
+        source = BatchSource(self.dataset, order, self.collate_fn, self.worker_init_fn)
+        return source.read_ahead(parallel_workers(self.num_workers)) if self.num_workers and order else source.read()
+
+    def _stream(self):
+        samples = iter(self.dataset)
+        if not self.is_batched:
+            yield from (to_tensors(self.collate_fn(each)) for each in samples)
+            return
+        while batch := list(itertools.islice(samples, self.batch_size)):
+            if len(batch) == self.batch_size or not self.drop_last:
+                yield to_tensors(self.collate_fn(batch))
+
+
+class BatchSource:
+    """What GeneratorDataset reads: one row is one batch. The row is a dict, which may hold any nested value."""
+
+    def __init__(self, dataset, order, collate_fn, worker_init_fn):
+        self.dataset, self.order, self.collate_fn, self.worker_init_fn = dataset, order, collate_fn, worker_init_fn
+        self.process, self.workers = os.getpid(), 1
+
+    def __len__(self):
+        return len(self.order)
+
+    def __getitem__(self, number):
+        if self.worker_init_fn is not None and self.process != os.getpid():
+            self.process = os.getpid()
+            self.worker_init_fn(int(number) % self.workers)  # the first batches go to one worker each
+        return {"batch": hide(self.batch(self.order[int(number)]))}
+
+    def batch(self, indices):
+        if isinstance(indices, (list, tuple)):
+            return self.collate_fn([read_sample(self.dataset, index) for index in indices])
+        return self.collate_fn(read_sample(self.dataset, indices))
+
+    def read(self):
+        return (to_tensors(self.batch(indices)) for indices in self.order)
+
+    def read_ahead(self, workers):
+        self.workers = workers
+        rows = ds.GeneratorDataset(self, ["batch"], shuffle=False, num_parallel_workers=workers, python_multiprocessing=workers > 1)
+        for row in rows.create_tuple_iterator(num_epochs=1, output_numpy=True):
+            yield to_tensors(reveal(row[0]["batch"]))
+
+
+class Hidden:
+    """Carries strings, numbers and objects through GeneratorDataset, which would turn them into arrays."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+def hide(value):
+    if isinstance(value, ms.Tensor):
+        return value.asnumpy()
+    if isinstance(value, (np.ndarray, dict, list, tuple)) and not (isinstance(value, np.ndarray) and value.dtype.kind in "SUO"):
+        return value if isinstance(value, np.ndarray) else map_nested(hide, value)
+    return Hidden(value)
+
+
+def reveal(value):
+    return value.value if isinstance(value, Hidden) else map_nested(reveal, value)
+
+
+def read_sample(dataset, index):
+    """A sample; an error names it."""
+    try:
+        return dataset[index]
+    except Exception as error:
+        raise RuntimeError(f"sample {index} of {type(dataset).__name__} failed: {type(error).__name__}: {error}") from error
+
+
+def same(sample):
+    return sample
+
+
+def parallel_workers(num_workers):
+    """How many workers pay off: GeneratorDataset refuses more than there are cores, and slows down when they leave none free."""
+    return max(1, min(num_workers, (os.cpu_count() or 1) // 2))

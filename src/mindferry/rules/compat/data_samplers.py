@@ -1,0 +1,124 @@
+"""The order in which a dataset is read: samplers with torch's meaning."""
+
+import math
+
+import numpy as np
+
+
+class Sampler:
+    """torch.utils.data.Sampler: the base of samplers that a project writes itself."""
+
+    def __init__(self, data_source=None):
+        self.data_source = data_source
+
+    def __class_getitem__(cls, item):
+        return cls
+
+
+class SequentialSampler(Sampler):
+    """0, 1, 2, … in order."""
+
+    def __iter__(self):
+        return iter(range(len(self.data_source)))
+
+    def __len__(self):
+        return len(self.data_source)
+
+
+class RandomSampler(Sampler):
+    """A new permutation every epoch. (GeneratorDataset(shuffle=True) repeats the first one after mindspore.set_seed.)"""
+
+    def __init__(self, data_source, replacement=False, num_samples=None, generator=None):
+        super().__init__(data_source)
+        self.replacement = replacement
+        self._num_samples = num_samples
+        self.generator = generator
+
+    @property
+    def num_samples(self):
+        return len(self.data_source) if self._num_samples is None else self._num_samples
+
+    def __iter__(self):
+        numbers, size = random_numbers(self.generator), len(self.data_source)
+        if self.replacement:
+            yield from numbers.randint(0, size, self.num_samples).tolist()
+            return
+        for _ in range(self.num_samples // size):
+            yield from numbers.permutation(size).tolist()
+        yield from numbers.permutation(size)[: self.num_samples % size].tolist()
+
+    def __len__(self):
+        return self.num_samples
+
+
+class SubsetRandomSampler(Sampler):
+    """The given indices in a new order every epoch."""
+
+    def __init__(self, indices, generator=None):
+        super().__init__()
+        self.indices = indices
+        self.generator = generator
+
+    def __iter__(self):
+        return (self.indices[i] for i in random_numbers(self.generator).permutation(len(self.indices)).tolist())
+
+    def __len__(self):
+        return len(self.indices)
+
+
+class WeightedRandomSampler(Sampler):
+    """Indices drawn with probabilities in proportion to their weights."""
+
+    def __init__(self, weights, num_samples, replacement=True, generator=None):
+        super().__init__()
+        self.weights = np.asarray(weights.asnumpy() if hasattr(weights, "asnumpy") else weights, dtype=np.float64)
+        self.num_samples = num_samples
+        self.replacement = replacement
+        self.generator = generator
+
+    def __iter__(self):
+        chances = self.weights / self.weights.sum()
+        return iter(random_numbers(self.generator).choice(len(chances), self.num_samples, self.replacement, chances).tolist())
+
+    def __len__(self):
+        return self.num_samples
+
+
+class BatchSampler(Sampler):
+    """Lists of batch_size indices from another sampler."""
+
+    def __init__(self, sampler, batch_size, drop_last):
+        super().__init__()
+        self.sampler = sampler
+        self.batch_size = batch_size
+        self.drop_last = drop_last
+
+    def __iter__(self):
+        batch = []
+        for index in self.sampler:
+            batch.append(index)
+            if len(batch) == self.batch_size:
+                yield batch
+                batch = []
+        if batch and not self.drop_last:
+            yield batch
+
+    def __len__(self):
+        count = len(self.sampler) / self.batch_size
+        return math.floor(count) if self.drop_last else math.ceil(count)
+
+
+def random_numbers(generator):
+    """numpy's random numbers: the global ones, which mindspore.set_seed seeds, or those of a generator with a seed."""
+    if generator is None:
+        return np.random
+    if isinstance(generator, np.random.RandomState):
+        return generator
+    seed = int(generator.initial_seed())
+    held = _STREAMS.get(id(generator))
+    if held is None or held[0] != seed:
+        held = _STREAMS[id(generator)] = (seed, np.random.RandomState(seed % 2**32), generator)
+    return held[1]
+
+
+_STREAMS = {}

@@ -1,0 +1,58 @@
+"""What torchvision's datasets share."""
+
+import hashlib
+import os
+
+
+class VisionDataset:
+    """torchvision.datasets.VisionDataset: a root folder and the transforms."""
+
+    def __init__(self, root=None, transforms=None, transform=None, target_transform=None):
+        if transforms is not None and (transform is not None or target_transform is not None):
+            raise ValueError("Only transforms or transform/target_transform can be passed as argument")
+        self.root = os.path.expanduser(root) if isinstance(root, str) else root
+        self.transform = transform
+        self.target_transform = target_transform
+        if transform is not None or target_transform is not None:
+            transforms = StandardTransform(transform, target_transform)
+        self.transforms = transforms
+
+    def __getitem__(self, index):
+        raise NotImplementedError
+
+    def __len__(self):
+        raise NotImplementedError
+
+    def __repr__(self):
+        lines = [f"Number of datapoints: {len(self)}", *([f"Root location: {self.root}"] if self.root is not None else [])]
+        lines += self.extra_repr().splitlines()
+        lines += [repr(self.transforms)] if self.transforms is not None else []
+        return "\n".join([f"Dataset {type(self).__name__}", *(f"    {line}" for line in lines)])
+
+    def extra_repr(self):
+        return ""
+
+
+class StandardTransform:
+    """A transform for the input and one for the target, called with both."""
+
+    def __init__(self, transform=None, target_transform=None):
+        self.transform = transform
+        self.target_transform = target_transform
+
+    def __call__(self, input, target):
+        input = input if self.transform is None else self.transform(input)
+        return input, target if self.target_transform is None else self.target_transform(target)
+
+
+def check_integrity(path, md5=None):
+    """Whether the file is there and has this checksum."""
+    if not os.path.isfile(path):
+        return False
+    if md5 is None:
+        return True
+    digest = hashlib.md5(usedforsecurity=False)
+    with open(path, "rb") as file:
+        for chunk in iter(lambda: file.read(1 << 20), b""):
+            digest.update(chunk)
+    return digest.hexdigest() == md5

@@ -1,0 +1,66 @@
+"""Transforms that call other transforms."""
+
+import random
+
+
+class Compose:
+    """torchvision.transforms.Compose. (mindspore.dataset.transforms.Compose returns a tuple when it is called.)"""
+
+    def __init__(self, transforms):
+        self.transforms = transforms
+
+    def __call__(self, *inputs):
+        for transform in self.transforms:
+            outputs = transform(*inputs)
+            inputs = outputs if len(inputs) > 1 else (outputs,)
+        return inputs if len(inputs) > 1 else inputs[0]
+
+    def __repr__(self):
+        return "\n".join(["Compose(", *(f"    {each}" for each in self.transforms), ")"])
+
+
+class RandomApply:
+    """torchvision.transforms.RandomApply: all of them, with probability p."""
+
+    def __init__(self, transforms, p=0.5):
+        self.transforms = transforms
+        self.p = p
+
+    def __call__(self, image):
+        if random.random() <= self.p:
+            for transform in self.transforms:
+                image = transform(image)
+        return image
+
+
+class RandomChoice:
+    """torchvision.transforms.RandomChoice: one of them."""
+
+    def __init__(self, transforms, p=None):
+        self.transforms = transforms
+        self.p = p
+
+    def __call__(self, *inputs):
+        return random.choices(self.transforms, weights=self.p)[0](*inputs)
+
+
+class RandomOrder:
+    """torchvision.transforms.RandomOrder: all of them, in random order."""
+
+    def __init__(self, transforms):
+        self.transforms = transforms
+
+    def __call__(self, image):
+        for transform in random.sample(list(self.transforms), len(self.transforms)):
+            image = transform(image)
+        return image
+
+
+class Lambda:
+    """torchvision.transforms.Lambda: a function as a transform."""
+
+    def __init__(self, lambd):
+        self.lambd = lambd
+
+    def __call__(self, image):
+        return self.lambd(image)

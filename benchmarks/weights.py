@@ -35,6 +35,7 @@ ms.save_checkpoint(parameters, sys.argv[2], format=sys.argv[2].rpartition(".")[2
 @dataclass(frozen=True)
 class Run:
     seconds: float
+    cpu: float
     peak_mb: float
 
 
@@ -67,11 +68,15 @@ def measured(command: list[str], output: Path | None = None) -> Run:
     if output:
         output.chmod(0o600)
         output.unlink()
-    return Run(seconds, usage.ru_maxrss / 1024)
+    return Run(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
 def median(runs: list[Run]) -> Run:
-    return Run(statistics.median(run.seconds for run in runs), max(run.peak_mb for run in runs))
+    return Run(
+        statistics.median(run.seconds for run in runs),
+        statistics.median(run.cpu for run in runs),
+        max(run.peak_mb for run in runs),
+    )
 
 
 def bench(folder: Path, gigabytes: float, rounds: int, plain: bool) -> dict[str, object]:
@@ -87,9 +92,11 @@ def bench(folder: Path, gigabytes: float, rounds: int, plain: bool) -> dict[str,
     measured([*MINDFERRY, str(source), "-o", str(ckpt_source)])
     measured(*commands["cp"])  # the first copy after writing is slower than any later one
     runs: dict[str, list[Run]] = {name: [] for name in commands}
+    order = list(commands)
     for _ in range(rounds):
-        for name, (command, output) in commands.items():
-            runs[name].append(measured(command, output))
+        order.append(order.pop(0))  # no command always comes after the same other
+        for name in order:
+            runs[name].append(measured(*commands[name]))
     figures = {name: median(found) for name, found in runs.items()}
     if plain:
         for kind in ("safetensors", "ckpt"):
@@ -108,7 +115,7 @@ def show(result: dict[str, object], interpreter: Run) -> None:
     for name, run in figures.items():
         ratio = run.seconds / figures["cp"].seconds
         above = f"{run.peak_mb - interpreter.peak_mb:7.0f} MB above the interpreter" if name != "cp" else ""
-        print(f"  {name:28} {run.seconds:7.2f} s  {ratio:5.2f} x cp  {above}")
+        print(f"  {name:28} {run.seconds:7.2f} s  {ratio:5.2f} x cp  {run.cpu:6.2f} s of CPU {above}")
 
 
 def main() -> None:

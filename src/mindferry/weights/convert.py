@@ -11,7 +11,7 @@ from ..artifacts import STATE, ProjectConversion, WeightsReport, load
 from ..errors import MindferryError
 from .build import tree_of
 from .formats.entry import CHUNK, Advance, Checkpoint, Entry, silent
-from .formats.files import check_writable, open_checkpoint, write_checkpoint
+from .formats.files import open_checkpoint, write_checkpoint
 from .match import Move, Plan, Record, match, match_reverse
 from .outcome import WeightsMismatchError, report_of
 from .structure import duplicates, infer
@@ -56,9 +56,8 @@ def convert_weights(
         entries = moved(plan.moves, checkpoint)
         if not entries:
             raise MindferryError(f"{source}: no parameter found its place, so there is nothing to write; check --model")
-        check_writable(output, entries)
-        checkpoint.verify()
-        write_checkpoint(output, entries, "pt" if reverse else "ms", shard_bytes, advance)
+        style = "pt" if reverse else "ms"
+        write_checkpoint(output, entries, style, shard_bytes=shard_bytes, check=checkpoint.verify, advance=advance)
     return report
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...errors import MindferryError
 from ..dtypes import BY_CKPT, DTYPES
-from .entry import CHUNK, Advance, Checkpoint, Entry, SourceFile, Span, silent
+from .entry import CHUNK, Advance, Checkpoint, Entry, SourceFile, Span, silent, sized
 from .limits import ENTRIES, NAME, RANK, bad, check_name, check_shape, shown
 
 SLICE = 512 << 20  # MindSpore cuts larger tensors into records of this size with the same tag
@@ -126,7 +126,8 @@ class _Cursor:
 
 def write_ckpt(out_path: Path, entries: Sequence[Entry], advance: Advance = silent) -> None:
     buffer = bytearray(CHUNK)
-    with open(out_path, "wb") as out:
+    size = sum(len(head) + content for entry in entries for head, content in _heads(entry))
+    with sized(out_path, size) as out:
         for entry in entries:
             room = 0
             heads = _heads(entry)

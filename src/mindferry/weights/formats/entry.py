@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import math
 import os
 import zlib
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, np.dtype[Any]]
 
-CHUNK = 4 << 20
+CHUNK = 1 << 20
 Advance = Callable[[int], None]  # told of every tensor's bytes once they are written
 
 
@@ -53,7 +54,7 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Consecutive bytes of a file. `crc` is given where the file keeps a checksum of exactly these."""
+    """Consecutive bytes of a file, and their checksum where the file keeps one."""
 
     file: SourceFile
     offset: int
@@ -61,26 +62,21 @@ class Span:
     crc: int | None = None
 
     def chunks(self, buffer: bytearray) -> Iterator[memoryview]:
-        """The bytes, a buffer at a time, checked against the checksum while the caller uses them."""
-        view, fd, at, end, crc = (
-            memoryview(buffer),
-            self.file.handle.fileno(),
-            self.offset,
-            self.offset + self.length,
-            0,
-        )
+        """The bytes, a buffer at a time."""
+        view, fd, at, end = memoryview(buffer), self.file.handle.fileno(), self.offset, self.offset + self.length
         while at < end:
             got = os.preadv(fd, [view[: min(len(buffer), end - at)]], at)
             if not got:
                 raise bad(self.file.path, "is cut short, or shrank while it was being read")
             at += got
-            if self.crc is None:
-                yield view[:got]
-            else:
-                pending = _checker().submit(zlib.crc32, view[:got], crc)
-                yield view[:got]
-                crc = pending.result()
-        if self.crc is not None and crc != self.crc:
+            yield view[:got]
+
+    def check(self, buffer: bytearray) -> None:
+        crc = 0
+        for chunk in self.chunks(buffer):
+            crc = zlib.crc32(chunk, crc)
+        if crc != self.crc:
+            end = self.offset + self.length
             raise bad(self.file.path, f"bytes {self.offset} to {end} don't match their checksum; the file is damaged")
 
 
@@ -126,7 +122,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """An opened file. `checks` are checksums of parts that no entry covers exactly."""
+    """An opened file. `checks` are the parts of which it keeps a checksum."""
 
     path: Path
     format: str
@@ -139,11 +135,10 @@ class Checkpoint:
     metadata: dict[str, str] = field(default_factory=dict)
 
     def verify(self) -> None:
-        """Read the parts whose checksum no entry's own copying would check."""
+        """Read everything that has a checksum, and compare."""
         buffer = bytearray(CHUNK)
         for span in self.checks:
-            for _ in span.chunks(buffer):
-                pass
+            span.check(buffer)
 
     def __enter__(self) -> Checkpoint:
         return self
@@ -151,6 +146,19 @@ class Checkpoint:
     def __exit__(self, *_: object) -> None:
         for file in self.files:
             file.close()
+
+
+@contextlib.contextmanager
+def sized(path: Path, size: int) -> Iterator[BinaryIO]:
+    """A file to write `size` bytes to. Its space is taken first: that is faster, and a full disk is told at once."""
+    with open(path, "wb") as out:
+        try:
+            os.posix_fallocate(out.fileno(), 0, max(1, size))
+        except OSError as error:
+            if error.errno == errno.ENOSPC:
+                raise
+        yield out
+        out.truncate()
 
 
 def silent(_: int) -> None:
@@ -161,13 +169,3 @@ def write_chunks(out: BinaryIO, entry: Entry, buffer: bytearray, advance: Advanc
     for chunk in entry.chunks(buffer):
         out.write(chunk)
     advance(entry.nbytes)
-
-
-_threads: list[ThreadPoolExecutor] = []
-
-
-def _checker() -> ThreadPoolExecutor:
-    # Checksums run beside the writing: together they are no slower than the copy alone.
-    if not _threads:
-        _threads.append(ThreadPoolExecutor(1))
-    return _threads[0]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from ...errors import MindferryError
@@ -66,25 +67,45 @@ def _index_in(folder: Path) -> Path:
 def check_writable(path: Path, entries: Sequence[Entry]) -> None:
     """Refuse, before anything is written, a name or a type that the format can't hold."""
     if path.suffix == ".ckpt":
-        check = check_ckpt
+        check_entry = check_ckpt
     elif path.suffix == ".safetensors":
-        check = check_safetensors
+        check_entry = check_safetensors
     elif path.suffix in TORCH_SUFFIXES:
         return
     else:
         raise MindferryError(f"cannot tell the format of {path}; give -o {WRITABLE}")
     for entry in entries:
-        check(entry)
+        check_entry(entry)
 
 
-def write_checkpoint(path: Path, entries: Sequence[Entry], style: str, shard_bytes: int = 0, advance: Advance = silent) -> tuple[Path, ...]:
-    """Write by suffix; `style` is the framework that safetensors' metadata names. Complete, or absent."""
+def write_checkpoint(
+    path: Path,
+    entries: Sequence[Entry],
+    style: str,
+    *,
+    shard_bytes: int = 0,
+    check: Callable[[], None] = lambda: None,
+    advance: Advance = silent,
+) -> None:
+    """Write by suffix; `style` is the framework that safetensors' metadata names. Complete, or absent.
+
+    `check` runs beside the copying, on another core, and keeps the files from their names if it raises.
+    """
     check_writable(path, entries)
+    groups, names = [list(entries)], [path.name]
     if shard_bytes:
-        return _write_shards(path, entries, style, shard_bytes, advance)
-    with complete_or_absent(path) as partial:
-        _write(path, partial, entries, style, advance)
-    return (path,)
+        if path.suffix != ".safetensors":
+            raise MindferryError(f"only safetensors can be sharded, and {path} is none; leave --shard out or change -o")
+        groups = split(entries, shard_bytes)
+        names = shard_names(path, len(groups))
+    with ThreadPoolExecutor(1) as beside, contextlib.ExitStack() as files:
+        pending = beside.submit(check)
+        for group, name in zip(groups, names, strict=True):
+            partial = files.enter_context(complete_or_absent(path.with_name(name)))
+            _write(path, partial, group, style, advance)
+        pending.result()  # raises before any file gets its name
+    if shard_bytes:
+        write_text(path.with_name(path.name + INDEX), index_text(groups, names))
 
 
 def _write(path: Path, partial: Path, entries: Sequence[Entry], style: str, advance: Advance) -> None:
@@ -94,18 +115,3 @@ def _write(path: Path, partial: Path, entries: Sequence[Entry], style: str, adva
         write_safetensors(partial, entries, {"format": style}, advance)
     else:
         write_pth(partial, entries, advance)
-
-
-def _write_shards(path: Path, entries: Sequence[Entry], style: str, limit: int, advance: Advance) -> tuple[Path, ...]:
-    """Every shard is complete before the first gets its name, and the index comes last."""
-    if path.suffix != ".safetensors":
-        raise MindferryError(f"only safetensors can be sharded, and {path} is none; leave --shard out or change -o")
-    groups = split(entries, limit)
-    names = shard_names(path, len(groups))
-    with contextlib.ExitStack() as stack:
-        for group, name in zip(groups, names, strict=True):
-            partial = stack.enter_context(complete_or_absent(path.with_name(name)))
-            _write(path, partial, group, style, advance)
-    index = path.with_name(path.name + INDEX)
-    write_text(index, index_text(groups, names))
-    return (*(path.with_name(name) for name in names), index)

@@ -33,11 +33,9 @@ def read_pth(path: Path, key: str | None = None, allowed: frozenset[str] = froze
         value, spans = _read_legacy(file, allowed)
     found = find_parameters(path, value, key)
     entries = _entries(file, found, spans)
-    covered = {(span.offset, span.length) for entry in entries for span in entry.spans if span.crc is not None}
     used = {tensor.storage.key for tensor in found.tensors.values() if isinstance(tensor, TensorRef)}
-    checks = [spans[name] for name in sorted(used) if spans[name].crc is not None]
-    checks = [span for span in checks if (span.offset, span.length) not in covered]
-    return Checkpoint(path, "pth", entries, (file,), tuple(checks), found.key, found.others, found.extras)
+    checks = tuple(spans[name] for name in sorted(used) if spans[name].crc is not None)
+    return Checkpoint(path, "pth", entries, (file,), checks, found.key, found.others, found.extras)
 
 
 def _read_zip(file: SourceFile, allowed: frozenset[str]) -> tuple[Any, dict[str, Span]]:
@@ -208,8 +206,7 @@ def _tensor_entry(file: SourceFile, name: str, tensor: TensorRef, span: Span) ->
         raise bad(file.path, f"{shown(name)} reaches beyond its storage (offset {tensor.offset}, shape {tensor.shape})")
     check_expansion(file.path, file.size, count * size)
     if _is_contiguous(tensor):
-        is_whole = count * size == span.length
-        part = span if is_whole else Span(file, span.offset + tensor.offset * size, count * size)
+        part = Span(file, span.offset + tensor.offset * size, count * size)
         return Entry(name, tensor.dtype, tensor.shape, (part,) if count else ())
     return Entry(name, tensor.dtype, tensor.shape, compute=lambda: _gather(file, tensor, span))
 

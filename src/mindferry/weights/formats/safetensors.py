@@ -9,7 +9,7 @@ from typing import Any
 
 from ...errors import MindferryError
 from ..dtypes import BY_SAFETENSORS, DTYPES
-from .entry import CHUNK, Advance, Checkpoint, Entry, SourceFile, Span, silent, write_chunks
+from .entry import CHUNK, Advance, Checkpoint, Entry, SourceFile, Span, silent, sized, write_chunks
 from .limits import ENTRIES, HEADER_BYTES, bad, check_name, check_shape, shown
 
 
@@ -79,7 +79,7 @@ def write_safetensors(out_path: Path, entries: Sequence[Entry], metadata: dict[s
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
     text += b" " * (-len(text) % 8)
     buffer = bytearray(CHUNK)
-    with open(out_path, "wb") as out:
+    with sized(out_path, 8 + len(text) + at) as out:
         out.write(len(text).to_bytes(8, "little") + text)
         for entry in ordered:
             write_chunks(out, entry, buffer, advance)

@@ -87,6 +87,8 @@ def _convert_call(node: ast.Call, context: Context) -> None:
     before = context.source.text(node)
     call = Call(node, entry, context.reading, context.edits, context.imports, receiver)
     _run_rule(call, entry)
+    if call.is_kept:
+        return
     if call.refusal:
         message, advice = call.refusal
         context.find(node, "MF101", f"{api}: {message}", advice, rule=api)
@@ -117,7 +119,7 @@ def _run_rule(call: Call, entry: Rule) -> None:
             call.leave(f"MindSpore has no counterpart for {names} given here", entry.advice or "leave it out or write a wrapper")
     elif entry.function is not None:
         entry.function(call)
-    if not call.refusal and not call.to and call._replacement is None:
+    if not (call.refusal or call.is_kept or call.to) and call._replacement is None:
         call.leave("has no counterpart for this form of the call", entry.advice)
 
 

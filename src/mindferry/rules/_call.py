@@ -27,6 +27,7 @@ class Call:
         self.to = rule.to
         self.refusal: tuple[str, str] | None = None
         self.note: str = ""
+        self.is_kept = False
         self.is_opaque = any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
         self.extra: list[ast.expr] = []  # positional arguments beyond those that the rule names
         self.given: dict[str, ast.expr] = {}
@@ -107,6 +108,10 @@ class Call:
     def leave(self, message: str, advice: str = "") -> None:
         """Not certain: leave the call as it is, with a finding."""
         self.refusal = (message, advice)
+
+    def keep(self) -> None:
+        """Leave the call as it is without a word: it need not be torch's at all."""
+        self.is_kept = True
 
     def apply(self) -> None:
         """Make the edits. The engine calls this; rules don't."""

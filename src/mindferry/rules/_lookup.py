@@ -9,6 +9,7 @@ from ._rule import Rule
 from ._table import Table
 
 FRAMEWORKS = ("torch", "torchvision")
+IN_PLACE_HOMES = ("torch", "torch.Tensor", "torch.nn.functional")
 
 
 def api_of(node: ast.expr, reading: Reading, rules: Table) -> tuple[str, ast.expr | None]:
@@ -31,13 +32,24 @@ def api_of(node: ast.expr, reading: Reading, rules: Table) -> tuple[str, ast.exp
 
 
 def rule_of(api: str, rules: Table) -> Rule | None:
-    """The API's rule; `x.foo(y)` follows `torch.foo(x, y)` where the method has none of its own."""
+    """The API's rule; `x.foo(y)` follows `torch.foo(x, y)` where the method has none of its own, and `foo_` follows `foo`."""
     entry = rules.get(api)
-    if entry is not None or not api.startswith("torch.Tensor."):
+    if entry is not None:
         return entry
-    name = api.removeprefix("torch.Tensor.")
-    entry = rules.get(f"torch.{name}") or rules.get(f"torch.nn.functional.{name}")
-    return entry if entry is not None and entry.args[:1] in (("input",), ("self",)) else None
+    if api.startswith("torch.Tensor."):
+        name = api.removeprefix("torch.Tensor.")
+        entry = rules.get(f"torch.{name}") or rules.get(f"torch.nn.functional.{name}")
+        if entry is not None and entry.args[:1] in (("input",), ("self",)):
+            return entry
+    if is_in_place(api):
+        return rule_of(api[:-1], rules)
+    return None
+
+
+def is_in_place(api: str) -> bool:
+    """x.add_, torch.relu_, F.elu_: the value goes into the first argument too. The pass `in_place` sees to that."""
+    home, _, name = api.rpartition(".")
+    return home in IN_PLACE_HOMES and name.endswith("_") and not name.startswith("_")
 
 
 def _method_api(qual: str, name: str, reading: Reading, rules: Table) -> str:

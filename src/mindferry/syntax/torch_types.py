@@ -53,7 +53,8 @@ FUNCTIONS: dict[str, Type] = {
         ["load", "compile", "get_rng_state", "jit", "hub", "broadcast_shapes", "promote_types", "result_type", "finfo"], UNKNOWN
     ),
     **dict.fromkeys(["iinfo", "Generator", "device", "no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "autocast"], UNKNOWN),
-    **dict.fromkeys(["can_cast", "get_default_dtype", "typename", "initial_seed", "get_num_threads", "vmap", "func", "export"], UNKNOWN),
+    **dict.fromkeys(["can_cast", "typename", "initial_seed", "get_num_threads", "vmap", "func", "export"], UNKNOWN),
+    "get_default_dtype": instance("torch.dtype"),
     **dict.fromkeys(["lu", "geqrf", "triangular_solve", "lstsq", "std_mean", "var_mean", "eig", "symeig"], PAIR),
 }
 
@@ -70,7 +71,7 @@ DISTINCTIVE = frozenset(
 
 DTYPES = frozenset(
     "float32 float float64 double float16 half bfloat16 complex64 cfloat complex128 cdouble uint8 int8 int16 short int32 int int64 long "
-    "bool".split()
+    "bool uint16 uint32 uint64 float8_e4m3fn float8_e5m2".split()
 )
 
 

@@ -1,0 +1,96 @@
+"""Methods and constructors of tensors with torch's meaning."""
+
+import mindspore as ms
+import numpy as np
+from mindspore import ops
+
+
+def expand_to(x, *sizes):
+    """torch's x.expand: sizes one by one or as one tuple."""
+    if len(sizes) == 1 and not isinstance(sizes[0], int):
+        sizes = tuple(sizes[0])
+    return x.broadcast_to(sizes)
+
+
+def repeat_by(x, *sizes):
+    """torch's x.repeat: sizes one by one or as one tuple."""
+    if len(sizes) == 1 and not isinstance(sizes[0], int):
+        sizes = tuple(sizes[0])
+    return x.tile(sizes)
+
+
+def unfold_dimension(x, dimension, size, step):
+    """torch's x.unfold: all windows of `size` along a dimension, as a new last one."""
+    dimension = dimension % x.ndim
+    count = (x.shape[dimension] - size) // step + 1
+    windows = [ops.narrow(x, dimension, index * step, size).expand_dims(dimension) for index in range(count)]
+    return ops.cat(windows, dimension).movedim(dimension + 1, -1)
+
+
+def typed_tensor(dtype, arguments):
+    """torch.FloatTensor and its like: sizes give zeros (torch: whatever was in memory), data give a tensor."""
+    if not arguments:
+        return ms.Tensor(np.zeros((0,), np.float32), dtype)
+    if all(isinstance(each, int) for each in arguments):
+        return ops.zeros(arguments, dtype)
+    data = arguments[0]
+    if isinstance(data, ms.Tensor):
+        return data.astype(dtype)
+    return ms.Tensor(np.asarray(data), dtype)
+
+
+def FloatTensor(*arguments):
+    return typed_tensor(ms.float32, arguments)
+
+
+def DoubleTensor(*arguments):
+    return typed_tensor(ms.float64, arguments)
+
+
+def HalfTensor(*arguments):
+    return typed_tensor(ms.float16, arguments)
+
+
+def BFloat16Tensor(*arguments):
+    return typed_tensor(ms.bfloat16, arguments)
+
+
+def LongTensor(*arguments):
+    return typed_tensor(ms.int64, arguments)
+
+
+def IntTensor(*arguments):
+    return typed_tensor(ms.int32, arguments)
+
+
+def ShortTensor(*arguments):
+    return typed_tensor(ms.int16, arguments)
+
+
+def CharTensor(*arguments):
+    return typed_tensor(ms.int8, arguments)
+
+
+def ByteTensor(*arguments):
+    return typed_tensor(ms.uint8, arguments)
+
+
+def BoolTensor(*arguments):
+    return typed_tensor(ms.bool_, arguments)
+
+
+def new_tensor(x, data, dtype=None, device=None, requires_grad=False):
+    """torch's x.new_tensor: the data in x's type."""
+    if isinstance(data, ms.Tensor):
+        return ops.stop_gradient(data).astype(dtype or x.dtype)
+    return ms.Tensor(data, dtype or x.dtype)
+
+
+def cast(x, like):
+    """x.to(y) where y is a type or a tensor of that type."""
+    return x.astype(like.dtype if isinstance(like, ms.Tensor) else like)
+
+
+def device_type(device):
+    """torch.device.type: 'cpu' for 'CPU', 'ascend' for 'Ascend:0'."""
+    return device.partition(":")[0].lower()

@@ -30,6 +30,7 @@ HOMES = {
     "math": ("import math{as}", "math"),
     "functools": ("import functools{as}", "functools"),
     "os": ("import os{as}", "os"),
+    "typing": ("import typing{as}", "typing"),
     "contextlib": ("import contextlib{as}", "contextlib"),
     "compat": ("", COMPAT_MODULE),
 }

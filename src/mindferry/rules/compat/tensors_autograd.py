@@ -1,0 +1,94 @@
+"""torch.autograd.Function, and wrappers that have nothing to do here."""
+
+import contextlib
+
+import mindspore as ms
+from mindspore import nn, ops
+
+
+class FunctionContext:
+    """What forward keeps for backward."""
+
+    def __init__(self, inputs):
+        self.saved_tensors = ()
+        self.needs_input_grad = tuple(isinstance(each, ms.Tensor) for each in inputs)
+
+    def save_for_backward(self, *tensors):
+        self.saved_tensors = tensors
+
+    def mark_dirty(self, *tensors):
+        pass
+
+    def mark_non_differentiable(self, *tensors):
+        pass
+
+    def set_materialize_grads(self, value):
+        pass
+
+
+class FunctionCell(nn.Cell):
+    """One call of a Function, with its own gradient."""
+
+    def __init__(self, function, inputs):
+        super().__init__(auto_prefix=False)
+        self.function, self.context = function, FunctionContext(inputs)
+
+    def construct(self, *inputs):
+        return self.function.forward(self.context, *inputs)
+
+    def bprop(self, *values):
+        inputs, gradient = values[:-2], values[-1]
+        gradients = self.function.backward(self.context, *(gradient if isinstance(gradient, tuple) else (gradient,)))
+        gradients = gradients if isinstance(gradients, tuple) else (gradients,)
+        return tuple(
+            ops.zeros_like(each) if given is None and isinstance(each, ms.Tensor) else given
+            for each, given in zip(inputs, gradients, strict=False)
+        )
+
+
+class Function:
+    """torch.autograd.Function: static forward(ctx, ...) and backward(ctx, gradient). PyNative mode."""
+
+    @classmethod
+    def apply(cls, *inputs):
+        return FunctionCell(cls, inputs)(*inputs)
+
+
+class no_context(contextlib.ContextDecorator):
+    """torch.no_grad and its like: MindSpore computes gradients only of what value_and_grad is given."""
+
+    def __init__(self, *arguments, **settings):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return False
+
+
+def Variable(data, requires_grad=False, volatile=None):
+    """torch.autograd.Variable: the tensor itself."""
+    return data
+
+
+def uncompiled(function=None, *arguments, **settings):
+    """A wrapper or decorator for torch's compiler: the function itself."""
+    return function if function is not None else uncompiled
+
+
+def assert_true(condition, message=""):
+    """torch._assert."""
+    assert condition, message
+
+
+def checkpoint(function, *arguments, **keywords):
+    """torch.utils.checkpoint: the same values, without recomputation."""
+    return function(*arguments, **keywords)
+
+
+def checkpoint_sequential(functions, segments, input):
+    """torch.utils.checkpoint.checkpoint_sequential: one after the other, without recomputation."""
+    for function in functions:
+        input = function(input)
+    return input

@@ -10,15 +10,15 @@ with the square root of the depth.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..artifacts import Difference
+from .blame import culprits_of
 from .compare import Measurement
 from .golden import Golden, Reference
 
 NAN = math.nan
-NETWORK = "the network"
 SUMS = 5.0  # the floor is this much higher where a long sum is compared
 
 
@@ -50,7 +50,7 @@ def judge(measurements: Sequence[Measurement], golden: Golden, rule: Rule) -> Ve
         place = (found.mode, found.kind, found.name, found.call, found.key)
         rows[place] = _merge(rows[place], row) if place in rows else row
     differences = tuple(rows.values())
-    culprits = _blame(differences, golden)
+    culprits = culprits_of(differences, golden)
     failing = next((d.name for d in differences if not d.passed), "")
     return Verdict(differences, culprits, culprits[0] if culprits else failing)
 
@@ -110,34 +110,6 @@ def _merge(row: Difference, other: Difference) -> Difference:
         passed=whole.passed and own.passed,
         note=whole.note or own.note,
     )
-
-
-def _blame(differences: Iterable[Difference], golden: Golden) -> tuple[str, ...]:
-    """Who is wrong by itself: forward first, then backward from the output, then parameters and statistics."""
-    rows = [d for d in differences if not d.passed and _fails_alone(d)]
-    modules: dict[str, None] = {}
-    for kinds in (("output", "input"), ("gradient", "input gradient")):
-        for row in rows:
-            if row.kind in kinds:
-                # Called with something else, or a gradient lost on the way to it: what calls it is wrong.
-                modules[_caller(row, golden) if row.kind in ("input", "gradient") else row.name or NETWORK] = None
-    tensors = [row.name for row in rows if row.kind in ("buffer", "parameter")]
-    return (*modules, *dict.fromkeys(name for name in tensors if name.rpartition(".")[0] not in modules))
-
-
-def _caller(row: Difference, golden: Golden) -> str:
-    """The nearest module above that is called itself; a list of modules is not."""
-    called = {call.path for call in golden.modes[row.mode].calls}
-    path = row.name
-    while path:
-        path = path.rpartition(".")[0]
-        if path in called:
-            break
-    return path or NETWORK
-
-
-def _fails_alone(row: Difference) -> bool:
-    return bool(row.note) or row.own_error > row.own_tolerance
 
 
 def _ratio(error: float, scale: float) -> float:

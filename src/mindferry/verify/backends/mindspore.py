@@ -248,10 +248,11 @@ class Session:
         if not tensor.is_floating_point() or tensor.shape != right.shape:
             return right
         pinned = tensor + ms.ops.stop_gradient(right - tensor)
-        if self.record.gradients and gradient in self.golden.entries and gradient not in self._gradients:
-            self._gradients[gradient] = (record, kind)
+        if self.record.gradients and gradient in self.golden.entries:
+            is_new = gradient not in self._gradients
+            self._gradients[gradient] = (record, kind)  # of a container and its last child, the container
             with contextlib.suppress(RuntimeError):  # it needs no gradient here: _lost_gradients tells
-                pinned.register_hook(partial(self._gradient, gradient))
+                _ = is_new and pinned.register_hook(partial(self._gradient, gradient))
         return pinned
 
     def _gradient(self, key: str, gradient: Tensor) -> Tensor:
@@ -275,7 +276,12 @@ class Session:
     def _parameter_gradients(self, gradients: dict[str, Tensor]) -> None:
         for name, target in self.names.items():
             key = self.record.parameters.get(name)
-            if target not in gradients or sum(other == target for other in self.names.values()) > 1:
+            if sum(other == target for other in self.names.values()) > 1:
+                continue
+            if target not in gradients:
+                if key is not None and self.golden.references[key].scale:
+                    problem = "is not trained, while the reference trains it"
+                    self._add("own", "parameter", CallRecord(name, 0, "", ()), key, (), float("inf"), 0.0, problem)
                 continue
             value = as_numpy(gradients[target])
             if key is not None:

@@ -1,0 +1,74 @@
+"""Failing rows -> who is wrong by itself, and who only passes on what came in wrong.
+
+In the `own` run every module gets the reference's inputs and gradients, so a failing output is the module's own doing,
+and a failing input is its caller's. A gradient that is lost cannot be replaced, and takes along what lies before it:
+there, the modules nearest to the loss are to blame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..artifacts import Difference
+from .golden import Golden
+
+NETWORK = "the network"
+LOST = "no gradient arrives"
+
+
+def culprits_of(differences: Iterable[Difference], golden: Golden) -> tuple[str, ...]:
+    """Forward culprits in execution order, or else backward ones from the loss on; then parameters and statistics."""
+    rows = [d for d in differences if d.own_error > d.own_tolerance]
+    modules: dict[str, None] = {}
+    for row in rows:
+        if row.kind == "output":
+            modules[row.name or NETWORK] = None
+        elif row.kind == "input":
+            modules[_caller(row, golden)] = None
+    tensors = {"buffer"}
+    if not modules:
+        modules = _backward(rows, golden)
+        tensors = {"buffer", "parameter", "update"}
+    lost = {row.name for row in rows if row.note == LOST}
+    explained = {*modules, *lost}
+    names = [row.name for row in rows if row.kind in tensors and _owner(row.name) not in explained]
+    return (*modules, *dict.fromkeys(names))
+
+
+def _backward(rows: list[Difference], golden: Golden) -> dict[str, None]:
+    lost = {(row.kind, row.mode, row.name) for row in rows if row.note == LOST}
+    modules: dict[str, None] = {}
+    for row in rows:
+        above = _above(row.name)
+        if row.kind == "gradient":
+            inherited = any(("gradient", row.mode, path) in lost for path in above)
+            if row.note != LOST or not (inherited or _is_lost_in_consumer(row, golden, lost)):
+                modules[_caller(row, golden)] = None
+        elif row.kind == "input gradient":
+            inherited = any(("gradient", row.mode, path) in lost for path in (row.name, *above))
+            if row.note != LOST or not inherited:
+                modules[row.name or NETWORK] = None
+    return modules
+
+
+def _above(path: str) -> list[str]:
+    parts = path.split(".")
+    return [".".join(parts[:count]) for count in range(len(parts))]
+
+
+def _is_lost_in_consumer(row: Difference, golden: Golden, lost: set[tuple[str, str, str]]) -> bool:
+    """Whether a module that takes this output as its input has lost the gradient already."""
+    calls = golden.modes[row.mode].calls
+    outputs = {key for call in calls if (call.path, call.call) == (row.name, row.call) for key in call.outputs}
+    consumers = [call for call in calls if any(key in outputs for key, _ in call.inputs)]
+    return any(("input gradient", row.mode, call.path) in lost for call in consumers)
+
+
+def _caller(row: Difference, golden: Golden) -> str:
+    """The nearest module above that is called itself; a list of modules is not."""
+    called = {call.path for call in golden.modes[row.mode].calls} if row.mode in golden.modes else set()
+    return next((path for path in reversed(_above(row.name)) if path in called), "") or NETWORK
+
+
+def _owner(parameter: str) -> str:
+    return parameter.rpartition(".")[0] or NETWORK

@@ -132,6 +132,8 @@ class _Matcher:
 
     def _take_mapped(self, slot: Slot) -> Move | None:
         source, transform = self.mapped[slot.name if slot.name in self.mapped else slot.path]
+        if source in self.used:
+            return None  # the other place of a tied tensor
         self.used.add(source)
         shape = transformed_shape(transform, self.shapes[source], source)
         if shape != slot.shape:

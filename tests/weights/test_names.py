@@ -1,0 +1,295 @@
+"""Names from the model, from the conversion record, from the file's structure, by pattern, and from a user's map."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from mindferry.errors import MindferryError
+from mindferry.weights import convert_weights
+from mindferry.weights.convert import record_of
+from mindferry.weights.formats.entry import Entry
+from mindferry.weights.formats.files import open_checkpoint, write_checkpoint
+from mindferry.weights.outcome import WeightsMismatchError
+from mindferry.weights.structure import infer
+from mindferry.weights.usermap import UserMap, read_user_map
+
+np = pytest.importorskip("numpy")
+
+NET = """
+import mindspore as ms
+from mindspore import nn
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(7, 4)
+        self.conv = nn.Conv1d(4, 6, 3, has_bias=True)
+        self.bn = nn.BatchNorm1d(6)
+        self.layer = nn.TransformerEncoderLayer(4, 2, 8)
+        self.head = nn.Dense(4, 7, has_bias=False)
+        self.head.weight = self.embed.embedding_table
+        print("a factory may print")
+
+def broken():
+    raise RuntimeError("no such backbone")
+"""
+
+
+def file_of(path, shapes, dtype="float32", seed=0):
+    rng = np.random.default_rng(seed)
+    arrays = {name: rng.standard_normal(shape).astype(dtype) for name, shape in shapes.items()}
+    entries = [Entry(name, dtype, array.shape, compute=lambda a=array: a) for name, array in arrays.items()]
+    write_checkpoint(path, entries, "pt")
+    return arrays
+
+
+def values(path):
+    with open_checkpoint(path) as checkpoint:
+        return {entry.name: entry.array() for entry in checkpoint.entries}
+
+
+def torch_shapes():
+    attention = {"in_proj_weight": (12, 4), "in_proj_bias": (12,), "out_proj.weight": (4, 4), "out_proj.bias": (4,)}
+    shapes = {"embed.weight": (7, 4), "conv.weight": (6, 4, 3), "conv.bias": (6,)}
+    shapes |= {f"bn.{name}": (6,) for name in ("weight", "bias", "running_mean", "running_var")}
+    shapes |= {f"layer.self_attn.{name}": shape for name, shape in attention.items()}
+    shapes |= {"layer.linear1.weight": (8, 4), "layer.linear1.bias": (8,)}
+    shapes |= {"layer.linear2.weight": (4, 8), "layer.linear2.bias": (4,)}
+    return shapes | {f"layer.norm{n}.{name}": (4,) for n in (1, 2) for name in ("weight", "bias")}
+
+
+@pytest.fixture
+def project(tmp_path):
+    pytest.importorskip("mindspore")
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "nets.py").write_text(NET)
+    return tmp_path / "project"
+
+
+def test_with_the_model_every_name_comes_from_its_cells_and_comes_back(project, tmp_path):
+    import mindspore as ms
+
+    arrays = file_of(tmp_path / "a.safetensors", torch_shapes())
+    report = convert_weights(tmp_path / "a.safetensors", tmp_path / "a.ckpt", model="nets:Net", project=project)
+    assert report.complete and {entry.how for entry in report.entries} == {"exact", "cell"}
+    scope: dict = {}
+    exec(NET, scope)
+    net = scope["Net"]()
+    missing, unexpected = ms.load_param_into_net(net, ms.load_checkpoint(str(tmp_path / "a.ckpt")), strict_load=True)
+    assert (missing, unexpected) == ([], [])
+    np.testing.assert_array_equal(net.conv.weight.asnumpy()[:, :, 0], arrays["conv.weight"])
+    np.testing.assert_array_equal(net.layer.dense1.bias.asnumpy(), arrays["layer.linear1.bias"])
+    convert_weights(tmp_path / "a.ckpt", tmp_path / "b.pth", model="nets:Net", project=project, reverse=True)
+    back = values(tmp_path / "b.pth")
+    assert {name: array.tobytes() for name, array in back.items()} == {
+        name: array.tobytes() for name, array in (arrays | {"head.weight": arrays["embed.weight"]}).items()
+    }
+    assert back["conv.weight"].shape == (6, 4, 3)
+
+
+def test_tied_parameters_that_differ_in_the_file_stop_the_conversion(project, tmp_path):
+    file_of(tmp_path / "a.safetensors", torch_shapes() | {"head.weight": (7, 4)})
+    with pytest.raises(WeightsMismatchError, match="tied"):
+        convert_weights(tmp_path / "a.safetensors", tmp_path / "a.ckpt", model="nets:Net", project=project)
+    assert not (tmp_path / "a.ckpt").exists()
+
+
+def test_what_is_missing_or_left_over_stops_a_strict_conversion_and_is_listed_by_a_lenient_one(project, tmp_path):
+    shapes = torch_shapes() | {"extra.weight": (2, 2)}
+    del shapes["bn.running_var"]
+    file_of(tmp_path / "a.pth", shapes)
+    with pytest.raises(WeightsMismatchError) as caught:
+        convert_weights(tmp_path / "a.pth", tmp_path / "a.ckpt", model="nets:Net", project=project)
+    assert caught.value.report.missing == ("bn.moving_variance",)
+    assert caught.value.report.unexpected == ("extra.weight",)
+    assert not (tmp_path / "a.ckpt").exists()
+    convert_weights(tmp_path / "a.pth", tmp_path / "a.ckpt", model="nets:Net", project=project, strict=False)
+    assert len(values(tmp_path / "a.ckpt")) == len(shapes) - 1
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [("nets", "names no factory"), ("nets:Gone", "Gone"), ("gone:Net", "gone"), ("nets:broken", "no such backbone")],
+)
+def test_a_model_that_cannot_be_built_is_told_in_one_line(model, reason, project, tmp_path):
+    file_of(tmp_path / "a.pth", {"x": (2,)})
+    with pytest.raises(MindferryError, match=reason) as caught:
+        convert_weights(tmp_path / "a.pth", tmp_path / "a.ckpt", model=model, project=project)
+    assert "\n" not in str(caught.value)
+
+
+def plan(shapes, record=None, reverse=False):
+    moves = infer(shapes, UserMap(), record, reverse).moves
+    return {move.sources[0]: (move.target, move.shape, move.how) for move in moves}
+
+
+NORM = {f"bn.{name}": (4,) for name in ("weight", "bias", "running_mean", "running_var")}
+
+
+def test_a_batch_norm_is_known_by_its_statistics_and_its_counter_dropped():
+    shapes = NORM | {"bn.num_batches_tracked": ()}
+    found = infer(shapes, UserMap(), None, False)
+    assert {move.target: move.how for move in found.moves} == {
+        "bn.gamma": "structure",
+        "bn.beta": "structure",
+        "bn.moving_mean": "structure",
+        "bn.moving_variance": "structure",
+    }
+    assert found.dropped == ("bn.num_batches_tracked",)
+
+
+def test_without_its_counter_it_could_be_a_frozen_one_and_that_is_said():
+    assert {how for _, _, how in plan(NORM).values()} == {"pattern"}
+
+
+def test_what_only_a_layers_kind_can_tell_is_by_pattern_without_a_record_and_by_record_with_one():
+    shapes = {"n.weight": (4,), "n.bias": (4,), "c.weight": (6, 4, 3), "c.bias": (6,)}
+    assert plan(shapes)["n.weight"] == ("n.gamma", (4,), "pattern")
+    assert plan(shapes)["c.weight"] == ("c.weight", (6, 4, 1, 3), "pattern")
+    record = {"mindspore.nn.LayerNorm": {"weight": "gamma", "bias": "beta"}, "mindspore.nn.Conv1d": {}}
+    assert plan(shapes, record)["n.weight"] == ("n.gamma", (4,), "record")
+    assert plan(shapes, record)["c.weight"] == ("c.weight", (6, 4, 1, 3), "record")
+    assert plan(shapes, {"mindspore.nn.Dense": {}})["n.weight"] == ("n.weight", (4,), "record")
+    assert plan(shapes, {"mindspore.nn.Dense": {}})["c.weight"] == ("c.weight", (6, 4, 3), "record")
+
+
+def test_names_that_no_layer_changes_are_exact():
+    shapes = {"fc.weight": (3, 2), "fc.bias": (3,), "conv.weight": (8, 3, 3, 3), "cls_token": (1, 1, 4), "rnn.weight_ih_l0": (8, 3)}
+    assert plan(shapes) == {name: (name, shape, "exact") for name, shape in shapes.items()}
+
+
+def test_a_linear_without_bias_and_an_embedding_look_alike_and_that_is_said():
+    found = plan({"embed_tokens.weight": (9, 4), "q_proj.weight": (4, 4)})
+    assert found["embed_tokens.weight"] == ("embed_tokens.embedding_table", (9, 4), "pattern")
+    assert found["q_proj.weight"] == ("q_proj.weight", (4, 4), "pattern")
+    assert plan({"q_proj.weight": (4, 4)}, {"mindspore.nn.Dense": {}})["q_proj.weight"][2] == "record"
+
+
+def test_a_transformer_layer_that_somebody_wrote_keeps_linear1():
+    shapes = {"l.self_attn.in_proj_weight": (12, 4), "l.linear1.weight": (8, 4), "l.linear1.bias": (8,)}
+    assert plan(shapes)["l.linear1.weight"] == ("l.dense1.weight", (8, 4), "pattern")
+    assert plan(shapes, {"mindspore.nn.TransformerEncoderLayer": {}})["l.linear1.bias"][0] == "l.dense1.bias"
+    assert plan(shapes, {"mindspore.nn.Dense": {}})["l.linear1.weight"] == ("l.linear1.weight", (8, 4), "record")
+
+
+def test_mindspores_names_tell_their_layers():
+    shapes = {"bn.gamma": (4,), "bn.beta": (4,), "bn.moving_mean": (4,), "bn.moving_variance": (4,), "e.embedding_table": (5, 4)}
+    found = plan(shapes, reverse=True)
+    assert [target for target, _, _ in found.values()] == [*NORM, "e.weight"]
+    assert {how for _, _, how in found.values()} == {"structure"}
+    assert plan({"block.gamma": (4,)}, reverse=True) == {"block.gamma": ("block.gamma", (4,), "exact")}
+
+
+def test_optimizer_state_in_a_mindspore_checkpoint_is_left_out_and_listed():
+    shapes = {"fc.weight": (2, 2), "moments.fc.weight": (2, 2), "learning_rate": (), "global_step": (1,)}
+    assert infer(shapes, UserMap(), None, True).dropped == ("moments.fc.weight", "learning_rate", "global_step")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_weight_norm_is_folded_without_a_model_and_that_is_said(dtype, tmp_path):
+    arrays = file_of(tmp_path / "a.pth", {"c.weight_g": (6, 1, 1, 1), "c.weight_v": (6, 4, 3, 3), "c.bias": (6,)}, dtype)
+    report = convert_weights(tmp_path / "a.pth", tmp_path / "a.ckpt")
+    assert [entry.how for entry in report.entries if entry.target == "c.weight"] == ["pattern", "pattern"]
+    g, v = arrays["c.weight_g"].astype(np.float64), arrays["c.weight_v"].astype(np.float64)
+    expected = g * v / np.sqrt((v**2).sum(axis=(1, 2, 3), keepdims=True))
+    found = values(tmp_path / "a.ckpt")["c.weight"]
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found.astype(np.float64), expected, rtol=2e-3 if dtype == "float16" else 1e-6)
+
+
+def test_bfloat16_is_rounded_to_the_nearest_when_it_has_to_be_computed_with():
+    torch = pytest.importorskip("torch")
+    from mindferry.weights.convert import narrow
+
+    x = np.random.default_rng(0).standard_normal(100_000).astype(np.float32)
+    x[:3] = [np.inf, -np.inf, 0.0]
+    expected = torch.from_numpy(x).bfloat16().view(torch.int16).numpy().view(np.uint16)
+    np.testing.assert_array_equal(narrow(x, "bfloat16"), expected)
+    assert np.isnan(torch.from_numpy(narrow(np.array([np.nan], np.float32), "bfloat16").view(np.int16)).view(torch.bfloat16).float())
+
+
+def test_the_conversion_record_of_a_project_is_found(tmp_path):
+    from mindferry.artifacts import ProjectConversion, save
+
+    names = {"mindspore.nn.LayerNorm": {"weight": "gamma", "bias": "beta"}}
+    save(ProjectConversion("in", "out", (), parameter_names=names), tmp_path, "convert")
+    assert record_of(tmp_path) == names and record_of(tmp_path / "elsewhere") is None
+    file_of(tmp_path / "a.pth", {"n.weight": (4,), "n.bias": (4,)})
+    report = convert_weights(tmp_path / "a.pth", tmp_path / "a.ckpt", project=tmp_path)
+    assert {(entry.target, entry.how) for entry in report.entries} == {("n.gamma", "record"), ("n.beta", "record")}
+
+
+MAP = r"""
+drop = ["ema\\..*"]
+[names]
+"head.w" = "classifier.weight"
+[patterns]
+'blocks\.(\d+)\.q' = 'layers.\1.query'
+[transforms]
+"head.w" = "transpose"
+'blocks\.\d+\.q' = "rows:0:2"
+"odd" = "reshape:3,2"
+"""
+
+
+def test_a_users_map_renames_transforms_and_drops(tmp_path):
+    (tmp_path / "map.toml").write_text(MAP)
+    shapes = {"head.w": (3, 2), "blocks.11.q": (6, 2), "odd": (2, 3), "ema.head": (3, 2)}
+    arrays = file_of(tmp_path / "a.pth", shapes)
+    report = convert_weights(tmp_path / "a.pth", tmp_path / "a.safetensors", names=tmp_path / "map.toml")
+    assert {entry.how for entry in report.entries} == {"map"} and report.dropped == ("ema.head",)
+    found = values(tmp_path / "a.safetensors")
+    np.testing.assert_array_equal(found["classifier.weight"], arrays["head.w"].T)
+    np.testing.assert_array_equal(found["layers.11.query"], arrays["blocks.11.q"][:2])
+    np.testing.assert_array_equal(found["odd"], arrays["odd"].reshape(3, 2))
+
+
+def test_a_users_map_wins_over_the_model_and_its_shapes_are_checked(project, tmp_path):
+    (tmp_path / "map.toml").write_text('[names]\n"table" = "embed.embedding_table"\n[transforms]\n"table" = "transpose"\n')
+    shapes = {k: v for k, v in torch_shapes().items() if k != "embed.weight"} | {"table": (4, 7)}
+    arrays = file_of(tmp_path / "a.pth", shapes)
+    options = {"model": "nets:Net", "project": project, "names": tmp_path / "map.toml"}
+    report = convert_weights(tmp_path / "a.pth", tmp_path / "a.safetensors", **options)
+    assert [entry.how for entry in report.entries if entry.source == "table"] == ["map"]
+    assert any(array.tobytes() == arrays["table"].T.tobytes() for array in values(tmp_path / "a.safetensors").values())
+    file_of(tmp_path / "b.pth", shapes | {"table": (5, 7)})
+    with pytest.raises(WeightsMismatchError, match="by the map"):
+        convert_weights(tmp_path / "b.pth", tmp_path / "b.safetensors", **options)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[names", "cannot read"),
+        ("[renames]\n", "unknown key 'renames'"),
+        ('[names]\n"a" = 3\n', "map strings to strings"),
+        ('[patterns]\n"(" = "x"\n', "no regular expression"),
+        ("[patterns]\n'a' = '\\1'\n", "a group that 'a' doesn't have"),
+        ('[transforms]\n"a" = "invert"\n', "unknown transform 'invert'"),
+        ('[transforms]\n"a" = "permute:x"\n', "unknown transform"),
+    ],
+)
+def test_a_map_that_is_wrong_is_told_in_one_line(text, reason, tmp_path):
+    (tmp_path / "map.toml").write_text(text)
+    with pytest.raises(MindferryError, match=reason.replace("(", r"\(")) as caught:
+        read_user_map(tmp_path / "map.toml")
+    assert "\n" not in str(caught.value)
+
+
+def test_two_sources_for_one_target_are_refused(tmp_path):
+    (tmp_path / "map.toml").write_text('[names]\n"a" = "c"\n"b" = "c"\n')
+    file_of(tmp_path / "a.pth", {"a": (2,), "b": (2,)})
+    with pytest.raises(WeightsMismatchError, match="b and a both become c"):
+        convert_weights(tmp_path / "a.pth", tmp_path / "a.ckpt", names=tmp_path / "map.toml")
+
+
+def test_the_tree_of_a_model_survives_its_journey_as_json(project):
+    from mindferry.weights.build import tree_of
+
+    tree = tree_of("nets:Net", project)
+    assert tree.cells["conv"][0] == "nn.Conv1d" and tree.cells[""] == ("nets.Net",)
+    ties = {slot.path: slot.tie for slot in tree.slots}
+    assert ties["head.weight"] == ties["embed.embedding_table"] != ties["conv.weight"]
+    assert json.dumps(tree.cells)

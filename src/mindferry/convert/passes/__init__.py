@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import attributes, checkpoint_names, classes, data_loaders, gradients_off, module_loops, tidy, training_loop
+from . import attributes, checkpoint_names, classes, data_loaders, gradients_off, module_loops, tidy, training
 
 # The order matters: what reads the structure prepares first, what cleans up finishes last.
-PASSES = (classes, attributes, module_loops, checkpoint_names, data_loaders, gradients_off, tidy, training_loop)
+PASSES = (classes, attributes, module_loops, checkpoint_names, data_loaders, gradients_off, tidy, training)

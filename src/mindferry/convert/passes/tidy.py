@@ -1,4 +1,4 @@
-"""What a rewrite leaves without effect goes: `x = x` after `.to(device)`, a bare `model` after `.cuda()`."""
+"""What a rewrite leaves without effect goes: `x = x` after `.to(device)`, a bare `model` after `.cuda()`, a bare None."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ def finish(context: Context) -> None:
                 context.edits.replace_node(node, "pass")
             else:
                 delete_statement(context.edits, node)
+                _close_gap(context, node)
 
 
 def _is_idle(context: Context, node: ast.Assign | ast.Expr) -> bool:
@@ -33,7 +34,18 @@ def _is_idle(context: Context, node: ast.Assign | ast.Expr) -> bool:
         return False
     while isinstance(value, ast.Attribute):
         value = value.value
-    return isinstance(value, ast.Name)
+    return isinstance(value, ast.Name | ast.Constant)
+
+
+def _close_gap(context: Context, node: ast.stmt) -> None:
+    """Blank lines after a first statement would otherwise open the block."""
+    source = context.source
+    start = source.line_end(source.end(node))
+    end = start
+    while end < len(source.data) and not source.data[end : source.line_end(end)].strip():
+        end = source.line_end(end)
+    if context.block_of(node)[0] is node and end > start:
+        context.edits.replace(start, end, "")
 
 
 def _squeeze(text: str) -> str:

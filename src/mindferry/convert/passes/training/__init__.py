@@ -1,0 +1,49 @@
+"""`loss.backward()` and what belongs to it: the computation of the loss is lifted into a function that MindSpore differentiates."""
+
+from __future__ import annotations
+
+import ast
+
+from ...context import Context
+from . import steps
+from .write import write
+
+_found: dict[int, list[steps.Backward]] = {}
+
+
+def prepare(context: Context) -> None:
+    found = steps.find(context)
+    _found[id(context)] = found
+    plain = {statement for each in found if each.step is not None for statement in (each.step, *each.idle, *each.clips)}
+    for each in found:
+        for statement in (each.statement, *each.merged):
+            call = statement.value
+            assert isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+            context.handled |= {call, call.func}
+    for statement in plain:
+        assert isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+        context.handled |= {statement.value, statement.value.func}
+    _ledger(context, plain)
+
+
+def _ledger(context: Context, plain: set[ast.Expr]) -> None:
+    """step(), zero_grad() and clipping outside the plain form work on the gradients that the parameters keep."""
+    for node in ast.walk(context.source.tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or context.parents.get(node) in plain:
+            continue
+        if steps.is_optimizer_method(context, node, "step") and not node.args and not node.keywords:
+            _as_function(context, node, "compat.apply_gradients")
+        elif steps._clears(context, node):
+            _as_function(context, node, "compat.clear_gradients")
+
+
+def _as_function(context: Context, node: ast.Call, name: str) -> None:
+    assert isinstance(node.func, ast.Attribute)
+    before = context.source.text(node)
+    context.edits.replace_node(node, f"{context.imports.spell(name)}({context.source.text(node.func.value)})")
+    context.rewritten(node, f"torch.optim.Optimizer.{node.func.attr}", before, context.edits.text(node))
+    context.handled |= {node, node.func}
+
+
+def finish(context: Context) -> None:
+    write(context, _found.pop(id(context), []))

@@ -1,0 +1,209 @@
+"""What statements read and write, and which of them a loss is computed by."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from ...context import Context
+
+CUT = {"detach", "item", "numpy", "tolist"}  # methods whose result carries no gradient
+
+
+def key(node: ast.expr) -> str:
+    """`x` or `self.x` as a variable's name; '' for anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+        return f"self.{node.attr}"
+    return ""
+
+
+def reads(node: ast.AST, with_gradient: bool = False) -> set[str]:
+    """Variables that it uses; with_gradient: only where a gradient could flow through."""
+    found: set[str] = set()
+    stack = [node]
+    while stack:
+        here = stack.pop()
+        if with_gradient and _is_cut(here):
+            continue
+        name = key(here) if isinstance(here, ast.expr) else ""
+        if name and isinstance(getattr(here, "ctx", None), ast.Load):
+            found.add(name)
+            if "." in name:
+                continue
+        if isinstance(here, ast.AugAssign) and key(here.target):
+            found.add(key(here.target))
+        stack.extend(ast.iter_child_nodes(here))
+    return found
+
+
+def _is_cut(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CUT:
+        return True
+    if isinstance(node, ast.With):
+        names = {each.attr for item in node.items for each in ast.walk(item.context_expr) if isinstance(each, ast.Attribute)}
+        return bool(names & {"no_grad", "inference_mode"})
+    return isinstance(node, ast.Attribute) and node.attr == "data"
+
+
+def writes(node: ast.AST) -> set[str]:
+    """Variables that it sets, in place included: `x = …`, `x += …`, `x[i] = …`, `x.fill_(0)`, loop targets."""
+    found: set[str] = set()
+    for here in ast.walk(node):
+        if isinstance(here, ast.Name | ast.Attribute) and isinstance(here.ctx, ast.Store):
+            found.add(key(here))
+        elif isinstance(here, ast.Subscript) and isinstance(here.ctx, ast.Store):
+            found.add(key(here.value))
+        elif isinstance(here, ast.Call) and isinstance(here.func, ast.Attribute) and _changes_receiver(here.func.attr):
+            found.add(key(here.func.value))
+    return found - {""}
+
+
+def _changes_receiver(name: str) -> bool:
+    is_in_place = name.endswith("_") and not name.startswith("_") and not name.endswith("__")
+    return is_in_place or name in ("append", "extend", "update")
+
+
+def written_in_order(context: Context, statements: Iterable[ast.stmt]) -> list[str]:
+    """Plain names that the statements bind, in the order of the text."""
+    nodes = [
+        node for statement in statements for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    ]
+    inner = {name for statement in statements for name in _comprehension_names(statement)}
+    return [name for name in dict.fromkeys(node.id for node in sorted(nodes, key=context.source.start)) if name not in inner]
+
+
+def _comprehension_names(node: ast.AST) -> Iterator[str]:
+    for each in ast.walk(node):
+        if isinstance(each, ast.comprehension):
+            yield from (name.id for name in ast.walk(each.target) if isinstance(name, ast.Name))
+
+
+def slice_for(statements: list[ast.stmt], loss: ast.expr) -> list[ast.stmt]:
+    """The statements, in order, through which a gradient could reach the loss."""
+    needed = reads(loss, with_gradient=True)
+    chosen: list[ast.stmt] = []
+    for statement in reversed(statements):
+        if writes(statement) & needed and not _is_call_of(statement, ("backward", "step", "zero_grad")):
+            chosen.insert(0, statement)
+            needed -= _replaces(statement)
+            needed |= reads(statement, with_gradient=True)
+    return chosen
+
+
+def _replaces(statement: ast.stmt) -> set[str]:
+    """Variables that get a new value whatever they held before."""
+    if isinstance(statement, ast.With):
+        return set().union(*(_replaces(each) for each in statement.body))
+    if isinstance(statement, ast.AnnAssign):
+        return {key(statement.target)} if statement.value is not None else set()
+    if not isinstance(statement, ast.Assign):
+        return set()
+    targets = [each for target in statement.targets for each in (target.elts if isinstance(target, ast.Tuple | ast.List) else [target])]
+    return {key(target) for target in targets} - {""}
+
+
+def read_before_written(statements: Iterable[ast.AST]) -> list[str]:
+    """Plain names whose earlier value the statements use, in order of use."""
+    found: dict[str, None] = {}
+    written: set[str] = set()
+    for statement in statements:
+        for name, is_write in _events(statement):
+            if is_write:
+                written.add(name)
+            elif name not in written:
+                found[name] = None
+    return list(found)
+
+
+def _events(node: ast.AST) -> Iterator[tuple[str, bool]]:
+    """(name, is it written) in the order in which Python evaluates."""
+    if isinstance(node, ast.Name):
+        yield node.id, not isinstance(node.ctx, ast.Load)
+    elif isinstance(node, ast.AugAssign):
+        if isinstance(node.target, ast.Name):
+            yield node.target.id, False
+        yield from _events(node.value)
+        yield from _events(node.target)
+    elif isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr):
+        if node.value is not None:
+            yield from _events(node.value)
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            yield from _events(target)
+    elif isinstance(node, ast.For):
+        for each in (node.iter, node.target, *node.body, *node.orelse):
+            yield from _events(each)
+    elif isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
+        inner = set(_comprehension_names(node))
+        yield from ((name, False) for child in ast.walk(node) if isinstance(child, ast.Name) and (name := child.id) not in inner)
+    elif isinstance(node, ast.Lambda):
+        inner = {argument.arg for argument in node.args.args}
+        yield from ((child.id, False) for child in ast.walk(node.body) if isinstance(child, ast.Name) and child.id not in inner)
+    else:
+        for child in ast.iter_child_nodes(node):
+            yield from _events(child)
+
+
+def _is_call_of(statement: ast.stmt, names: tuple[str, ...]) -> bool:
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name))):
+            return name in names
+    return False
+
+
+def differentiable(context: Context, chosen: list[ast.stmt]) -> list[ast.stmt]:
+    """Those of them that run a network, or work on what one returned."""
+    carrying: set[str] = set()
+    result = []
+    for statement in chosen:
+        if runs_network(context, statement) or reads(statement, with_gradient=True) & carrying:
+            result.append(statement)
+            carrying |= writes(statement)
+        elif not isinstance(statement, ast.AugAssign):
+            carrying -= writes(statement)
+    return result
+
+
+def runs_network(context: Context, node: ast.AST) -> bool:
+    return any(_calls_network(context, each) for each in ast.walk(node) if isinstance(each, ast.Call))
+
+
+def _calls_network(context: Context, call: ast.Call) -> bool:
+    symbols, kind = context.reading.symbols, context.reading.type(call.func)
+    if kind.kind == "instance":
+        return symbols.is_module(kind.qual) or kind.qual in symbols.classes
+    if kind.kind == "method" and isinstance(call.func, ast.Attribute):
+        owner = context.reading.type(call.func.value)
+        return owner.kind == "instance" and (symbols.is_module(owner.qual) or symbols.method(owner.qual, call.func.attr) is not None)
+    if kind.kind in ("ref", "value") and kind.qual in symbols.results:  # a function of the project: does it get a network?
+        return any(_is_network(context, argument) for argument in (*call.args, *(each.value for each in call.keywords)))
+    if any(_is_network(context, argument) for argument in call.args):
+        return True
+    own = isinstance(call.func, ast.Attribute) and key(call.func).startswith("self.")
+    return kind.kind == "unknown" and (isinstance(call.func, ast.Name) or own)
+
+
+def _is_network(context: Context, node: ast.expr) -> bool:
+    kind = context.reading.type(node)
+    if kind.kind == "unknown":
+        return isinstance(node, ast.Name) and any(word in node.id.lower() for word in ("model", "net"))
+    return kind.kind == "instance" and context.reading.symbols.is_module(kind.qual)
+
+
+def networks(context: Context, statements: Iterable[ast.AST]) -> list[str] | None:
+    """The networks that they call, as text; None if something is called that can't be told."""
+    found: dict[str, None] = {}
+    for statement in statements:
+        for call in ast.walk(statement):
+            if not isinstance(call, ast.Call) or not _calls_network(context, call):
+                continue
+            kind = context.reading.type(call.func)
+            name = key(call.func)
+            base = context.reading.symbols.torch_base(kind.qual) if kind.kind == "instance" else ""
+            if base.endswith("Loss"):
+                continue
+            if kind.kind != "instance" or not context.reading.symbols.is_module(kind.qual) or not name:
+                return None
+            found[context.source.text(call.func)] = None
+    return list(found)

@@ -1,0 +1,155 @@
+"""Writes the lifted function and its call: MindSpore's plain form, or gradients kept on the parameters as torch keeps them."""
+
+from __future__ import annotations
+
+import ast
+
+from ...context import Context
+from ...imports import delete_statement
+from . import flow
+from .steps import Backward
+
+
+def write(context: Context, found: list[Backward]) -> None:
+    """First all texts, then all edits: one statement may stand in several functions."""
+    names = {node.id for node in ast.walk(context.source.tree) if isinstance(node, ast.Name)}
+    counts: dict[ast.AST, int] = {}
+    planned = []
+    for each in found:
+        counts[each.scope] = number = counts.get(each.scope, 0) + 1
+        forward = _free(f"forward_fn{'' if number == 1 else f'_{number}'}", names)
+        lines = _function(context, each, forward)
+        if each.step is not None:
+            call, maker = _plain(context, each, forward, names)
+            lines += ["", maker]
+        else:
+            call = _kept(context, each, forward)
+            lines += [""]
+        planned.append((each, lines, call))
+    for each, lines, call in reversed(planned):  # at one place, what is inserted later goes first
+        _insert(context, each, lines)
+        context.rewritten(each.statement, "torch.Tensor.backward", context.source.text(each.statement), call)
+    retained = {statement for each in found for statement in each.retained}
+    for each, _, call in planned:
+        _replace(context, each, call, retained)
+    for statement in sorted(retained, key=context.source.start):
+        _retain(context, statement)
+
+
+def _free(name: str, names: set[str]) -> str:
+    while name in names:
+        name += "_"
+    return name
+
+
+def _function(context: Context, each: Backward, name: str) -> list[str]:
+    """The lines of `def forward_fn(...)`, without indentation."""
+    source = context.source
+    lines = [f"def {name}({', '.join(each.inputs)}):"]
+    for index, statement in enumerate(each.lifted):
+        start = source.line_start(source.start(statement))
+        previous = source.line_end(source.end(each.lifted[index - 1])) if index else start
+        if index and previous <= start and source.data[previous:start].lstrip().startswith(b"#"):
+            start = previous  # a comment between two lifted statements goes with them
+        old = source.indent(statement)
+        for line in context.edits.span(start, source.end(statement)).splitlines():
+            lines.append("    " + (line[len(old) :] if line.startswith(old) else line))
+    loss = " + ".join([*(context.edits.text(other) for other in each.others), context.edits.text(each.loss)])
+    lines.append(f"    return {', '.join([loss, *each.outputs])}")
+    return lines
+
+
+def _result(each: Backward) -> str:
+    loss = each.loss.id if isinstance(each.loss, ast.Name) and not each.others else "_"
+    return f"({', '.join([loss, *each.outputs])})" if each.outputs else loss
+
+
+def _plain(context: Context, each: Backward, forward: str, names: set[str]) -> tuple[str, str]:
+    assert each.step is not None
+    gradient, grads = _free("grad_fn", names), _free("grads", names)
+    optimizer = context.edits.text(each.step.value.func.value)  # type: ignore[attr-defined]
+    auxiliary = ", has_aux=True" if each.outputs else ""
+    maker = f"{gradient} = {context.imports.spell('mindspore.value_and_grad')}({forward}, None, {optimizer}.parameters{auxiliary})"
+    for clip in each.clips:
+        call = clip.value
+        assert isinstance(call, ast.Call)
+        limit = context.edits.text(call.args[1] if len(call.args) > 1 else next(k.value for k in call.keywords if k.arg == "max_norm"))
+        context.edits.replace_node(clip, f"{grads} = {context.imports.spell('mindspore.ops.clip_by_global_norm')}({grads}, {limit})")
+    context.edits.replace_node(each.step, f"{optimizer}({grads})")
+    for statement in each.idle:
+        delete_statement(context.edits, statement)
+    return f"{_result(each)}, {grads} = {gradient}({', '.join(each.inputs)})", maker
+
+
+def _kept(context: Context, each: Backward, forward: str) -> str:
+    """Gradients are added to each parameter's .grad, where the step, clipping and clearing find them."""
+    found = flow.networks(context, [*each.lifted, *each.others, each.loss])
+    if found:
+        parameters = (
+            f"{found[0]}.trainable_params()" if len(found) == 1 else "[" + ", ".join(f"*{name}.trainable_params()" for name in found) + "]"
+        )
+    else:
+        optimizers = _optimizers(context, each)
+        parameters = (
+            f"{optimizers[0]}.parameters" if len(optimizers) == 1 else "[" + ", ".join(f"*{name}.parameters" for name in optimizers) + "]"
+        )
+    arguments = "".join(f", {name}" for name in each.inputs)
+    left = _result(each).strip("()")
+    prefix = f"{left} = " if left != "_" else ""
+    return f"{prefix}{context.imports.spell('compat.backward')}({forward}, {parameters}{arguments})"
+
+
+def _optimizers(context: Context, each: Backward) -> list[str]:
+    from .steps import is_optimizer_method
+
+    scope: ast.AST | None = each.scope
+    while scope is not None:
+        found = [
+            context.source.text(node.func.value)  # type: ignore[attr-defined]
+            for node in ast.walk(scope)
+            if isinstance(node, ast.Call)
+            and (is_optimizer_method(context, node, "step") or is_optimizer_method(context, node, "zero_grad"))
+        ]
+        if found:
+            return list(dict.fromkeys(found))
+        scope = context.parents.get(scope)
+    return ["optimizer"]
+
+
+def _insert(context: Context, each: Backward, lines: list[str]) -> None:
+    source, newline = context.source, context.source.newline()
+    assert each.anchor is not None
+    indent = source.indent(each.anchor)
+    offset = source.line_start(source.start(each.anchor))
+    text = "".join((indent + line if line else "") + newline for line in lines)
+    spaced = source.data[:offset].rstrip(b" \t").endswith((b"\n\n", b"\n\r\n")) or not offset or _opens_block(context, each.anchor)
+    context.edits.before(offset, ("" if spaced else newline) + text)
+
+
+def _opens_block(context: Context, statement: ast.stmt) -> bool:
+    return context.block_of(statement)[0] is statement
+
+
+def _replace(context: Context, each: Backward, call: str, retained: set[ast.stmt]) -> None:
+    if each.place in each.lifted and each.place not in retained:
+        context.edits.replace_node(each.place, call)
+        gone = [*each.lifted, *each.merged, each.statement]
+    else:
+        context.edits.replace_node(each.statement, call)
+        gone = [*each.lifted, *each.merged]
+    for statement in gone:
+        if statement is not each.place and statement not in retained:
+            delete_statement(context.edits, statement)
+
+
+def _retain(context: Context, statement: ast.stmt) -> None:
+    """It runs here and again inside the function: its batch statistics must move once."""
+    context.find(statement, "MF202", "this network runs a second time where its gradient is taken; dropout masks would differ",
+                 "seed the dropout, or compute this loss before the other", severity="note")  # fmt: skip
+    nets = flow.networks(context, [statement])
+    if nets:
+        source = context.source
+        indent = source.indent(statement)
+        body = context.edits.text(statement).replace("\n" + indent, "\n" + indent + "    ")
+        header = f"with {context.imports.spell('compat.statistics_kept')}({', '.join(nets)}):"
+        context.edits.replace_node(statement, f"{header}{source.newline()}{indent}    {body}")

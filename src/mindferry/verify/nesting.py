@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -22,7 +23,10 @@ def rebuild(value: Any, replacements: Iterator[Tensor], is_tensor: Callable[[Any
         return next(replacements)
     items = [rebuild(item, replacements, is_tensor) for item in _items(value)]
     if isinstance(value, dict):
-        return type(value)(zip(value, items, strict=True))
+        copied = copy.copy(value)  # keeps what a subclass holds beside its items
+        for key, item in zip(value, items, strict=True):
+            copied[key] = item
+        return copied
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*items)
     if isinstance(value, list | tuple):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..artifacts import Comparison, Predictions
+from ..files import complete_or_absent
 from .backends.process import Worker
 from .compare import Measurement
 from .golden import Golden, open_golden
@@ -61,9 +62,17 @@ def verify(settings: Settings, show: Show = lambda text: None) -> Comparison:
     )
 
 
-def _record(settings: Settings, worker: Worker, inside: bool = False) -> Golden:
+def record(settings: Settings, path: Path, show: Show = lambda text: None) -> Golden:
+    """Write the golden file of the torch model to `path`."""
+    show("running the reference")
+    with complete_or_absent(path) as partial, Worker("torch", settings.reference) as worker:
+        _record(settings, worker, inside=True, path=partial)
+    return open_golden(path)
+
+
+def _record(settings: Settings, worker: Worker, inside: bool = False, path: Path | None = None) -> Golden:
     """What the reference computes; `inside`, with each module's inputs, is needed only to find a culprit."""
-    path = worker.scratch / "golden.safetensors"
+    path = path or worker.scratch / "golden.safetensors"
     modes = sorted({"eval" if mode == "jit" else mode for mode in settings.modes})
     payload = {"model": settings.model, "inputs": list(settings.inputs), "weights": settings.weights, "modes": modes}
     worker.call(f"{_TORCH}:record", {**payload, "seed": settings.seed, "golden": str(path), "inside": inside})

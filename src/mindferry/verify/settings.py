@@ -74,7 +74,7 @@ def settings(
         _modes(modes or str(table.get("modes", "eval,train"))),
         seed,
         Rule(k if k is not None else float(table.get("k", Rule().k)), float(table.get("floor", Rule().floor))),
-        golden,
+        golden.resolve() if golden is not None else None,
         notes,
     )
 

@@ -1,0 +1,49 @@
+"""The recorder as one file that needs nothing but torch: its modules joined, without mindferry."""
+
+from __future__ import annotations
+
+import ast
+from importlib.resources import files
+
+MODULES = ("nesting", "goldenfile", "named", "recorder")
+_DOCSTRING = '''"""Record a torch model for `mindferry verify --golden`. Needs torch and nothing else.
+
+    python record.py --model model:resnet50 --input 'float32[4,3,224,224]' -o resnet50.golden
+
+Copy the golden file to the machine that has MindSpore and compare there:
+
+    mindferry verify CONVERTED --golden resnet50.golden
+
+Written by `mindferry record --script`.
+"""'''
+
+
+def standalone() -> str:
+    """The text of the script."""
+    imports: dict[str, None] = {}
+    bodies: dict[str, None] = {}
+    for name in MODULES:
+        text = files(__package__).joinpath(f"{name}.py").read_text("utf-8")
+        tree = ast.parse(text)
+        lines = text.splitlines()
+        bodies[f"# {ast.get_docstring(tree, clean=False) or ''}".splitlines()[0]] = None
+        for node in tree.body[1:]:
+            source = "\n".join(lines[_first_line(node) - 1 : node.end_lineno])
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                if not (isinstance(node, ast.ImportFrom) and (node.level or node.module == "__future__")):
+                    imports[source] = None
+            else:
+                bodies[source] = None  # a name defined in two modules is written once
+    head = ["from __future__ import annotations", "\n".join(sorted(imports, key=_import_order))]
+    main = 'if __name__ == "__main__":\n    main()'
+    parts = [_DOCSTRING, *head, *(body for body in bodies if body != main), main]
+    return "\n\n".join(part for part in parts if part).replace("\n\nclass ", "\n\n\nclass ") + "\n"
+
+
+def _first_line(node: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def _import_order(line: str) -> tuple[bool, str]:
+    return line.startswith("from"), line

@@ -22,7 +22,7 @@ def edge_pads(padding, kernel_size, dilation):
 
 def pad_edges(x, pads, mode):
     """ops.pad by reflection, replication or wrapping; axis by axis where the mode has no kernel for this rank."""
-    if mode == "circular" or (mode == "reflect" and x.ndim > 4):
+    if mode == "circular" or (mode == "reflect" and len(pads) > 4):
         for index in range(len(pads) // 2):
             x = pad_axis(x, x.ndim - 1 - index, pads[2 * index], pads[2 * index + 1], mode)
         return x

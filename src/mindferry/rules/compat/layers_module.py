@@ -42,11 +42,13 @@ def walk_tensors(cell, prefix, recurse):
         buffers = getattr(owner, "buffer_names", ())
         held = dict(owner.parameters_and_names(expand=False))
         held.update((name, getattr(owner, name)) for name in buffers if getattr(owner, name) is not None)
+        is_norm = isinstance(owner, BATCH_NORMS)
         for name, tensor in held.items():
-            if id(tensor) in seen:
+            is_statistic = is_norm and name.startswith("moving_")
+            if id(tensor) in seen or (is_statistic and owner.use_batch_statistics):  # torch's would hold none
                 continue
             seen.add(id(tensor))
-            is_buffer = name in buffers or (isinstance(owner, BATCH_NORMS) and name.startswith("moving_"))
+            is_buffer = is_statistic or name in buffers
             name = TORCH_NAMES.get(name, name) if isinstance(owner, RENAMING) else name
             yield f"{path}.{name}" if path else name, tensor, is_buffer
 

@@ -1,0 +1,202 @@
+"""Activations with torch's arguments."""
+
+from mindspore import nn, ops
+
+
+class ReLU(nn.ReLU):
+    """mindspore.nn.ReLU that takes inplace, which has no meaning here."""
+
+    def __init__(self, inplace=False):
+        super().__init__()
+
+
+class ReLU6(nn.ReLU6):
+    """mindspore.nn.ReLU6 that takes inplace."""
+
+    def __init__(self, inplace=False):
+        super().__init__()
+
+
+class SiLU(nn.SiLU):
+    """mindspore.nn.SiLU that takes inplace."""
+
+    def __init__(self, inplace=False):
+        super().__init__()
+
+
+class Mish(nn.Cell):
+    """torch.nn.Mish; the gradient of mindspore.nn.Mish is off by 1e-3 on CPU."""
+
+    def __init__(self, inplace=False):
+        super().__init__()
+
+    def construct(self, input):
+        power = ops.exp(ops.minimum(input, ops.full_like(input, 20)))
+        ratio = power * (power + 2)  # tanh(log(1 + exp(x))), without MindSpore's tanh, which is flat beyond 5 on CPU
+        return input * ratio / (ratio + 2)
+
+
+class Hardswish(nn.HSwish):
+    """mindspore.nn.HSwish that takes inplace."""
+
+    def __init__(self, inplace=False):
+        super().__init__()
+
+
+class Hardsigmoid(nn.HSigmoid):
+    """mindspore.nn.HSigmoid that takes inplace."""
+
+    def __init__(self, inplace=False):
+        super().__init__()
+
+
+class LeakyReLU(nn.LeakyReLU):
+    """mindspore.nn.LeakyReLU with torch's default slope."""
+
+    def __init__(self, negative_slope=0.01, inplace=False):
+        super().__init__(negative_slope)
+
+
+class GELU(nn.GELU):
+    """mindspore.nn.GELU, exact unless approximate is 'tanh'."""
+
+    def __init__(self, approximate="none"):
+        super().__init__(approximate == "tanh")
+
+
+class ELU(nn.Cell):
+    """torch.nn.ELU with any alpha."""
+
+    def __init__(self, alpha=1.0, inplace=False):
+        super().__init__()
+        self.alpha = alpha
+
+    def construct(self, input):
+        return ops.relu(input) + self.alpha * (ops.exp(ops.minimum(input, ops.zeros_like(input))) - 1)
+
+
+class SELU(nn.Cell):
+    """torch.nn.SELU; mindspore.nn.SeLU has a wrong gradient on CPU."""
+
+    def __init__(self, inplace=False):
+        super().__init__()
+
+    def construct(self, input):
+        negative = 1.6732632423543772 * (ops.exp(ops.minimum(input, ops.zeros_like(input))) - 1)
+        return 1.0507009873554805 * (ops.relu(input) + negative)
+
+
+class CELU(nn.Cell):
+    """torch.nn.CELU."""
+
+    def __init__(self, alpha=1.0, inplace=False):
+        super().__init__()
+        self.alpha = alpha
+
+    def construct(self, input):
+        return ops.relu(input) + self.alpha * (ops.exp(ops.minimum(input, ops.zeros_like(input)) / self.alpha) - 1)
+
+
+class PReLU(nn.PReLU):
+    """mindspore.nn.PReLU with torch's argument names."""
+
+    def __init__(self, num_parameters=1, init=0.25, device=None, dtype=None):
+        super().__init__(num_parameters, init)
+        self.num_parameters = num_parameters
+
+
+class RReLU(nn.Cell):
+    """torch.nn.RReLU: a random slope in training, the mean slope in evaluation."""
+
+    def __init__(self, lower=1.0 / 8, upper=1.0 / 3, inplace=False):
+        super().__init__()
+        self.lower, self.upper = lower, upper
+
+    def construct(self, input):
+        slope = (self.lower + self.upper) / 2
+        if self.training:
+            slope = ops.rand_like(input) * (self.upper - self.lower) + self.lower
+        return ops.relu(input) - slope * ops.relu(-input)
+
+
+def implicit_axis(rank):
+    """The axis that torch's softmax takes when none is given."""
+    return 0 if rank in (0, 1, 3) else 1
+
+
+class Softmax(nn.Cell):
+    """torch.nn.Softmax, with or without dim."""
+
+    def __init__(self, dim=None):
+        super().__init__()
+        self.dim = dim
+
+    def construct(self, input):
+        return ops.softmax(input, implicit_axis(input.ndim) if self.dim is None else self.dim)
+
+
+class LogSoftmax(nn.Cell):
+    """torch.nn.LogSoftmax, with or without dim."""
+
+    def __init__(self, dim=None):
+        super().__init__()
+        self.dim = dim
+
+    def construct(self, input):
+        return ops.log_softmax(input, implicit_axis(input.ndim) if self.dim is None else self.dim)
+
+
+class Softmin(nn.Cell):
+    """torch.nn.Softmin, with or without dim."""
+
+    def __init__(self, dim=None):
+        super().__init__()
+        self.dim = dim
+
+    def construct(self, input):
+        return ops.softmax(-input, implicit_axis(input.ndim) if self.dim is None else self.dim)
+
+
+class Softmax2d(nn.Cell):
+    """torch.nn.Softmax2d: over the channels."""
+
+    def construct(self, input):
+        return ops.softmax(input, -3)
+
+
+class Softplus(nn.Cell):
+    """torch.nn.Softplus: the identity above threshold."""
+
+    def __init__(self, beta=1.0, threshold=20.0):
+        super().__init__()
+        self.beta, self.threshold = beta, threshold
+
+    def construct(self, input):
+        x = input * self.beta
+        soft = (ops.relu(x) + ops.log1p(ops.exp(-ops.abs(x)))) / self.beta
+        return ops.select(x > self.threshold, input, soft)
+
+
+class Hardtanh(nn.Hardtanh):
+    """mindspore.nn.Hardtanh that takes inplace and whole numbers."""
+
+    def __init__(self, min_val=-1.0, max_val=1.0, inplace=False):
+        super().__init__(float(min_val), float(max_val))
+
+
+class Threshold(nn.Cell):
+    """torch.nn.Threshold."""
+
+    def __init__(self, threshold, value, inplace=False):
+        super().__init__()
+        self.threshold, self.value = threshold, value
+
+    def construct(self, input):
+        return ops.select(input > self.threshold, input, ops.full_like(input, self.value))
+
+
+class GLU(nn.GLU):
+    """mindspore.nn.GLU with torch's argument name."""
+
+    def __init__(self, dim=-1):
+        super().__init__(dim)

@@ -1,0 +1,45 @@
+"""Max and average pooling with torch's arguments."""
+
+from mindspore import nn
+
+
+class MaxPool1d(nn.MaxPool1d):
+    """mindspore.nn.MaxPool1d with torch's arguments: the stride is the kernel unless given."""
+
+    def __init__(self, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False):
+        super().__init__(kernel_size, stride or kernel_size, "pad", padding, dilation, return_indices, ceil_mode)
+
+
+class MaxPool2d(nn.MaxPool2d):
+    """mindspore.nn.MaxPool2d with torch's arguments: the stride is the kernel unless given."""
+
+    def __init__(self, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False):
+        super().__init__(kernel_size, stride or kernel_size, "pad", padding, dilation, return_indices, ceil_mode)
+
+
+class MaxPool3d(nn.MaxPool3d):
+    """mindspore.nn.MaxPool3d with torch's arguments: the stride is the kernel unless given."""
+
+    def __init__(self, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False):
+        super().__init__(kernel_size, stride or kernel_size, "pad", padding, dilation, return_indices, ceil_mode)
+
+
+class AvgPool1d(nn.AvgPool1d):
+    """mindspore.nn.AvgPool1d with torch's arguments: the stride is the kernel unless given."""
+
+    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
+        super().__init__(kernel_size, stride or kernel_size, "pad", padding, ceil_mode, count_include_pad)
+
+
+class AvgPool2d(nn.AvgPool2d):
+    """mindspore.nn.AvgPool2d with torch's arguments: the stride is the kernel unless given."""
+
+    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+        super().__init__(kernel_size, stride or kernel_size, "pad", padding, ceil_mode, count_include_pad, divisor_override)
+
+
+class AvgPool3d(nn.AvgPool3d):
+    """mindspore.nn.AvgPool3d with torch's arguments: the stride is the kernel unless given."""
+
+    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+        super().__init__(kernel_size, stride or kernel_size, "pad", padding, ceil_mode, count_include_pad, divisor_override)

@@ -96,7 +96,8 @@ def _module(root: Path, relative: str) -> str:
 
 def read_symbols(layout: Layout) -> Symbols:
     """What the project's modules define. Two rounds, since files refer to each other in any order."""
-    symbols = Symbols(excluded=frozenset(file.module for file in layout.excluded))
+    roots = frozenset(file.module.partition(".")[0] for file in layout.python)
+    symbols = Symbols(excluded=frozenset(file.module for file in layout.excluded), roots=roots)
     rules = table()
     for _ in range(2):
         for file in layout.python:

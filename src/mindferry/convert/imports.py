@@ -116,7 +116,8 @@ class Imports:
 
     def _is_dropped(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
         name = _imported(node, alias, self.reading.module)
-        return name.partition(".")[0] in FRAMEWORKS or name in self.reading.symbols.excluded
+        symbols = self.reading.symbols
+        return (name.partition(".")[0] in FRAMEWORKS and not symbols.is_local(name)) or name in symbols.excluded
 
     def _replace(self, edits: Edits, node: ast.Import | ast.ImportFrom, kept: list[ast.alias], lines: list[str], only_one: bool) -> None:
         source = edits.source

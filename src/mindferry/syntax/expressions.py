@@ -149,7 +149,7 @@ class Expressions:
 
     def _call_ref(self, qual: str, node: ast.Call, arguments: list[Type], count: int) -> Type:
         head = qual.partition(".")[0]
-        if head in _FRAMEWORKS:
+        if head in _FRAMEWORKS and not self.symbols.is_local(qual):
             if qual in ("torch.max", "torch.min", "torch.median") and count >= 2:
                 paired = len(arguments) < 2 or arguments[1].kind == "int"
                 return tuple_of(TENSOR, TENSOR) if paired else TENSOR
@@ -197,7 +197,8 @@ class Expressions:
         }.get(name if qual.startswith("builtins.") else "", UNKNOWN)
 
     def _call_method(self, node: ast.Call, qual: str, count: int) -> Type:
-        assert isinstance(node.func, ast.Attribute)
+        if not isinstance(node.func, ast.Attribute):  # a bound method in a variable
+            return UNKNOWN
         receiver, name = self.types[node.func.value], node.func.attr
         if receiver.is_tensor:
             return method_result(name, count)

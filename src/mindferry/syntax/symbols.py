@@ -31,6 +31,7 @@ class Symbols:
     exports: dict[str, dict[str, Type]] = field(default_factory=dict)  # module -> its global names
     arguments: dict[str, dict[int | str, list[Type]]] = field(default_factory=dict)  # function -> what it is called with
     excluded: frozenset[str] = frozenset()  # modules left out of the conversion
+    roots: frozenset[str] = frozenset()  # top-level modules and packages of the project
     mentioned: set[str] = field(default_factory=set)  # every attribute's name that the project reads or calls
 
     def origin(self, qual: str) -> str:
@@ -42,6 +43,10 @@ class Symbols:
                 return qual
             qual = found.qual
         return qual
+
+    def is_local(self, qual: str) -> bool:
+        """Whether the project itself defines it, whatever its name: torchvision's own sources may be what is converted."""
+        return any(qual == module or qual.startswith(f"{module}.") for module in self.roots)
 
     def bases(self, qual: str, seen: frozenset[str] = frozenset()) -> list[str]:
         """The class and all its bases, nearest first, into torch's own names."""
@@ -56,7 +61,8 @@ class Symbols:
 
     def torch_base(self, qual: str) -> str:
         """The nearest base that is torch's or torchvision's own class, or ''."""
-        return next((base for base in self.bases(qual) if base.startswith(("torch.", "torchvision."))), "")
+        own = ("torch.", "torchvision.")
+        return next((base for base in self.bases(qual) if base.startswith(own) and base not in self.classes), "")
 
     def attribute(self, qual: str, name: str) -> Type:
         for base in self.bases(qual):

@@ -140,6 +140,15 @@ def test_a_batch_norm_is_known_by_its_statistics_and_its_counter_dropped():
     assert found.dropped == ("bn.num_batches_tracked",)
 
 
+def test_a_batch_norm_among_3d_convolutions_is_one_of_those_which_mindspore_nests_and_that_is_said():
+    shapes = NORM | {"bn.num_batches_tracked": (), "conv.weight": (4, 3, 3, 3, 3)}
+    assert plan(shapes)["bn.weight"] == ("bn.bn2d.gamma", (4,), "pattern")
+    assert plan(shapes, {"mindspore.nn.BatchNorm3d": {}})["bn.running_var"] == ("bn.bn2d.moving_variance", (4,), "record")
+    assert plan(shapes, {"mindspore.nn.BatchNorm2d": {}})["bn.weight"][0] == "bn.gamma"
+    back = {"bn.bn2d.gamma": (4,), "bn.bn2d.beta": (4,), "bn.bn2d.moving_mean": (4,), "bn.bn2d.moving_variance": (4,)}
+    assert {target for target, _, _ in plan(back, reverse=True).values()} == set(NORM)
+
+
 def test_without_its_counter_it_could_be_a_frozen_one_and_that_is_said():
     assert {how for _, _, how in plan(NORM).values()} == {"pattern"}
 

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 def convert_weights(
-    source: Path,
-    output: Path,
+    source: str | Path,
+    output: str | Path,
     *,
     model: str | None = None,
-    project: Path | None = None,
-    names: Path | None = None,
+    project: str | Path | None = None,
+    names: str | Path | None = None,
     key: str | None = None,
     reverse: bool = False,
     strict: bool = True,
@@ -43,7 +43,8 @@ def convert_weights(
     `project` and the file's structure. With `strict`, nothing is written unless every parameter finds its place.
     """
     source, output = Path(source), Path(output)
-    user_map = read_user_map(names) if names else UserMap()
+    project = Path(project) if project is not None else None
+    user_map = read_user_map(Path(names)) if names else UserMap()
     record = record if record is not None else record_of(project)
     with open_checkpoint(source, key, frozenset(allowed)) as checkpoint:
         shapes = {entry.name: entry.shape for entry in checkpoint.entries}

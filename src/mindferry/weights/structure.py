@@ -53,6 +53,8 @@ class _Known:
     def __init__(self, shapes: Mapping[str, Shape], record: Record | None) -> None:
         self.shapes = shapes
         self.classes = None if record is None else {short(name).rpartition(".")[2] for name in record}
+        # With 3-D convolutions, a batch norm is probably a 3-D one, which MindSpore names otherwise.
+        self.is_volumetric = self.may_hold("BatchNorm3d") and any(len(shape) == 5 for shape in shapes.values())
 
     @property
     def how(self) -> str:
@@ -127,7 +129,10 @@ def _children(owner: str, known: _Known, reverse: bool) -> tuple[str, str]:
             return f"{parent}{dot}{pairs[last]}", known.how
         return owner, known.how
     if reverse and last == "bn2d" and f"{owner}.moving_mean" in known.shapes:
-        return parent, known.how if known.may_hold("BatchNorm3d") else ""
+        return (parent, known.how) if known.may_hold("BatchNorm3d") else (owner, known.how)
+    if not reverse and known.is_volumetric and f"{owner}.running_mean".lstrip(".") in known.shapes:
+        is_mixed = known.may_hold("BatchNorm1d", "BatchNorm2d")
+        return f"{owner}.bn2d".lstrip("."), "pattern" if is_mixed else known.how
     return owner, ""
 
 

@@ -12,7 +12,7 @@ import pytest
 from mindferry.errors import MindferryError
 from mindferry.verify.backends.process import Worker, WorkerError
 
-FUNCTIONS = '''
+FUNCTIONS = """
 import ctypes, os, sys, time
 from mindferry.errors import MindferryError
 
@@ -50,7 +50,7 @@ def fork_then_die(payload, link):
     if os.fork() == 0:
         time.sleep(1000)
     os._exit(7)
-'''
+"""
 
 
 @pytest.fixture

@@ -84,9 +84,7 @@ def test_the_folder_alone_will_do_with_a_record_and_a_toml(tmp_path: Path) -> No
 def test_predictions_are_compared_over_both_pipelines(tmp_path: Path, label: int) -> None:
     import torch
 
-    torch_side, mindspore_side = projects(
-        tmp_path, torch=RESNET.torch + DATA_T, mindspore=RESNET.mindspore + DATA_M
-    )
+    torch_side, mindspore_side = projects(tmp_path, torch=RESNET.torch + DATA_T, mindspore=RESNET.mindspore + DATA_M)
     namespace: dict[str, object] = {"torch": torch}
     exec(DATA_T, namespace)
     images, labels = (torch.cat(part).numpy() for part in zip(*namespace["data"](), strict=True))  # type: ignore[operator]
@@ -157,9 +155,7 @@ def test_bad_input_is_one_sentence(tmp_path: Path, what: str) -> None:
         "class other(nn.Cell):\n    def __init__(self):\n        super().__init__()\n        self.v = nn.Dense(3, 4)\n"
         "    def construct(self, x):\n        return self.v(x)\n"
     )
-    torch_side, mindspore_side = projects(
-        tmp_path, torch=RESNET.torch + extra_t, mindspore=RESNET.mindspore + extra_m
-    )
+    torch_side, mindspore_side = projects(tmp_path, torch=RESNET.torch + extra_t, mindspore=RESNET.mindspore + extra_m)
     arguments, expected = BAD[what]
     result = run(mindspore_side, *(a.format(torch=torch_side) for a in arguments))
     assert isinstance(result.exception, MindferryError), result.output

@@ -243,7 +243,7 @@ class Net(nn.Module):
         self.classifier = nn.Linear(d, 3)
     def forward(self, ids):
         mask = (ids != 0)[:, None, None, :]
-        x = self.words(ids) + self.places(torch.arange(ids.shape[1]))
+        x = self.words(ids) + self.places(torch.arange(ids.shape[1], device=ids.device))
         x = self.norm(x)
         for layer in self.layers:
             x = layer(x, mask)

@@ -219,7 +219,9 @@ class Recorder:
         right = self.writer.read(key).to(tensor)
         return tensor + (right - tensor).detach() if tensor.is_floating_point() else right
 
-    def _visit_gradient(self, which: str, key: str, gradient: Tensor) -> Tensor:
+    def _visit_gradient(self, which: str, key: str, gradient: Tensor | None) -> Tensor | None:
+        if gradient is None:  # cuDNN's LSTM hands out none for an output that nobody used
+            return None
         self._keep(which, key, gradient)
         return self.writer.read(key).to(gradient) if which == "own" and key in self.writer.entries else gradient
 

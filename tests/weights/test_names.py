@@ -268,6 +268,15 @@ def test_a_users_map_wins_over_the_model_and_its_shapes_are_checked(project, tmp
         convert_weights(tmp_path / "b.pth", tmp_path / "b.safetensors", **options)
 
 
+def test_a_source_that_the_map_sends_elsewhere_is_not_also_taken_by_its_own_name():
+    from mindferry.weights.match import match
+    from mindferry.weights.tree import Slot, Tree
+
+    tree = Tree((Slot("a", "a", (2,), "float32", 0), Slot("b", "b", (2,), "float32", 1)), {"": ()})
+    found = match(tree, {"a": (2,)}, UserMap({"a": "b"}))
+    assert [(move.sources, move.target) for move in found.moves] == [(("a",), "b")] and found.missing == ("a",)
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

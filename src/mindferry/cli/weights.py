@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -44,19 +45,7 @@ def command() -> None:
 @click.option("--shard", metavar="SIZE", help="Split safetensors into files of at most this size, such as 5GB.")
 @click.option("--allow", multiple=True, metavar="NAME", help=ALLOW)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def convert(
-    source: Path,
-    output: Path,
-    model: str | None,
-    project: Path | None,
-    names: Path | None,
-    key: str | None,
-    reverse: bool,
-    strict: bool,
-    shard: str | None,
-    allow: tuple[str, ...],
-    as_json: bool,
-) -> None:
+def convert(source: Path, output: Path, shard: str | None, allow: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Write SOURCE in the other framework's names and format.
 
     \b
@@ -71,19 +60,7 @@ def convert(
     shard_bytes = _bytes(shard) if shard else 0
     try:
         with _progress("convert", source) as advance:
-            report = convert_weights(
-                source,
-                output,
-                model=model,
-                project=project,
-                names=names,
-                key=key,
-                reverse=reverse,
-                strict=strict,
-                shard_bytes=shard_bytes,
-                allowed=allow,
-                advance=advance,
-            )
+            report = convert_weights(source, output, shard_bytes=shard_bytes, allowed=allow, advance=advance, **options)
     except WeightsMismatchError as error:
         click.echo(dumps(error.report) if as_json else _text(error.report, wrote=False), nl=not as_json)
         sys.exit(1)

@@ -53,8 +53,10 @@ class _Matcher:
         self.tree, self.shapes, self.names, self.record = tree, shapes, names, record
         self.prefix = wrapper_prefix(shapes, [slot.path for slot in tree.slots])
         self.used: set[str] = set()
+        self.misfits: set[str] = set()  # slots whose tensor was found and doesn't fit
         self.mismatched: list[str] = []
         self.mapped = self._user_mapped()
+        self.claimed = {source for source, _ in self.mapped.values()}
 
     def plan(self) -> Plan:
         ties: dict[int, list[Slot]] = {}
@@ -68,18 +70,18 @@ class _Matcher:
             found = [move for move in map(self._find, slots) if move]
             moves += found[:1]
             aliases += found[1:]
-            if not found and not any(slot.path in _first_words(self.mismatched) for slot in slots):
+            if not found and not self.misfits.intersection(slot.path for slot in slots):
                 (kept if any(map(self._is_optional, slots)) else missing).append(slots[0].path)
-        dropped = [name for name in self.shapes if name not in self.used and is_counter(name, self.shapes)]
-        dropped += [name for name in self.shapes if name not in self.used and self.names.drops(name)]
-        rest = [n for n in self.shapes if n not in self.used and n not in dropped and n not in _first_words(self.mismatched)]
+        rest = [name for name in self.shapes if name not in self.used]
+        dropped = {name for name in rest if is_counter(name, self.shapes) or self.names.drops(name)}
+        unexpected = (name for name in rest if name not in dropped)
         return Plan(
             tuple(moves),
             tuple(aliases),
-            tuple(dropped),
+            tuple(name for name in rest if name in dropped),
             tuple(kept),
             tuple(missing),
-            tuple(rest),
+            tuple(unexpected),
             tuple(self.mismatched),
         )
 
@@ -89,16 +91,25 @@ class _Matcher:
         widened = slot.path.rpartition(".")[2] in layer_of(owner)[0].widened
         if slot.name in self.mapped or slot.path in self.mapped:
             return self._take_mapped(slot)
-        if self.shapes.get(self.prefix + slot.path) == slot.shape:
+        if self._free(slot.path) == slot.shape:
             return self._take(slot, (slot.path,), "exact")
         for name in dict.fromkeys((spelled, *_respelled(slot.path), slot.path)):
-            if (shape := self.shapes.get(self.prefix + name)) is not None:
+            if (shape := self._free(name)) is not None:
                 if fits(shape, slot.shape, widened):
                     return self._take(slot, (name,), how)
-                self.mismatched.append(f"{slot.path} {slot.shape} in the model, {self.prefix + name} {shape} in the file")
-                self.used.add(self.prefix + name)
+                self._misfit(slot, self.prefix + name, f"{shape} in the file")
                 return None
         return self._fold(slot, spelled, widened, "Transpose" in "".join(owner))
+
+    def _free(self, name: str) -> Shape | None:
+        """The shape of a tensor that nothing has taken yet."""
+        full = self.prefix + name
+        return None if full in self.used or full in self.claimed else self.shapes.get(full)
+
+    def _misfit(self, slot: Slot, source: str, what: str) -> None:
+        self.used.add(source)
+        self.misfits.add(slot.path)
+        self.mismatched.append(f"{slot.path} {slot.shape} in the model, {source} {what}")
 
     def _fold(self, slot: Slot, name: str, widened: bool, is_transposed: bool) -> Move | None:
         """Weight and spectral norm: torch stores the factors, a plain layer of MindSpore wants their product."""
@@ -112,7 +123,7 @@ class _Matcher:
             (spectral, (f"{parametrized}original", f"{parametrized}0._u", f"{parametrized}0._v"), 0),
         )
         for fold, sources, whole in forms:
-            shapes = [self.shapes.get(self.prefix + source) for source in sources]
+            shapes = [self._free(source) for source in sources]
             shape = shapes[whole]
             if None not in shapes and shape is not None and fits(shape, slot.shape, widened):
                 return self._take(slot, sources, "cell", fold)
@@ -137,7 +148,7 @@ class _Matcher:
         self.used.add(source)
         shape = transformed_shape(transform, self.shapes[source], source)
         if shape != slot.shape:
-            self.mismatched.append(f"{slot.path} {slot.shape} in the model, {source} {shape} by the map")
+            self._misfit(slot, source, f"{shape} by the map")
             return None
         return Move((source,), slot.name, slot.shape, "map", transform, slot.path)
 
@@ -223,7 +234,3 @@ def _respelled(path: str) -> list[str]:
     name, _, factor = local.rpartition("_")
     new = {"g": ("original0",), "v": ("original1", "0._v"), "orig": ("original",), "u": ("0._u",)}.get(factor, ())
     return [f"{owner}{dot}parametrizations.{name}.{ending}" for ending in new]
-
-
-def _first_words(lines: Iterable[str]) -> set[str]:
-    return {line.split(" ", 1)[0] for line in lines}

@@ -23,6 +23,7 @@ class Context:
     rewrites: list[Rewrite] = field(default_factory=list)
     parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
     handled: set[ast.AST] = field(default_factory=set)  # nodes that a pass takes care of itself
+    captured: dict[ast.AST, str] = field(default_factory=dict)  # nodes whose text a pass wants as it is before their parent changes
 
     def __post_init__(self) -> None:
         for parent in ast.walk(self.source.tree):

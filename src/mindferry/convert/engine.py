@@ -37,6 +37,8 @@ def convert_file(source: Source, symbols: Symbols, module: str = "__main__", is_
     for node in _inner_first(source.tree):
         if node not in context.handled and is_located(node):
             _convert_node(node, context)
+        if node in context.captured:
+            context.captured[node] = context.edits.text(node)
     _mark_findings(context)
     for each in PASSES:
         each.finish(context)

@@ -20,7 +20,7 @@ def api_of(node: ast.expr, reading: Reading, rules: Table) -> tuple[str, ast.exp
         return (qual, None) if qual.partition(".")[0] in FRAMEWORKS and not reading.symbols.is_local(qual) else ("", None)
     if isinstance(node, ast.Attribute):
         receiver = reading.type(node.value)
-        if receiver.is_tensor:
+        if receiver.is_tensor or kind.qual.startswith("torch.Tensor."):
             return f"torch.Tensor.{node.attr}", node.value
         if receiver.kind == "instance":
             return _method_api(receiver.qual, node.attr, reading, rules), node.value

@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Callable
 
 from .symbols import Symbols
-from .torch_types import DTYPES, TENSOR_ATTRIBUTES, call_result, method_result, module_call_result
+from .torch_types import DTYPES, TENSOR_ATTRIBUTES, UNMISTAKABLE, call_result, method_result, module_call_result
 from .types import (
     BOOL,
     FLOAT,
@@ -58,6 +58,7 @@ class Expressions:
     def __init__(self, symbols: Symbols, is_api: Callable[[str], bool]) -> None:
         self.symbols = symbols
         self.is_api = is_api
+        self.is_torch_file = False  # a method that only tensors have tells a tensor, though not in a file that has none
         self.types: dict[ast.AST, Type] = {}
         self._visitors: dict[type, Callable[[ast.AST, Scope], Type]] = {
             getattr(ast, name[1:]): getattr(self, name) for name in dir(self) if name[1:2].isupper()
@@ -108,7 +109,11 @@ class Expressions:
             return self._instance_member(base.qual, name)
         if base.kind == "tuple" and name in ("values", "indices") and len(base.items) == 2:
             return base.items[name == "indices"]
-        return Type("method", f".{name}") if base.kind != "unknown" else UNKNOWN
+        if base.kind != "unknown":
+            return Type("method", f".{name}")
+        if self.is_torch_file and name == "saved_tensors":  # of an autograd.Function's context
+            return list_of(TENSOR)
+        return Type("method", f"torch.Tensor.{name}") if self.is_torch_file and name in UNMISTAKABLE else UNKNOWN
 
     def _member(self, qual: str, name: str) -> Type:
         full = f"{qual}.{name}"
@@ -200,14 +205,14 @@ class Expressions:
         if not isinstance(node.func, ast.Attribute):  # a bound method in a variable
             return UNKNOWN
         receiver, name = self.types[node.func.value], node.func.attr
-        if receiver.is_tensor:
+        if receiver.is_tensor or (receiver.kind == "unknown" and qual.startswith("torch.Tensor.")):
             return method_result(name, count)
         if receiver.kind == "instance":
             own = self.symbols.method(receiver.qual, name)
             if own is not None:
                 self._note_arguments(qual, node, [self.types[argument] for argument in node.args], skip=1)
                 return own
-            return self._module_method(receiver, name)
+            return self._module_method(receiver, name, node)
         if receiver.kind == "str":
             return {"split": list_of(STR)}.get(name, STR)
         if receiver.kind == "list" and name == "pop":
@@ -217,9 +222,13 @@ class Expressions:
             return {"items": list_of(tuple_of(STR, value)), "values": list_of(value), "keys": list_of(STR), "get": value}.get(name, UNKNOWN)
         return UNKNOWN
 
-    def _module_method(self, receiver: Type, name: str) -> Type:
+    def _module_method(self, receiver: Type, name: str, node: ast.Call) -> Type:
         if not self.symbols.is_module(receiver.qual):
             return UNKNOWN
+        if name in ("register_buffer", "register_parameter") and receiver.qual in self.symbols.classes:
+            match node.args:
+                case [ast.Constant(value=str(attribute)), *_]:
+                    self.symbols.classes[receiver.qual].note(attribute, TENSOR)
         if name in ("to", "cuda", "cpu", "train", "eval", "half", "float", "double", "requires_grad_", "apply"):
             return receiver
         return {

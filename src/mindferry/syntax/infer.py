@@ -32,6 +32,7 @@ def read(source: Source, symbols: Symbols, module: str = "__main__", is_package:
          is_api: Callable[[str], bool] = lambda name: False) -> Reading:  # fmt: skip
     """Read the module; what it defines is added to `symbols`. Reading all files twice settles references between them."""
     reader = _Reader(symbols, module, is_package, is_api)
+    reader.values.is_torch_file = b"torch" in source.data
     scope = Scope()
     reader.block(source.tree.body, scope)
     while reader.deferred:
@@ -215,6 +216,7 @@ class _Reader:
         defaults: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults)) + list(arguments.defaults)
         static = any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in node.decorator_list)
         is_forward = bool(owner) and node.name in ("forward", "construct") and self.symbols.is_module(owner)
+        is_function = bool(owner) and node.name in ("forward", "backward") and self.symbols.torch_base(owner) == "torch.autograd.Function"
         called = self.symbols.arguments.get(qual, {})
         for index, argument in enumerate([*positional, *arguments.kwonlyargs]):
             if index == 0 and owner and not static and positional:
@@ -226,7 +228,8 @@ class _Reader:
                 kind = join(*called.get(index, []), *called.get(argument.arg, [])) if called else UNKNOWN
             if kind.kind in ("unknown", "none"):
                 kind = self.values.types.get(default, UNKNOWN) if default is not None else UNKNOWN
-            if kind.kind in ("unknown", "none") and (is_forward or _used_as_tensor(node, argument.arg)):
+            is_tensor = is_forward or (is_function and index > 0) or _used_as_tensor(node, argument.arg)
+            if kind.kind in ("unknown", "none") and is_tensor:
                 kind = TENSOR
             if kind.kind == "ref":
                 kind = Type("value", kind.qual)

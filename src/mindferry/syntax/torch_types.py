@@ -68,6 +68,15 @@ DISTINCTIVE = frozenset(
     "new_zeros new_ones new_tensor new_full new_empty addmm logsumexp narrow cumsum_ add_ mul_ div_ sub_ zero_ fill_ copy_ normal_ "
     "uniform_ exp_ sqrt_ rsqrt unbind numel".split()
 )
+IN_PLACE = frozenset(
+    "add_ sub_ mul_ div_ pow_ neg_ abs_ exp_ log_ sqrt_ rsqrt_ square_ floor_ ceil_ round_ trunc_ sign_ clamp_ clamp_min_ clamp_max_ clip_ "
+    "zero_ fill_ copy_ normal_ uniform_ random_ bernoulli_ exponential_ addcmul_ addcdiv_ addmm_ lerp_ masked_fill_ masked_scatter_ "
+    "scatter_ scatter_add_ index_add_ index_fill_ index_copy_ index_put_ unsqueeze_ squeeze_ transpose_ t_ relu_ sigmoid_ tanh_ "
+    "requires_grad_ detach_ resize_ resize_as_ remainder_ fmod_ eq_ gt_ ge_ lt_ le_ logical_not_ logical_and_ triu_ tril_ cumsum_ "
+    "erfinv_ bitwise_left_shift_ fill_diagonal_".split()
+)
+# Those of them, and others, that nothing but a tensor has in a file that uses torch, whatever is known of the receiver.
+UNMISTAKABLE = (DISTINCTIVE | IN_PLACE) - frozenset("unbind narrow clamp unfold matmul tanh sigmoid numel requires_grad_".split())
 
 DTYPES = frozenset(
     "float32 float float64 double float16 half bfloat16 complex64 cfloat complex128 cdouble uint8 int8 int16 short int32 int int64 long "

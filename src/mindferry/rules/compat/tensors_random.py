@@ -1,6 +1,7 @@
-"""Random numbers with torch's arguments."""
+"""Random numbers in the shape and type of a tensor, with torch's arguments."""
 
 import mindspore as ms
+from mindspore import ops
 
 
 class Generator(ms.Generator):
@@ -8,3 +9,36 @@ class Generator(ms.Generator):
 
     def __init__(self, device=None):
         super().__init__()
+
+
+def copied(x, source):
+    """What x.copy_(source) puts into x."""
+    source = source if isinstance(source, ms.Tensor) else ms.Tensor(source)
+    return ops.broadcast_to(source.astype(x.dtype), x.shape)
+
+
+def normal_like(x, mean=0.0, std=1.0):
+    return (ops.standard_normal(x.shape) * std + mean).astype(x.dtype)
+
+
+def uniform_like(x, low=0.0, high=1.0):
+    return (ops.rand(x.shape) * (high - low) + low).astype(x.dtype)
+
+
+def random_like(x, low=0, high=None):
+    """Whole numbers from low up to high; one number alone is high; none: what the type holds exactly."""
+    if high is None:
+        low, high = (0, low) if low else (0, 2**24)
+    return ops.floor(uniform_like(x.astype(ms.float32), low, high)).astype(x.dtype)
+
+
+def bernoulli_like(x, p=0.5):
+    return (ops.rand(x.shape) < p).astype(x.dtype)
+
+
+def exponential_like(x, lambd=1.0):
+    return (-ops.log(1.0 - ops.rand(x.shape)) / lambd).astype(x.dtype)
+
+
+def log_normal_like(x, mean=1.0, std=2.0):
+    return ops.exp(normal_like(x, mean, std))

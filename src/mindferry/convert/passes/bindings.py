@@ -1,0 +1,151 @@
+"""Where a name got its value, and whether anything else refers to the same tensor."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..context import Context
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+# Methods and attributes that share memory with the tensor they are of.
+VIEWS = frozenset(
+    "view view_as reshape transpose t permute unsqueeze squeeze expand expand_as narrow select chunk split unbind detach flatten unfold "
+    "diagonal movedim swapaxes swapdims contiguous data T mT real imag unflatten tensor_split to cpu cuda float".split()
+)
+CERTAIN_VIEWS = VIEWS - {"to", "cpu", "cuda", "float", "contiguous", "reshape", "flatten"}
+PARAMETERS = frozenset("parameters named_parameters trainable_params get_parameters parameters_and_names".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """How: fresh (its own tensor), alias or view (of `other`), shared (a container, attribute or loop holds it), argument."""
+
+    how: str
+    other: str = ""
+    is_parameter: bool = False  # certainly a network's parameter
+
+
+FRESH = Binding("fresh")
+
+
+class Names:
+    """Loads and stores of every name, scope by scope."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self._uses: dict[ast.AST, dict[str, list[ast.Name]]] = {}
+        for node in ast.walk(context.source.tree):
+            if isinstance(node, ast.Name):
+                self._uses.setdefault(self.scope(node), {}).setdefault(node.id, []).append(node)
+
+    def scope(self, node: ast.AST) -> ast.AST:
+        return self.context.enclosing(node, *FUNCTIONS) or self.context.source.tree
+
+    def is_loaded_after(self, name: str, node: ast.expr) -> bool:
+        """Whether the name is read once `node` has been evaluated: further down, or in the next round of a loop."""
+        source = self.context.source
+        end, scope = source.end(node), self.scope(node)
+        if isinstance(self.context.statement_of(node), ast.Return):
+            return False
+        loop = self.context.enclosing(node, ast.For, ast.While, ast.AsyncFor)
+        if loop is not None and self.context.enclosing(loop, *FUNCTIONS) is not self.context.enclosing(node, *FUNCTIONS):
+            loop = None
+        for use in self._uses_within(scope, name):
+            if not isinstance(use.ctx, ast.Load):
+                continue
+            if source.start(use) >= end:
+                return not self._rebound_before(name, node, use)
+            if loop is not None and self._inside(use, loop) and not self._inside(use, node) and not self._bound_in(name, loop):
+                return True
+        return False
+
+    def _uses_within(self, scope: ast.AST, name: str) -> Iterator[ast.Name]:
+        """In source order; nested functions may read the name too."""
+        found = [use for other, names in self._uses.items() if other is scope or self._inside(other, scope) for use in names.get(name, [])]
+        yield from sorted(found, key=self.context.source.start)
+
+    def _rebound_before(self, name: str, node: ast.expr, use: ast.Name) -> bool:
+        """`y = x.add_(1); x = 3; print(x)`: a plain assignment in the same block comes first."""
+        statement = self.context.statement_of(node)
+        block = self.context.block_of(statement)
+        for later in block[block.index(statement) :] if statement in block else []:
+            if self._inside(use, later):
+                return isinstance(later, ast.Assign) and later is statement and not self._inside(use, later.value)
+            if isinstance(later, ast.Assign) and any(isinstance(each, ast.Name) and each.id == name for each in later.targets):
+                return True
+        return False
+
+    def _bound_in(self, name: str, loop: ast.AST) -> bool:
+        return any(isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store) for each in ast.walk(loop))
+
+    def _inside(self, node: ast.AST, outer: ast.AST) -> bool:
+        current: ast.AST | None = node
+        while current is not None and current is not outer:
+            current = self.context.parents.get(current)
+        return current is outer
+
+    def binding(self, name: ast.Name) -> Binding:
+        """How the name's tensor came to be, judged by its last assignment above."""
+        scope, start = self.scope(name), self.context.source.start(name)
+        stores = [
+            use
+            for use in self._uses.get(scope, {}).get(name.id, [])
+            if isinstance(use.ctx, ast.Store)
+            and self.context.source.start(use) < start
+            and not isinstance(self.context.parents.get(use), ast.AugAssign)
+        ]
+        if stores:
+            return self._of_store(max(stores, key=self.context.source.start))
+        arguments = getattr(scope, "args", None)
+        if isinstance(arguments, ast.arguments):
+            listed = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+            if any(each is not None and each.arg == name.id for each in listed):
+                return Binding("argument")
+        return Binding("shared")
+
+    def _of_store(self, store: ast.Name) -> Binding:
+        statement: ast.AST | None = self.context.parents.get(store)
+        is_part = isinstance(statement, ast.Tuple | ast.List | ast.Starred)
+        while isinstance(statement, ast.Tuple | ast.List | ast.Starred):
+            statement = self.context.parents.get(statement)
+        if isinstance(statement, ast.Assign | ast.AnnAssign | ast.NamedExpr) and statement.value is not None:
+            return self._of_value(statement.value, is_part)
+        if isinstance(statement, ast.For | ast.comprehension):
+            return Binding("shared", is_parameter=_names_parameters(statement.iter))
+        return FRESH if isinstance(statement, ast.With | ast.withitem) else Binding("shared")
+
+    def _of_value(self, value: ast.expr, is_part: bool = False) -> Binding:
+        match value:
+            case ast.Name(id=other):
+                return Binding("alias", other)
+            case ast.Call(func=ast.Attribute(attr=name, value=owner)) if self.context.reading.type(owner).is_tensor:
+                if name in CERTAIN_VIEWS:
+                    return self._view_of(owner)
+                return self._of_value(owner) if name.endswith("_") and not name.startswith("_") else FRESH
+            case ast.Attribute(attr=name, value=owner) if self.context.reading.type(owner).is_tensor:
+                return self._view_of(owner) if name in VIEWS else Binding("shared")
+            case ast.Attribute(attr=name):
+                return Binding("shared", is_parameter=name in ("weight", "bias"))
+            case ast.Subscript(value=owner, slice=index):
+                if not self.context.reading.type(owner).is_tensor:
+                    return Binding("shared")
+                return FRESH if self.context.reading.type(index).kind in ("tensor", "list") else self._view_of(owner)
+            case ast.IfExp(body=body, orelse=orelse):
+                parts = [self._of_value(body), self._of_value(orelse)]
+                return next((each for each in parts if each.how != "fresh"), FRESH)
+            case ast.Tuple() if is_part:
+                return Binding("shared")
+        return FRESH
+
+    def _view_of(self, owner: ast.expr) -> Binding:
+        while isinstance(owner, ast.Attribute | ast.Subscript | ast.Call):
+            owner = owner.func if isinstance(owner, ast.Call) else owner.value
+            if isinstance(owner, ast.Attribute) and isinstance(owner.value, ast.Name) and owner.value.id == "self":
+                return Binding("view", f"self.{owner.attr}")
+        return Binding("view", owner.id) if isinstance(owner, ast.Name) else FRESH
+
+
+def _names_parameters(node: ast.expr) -> bool:
+    return any(isinstance(each, ast.Attribute) and each.attr in PARAMETERS for each in ast.walk(node))

@@ -1,0 +1,60 @@
+"""What only torch's own kernels and compilers need goes: `cudnn.benchmark = True`, `@torch.jit.ignore`."""
+
+from __future__ import annotations
+
+import ast
+
+from ..context import Context
+from ..imports import delete_statement
+
+SETTINGS = ("torch.backends.", "torch._dynamo.config.", "torch._inductor.config.", "torch.fx.config.")
+NOT_COMPILED = "compat.uncompiled"  # what the rules of torch's compiler decorators stand for
+
+
+def prepare(context: Context) -> None:
+    for node in ast.walk(context.source.tree):
+        if _is_setting(context, node):
+            context.handled |= set(ast.walk(node))
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            for decorator in node.decorator_list:
+                if _is_idle(context, decorator):
+                    context.handled |= set(ast.walk(decorator))
+
+
+def _is_setting(context: Context, node: ast.AST) -> bool:
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Attribute):
+        return False
+    owner = context.api(node.targets[0].value)
+    return f"{owner}.".startswith(SETTINGS)
+
+
+def _is_idle(context: Context, decorator: ast.expr) -> bool:
+    entry = context.rules.get(context.api(decorator.func if isinstance(decorator, ast.Call) else decorator))
+    return entry is not None and entry.like == NOT_COMPILED
+
+
+def finish(context: Context) -> None:
+    source, edits = context.source, context.edits
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Assign) and _is_setting(context, node):
+            _remove_setting(context, node)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            for decorator in node.decorator_list:
+                if _is_idle(context, decorator):
+                    end = source.line_end(source.end(decorator))
+                    edits.replace(source.line_start(source.start(decorator)), end, "")
+                    context.rewritten(decorator, "decorator", source.text(decorator), "")
+
+
+def _remove_setting(context: Context, node: ast.Assign) -> None:
+    target = node.targets[0]
+    assert isinstance(target, ast.Attribute)
+    before = context.source.text(node)
+    is_on = isinstance(node.value, ast.Constant) and node.value.value is True
+    if target.attr == "deterministic" and is_on:
+        context.edits.replace_node(node, f"{context.imports.spell('mindspore.set_deterministic')}(True)")
+    elif len(context.block_of(node)) == 1:
+        context.edits.replace_node(node, "pass")
+    else:
+        delete_statement(context.edits, node)
+    context.rewritten(node, "setting", before, context.edits.text(node))

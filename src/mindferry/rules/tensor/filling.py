@@ -1,0 +1,49 @@
+"""Methods that overwrite a tensor: here, the value that it gets. What becomes of it is the pass in_place's business."""
+
+from .. import Case, rule
+from .._call import Call
+
+
+@rule("torch.Tensor.zero_", cases=[Case("x * 2 + x.clone().zero_()", "x * 2 + ops.zeros_like(x.copy())", shapes=((2, 3),))])
+def zero(call: Call) -> None:
+    assert call.receiver is not None
+    call.replace(f"{call.name('mindspore.ops.zeros_like')}({call.of(call.receiver)})")
+
+
+rule("torch.Tensor.fill_", to="mindspore.ops.full_like", args="self value", rename={"value": "fill_value"}, cases=[
+    Case("x * x.clone().fill_(2.5)", "x * ops.full_like(x.copy(), 2.5)", shapes=((2, 3),)),
+    Case("x + x.clone().fill_(7)", "x + ops.full_like(x.copy(), 7)", inputs=("int64[2,3]",)),
+])  # fmt: skip
+rule("torch.Tensor.copy_", to="compat.copied", args="self src non_blocking", drop="non_blocking", cases=[
+    Case("x.clone().copy_(y) * x", "ms_compat.copied(x.copy(), y) * x", inputs=("float32[2,3]", "int64[3]")),
+])  # fmt: skip
+
+
+@rule("torch.Tensor.detach_", cases=[Case("(x * 2).detach_() * x", "ops.stop_gradient(x * 2) * x", shapes=((2, 3),))])
+def detach(call: Call) -> None:
+    assert call.receiver is not None
+    call.replace(f"{call.name('mindspore.ops.stop_gradient')}({call.of(call.receiver)})")
+
+
+for _name, _args, _call in (
+    ("normal", "mean std generator", "(0, 0.02)"), ("uniform", "from to generator", "(-1, 1)"), ("random", "from to generator", "(0, 10)"),
+    ("bernoulli", "p generator", "(0.3)"), ("exponential", "lambd generator", "(1.5)"), ("log_normal", "mean std generator", "(0, 0.5)"),
+):  # fmt: skip
+    rule(f"torch.Tensor.{_name}_", to=f"compat.{_name}_like", args=f"self {_args}", drop="generator", cases=[
+        Case(f"x.clone().{_name}_{_call}", f"ms_compat.{_name}_like(x.copy(), {_call[1:-1]})", shapes=((40, 30),), random=True),
+        Case(f"x.clone().{_name}_()", f"ms_compat.{_name}_like(x.copy())", shapes=((40, 30),), random=True),
+    ])  # fmt: skip
+for _name in ("cauchy_", "geometric_"):
+    rule(f"torch.Tensor.{_name}", missing="MindSpore draws no such numbers", strategy="wrapper", advice="draw them with numpy")
+
+
+@rule("torch.Tensor.masked_fill", to=".masked_fill", args="mask value", cases=[
+    Case("x.masked_fill(x > 0, -1e9)", "x.masked_fill(x > 0, -1e9)", shapes=((2, 3),)),
+    Case("x.masked_fill(mask=x == 0, value=float('-inf'))", "x.masked_fill(mask=x == 0, value=float('-inf'))", shapes=((2, 3),)),
+    Case("x.masked_fill(y, 7)", "x.masked_fill(y, 7)", inputs=("int64[2,3]", "bool[3]")),
+    Case("x.masked_fill(y > 0, z)", "ms_compat.masked_fill(x, y > 0, z)", shapes=((2, 3), (2, 3), ())),
+])  # fmt: skip
+def masked_fill(call: Call) -> None:
+    """A number may stay; a tensor needs its type and shape looked after."""
+    if call.kind("value").kind not in ("int", "float", "bool"):
+        call.use("compat.masked_fill")

@@ -139,7 +139,7 @@ class Difference:
     """One tensor on both sides: a module's output or gradient, a parameter's gradient, the network's output."""
 
     name: str
-    kind: str  # network, output, gradient, parameter, buffer
+    kind: str  # network, output, input, gradient, input gradient, parameter, buffer, loss, update
     shape: tuple[int, ...]
     max_abs: float
     max_rel: float  # largest absolute error / largest absolute reference value
@@ -148,7 +148,7 @@ class Difference:
     reference_error: float  # the reference's own float32 error against float64, same measure; nan where not measured
     own_error: float  # the module's error on the reference's own input; nan where not measured
     passed: bool
-    mode: str = "eval"  # eval, train, jit
+    mode: str = "eval"  # eval, train, jit, step
     call: int = 0  # which call of the module, from 0
     own_tolerance: float = math.nan  # what own_error had to stay under
     own_reference_error: float = math.nan  # the reference's own float32 error in the same run

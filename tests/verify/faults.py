@@ -17,7 +17,7 @@ from mindferry.errors import MindferryError
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from twins import BERT, GAN, LSTM, RESNET, TWINS, UNET, VIT, Twin
+from twins import BERT, GAN, LSTM, RESNET, TWINS, UNET, VIT, Twin, optimizers
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ BLOCKS = ("layers.0", "layers.1", "layers.2")
 
 FAULTS = (
     Fault("epsilon of a norm", RESNET, "eps=1e-5", "eps=1e-3", ("layers.0.bn1",)),
-    Fault("momentum of a norm", RESNET, "momentum=0.9", "momentum=0.1", ("layers.0.bn1.running_mean",)),
+    Fault("momentum of a norm", RESNET, "eps=1e-5, momentum=0.9", "eps=1e-5, momentum=0.1", ("layers.0.bn1.running_mean",)),
     Fault("padding on the wrong side", RESNET, "stride=2, pad_mode='pad', padding=2", "stride=2, pad_mode='pad', padding=(1, 3, 2, 2)", ("stem",)),
     Fault("missing activation", RESNET, "self.relu(self.bn1(self.conv1(x)))", "self.bn1(self.conv1(x))", ("layers.0",)),
     Fault("sign of the shortcut", RESNET, "y = y + x", "y = y - x", ("layers.0",)),
@@ -47,6 +47,8 @@ FAULTS = (
     Fault("norm that ignores the batch", RESNET, "self.bn2 = nn.BatchNorm2d(c)", "self.bn2 = nn.BatchNorm2d(c, use_batch_statistics=False)", ("layers.0.bn2",)),
     Fault("missing pooling", RESNET, "self.layers(self.pool(self.stem(x)))", "self.layers(self.stem(x))", (NETWORK,)),
     Fault("frozen parameter", RESNET, "self.drop =", "self.stem.weight.requires_grad = False\n        self.drop =", ("stem.weight",)),
+    Fault("decay on norms and biases", RESNET, "{\"params\": others, \"weight_decay\": 0.0}", "{\"params\": others, \"weight_decay\": 1e-4}", ("stem.bias",)),
+    Fault("momentum of the optimizer", RESNET, "learning_rate=0.1, momentum=0.9", "learning_rate=0.1, momentum=0.8", ("stem.weight",)),
     Fault("epsilon of a norm, slightly", VIT, "epsilon=1e-6", "epsilon=1e-5", ("attn.0.norm",)),
     Fault("approximate activation", VIT, "approximate=False", "approximate=True", ("mlp.0.act",)),
     Fault("softmax over the wrong axis", VIT, "axis=-1)", "axis=-2)", ("attn.0",)),
@@ -91,7 +93,7 @@ def plant(fault: Fault, folder: Path) -> tuple[bool, bool, str]:
 
     module, cell = fault.twin.mutate(fault.before, fault.after).load(folder)
     try:
-        comparison = compare(module, cell, fault.twin.inputs)
+        comparison = compare(module, cell, fault.twin.inputs, optimizers=optimizers(module, cell))
     except MindferryError as error:  # weights that don't fit are refused, by name
         return True, any(name in str(error) for name in fault.culprits), str(error)
     said = comparison.first_divergence
@@ -104,7 +106,7 @@ def false_alarm(twin: Twin, seed: int, folder: Path) -> str:
     from mindferry.verify.table import failures
 
     module, cell = twin.load(folder, seed)
-    comparison = compare(module, cell, twin.inputs, seed=seed)
+    comparison = compare(module, cell, twin.inputs, seed=seed, optimizers=optimizers(module, cell))
     return "" if comparison.passed else "; ".join(failures(comparison))
 
 

@@ -46,6 +46,12 @@ class Twin:
         return module, cell
 
 
+def optimizers(module: Any, cell: Any) -> tuple[Any, Any] | None:
+    """What makes the optimizers, where the twin has any."""
+    found = [getattr(sys.modules[type(net).__module__], "optimizer", None) for net in (module, cell)]
+    return (found[0], found[1]) if all(found) else None
+
+
 def _import(path: Path) -> Any:
     name = f"twin_{abs(hash(str(path)))}"
     spec = importlib.util.spec_from_file_location(name, path)
@@ -85,6 +91,12 @@ class Net(nn.Module):
         x = self.layers(self.pool(self.stem(x)))
         x = F.adaptive_avg_pool2d(x, 1).flatten(1)
         return self.fc(F.dropout(self.drop(x), 0.1, self.training))
+
+def optimizer(net):
+    decay = [p for p in net.parameters() if p.ndim > 1]
+    others = [p for p in net.parameters() if p.ndim <= 1]
+    groups = [{"params": decay, "weight_decay": 1e-4}, {"params": others, "weight_decay": 0.0}]
+    return torch.optim.SGD(groups, lr=0.1, momentum=0.9)
 """,
     """
 class Block(nn.Cell):
@@ -113,6 +125,12 @@ class Net(nn.Cell):
         x = self.layers(self.pool(self.stem(x)))
         x = ops.adaptive_avg_pool2d(x, 1).flatten(start_dim=1)
         return self.fc(ops.dropout(self.drop(x), 0.1, self.training))
+
+def optimizer(net):
+    decay = [p for p in net.trainable_params() if p.ndim > 1]
+    others = [p for p in net.trainable_params() if p.ndim <= 1]
+    groups = [{"params": decay, "weight_decay": 1e-4}, {"params": others, "weight_decay": 0.0}]
+    return nn.SGD(groups, learning_rate=0.1, momentum=0.9)
 """,
     ("float32[4,3,16,16]",),
 )

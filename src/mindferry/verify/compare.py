@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 class Measurement:
     """One tensor of the conversion against the reference's."""
 
-    mode: str  # eval, train, jit
+    mode: str  # eval, train, jit, step
     run: str  # whole: as the network runs; own: every module on the reference's values
-    kind: str  # network, output, input, gradient, input gradient, parameter, buffer
+    kind: str  # network, output, input, gradient, input gradient, parameter, buffer, loss, update
     name: str  # module path, or parameter name
     call: int
     key: str  # of the reference in the golden file; "" if it has none

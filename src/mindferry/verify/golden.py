@@ -39,6 +39,7 @@ class ModeRecord:
     cotangents: dict[int, str]
     parameters: dict[str, str]  # torch name -> key of its gradient
     buffers: dict[str, str]  # torch name -> key of its value after the run
+    loss: str = ""  # key
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,9 @@ class Golden:
     why: str  # why not float64
     seed: int
     inputs: tuple[Input, ...]
+    targets: tuple[Input, ...]
     weights: dict[str, str]
+    updates: dict[str, str]  # torch name -> key of what the optimizer adds to it
     modes: dict[str, ModeRecord]
     references: dict[str, Reference]
     entries: dict[str, dict[str, Any]]
@@ -119,13 +122,19 @@ def _golden(path: Path, facts: dict[str, Any], entries: dict[str, dict[str, Any]
         facts["reference"],
         facts["why"],
         facts["seed"],
-        tuple(Input(i["name"], i.get("key", ""), i.get("literal")) for i in facts["inputs"]),
+        _inputs(facts["inputs"]),
+        _inputs(facts["targets"]),
         facts["weights"],
+        facts["step"],
         {name: _mode(mode) for name, mode in facts["modes"].items()},
         {key: Reference(**error) for key, error in facts["errors"].items()},
         entries,
         start,
     )
+
+
+def _inputs(facts: list[dict[str, Any]]) -> tuple[Input, ...]:
+    return tuple(Input(item["name"], item.get("key", ""), item.get("literal")) for item in facts)
 
 
 def _mode(facts: dict[str, Any]) -> ModeRecord:
@@ -134,6 +143,5 @@ def _mode(facts: dict[str, Any]) -> ModeRecord:
         for c in facts["calls"]
     )
     cotangents = {int(index): key for index, key in facts["cotangents"]}
-    return ModeRecord(
-        calls, tuple(facts["outputs"]), facts["gradients"], cotangents, facts["parameters"], facts["buffers"]
-    )
+    outputs, gradients, loss = tuple(facts["outputs"]), facts["gradients"], facts["loss"]
+    return ModeRecord(calls, outputs, gradients, cotangents, facts["parameters"], facts["buffers"], loss)

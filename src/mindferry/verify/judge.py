@@ -95,7 +95,7 @@ def _tolerance(found: Measurement, golden: Golden, rule: Rule, measured: float) 
         return rule.floor * rule.k * (math.sqrt(depth) if found.run == "whole" or found.kind != "output" else 1.0)
     extra = 1.0 if found.kind == "network" else 0.0  # there the reference is torch's float32, which errs as well
     # A parameter's gradient is a sum over samples and places, which MindSpore adds up in plain order.
-    floor = rule.floor * (SUMS if found.kind in ("parameter", "buffer") else 1.0)
+    floor = rule.floor * (SUMS if found.kind in ("parameter", "buffer", "update") else 1.0)
     return max(floor, (rule.k + extra) * measured)
 
 

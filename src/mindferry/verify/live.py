@@ -22,11 +22,12 @@ def compare(
     modes: Sequence[str] = ("eval", "train"),
     rule: Rule | None = None,
     seed: int = 0,
+    optimizers: tuple[Any, Any] | None = None,
 ) -> Comparison:
     """Copy the torch module's weights into `cell` and compare the two on `inputs`, module by module.
 
     `inputs`: a tensor or array, a tuple of them, a dictionary for keyword arguments, or text such as
-    'float32[4,3,224,224]'.
+    'float32[4,3,224,224]'. `optimizers`: what makes torch's optimizer for the module, and MindSpore's for the cell.
     """
     from .backends import process
     from .backends.mindspore import against
@@ -40,12 +41,13 @@ def compare(
         path = Path(folder) / "golden.safetensors"
         recorded = sorted({"eval" if mode == "jit" else mode for mode in modes})
         try:
-            record(torch_module, _inputs(inputs, seed), path, modes=recorded, seed=seed)
+            optimizer = optimizers[0] if optimizers else None
+            record(torch_module, _inputs(inputs, seed), path, modes=recorded, seed=seed, optimizer=optimizer)
         except RecordError as error:
             raise MindferryError(str(error)) from None
         golden = open_golden(path)
         was_training = cell.training
-        measured = against(cell, golden, list(modes))
+        measured = against(cell, golden, list(modes), optimizer=optimizers[1] if optimizers else None)
         cell.set_train(was_training)
         verdict = judge(measured.measurements, golden, rule or Rule())
     notes = () if golden.reference == "float64" else (f"the reference does not run in float64 ({golden.why})",)

@@ -17,26 +17,32 @@ Tensor = Any  # torch.Tensor
 
 def build(spec: str) -> Any:
     """`package.module:factory` or `module:Class(depth=50)` -> what it makes."""
-    match = re.fullmatch(r"([\w.]+):(\w+)(\(.*\))?", spec)
-    if match is None:
-        raise RecordError(f"{spec!r} does not name a model; write module:factory, for instance model:resnet50")
-    module, name, arguments = match.groups()
-    try:
-        made = getattr(importlib.import_module(module), name)
-    except ModuleNotFoundError as error:
-        if error.name is not None and not f"{module}.".startswith(f"{error.name}."):
-            raise
-        raise RecordError(f"no module {module!r} in {sys.path[0]}; check --model {spec}") from None
-    except AttributeError:
-        raise RecordError(f"{module} has no {name!r}; check --model {spec}") from None
+    name, bracket, rest = spec.partition("(")
+    made = find(name)
     is_model = hasattr(made, "named_parameters") or hasattr(made, "parameters_and_names")
     if is_model and not isinstance(made, type):
         return made
-    positional, named = _literals(spec, arguments)
+    positional, named = _literals(spec, bracket + rest)
     return made(*positional, **named)
 
 
-def _literals(spec: str, arguments: str | None) -> tuple[list[Any], dict[str, Any]]:
+def find(spec: str) -> Any:
+    """`package.module:name` -> the object of that name."""
+    match = re.fullmatch(r"([\w.]+):(\w+)", spec)
+    if match is None:
+        raise RecordError(f"{spec!r} names nothing; write module:name, for instance model:resnet50")
+    module, name = match.groups()
+    try:
+        return getattr(importlib.import_module(module), name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and not f"{module}.".startswith(f"{error.name}."):
+            raise
+        raise RecordError(f"no module {module!r} in {sys.path[0]}; check {spec}") from None
+    except AttributeError:
+        raise RecordError(f"{module} has no {name!r}; check {spec}") from None
+
+
+def _literals(spec: str, arguments: str) -> tuple[list[Any], dict[str, Any]]:
     try:
         call = ast.parse(f"f{arguments or '()'}", mode="eval").body
         assert isinstance(call, ast.Call)

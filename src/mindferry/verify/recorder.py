@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from .goldenfile import GoldenWriter, RecordError
-from .named import build, load_weights, make_inputs, one_line, shake
+from .named import build, find, load_weights, make_inputs, one_line, shake
 from .nesting import leaves, rebuild
+from .update import run_steps
 
 FORMAT = "mindferry golden 1"
 Tensor = Any  # torch.Tensor
@@ -109,6 +110,8 @@ class Recorder:
     seed: int
     note: Note
     inside: bool  # inputs too
+    loss: Callable[..., Tensor] | None  # of the output and the targets; else a fixed random weighting of the outputs
+    targets: list[tuple[str, Any]]
     errors: dict[str, dict[str, float]] = field(default_factory=dict)
     reference: str = "float64"
     why: str = ""
@@ -160,9 +163,14 @@ class Recorder:
             return {}
         if facts is None:
             facts = {"calls": capture.calls, "outputs": capture.calls[-1]["outputs"], "gradients": gradients}
-            facts |= {"cotangents": [], "parameters": {}, "buffers": {}}
-        if gradients:
-            self._backward(mode, which, found, facts)
+            facts |= {"cotangents": [], "parameters": {}, "buffers": {}, "loss": ""}
+        if gradients and self.loss is not None:
+            total = self.loss(output, *(_as(value, dtype) for _, value in self.targets))
+            facts["loss"] = f"{mode}/loss"
+            self._keep(which, facts["loss"], total)
+            self._backward(mode, which, total, facts)
+        elif gradients:
+            self._backward(mode, which, self._weighted(mode, which, found, facts), facts)
         if mode == "train":
             for name, buffer in self.model.named_buffers():
                 if buffer.is_floating_point():
@@ -170,8 +178,8 @@ class Recorder:
                     self._keep(which, f"{mode}/buffer/{name}", buffer)
         return facts
 
-    def _backward(self, mode: str, which: str, outputs: list[Tensor], facts: dict[str, Any]) -> None:
-        """From a fixed random cotangent of the outputs to the gradient of every parameter."""
+    def _weighted(self, mode: str, which: str, outputs: list[Tensor], facts: dict[str, Any]) -> Tensor:
+        """The sum of all outputs, each times a fixed random number."""
         import torch
 
         generator = torch.Generator().manual_seed(self.seed)
@@ -186,6 +194,9 @@ class Recorder:
             total = total + (tensor * cotangent.to(tensor)).sum()
         if isinstance(total, float):
             raise RecordError("no output depends on a parameter, so there is no gradient; record eval only")
+        return total
+
+    def _backward(self, mode: str, which: str, total: Tensor, facts: dict[str, Any]) -> None:
         total.backward()
         for name, parameter in self.model.named_parameters():
             if parameter.grad is not None:
@@ -236,6 +247,21 @@ class Recorder:
         elif key in self.errors:
             self.errors[key][which] = _largest(tensor.double() - self.writer.read(key).to(tensor.device).double())
 
+    def step(self, make: Callable[[Any], Any]) -> dict[str, str]:
+        """Record what the optimizer does to each parameter: torch name -> key."""
+        import torch
+
+        self.note("optimizer")
+        names: list[str] = []
+        for which, dtype in (("write", torch.float64), ("own", torch.float32)):
+            with _cast(self.model, dtype):
+                keep = partial(self._keep_update, which)
+                names = run_steps(self.model, make, keep)
+        return {name: f"step/{name}" for name in names}
+
+    def _keep_update(self, which: str, name: str, update: Tensor) -> None:
+        self._keep(which, f"step/{name}", update)
+
     def _restore(self, buffers: dict[str, Tensor]) -> None:
         import torch
 
@@ -254,26 +280,32 @@ def record(
     seed: int = 0,
     title: str = "",
     inside: bool = True,
+    loss: Callable[..., Tensor] | None = None,
+    targets: Sequence[tuple[str, Any]] = (),
+    optimizer: Callable[[Any], Any] | None = None,
     note: Note = lambda text: None,
 ) -> None:
     """Write the golden file of `model` on `inputs` to `path`. Gradients are taken in the last of `modes`.
 
+    They are those of `loss(output, *targets)`, or of a fixed random weighting of all outputs. `optimizer(model)` makes
+    an optimizer, whose steps on made-up gradients are recorded as well.
     Outputs are enough to tell whether a conversion is right. With `inside`, every module's inputs are kept as well:
     they tell a module that is wrong from one that is called wrongly.
     """
     import torch
 
     device = next((str(parameter.device) for parameter in model.parameters()), "cpu")
-    inputs = [(name, value.to(device) if is_tensor(value) else value) for name, value in inputs]
+    inputs, targets = ([(n, v.to(device) if is_tensor(v) else v) for n, v in given] for given in (inputs, targets))
     writer = GoldenWriter(path, 4096 + 1500 * len(modes) * len(list(model.modules())))
     metadata: dict[str, Any] = {"format": FORMAT, "title": title, "torch": torch.__version__, "device": device}
-    metadata |= {"seed": seed, "weights": _write_weights(model, writer), "inputs": _write_inputs(inputs, writer)}
-    recorder = Recorder(model, inputs, writer, seed, note, inside)
+    metadata |= {"seed": seed, "weights": _write_weights(model, writer)}
+    metadata |= {"inputs": _write_inputs("input", inputs, writer), "targets": _write_inputs("target", targets, writer)}
+    recorder = Recorder(model, inputs, writer, seed, note, inside, loss, targets)
     was_training = model.training
-    try:
+    with _full_precision():
         metadata["modes"] = {mode: recorder.mode(mode, mode == modes[-1]) for mode in modes}
-    finally:
-        model.train(was_training)
+        metadata["step"] = recorder.step(optimizer) if optimizer is not None else {}
+    model.train(was_training)
     metadata |= {"reference": recorder.reference, "why": recorder.why, "errors": recorder.errors}
     writer.finish(metadata)
 
@@ -292,15 +324,31 @@ def _write_weights(model: Any, writer: GoldenWriter) -> dict[str, str]:
     return keys
 
 
-def _write_inputs(inputs: list[tuple[str, Any]], writer: GoldenWriter) -> list[dict[str, Any]]:
+def _write_inputs(kind: str, inputs: list[tuple[str, Any]], writer: GoldenWriter) -> list[dict[str, Any]]:
     facts = []
     for index, (name, value) in enumerate(inputs):
         if is_tensor(value):
-            writer.write(f"input/{index}", value)
-            facts.append({"name": name, "key": f"input/{index}"})
+            writer.write(f"{kind}/{index}", value)
+            facts.append({"name": name, "key": f"{kind}/{index}"})
         else:
             facts.append({"name": name, "literal": value})
     return facts
+
+
+@contextlib.contextmanager
+def _full_precision() -> Iterator[None]:
+    """No TF32 on a GPU: its error, 1e-3, would be taken for float32's, and hide faults."""
+    import torch
+
+    switches = (torch.backends.cudnn, torch.backends.cuda.matmul)
+    before = [switch.allow_tf32 for switch in switches]
+    for switch in switches:
+        switch.allow_tf32 = False
+    try:
+        yield
+    finally:
+        for switch, value in zip(switches, before, strict=True):
+            switch.allow_tf32 = value
 
 
 @contextlib.contextmanager
@@ -379,6 +427,9 @@ def main() -> None:
     parser.add_argument("--weights", help="a torch checkpoint; without one, the initial weights with some spread")
     parser.add_argument("--modes", default="eval,train", help="eval, train or both")
     parser.add_argument("--device", default="cpu", help="cpu, cuda, …")
+    parser.add_argument("--loss", help="module:function of the output and the targets; else a random weighting")
+    parser.add_argument("--target", action="append", default=[], help="what the loss compares with, like --input")
+    parser.add_argument("--optimizer", help="module:function that makes an optimizer for the model")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("-o", "--output", required=True, help="the golden file to write")
     options = parser.parse_args()
@@ -389,8 +440,17 @@ def main() -> None:
         model = build(options.model)
         load_weights(model, options.weights) if options.weights else shake(model, options.seed)
         inputs = make_inputs(options.input, options.seed)
-        model.to(options.device)
-        record(model, inputs, partial, modes=options.modes.split(","), seed=options.seed, title=options.model)
+        record(
+            model.to(options.device),
+            inputs,
+            partial,
+            modes=options.modes.split(","),
+            seed=options.seed,
+            title=options.model,
+            loss=find(options.loss) if options.loss else None,
+            targets=make_inputs(options.target, options.seed + 1),
+            optimizer=find(options.optimizer) if options.optimizer else None,
+        )
         os.replace(partial, options.output)
     except RecordError as error:
         sys.exit(f"record: {error}")

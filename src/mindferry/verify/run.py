@@ -74,13 +74,25 @@ def _record(settings: Settings, worker: Worker, inside: bool = False, path: Path
     """What the reference computes; `inside`, with each module's inputs, is needed only to find a culprit."""
     path = path or worker.scratch / "golden.safetensors"
     modes = sorted({"eval" if mode == "jit" else mode for mode in settings.modes})
-    payload = {"model": settings.model, "inputs": list(settings.inputs), "weights": settings.weights, "modes": modes}
-    worker.call(f"{_TORCH}:record", {**payload, "seed": settings.seed, "golden": str(path), "inside": inside})
+    payload = {
+        "model": settings.model,
+        "inputs": list(settings.inputs),
+        "weights": settings.weights,
+        "modes": modes,
+        "seed": settings.seed,
+        "golden": str(path),
+        "inside": inside,
+        "loss": settings.loss,
+        "targets": list(settings.targets),
+        "optimizer": settings.optimizer,
+    }
+    worker.call(f"{_TORCH}:record", payload)
     return open_golden(path)
 
 
 def _compare(settings: Settings, golden: Golden, worker: Worker) -> tuple[Verdict, tuple[str, ...]]:
     payload = {"model": settings.converted_model, "golden": str(golden.path), "modes": list(settings.modes)}
+    payload |= {"loss": settings.loss, "optimizer": settings.optimizer}
     measured = worker.call(f"{_MINDSPORE}:compare", payload)
     verdict = judge([_measurement(row) for row in measured["measurements"]], golden, settings.rule)
     return verdict, tuple(measured["unmatched"])

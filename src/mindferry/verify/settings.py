@@ -28,6 +28,9 @@ class Settings:
     seed: int = 0
     rule: Rule = field(default_factory=Rule)
     golden: Path | None = None
+    loss: str = ""
+    targets: tuple[str, ...] = ()
+    optimizer: str = ""
     notes: tuple[str, ...] = ()
 
 
@@ -75,6 +78,9 @@ def settings(
         seed,
         Rule(k if k is not None else float(table.get("k", Rule().k)), float(table.get("floor", Rule().floor))),
         golden.resolve() if golden is not None else None,
+        str(table.get("loss", "")),
+        tuple(table.get("targets", ())),
+        str(table.get("optimizer", "")),
         notes,
     )
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import MindferryError
 from ..compare import Measurement, distance
-from ..golden import CallRecord, Golden, ModeRecord, open_golden
+from ..golden import CallRecord, Golden, Input, ModeRecord, open_golden
 from ..goldenfile import RecordError
-from ..named import build
+from ..named import build, find
 from ..nesting import leaves, rebuild
 from ..predict import batches, save
+from ..update import LEAST, SIZE, STEPS, STRIDE, phase
 
 if TYPE_CHECKING:
     from .worker import Json, Link
@@ -34,12 +35,13 @@ class Measured:
 
 
 def compare(payload: Json, link: Link) -> Json:
-    """In the worker: {"model", "golden", "modes"} -> Measured as JSON."""
+    """In the worker: {"model", "golden", "modes", "loss", "optimizer"} -> Measured as JSON."""
     golden = open_golden(Path(payload["golden"]))
     link.doing(f"building {payload['model']}")
     cell = build_cell(payload["model"])
     link.state["cell"] = cell
-    return dataclasses.asdict(against(cell, golden, payload["modes"], link.doing))
+    loss, optimizer = (find(payload[name]) if payload[name] else None for name in ("loss", "optimizer"))
+    return dataclasses.asdict(against(cell, golden, payload["modes"], loss, optimizer, link.doing))
 
 
 def predict(payload: Json, link: Link) -> Json:
@@ -69,10 +71,16 @@ def build_cell(spec: str) -> Cell:
     return cell
 
 
-def against(cell: Cell, golden: Golden, modes: list[str], doing: Doing = lambda what: None) -> Measured:
+def against(
+    cell: Cell,
+    golden: Golden,
+    modes: list[str],
+    loss: Callable[..., Tensor] | None = None,
+    optimizer: Callable[[Cell], Cell] | None = None,
+    doing: Doing = lambda what: None,
+) -> Measured:
     """Run `cell` as the golden file says; `modes` out of eval, train, jit."""
     names = load_weights(cell, golden)
-    inputs = make_inputs(golden)
     measurements: list[Measurement] = []
     unmatched: dict[str, None] = {}
     for mode in modes:
@@ -80,7 +88,7 @@ def against(cell: Cell, golden: Golden, modes: list[str], doing: Doing = lambda 
         if record is None:
             raise MindferryError(f"{golden.path} holds no {mode} run; record it again with --modes {mode}")
         cell.set_train(mode == "train")
-        session = Session(cell, golden, record, mode, inputs, names, doing)
+        session = Session(cell, golden, record, mode, names, doing, loss)
         if mode == "jit":
             session.jit()
         else:
@@ -90,6 +98,10 @@ def against(cell: Cell, golden: Golden, modes: list[str], doing: Doing = lambda 
                     load_weights(cell, golden)  # running statistics have moved
         measurements += session.measurements
         unmatched |= dict.fromkeys(session.unmatched)
+    if optimizer is not None and golden.updates:
+        doing("the optimizer")
+        measurements += step(cell, golden, optimizer, names)
+        load_weights(cell, golden)
     return Measured(tuple(measurements), tuple(unmatched))
 
 
@@ -100,13 +112,38 @@ def load_weights(cell: Cell, golden: Golden) -> dict[str, str]:
     return {entry.source: entry.target for entry in load_torch_weights(cell, golden.state()).entries}
 
 
-def make_inputs(golden: Golden) -> tuple[list[Any], dict[str, Any]]:
+def step(
+    cell: Cell, golden: Golden, optimizer: Callable[[Cell], Cell], names: dict[str, str]
+) -> Iterator[Measurement]:
+    """What the optimizer does to each parameter on the same made-up gradients."""
+    import mindspore as ms
+    import numpy as np
+
+    made = optimizer(cell)
+    sources = {target: name for name, target in names.items()}
+    before = {p.name: as_numpy(p).copy() for p in cell.get_parameters()}
+    for turn in range(STEPS):
+        gradients = []
+        for parameter in made.parameters:
+            wave = np.sin(np.arange(parameter.size) * STRIDE + phase(sources.get(parameter.name, ""), turn))
+            gradient = (SIZE * (wave + LEAST * np.sign(wave))).astype(np.float32).reshape(parameter.shape)
+            gradients.append(ms.Tensor(gradient).astype(parameter.dtype))
+        made(tuple(gradients))
+    for parameter in cell.get_parameters():
+        key = golden.updates.get(sources.get(parameter.name, ""))
+        if key is not None:
+            update = as_numpy(parameter) - before[parameter.name]
+            found = distance(update, golden.array(key), is_parameter=True)
+            yield Measurement("step", "own", "update", sources[parameter.name], 0, key, update.shape, *found)
+
+
+def make_inputs(golden: Golden, items: Sequence[Input]) -> tuple[list[Any], dict[str, Any]]:
     import mindspore as ms
     import numpy as np
 
     positional: list[Any] = []
     named: dict[str, Any] = {}
-    for item in golden.inputs:
+    for item in items:
         value = ms.Tensor(np.array(golden.array(item.key))) if item.key else item.literal
         if item.name:
             named[item.name] = value
@@ -123,9 +160,9 @@ class Session:
     golden: Golden
     record: ModeRecord
     mode: str
-    inputs: tuple[list[Any], dict[str, Any]]
     names: dict[str, str]  # torch parameter -> MindSpore parameter
     doing: Doing
+    loss: Callable[..., Tensor] | None
     measurements: list[Measurement] = dataclasses.field(default_factory=list)
     unmatched: list[str] = dataclasses.field(default_factory=list)
     _seen: dict[tuple[str, int], bool] = dataclasses.field(default_factory=dict)
@@ -160,21 +197,30 @@ class Session:
         """The network compiled: no hooks there, so its outputs alone."""
         import mindspore as ms
 
-        positional, named = self.inputs
+        positional, named = make_inputs(self.golden, self.golden.inputs)
         self.doing("the compiled network")
         self._network(ms.jit(self.cell)(*positional, **named))
 
     def _call(self) -> Any:
-        positional, named = self.inputs
+        positional, named = make_inputs(self.golden, self.golden.inputs)
         return self.cell(*positional, **named)
 
     def _loss(self) -> Tensor:
         import mindspore as ms
         import numpy as np
 
-        found = leaves(self._call(), is_tensor)
+        output = self._call()
+        self.doing("the loss")
+        if self.record.loss:
+            if self.loss is None:
+                raise MindferryError(f"{self.golden.path} was recorded with a loss; name MindSpore's with [verify] loss")
+            total = self.loss(output, *make_inputs(self.golden, self.golden.targets)[0])
+            key = self.record.loss
+            row = CallRecord("loss", 0, "", ())
+            self._add("own", "loss", row, key, (), *distance(as_numpy(total), self.golden.array(key)))
+            return total
+        found = leaves(output, is_tensor)
         pairs = [(found[index], self.golden.array(key)) for index, key in self.record.cotangents.items()]
-        self.doing("the gradient")
         return sum((tensor * ms.Tensor(np.array(cotangent))).sum() for tensor, cotangent in pairs)
 
     @contextlib.contextmanager

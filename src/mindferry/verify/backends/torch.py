@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import MindferryError
 from ..goldenfile import RecordError
-from ..named import build, load_weights, make_inputs, shake
+from ..named import build, find, load_weights, make_inputs, shake
 from ..nesting import leaves
 from ..predict import batches, save
 
@@ -17,15 +17,26 @@ if TYPE_CHECKING:
 
 
 def record(payload: Json, link: Link) -> Json:
-    """In the worker: {"model", "inputs", "weights", "modes", "seed", "golden", "inside"}; writes the golden file."""
+    """In the worker: the payload of run.py's `_record` -> the golden file that it names."""
     from ..recorder import record as write
 
     try:
         model = build_module(payload["model"], payload["weights"], payload["seed"], link)
         inputs = make_inputs(payload["inputs"], payload["seed"])
         path, modes, title = Path(payload["golden"]), payload["modes"], payload["model"]
-        seed, inside = payload["seed"], payload["inside"]
-        write(model, inputs, path, modes=modes, seed=seed, title=title, inside=inside, note=link.doing)
+        write(
+            model,
+            inputs,
+            path,
+            modes=modes,
+            seed=payload["seed"],
+            title=title,
+            inside=payload["inside"],
+            loss=find(payload["loss"]) if payload["loss"] else None,
+            targets=make_inputs(payload["targets"], payload["seed"] + 1),
+            optimizer=find(payload["optimizer"]) if payload["optimizer"] else None,
+            note=link.doing,
+        )
     except RecordError as error:
         raise MindferryError(str(error)) from None
     link.state["model"] = model

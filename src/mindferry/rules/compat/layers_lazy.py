@@ -7,106 +7,100 @@ from .layers_conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2
 from .layers_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d
 
 
-class Lazy(nn.Cell):
-    """A layer whose first argument is the size of `axis` in its first input. Run it once before giving its parameters to an optimizer."""
+class Lazy:
+    """Comes before a layer's class: builds the layer when the first input tells the size of `axis`, its first argument.
 
-    def __init__(self, build, axis, *args, **kwargs):
-        super().__init__()
-        self.build, self.axis, self.arguments, self.options = build, axis, args, kwargs
-        self.inner = None
+    Run the network once before its parameters go to an optimizer or a checkpoint is loaded.
+    """
 
-    def construct(self, *inputs):
-        if self.inner is None:
-            self.inner = self.build(inputs[0].shape[self.axis], *self.arguments, **self.options).set_train(self.training)
-        return self.inner(*inputs)
+    axis = -1
+
+    def __init__(self, *args, **kwargs):
+        nn.Cell.__init__(self)
+        self.waiting = (args, kwargs)
+
+    def construct(self, input):
+        if self.waiting is not None:
+            is_training, (args, kwargs) = self.training, self.waiting
+            super().__init__(input.shape[self.axis], *args, **kwargs)
+            self.waiting = None
+            self.set_train(is_training)
+        return super().construct(input)
 
 
-class LazyLinear(Lazy):
+class LazyLinear(Lazy, Linear):
     """torch.nn.LazyLinear."""
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(Linear, -1, *args, **kwargs)
+    axis = -1
 
 
-class LazyConv1d(Lazy):
+class LazyConv1d(Lazy, Conv1d):
     """torch.nn.LazyConv1d."""
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(Conv1d, -2, *args, **kwargs)
+    axis = -2
 
 
-class LazyConvTranspose1d(Lazy):
+class LazyConvTranspose1d(Lazy, ConvTranspose1d):
     """torch.nn.LazyConvTranspose1d."""
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(ConvTranspose1d, -2, *args, **kwargs)
+    axis = -2
 
 
-class LazyBatchNorm1d(Lazy):
+class LazyBatchNorm1d(Lazy, BatchNorm1d):
     """torch.nn.LazyBatchNorm1d."""
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(BatchNorm1d, 1, *args, **kwargs)
+    axis = 1
 
 
-class LazyInstanceNorm1d(Lazy):
+class LazyInstanceNorm1d(Lazy, InstanceNorm1d):
     """torch.nn.LazyInstanceNorm1d."""
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(InstanceNorm1d, -2, *args, **kwargs)
+    axis = -2
 
 
-class LazyConv2d(Lazy):
+class LazyConv2d(Lazy, Conv2d):
     """torch.nn.LazyConv2d."""
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(Conv2d, -3, *args, **kwargs)
+    axis = -3
 
 
-class LazyConvTranspose2d(Lazy):
+class LazyConvTranspose2d(Lazy, ConvTranspose2d):
     """torch.nn.LazyConvTranspose2d."""
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(ConvTranspose2d, -3, *args, **kwargs)
+    axis = -3
 
 
-class LazyBatchNorm2d(Lazy):
+class LazyBatchNorm2d(Lazy, BatchNorm2d):
     """torch.nn.LazyBatchNorm2d."""
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(BatchNorm2d, 1, *args, **kwargs)
+    axis = 1
 
 
-class LazyInstanceNorm2d(Lazy):
+class LazyInstanceNorm2d(Lazy, InstanceNorm2d):
     """torch.nn.LazyInstanceNorm2d."""
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(InstanceNorm2d, -3, *args, **kwargs)
+    axis = -3
 
 
-class LazyConv3d(Lazy):
+class LazyConv3d(Lazy, Conv3d):
     """torch.nn.LazyConv3d."""
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(Conv3d, -4, *args, **kwargs)
+    axis = -4
 
 
-class LazyConvTranspose3d(Lazy):
+class LazyConvTranspose3d(Lazy, ConvTranspose3d):
     """torch.nn.LazyConvTranspose3d."""
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(ConvTranspose3d, -4, *args, **kwargs)
+    axis = -4
 
 
-class LazyBatchNorm3d(Lazy):
+class LazyBatchNorm3d(Lazy, BatchNorm3d):
     """torch.nn.LazyBatchNorm3d."""
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(BatchNorm3d, 1, *args, **kwargs)
+    axis = 1
 
 
-class LazyInstanceNorm3d(Lazy):
+class LazyInstanceNorm3d(Lazy, InstanceNorm3d):
     """torch.nn.LazyInstanceNorm3d."""
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(InstanceNorm3d, -4, *args, **kwargs)
+    axis = -4

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,20 +28,28 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reference" / "weights.md"
 LOADED = 15_000_000  # models of at most so many values are also loaded, and every value compared
 
-# Ten architectures and two more, as transformers builds them from their default configurations.
-ARCHITECTURES = (
-    ("BertConfig", "BertForMaskedLM"),
-    ("GPT2Config", "GPT2LMHeadModel"),
-    ("LlamaConfig", "LlamaForCausalLM"),
-    ("T5Config", "T5ForConditionalGeneration"),
-    ("BartConfig", "BartForConditionalGeneration"),
-    ("DistilBertConfig", "DistilBertForMaskedLM"),
-    ("ViTConfig", "ViTForImageClassification"),
-    ("CLIPConfig", "CLIPModel"),
-    ("Wav2Vec2Config", "Wav2Vec2Model"),
-    ("WhisperConfig", "WhisperForConditionalGeneration"),
-    ("MistralConfig", "MistralForCausalLM"),
-    ("DebertaV2Config", "DebertaV2Model"),
+# Ten architectures and two more, as transformers builds them from their default configurations; and the sizes of a
+# small one of each, for which there is memory and time to compare every value.
+_SMALL = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128}
+_PAIR = {
+    "d_model": 64,
+    **{f"{side}_layers": 2 for side in ("encoder", "decoder")},
+    **{f"{side}_ffn_dim": 128 for side in ("encoder", "decoder")},
+    **{f"{side}_attention_heads": 4 for side in ("encoder", "decoder")},
+}
+ARCHITECTURES: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("BertConfig", "BertForMaskedLM", _SMALL),
+    ("GPT2Config", "GPT2LMHeadModel", {"n_embd": 64, "n_layer": 2, "n_head": 4}),
+    ("LlamaConfig", "LlamaForCausalLM", _SMALL | {"num_key_value_heads": 4}),
+    ("T5Config", "T5ForConditionalGeneration", {"d_model": 64, "d_ff": 128, "num_layers": 2, "num_heads": 4, "d_kv": 16}),
+    ("BartConfig", "BartForConditionalGeneration", _PAIR),
+    ("DistilBertConfig", "DistilBertForMaskedLM", {"dim": 64, "n_layers": 2, "n_heads": 4, "hidden_dim": 128}),
+    ("ViTConfig", "ViTForImageClassification", _SMALL),
+    ("CLIPConfig", "CLIPModel", {"text_config": _SMALL, "vision_config": _SMALL, "projection_dim": 32}),
+    ("Wav2Vec2Config", "Wav2Vec2Model", _SMALL),
+    ("WhisperConfig", "WhisperForConditionalGeneration", _PAIR),
+    ("MistralConfig", "MistralForCausalLM", _SMALL | {"num_key_value_heads": 4}),
+    ("DebertaV2Config", "DebertaV2Model", _SMALL),
 )
 
 
@@ -68,12 +76,7 @@ def twin(module: Any, seen: dict[int, Any]) -> Any:
         return seen[id(module)]
     made = _layer(module, nn)
     if made is None:
-        made = _container(module, nn)
-        for name, child in module.named_children():
-            if isinstance(made, nn.SequentialCell | nn.CellList):
-                made.append(twin(child, seen))
-            else:
-                setattr(made, name, twin(child, seen))
+        made = _container(module, nn, {name: twin(child, seen) for name, child in module.named_children()})
         for name, value in module.named_parameters(recurse=False):
             setattr(made, name, seen[id(value)] if id(value) in seen else _parameter(value, name))
         for name, value in module.named_buffers(recurse=False):
@@ -135,16 +138,20 @@ def _BUILDERS(tnn: Any, nn: Any) -> dict[Any, Callable[[Any, bool], Any]]:
     }
 
 
-def _container(module: Any, nn: Any) -> Any:
+def _container(module: Any, nn: Any, children: dict[str, Any]) -> Any:
     import torch.nn as tnn
 
     class Twin(nn.Cell):
         pass
 
-    kinds = {tnn.Sequential: nn.SequentialCell, tnn.ModuleList: nn.CellList}
-    if type(module) in kinds and all(name.isdigit() for name, _ in module.named_children()):
-        return kinds[type(module)]([])
-    return Twin()
+    if type(module) is tnn.Sequential:
+        return nn.SequentialCell(OrderedDict(children))  # by name: a slice of a Sequential keeps its numbers
+    if type(module) is tnn.ModuleList:
+        return nn.CellList(list(children.values()))
+    made = Twin()
+    for name, child in children.items():
+        setattr(made, name, child)
+    return made
 
 
 def _parameter(value: Any, name: str) -> Any:
@@ -177,8 +184,8 @@ def _tie(module: Any, cell: Any, seen: dict[int, Any]) -> None:
         seen[id(value)] = getattr(cell, ours)
 
 
-def models(filters: list[str]) -> Iterator[tuple[str, Any]]:
-    """Every model, without memory for its values: only names and shapes matter here."""
+def models(filters: list[str]) -> Iterator[tuple[str, Any, Any]]:
+    """Every model without memory for its values, and the one to load values into, if there is a small enough one."""
     import torch
 
     sys.path.insert(0, str(ROOT / "tests" / "support"))
@@ -191,21 +198,22 @@ def models(filters: list[str]) -> Iterator[tuple[str, Any]]:
             # RegNet computes its widths with tensors, which then need values.
             with torch.device("cpu" if name.startswith("regnet") else "meta"):
                 model = zoo.get_model(name, weights=None, **extra)
-            yield f"torchvision {name}", model
+            size = sum(value.numel() for value in model.parameters())
+            yield f"torchvision {name}", model, model if size <= LOADED else None
     import transformers
 
-    for config, name in ARCHITECTURES:
+    for config, name, sizes in ARCHITECTURES:
         if not filters or any(part in name for part in filters):
             with torch.device("meta"):
                 model = getattr(transformers, name)(getattr(transformers, config)())
             model.tie_weights()
-            yield f"transformers {name}", model
+            yield f"transformers {name}", model, getattr(transformers, name)(getattr(transformers, config)(**sizes))
 
 
 _WITH_BACKBONE = ("fasterrcnn", "maskrcnn", "keypointrcnn", "retinanet", "fcos", "ssd300", "ssdlite320", "deeplabv3", "fcn", "lraspp")
 
 
-def row(name: str, model: Any) -> Row:
+def row(name: str, model: Any, small: Any) -> Row:
     from mindspore.nn.utils import no_init_parameters
 
     with no_init_parameters():
@@ -217,8 +225,7 @@ def row(name: str, model: Any) -> Row:
     if left:
         print(name, "missing", plan.missing[:3], "unexpected", plan.unexpected[:3], plan.mismatched[:3], file=sys.stderr)
     guessed, wrong = _without_a_model(tree, shapes)
-    size = sum(value.numel() for value in model.parameters())
-    loaded = _load(model) if size <= LOADED else "-"
+    loaded = _load(small) if small is not None else "-"
     return Row(name, len(shapes), counts["exact"], counts["cell"], len(plan.dropped), len(plan.aliases), left, loaded, guessed, wrong)
 
 
@@ -239,7 +246,8 @@ def _load(model: Any) -> str:
 
     from mindferry import load_torch_weights
 
-    model = model.to_empty(device="cpu")
+    if any(value.is_meta for value in model.parameters()):
+        model = model.to_empty(device="cpu")
     generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
         for value in (*model.parameters(), *model.buffers()):
@@ -272,7 +280,8 @@ else is a cell with the same children, parameters and buffers. Torch's names wer
 - **tensors**: entries of the state dict. **exact**: same name and shape. **cell**: renamed or reshaped because of the
   cell's class. **dropped**: `num_batches_tracked`. **tied**: second names of shared tensors, counted under exact or cell too.
 - **left**: missing, unexpected or of another shape. Nothing is matched by pattern when the model is given.
-- **loaded**: models of at most {loaded} million values were also loaded with random values, and every value compared.
+- **loaded**: torchvision's models of at most {loaded} million values, and a small one of each of transformers'
+  architectures, were also loaded with random values, and every value compared (folded weight norms excepted).
 - **guessed** and **wrong**: what happens without the model and without a conversion record, from the file alone: names
   by pattern (the command lists them), and how many names then differ from the model's.
 
@@ -308,8 +317,8 @@ def main() -> None:
     parser.add_argument("filters", nargs="*", help="only models whose name holds one of these; the page is then not written")
     options = parser.parse_args()
     rows = []
-    for name, model in models(options.filters):
-        rows.append(row(name, model))
+    for name, model, small in models(options.filters):
+        rows.append(row(name, model, small))
         print(*rows[-1].__dict__.values(), file=sys.stderr, flush=True)
     if not options.filters:
         PAGE.parent.mkdir(parents=True, exist_ok=True)

@@ -171,6 +171,19 @@ def test_tied_weights_and_buffers_arrive():
     np.testing.assert_array_equal(cell.scale.asnumpy(), [3, 4])
 
 
+def test_a_buffer_that_was_not_yet_initialized_keeps_the_loaded_values():
+    from mindspore.common.initializer import Zero
+
+    class Net(mnn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("scale", ms.Tensor(shape=(2,), dtype=ms.float32, init=Zero()))
+
+    cell = Net()
+    load_torch_weights(cell, {"scale": torch.tensor([3.0, 4.0])})
+    np.testing.assert_array_equal(cell.scale.asnumpy(), [3, 4])
+
+
 def test_tied_weights_may_be_stored_once():
     table = torch.rand(5, 3)
     assert load_torch_weights(Tied(), {"head.weight": table, "scale": torch.zeros(2)}).complete

@@ -36,7 +36,7 @@ def test_every_model_of_the_zoo_is_on_the_page_and_none_leaves_a_tensor_over(zoo
     from torchvision import models
 
     expected = {f"torchvision {name}" for name in models.list_models()}
-    expected |= {f"transformers {name}" for _, name in zoo.ARCHITECTURES}
+    expected |= {f"transformers {name}" for _, name, _ in zoo.ARCHITECTURES}
     assert set(rows()) == expected
     assert {row[5] for row in rows().values()} == {"0"}
     assert {row[6] for row in rows().values()} == {"equal", "-"}
@@ -44,7 +44,7 @@ def test_every_model_of_the_zoo_is_on_the_page_and_none_leaves_a_tensor_over(zoo
 
 @pytest.mark.parametrize("name", ["squeezenet1_0", "mobilenet_v3_small", "shufflenet_v2_x0_5"])
 def test_the_page_says_what_the_command_finds(zoo, name):
-    (label, model), *_ = zoo.models([name])
-    found = zoo.row(label, model)
+    (label, model, small), *_ = zoo.models([name])
+    found = zoo.row(label, model, small)
     assert rows()[label] == [str(value) for value in list(found.__dict__.values())[1:]]
     assert found.tensors == found.exact + found.cell + found.dropped

@@ -94,6 +94,8 @@ def _set(place: Any, array: Array, slot: Slot) -> None:
     if isinstance(place, ms.Parameter):
         place.set_data(tensor)
     else:
+        if place.has_init:
+            place.init_data()  # otherwise its initializer would run later, over the new values
         place.assign_value(tensor)
 
 

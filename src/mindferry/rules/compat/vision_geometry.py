@@ -32,15 +32,15 @@ def resized_size(height, width, size, max_size=None):
 
 
 def resize_array(array, size, interpolation, antialias):
-    rows = resize_weights(array.shape[-2], size[0], interpolation, antialias)
-    columns = resize_weights(array.shape[-1], size[1], interpolation, antialias)
+    rows = pixel_weights(array.shape[-2], size[0], interpolation, antialias)
+    columns = pixel_weights(array.shape[-1], size[1], interpolation, antialias)
     if array.dtype.kind == "f":
         return (rows @ array.astype(np.float64) @ columns.T).astype(array.dtype)
     limits = np.iinfo(array.dtype)
     return np.clip(np.rint(rows @ array.astype(np.float64) @ columns.T), limits.min, limits.max).astype(array.dtype)
 
 
-def resize_weights(old, new, interpolation, antialias):
+def pixel_weights(old, new, interpolation, antialias):
     """How much of each old pixel is in each new one."""
     scale = old / new
     if interpolation in (0, 6):  # nearest, nearest-exact
@@ -53,17 +53,17 @@ def resize_weights(old, new, interpolation, antialias):
         distance = (
             np.abs(pixels[None, :] - np.clip(centres, *((0.5, old - 0.5) if not antialias else (-np.inf, np.inf)))[:, None]) / stretch
         )
-        weights = np.maximum(0.0, 1.0 - distance) if interpolation == 2 else cubic(distance, -0.5)
+        weights = np.maximum(0.0, 1.0 - distance) if interpolation == 2 else cubic_kernel(distance, -0.5)
         return weights / weights.sum(1, keepdims=True)
     weights = np.zeros((new, old))
     first = np.floor(centres - 0.5).astype(int)
     for offset in range(-1, 3):  # beyond the border, the border pixel counts again
-        weight = cubic(np.abs(first + offset + 0.5 - centres), -0.75)
+        weight = cubic_kernel(np.abs(first + offset + 0.5 - centres), -0.75)
         np.add.at(weights, (np.arange(new), np.clip(first + offset, 0, old - 1)), weight)
     return weights
 
 
-def cubic(x, a):
+def cubic_kernel(x, a):
     near = (a + 2) * x**3 - (a + 3) * x**2 + 1
     return np.where(x < 1, near, np.where(x < 2, a * (x**3 - 5 * x**2 + 8 * x - 4), 0.0))
 

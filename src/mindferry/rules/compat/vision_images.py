@@ -81,13 +81,18 @@ def to_pil_image(image, mode=None):
         image = (image * 255).astype(np.uint8)
     if image.shape[2] == 1:
         return Image.fromarray(image[:, :, 0]) if mode is None else Image.fromarray(image[:, :, 0]).convert(mode)
-    picture = Image.fromarray(image, {2: "LA", 3: "RGB", 4: "RGBA"}[image.shape[2]])
+    picture = Image.fromarray(np.ascontiguousarray(image))
     return picture if mode in (None, picture.mode) else picture.convert(mode)
 
 
 def convert_image_dtype(image, dtype=ms.float32):
     """torchvision's convert_image_dtype: the range goes with the type."""
-    return on_array(_convert_range, image, ms.dtype_to_nptype(dtype) if isinstance(dtype, type(ms.float32)) else np.dtype(dtype))
+    return on_array(_convert_range, image, numpy_dtype(dtype))
+
+
+def numpy_dtype(dtype):
+    """numpy's type for one of MindSpore's or numpy's own."""
+    return np.dtype(dtype if isinstance(dtype, (type, str, np.dtype)) else ms.dtype_to_nptype(dtype))
 
 
 def _convert_range(array, dtype):

@@ -67,7 +67,7 @@ class CenterCrop(Transform):
         return center_crop_image(img, self.size)
 
 
-class Pad(Transform):
+class ImagePad(Transform):
     def __init__(self, padding, fill=0, padding_mode="constant"):
         self.padding, self.fill, self.padding_mode = padding, fill, padding_mode
 

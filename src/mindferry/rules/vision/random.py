@@ -71,3 +71,18 @@ def vertical_flip(call: Call) -> None:
 def random_resized_crop(call: Call) -> None:
     if not (is_given(call, "pil") and set_interpolation(call, "BILINEAR")):
         call.use_like()
+
+
+@rule(
+    "torchvision.transforms.Grayscale",
+    to="mindspore.dataset.vision.Grayscale",
+    args="num_output_channels",
+    like="compat.Grayscale",
+    cases=text(
+        "T.Compose([T.Grayscale(num_output_channels=3), T.ToTensor()])",
+        "ms_compat.Compose([vision.Grayscale(num_output_channels=3), vision.ToTensor()])",
+    ),
+)
+def grayscale(call: Call) -> None:
+    if not is_given(call, "pil"):
+        call.use_like()

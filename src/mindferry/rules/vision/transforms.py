@@ -88,7 +88,7 @@ def center_crop(call: Call) -> None:
     to="mindspore.dataset.vision.Pad",
     args="padding fill padding_mode",
     rename={"fill": "fill_value"},
-    like="compat.Pad",
+    like="compat.ImagePad",
     cases=text(
         "T.Compose([T.Pad(4, padding_mode='reflect'), T.ToTensor()])",
         "ms_compat.Compose([vision.Pad(4, padding_mode=vision.Border.REFLECT), vision.ToTensor()])",

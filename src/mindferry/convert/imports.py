@@ -96,7 +96,7 @@ class Imports:
         """Replace the torch imports by what the converted file needs."""
         present = {kind.qual for kind in self.reading.scope.names.values() if kind.kind == "ref"}
         missing = [home for home in HOMES if home in self.homes and home not in present]
-        statements = list(_import_statements(edits.source.tree))
+        statements = list(_import_statements(edits.source))
         for node, top_level, only_one in statements:
             dropped = [alias for alias in node.names if self._is_dropped(node, alias)]
             if not dropped:
@@ -160,16 +160,17 @@ def _home(qual: str) -> str | None:
     return None
 
 
-def _import_statements(tree: ast.Module) -> list[tuple[ast.Import | ast.ImportFrom, bool, bool]]:
+def _import_statements(source: Source) -> list[tuple[ast.Import | ast.ImportFrom, bool, bool]]:
     """(statement, is at module level, is alone in its block), in source order."""
     found: list[tuple[ast.Import | ast.ImportFrom, bool, bool]] = []
-    for parent in ast.walk(tree):
+    for parent in source.nodes:
         for name in ("body", "orelse", "finalbody"):
             block = getattr(parent, name, None)
             if isinstance(block, list):
                 imports = [each for each in block if isinstance(each, ast.Import | ast.ImportFrom)]
                 found += [
-                    (each, parent is tree, len(block) == len(imports) and each is imports[-1] and parent is not tree) for each in imports
+                    (each, parent is source.tree, len(block) == len(imports) and each is imports[-1] and parent is not source.tree)
+                    for each in imports
                 ]
     return sorted(found, key=lambda each: (each[0].lineno, each[0].col_offset))
 
@@ -179,7 +180,8 @@ def _imported(node: ast.Import | ast.ImportFrom, alias: ast.alias, module: str) 
         return alias.name
     if node.level:
         parts = module.split(".")[: -node.level] if node.level else []
-        return ".".join([*parts, *([node.module] if node.module else [])] or [alias.name])
+        name = ".".join([*parts, *([node.module] if node.module else [])] or [alias.name])
+        return f".{name}" if name.partition(".")[0] in FRAMEWORKS else name  # a file torch.py of the project's own
     return node.module or ""
 
 
@@ -192,7 +194,7 @@ def _natural(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str | None:
 def _bound_names(reading: Reading) -> set[str]:
     """Every name that the file binds anywhere, torch's own import aliases excepted."""
     names: set[str] = set()
-    for node in ast.walk(reading.source.tree):
+    for node in reading.source.nodes:
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             names.add(node.id)
         elif isinstance(node, ast.arg):

@@ -29,7 +29,7 @@ from .types import (
 
 _BUILTIN_NAMES = frozenset(dir(builtins))
 _ANNOTATIONS = {"int": INT, "float": FLOAT, "bool": BOOL, "str": STR, "None": NONE}
-_FRAMEWORKS = ("torch", "torchvision")
+FRAMEWORKS = ("torch", "torchvision")
 
 
 class Scope:
@@ -154,7 +154,7 @@ class Expressions:
 
     def _call_ref(self, qual: str, node: ast.Call, arguments: list[Type], count: int) -> Type:
         head = qual.partition(".")[0]
-        if head in _FRAMEWORKS and not self.symbols.is_local(qual):
+        if head in FRAMEWORKS and not self.symbols.is_local(qual):
             if qual in ("torch.max", "torch.min", "torch.median") and count >= 2:
                 paired = len(arguments) < 2 or arguments[1].kind == "int"
                 return tuple_of(TENSOR, TENSOR) if paired else TENSOR

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .expressions import Expressions, Scope
+from .expressions import FRAMEWORKS, Expressions, Scope
 from .source import Source
 from .symbols import ClassInfo, Symbols
 from .torch_types import DISTINCTIVE
@@ -31,7 +31,7 @@ class Reading:
 def read(source: Source, symbols: Symbols, module: str = "__main__", is_package: bool = False,
          is_api: Callable[[str], bool] = lambda name: False) -> Reading:  # fmt: skip
     """Read the module; what it defines is added to `symbols`. Reading all files twice settles references between them."""
-    reader = _Reader(symbols, module, is_package, is_api)
+    reader = _Reader(symbols, module, is_package, is_api, source.nodes)
     reader.values.is_torch_file = b"torch" in source.data
     scope = Scope()
     reader.block(source.tree.body, scope)
@@ -44,24 +44,29 @@ def read(source: Source, symbols: Symbols, module: str = "__main__", is_package:
 
 
 class _Reader:
-    def __init__(self, symbols: Symbols, module: str, is_package: bool, is_api: Callable[[str], bool]) -> None:
+    def __init__(self, symbols: Symbols, module: str, is_package: bool, is_api: Callable[[str], bool], nodes: list[ast.AST]) -> None:
         self.symbols, self.module, self.is_package = symbols, module, is_package
         self.values = Expressions(symbols, is_api)
         self.deferred: list[Callable[[], None]] = []
         self.owners: dict[ast.AST, str] = {}
         self._returned: list[list[Type]] = []
+        self.suspects = frozenset(
+            node.value.id
+            for node in nodes
+            if isinstance(node, ast.Attribute) and node.attr in DISTINCTIVE and isinstance(node.value, ast.Name)
+        )  # names that are used as tensors somewhere in the file
 
     def block(self, statements: list[ast.stmt], scope: Scope) -> None:
         for statement in statements:
             self.statement(statement, scope)
 
-    def statement(self, node: ast.stmt, scope: Scope) -> None:
+    def statement(self, node: ast.stmt | ast.ExceptHandler | ast.match_case, scope: Scope) -> None:
         handler = getattr(self, f"_{type(node).__name__}", None)
         if handler is not None:
             handler(node, scope)
             return
         for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.stmt):
+            if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
                 self.statement(child, scope)
             else:
                 self.values.visit(child, scope)
@@ -91,7 +96,8 @@ class _Reader:
             return node.module or ""
         parts = self.module.split(".")
         keep = len(parts) - node.level + (1 if self.is_package else 0)
-        return ".".join([*parts[: max(keep, 0)], *([node.module] if node.module else [])])
+        name = ".".join([*parts[: max(keep, 0)], *([node.module] if node.module else [])])
+        return f".{name}" if name.partition(".")[0] in FRAMEWORKS else name  # a file torch.py of the project's own
 
     def _Assign(self, node: ast.Assign, scope: Scope) -> None:
         kind = self.values.visit(node.value, scope)
@@ -151,6 +157,20 @@ class _Reader:
                     return [(name, Type("instance", "torch.nn.Module", tuple(kinds)))]
                 return [(name, join(*kinds))]
         return []
+
+    def _ExceptHandler(self, node: ast.ExceptHandler, scope: Scope) -> None:
+        self.values.visit(node.type, scope)
+        if node.name:
+            scope.names[node.name] = UNKNOWN
+        self.block(node.body, scope)
+
+    def _match_case(self, node: ast.match_case, scope: Scope) -> None:
+        for part in ast.walk(node.pattern):
+            if isinstance(part, ast.MatchAs | ast.MatchStar) and part.name:
+                scope.names[part.name] = UNKNOWN
+        self.values.visit(node.pattern, scope)
+        self.values.visit(node.guard, scope)
+        self.block(node.body, scope)
 
     def _Return(self, node: ast.Return, scope: Scope) -> None:
         kind = self.values.visit(node.value, scope)
@@ -228,7 +248,11 @@ class _Reader:
                 kind = join(*called.get(index, []), *called.get(argument.arg, [])) if called else UNKNOWN
             if kind.kind in ("unknown", "none"):
                 kind = self.values.types.get(default, UNKNOWN) if default is not None else UNKNOWN
-            is_tensor = is_forward or (is_function and index > 0) or _used_as_tensor(node, argument.arg)
+            is_tensor = (
+                is_forward
+                or (is_function and index > 0)
+                or (self.values.is_torch_file and _used_as_tensor(node, argument.arg, self.suspects))
+            )
             if kind.kind in ("unknown", "none") and is_tensor:
                 kind = TENSOR
             if kind.kind == "ref":
@@ -240,9 +264,9 @@ class _Reader:
             scope.names[arguments.kwarg.arg] = Type("dict")
 
 
-def _used_as_tensor(function: ast.FunctionDef, name: str) -> bool:
+def _used_as_tensor(function: ast.FunctionDef, name: str, suspects: frozenset[str]) -> bool:
     """Whether the function calls a method on the name that nothing but a tensor has."""
-    return any(
+    return name in suspects and any(
         isinstance(node, ast.Attribute) and node.attr in DISTINCTIVE and isinstance(node.value, ast.Name) and node.value.id == name
         for node in ast.walk(function)
     )

@@ -265,8 +265,13 @@ class _Reader:
 
 
 def _used_as_tensor(function: ast.FunctionDef, name: str, suspects: frozenset[str]) -> bool:
-    """Whether the function calls a method on the name that nothing but a tensor has."""
+    """Whether the function calls a method on the name that nothing but a tensor has. None of them takes a string."""
     return name in suspects and any(
-        isinstance(node, ast.Attribute) and node.attr in DISTINCTIVE and isinstance(node.value, ast.Name) and node.value.id == name
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in DISTINCTIVE
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == name
+        and not any(isinstance(each, ast.Constant) and isinstance(each.value, str) for each in node.args)
         for node in ast.walk(function)
     )

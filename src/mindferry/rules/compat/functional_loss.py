@@ -1,0 +1,277 @@
+"""Loss functions, with torch's arguments and int64 labels."""
+
+import math
+
+import mindspore as ms
+from mindspore import ops
+
+from .functional_conv import linear
+from .functional_norm import log_softmax, pairwise_distance
+from .functions_reduce import mean_over, sum_over
+from .functions_special import xlogy
+
+
+def reduced(loss, reduction, size_average=None, reduce=None):
+    """mean, sum or none; the two older arguments too."""
+    if reduce is False:
+        reduction = "none"
+    elif size_average is not None or reduce is not None:
+        reduction = "sum" if size_average is False else "mean"
+    if reduction == "none":
+        return loss
+    return sum_over(loss) if reduction == "sum" else mean_over(loss)
+
+
+def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
+    """torch.nn.functional.mse_loss."""
+    loss = ops.square(input - target)
+    return reduced(loss if weight is None else loss * weight, reduction, size_average, reduce)
+
+
+def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
+    """torch.nn.functional.l1_loss."""
+    loss = ops.abs(input - target)
+    return reduced(loss if weight is None else loss * weight, reduction, size_average, reduce)
+
+
+def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
+    """torch.nn.functional.smooth_l1_loss."""
+    gap = ops.abs(input - target)
+    loss = gap if beta == 0 else ops.where(gap < beta, ops.square(gap) / (2 * beta), gap - beta / 2)
+    return reduced(loss, reduction, size_average, reduce)
+
+
+def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
+    """torch.nn.functional.huber_loss."""
+    gap = ops.abs(input - target)
+    loss = ops.where(gap <= delta, ops.square(gap) / 2, delta * (gap - delta / 2))
+    return reduced(loss if weight is None else loss * weight, reduction)
+
+
+def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    """torch.nn.functional.binary_cross_entropy: logarithms are at least -100."""
+    loss = -(target * ops.clamp(ops.log(input), min=-100) + (1 - target) * ops.clamp(ops.log1p(-input), min=-100))
+    return reduced(loss if weight is None else loss * weight, reduction, size_average, reduce)
+
+
+def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None):
+    """torch.nn.functional.binary_cross_entropy_with_logits."""
+    spread_ = ops.log1p(ops.exp(-ops.abs(input))) + ops.relu(-input)
+    scale = 1 if pos_weight is None else 1 + (pos_weight - 1) * target
+    loss = (1 - target) * input + scale * spread_
+    return reduced(loss if weight is None else loss * weight, reduction, size_average, reduce)
+
+
+def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
+    """torch.nn.functional.nll_loss."""
+    axis = 0 if input.ndim == 1 else 1
+    is_kept = target != ignore_index
+    safe = ops.where(is_kept, target, ops.zeros_like(target)).astype(ms.int64)
+    if not input.size or not target.size:
+        return reduced(ops.zeros(target.shape, input.dtype), reduction, size_average, reduce)
+    picked = ops.gather_elements(input, axis, safe.unsqueeze(axis)).squeeze(axis)
+    scale = is_kept.astype(input.dtype)
+    if weight is not None:
+        scale = scale * ops.gather(weight, safe.reshape(-1), 0).reshape(safe.shape)
+    loss = -picked * scale
+    is_mean = reduction == "mean" if size_average is None and reduce is None else size_average is not False and reduce is not False
+    return loss.sum() / scale.sum() if is_mean else reduced(loss, reduction, size_average, reduce)
+
+
+def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0):
+    """torch.nn.functional.cross_entropy: class numbers or probabilities."""
+    axis = 0 if input.ndim == 1 else 1
+    logs = log_softmax(input, axis)
+    shape = (-1,) + (1,) * (input.ndim - 1 - axis)
+    if target.shape == input.shape and target.is_floating_point():
+        classes = input.shape[axis]
+        goal = target * (1 - label_smoothing) + label_smoothing / classes if label_smoothing else target
+        scaled_ = logs if weight is None else logs * weight.reshape(shape)
+        loss = -(goal * scaled_).sum(axis=axis)
+        return loss.sum() / (loss.size or 1) if reduction == "mean" else reduced(loss, reduction)
+    hard = nll_loss(logs, target, weight, size_average, ignore_index, reduce, reduction)
+    if not label_smoothing:
+        return hard
+    is_kept = (target != ignore_index).astype(input.dtype)
+    smooth = -(logs if weight is None else logs * weight.reshape(shape)).sum(axis=axis) * is_kept
+    if reduction == "mean":
+        if weight is None:
+            smooth = smooth.sum() / is_kept.sum()
+        else:
+            safe = ops.where(target != ignore_index, target, ops.zeros_like(target)).astype(ms.int64)
+            smooth = smooth.sum() / (ops.gather(weight, safe.reshape(-1), 0).reshape(safe.shape) * is_kept).sum()
+    else:
+        smooth = reduced(smooth, reduction)
+    return (1 - label_smoothing) * hard + label_smoothing / input.shape[axis] * smooth
+
+
+def linear_cross_entropy(input, linear_weight, target, linear_bias=None, weight=None, ignore_index=-100, reduction="mean",
+                         label_smoothing=0.0, options=None):  # fmt: skip
+    """torch.nn.functional.linear_cross_entropy."""
+    logits = linear(input, linear_weight, linear_bias)
+    logits = ops.movedim(logits, -1, 1) if logits.ndim > 1 else logits
+    return cross_entropy(logits, target, weight, None, ignore_index, None, reduction, label_smoothing)
+
+
+def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
+    """torch.nn.functional.kl_div."""
+    loss = ops.exp(target) * (target - input) if log_target else xlogy(target, target) - target * input
+    if reduction == "batchmean":
+        return loss.sum() / (input.shape[0] if input.ndim else 1)
+    return reduced(loss, reduction, size_average, reduce)
+
+
+def poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction="mean"):
+    """torch.nn.functional.poisson_nll_loss."""
+    loss = ops.exp(input) - target * input if log_input else input - target * ops.log(input + eps)
+    if full:
+        is_large = target > 1
+        safe = ops.where(is_large, target, ops.ones_like(target))
+        stirling = safe * ops.log(safe) - safe + 0.5 * ops.log(2 * math.pi * safe)
+        loss = loss + ops.where(is_large, stirling, ops.zeros_like(target))
+    return reduced(loss, reduction, size_average, reduce)
+
+
+def gaussian_nll_loss(input, target, var, full=False, eps=1e-06, reduction="mean"):
+    """torch.nn.functional.gaussian_nll_loss: the variance is at least eps, which has no gradient."""
+    spread_ = ops.full_like(input, var) if not isinstance(var, ms.Tensor) else var
+    if spread_.ndim == input.ndim - 1:
+        spread_ = spread_.unsqueeze(-1)
+    spread_ = spread_ + ops.stop_gradient(ops.clamp(spread_, min=eps) - spread_)
+    loss = 0.5 * (ops.log(spread_) + ops.square(input - target) / spread_)
+    return reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
+
+
+def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    """torch.nn.functional.soft_margin_loss."""
+    return reduced(ops.log1p(ops.exp(-target * input)), reduction, size_average, reduce)
+
+
+def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
+    """torch.nn.functional.hinge_embedding_loss."""
+    apart = ops.where(target != 1, ops.relu(margin - input), ops.zeros_like(input))
+    close = ops.where(target != -1, input, ops.zeros_like(input))
+    return reduced(apart + close, reduction, size_average, reduce)
+
+
+def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
+    """torch.nn.functional.margin_ranking_loss."""
+    return reduced(ops.relu(-target * (input1 - input2) + margin), reduction, size_average, reduce)
+
+
+def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
+    """torch.nn.functional.cosine_embedding_loss."""
+    eps = 1e-12
+    product_ = (input1 * input2).sum(axis=-1)
+    sizes_ = (ops.square(input1).sum(axis=-1) + eps) * (ops.square(input2).sum(axis=-1) + eps)
+    cosine = product_ / ops.sqrt(sizes_)
+    together = ops.where(target == 1, 1 - cosine, ops.zeros_like(cosine))
+    apart = ops.where(target == -1, ops.relu(cosine - margin), ops.zeros_like(cosine))
+    return reduced(together + apart, reduction, size_average, reduce)
+
+
+def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
+    """torch.nn.functional.multi_margin_loss."""
+    x = input.reshape(1, -1) if input.ndim < 2 else input
+    labels = target.reshape(-1).astype(ms.int64)
+    own = ops.gather_elements(x, 1, labels.unsqueeze(1))
+    gap = ops.relu(margin - own + x)
+    gap = gap if p == 1 else ops.square(gap)
+    gap = gap if weight is None else gap * ops.gather(weight, labels, 0).unsqueeze(1)
+    others = (ops.arange(x.shape[1]).reshape(1, -1) != labels.unsqueeze(1)).astype(x.dtype)
+    loss = (gap * others).sum(axis=1) / x.shape[1]
+    return reduced(loss.reshape(()) if input.ndim < 2 and target.ndim == 0 else loss, reduction, size_average, reduce)
+
+
+def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    """torch.nn.functional.multilabel_margin_loss: the labels end at the first -1."""
+    x = input.reshape(1, -1) if input.ndim < 2 else input
+    labels = target.reshape(x.shape)
+    is_label = ops.cumsum((labels < 0).astype(ms.int32), 1) == 0
+    safe = ops.where(is_label, labels, ops.zeros_like(labels)).astype(ms.int64)
+    classes = ops.arange(x.shape[1]).reshape(1, 1, -1)
+    is_target = ops.logical_and(safe.unsqueeze(2) == classes, is_label.unsqueeze(2)).any(axis=1)
+    own = ops.gather_elements(x, 1, safe)
+    gap = ops.relu(1 - (own.unsqueeze(2) - x.unsqueeze(1)))
+    counted = ops.logical_and(is_label.unsqueeze(2), ops.logical_not(is_target).unsqueeze(1)).astype(x.dtype)
+    loss = (gap * counted).sum(axis=(1, 2)) / x.shape[1]
+    return reduced(loss.reshape(()) if input.ndim < 2 else loss, reduction, size_average, reduce)
+
+
+def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    """torch.nn.functional.multilabel_soft_margin_loss."""
+    loss = -(target * ops.logsigmoid(input) + (1 - target) * ops.logsigmoid(-input))
+    loss = loss if weight is None else loss * weight
+    return reduced(loss.sum(axis=-1) / input.shape[-1], reduction, size_average, reduce)
+
+
+def triplet_margin_loss(
+    anchor, positive, negative, margin=1.0, p=2, eps=1e-06, swap=False, size_average=None, reduce=None, reduction="mean"
+):
+    """torch.nn.functional.triplet_margin_loss."""
+    return triplet_loss(
+        anchor, positive, negative, lambda a, b: pairwise_distance(a, b, p, eps), margin, swap, reduced_as(reduction, size_average, reduce)
+    )
+
+
+def reduced_as(reduction, size_average, reduce):
+    if size_average is None and reduce is None:
+        return reduction
+    return "none" if reduce is False else "sum" if size_average is False else "mean"
+
+
+def triplet_loss(anchor, positive, negative, distance, margin, swap, reduction):
+    close, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = ops.minimum(far, distance(positive, negative))
+    return reduced(ops.relu(close - far + margin), reduction)
+
+
+def triplet_margin_with_distance_loss(anchor, positive, negative, distance_function=None, margin=1.0, swap=False, reduction="mean"):
+    """torch.nn.functional.triplet_margin_with_distance_loss."""
+    return triplet_loss(anchor, positive, negative, distance_function or pairwise_distance, margin, swap, reduction)
+
+
+def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
+    """torch.nn.functional.ctc_loss: the forward algorithm, batch by batch and step by step."""
+    logs = log_probs.unsqueeze(1) if log_probs.ndim == 2 else log_probs
+    lengths = [each.asnumpy().reshape(-1).tolist() if isinstance(each, ms.Tensor) else [each] if isinstance(each, int) else list(each)
+               for each in (input_lengths, target_lengths)]  # fmt: skip
+    rows = targets.asnumpy()
+    rows = rows.reshape(1, -1) if log_probs.ndim == 2 and rows.ndim == 1 else rows
+    losses, start = [], 0
+    for sample, (steps, count) in enumerate(zip(*lengths)):
+        labels = (rows[sample, :count] if rows.ndim == 2 else rows[start : start + count]).tolist()
+        start += count
+        losses.append(_ctc_one(logs[:steps, sample], labels, blank))
+    loss = ops.stack(losses)
+    if zero_infinity:
+        loss = ops.where(ops.isinf(loss), ops.zeros_like(loss), loss)
+    if reduction == "mean":
+        return (loss / ops.maximum(ms.Tensor(lengths[1], loss.dtype), ms.Tensor(1, loss.dtype))).mean()
+    loss = reduced(loss, reduction)
+    return loss.squeeze(0) if log_probs.ndim == 2 and reduction == "none" else loss
+
+
+def _ctc_one(logs, labels, blank):
+    path = [blank]
+    for each in labels:
+        path += [each, blank]
+    emitted = ops.gather(logs, ms.Tensor(path, ms.int32), 1)
+    size = len(path)
+    jump = ms.Tensor([0.0 if i > 1 and path[i] != blank and path[i] != path[i - 2] else float("-inf") for i in range(size)])
+    impossible = ops.full((2,), float("-inf"), dtype=logs.dtype)
+    begin = ms.Tensor([0.0 if i < 2 else float("-inf") for i in range(size)])
+    score = emitted[0] + begin
+    for step in range(1, logs.shape[0]):
+        padded = ops.cat((impossible, score))
+        score = emitted[step] + _log_sum(ops.stack((score, padded[1:-1], padded[:-2] + jump)))
+    return -_log_sum(score[-2:] if size > 1 else score)
+
+
+def _log_sum(x):
+    top = ops.stop_gradient(ops.amax(x, 0))
+    safe = ops.where(ops.isinf(top), ops.zeros_like(top), top)
+    total = ops.exp(x - safe).sum(axis=0)
+    is_zero = total == 0
+    return ops.where(is_zero, ops.full_like(total, float("-inf")), ops.log(ops.where(is_zero, ops.ones_like(total), total)) + safe)

@@ -1,0 +1,259 @@
+"""Normalization and activations as functions, with torch's arguments."""
+
+import math
+
+import mindspore as ms
+from mindspore import ops
+
+from .functional_conv import pad
+from .functions_reduce import mean_over, sum_over
+from .linalg_lu import norm_over
+
+
+def standardized(x, axes, eps):
+    """(x - mean) / sqrt(variance + eps), and both."""
+    mean = mean_over(x, axes, True)
+    variance = mean_over(ops.square(x - mean), axes, True)
+    return (x - mean) * ops.rsqrt(variance + eps), mean, variance
+
+
+def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05):
+    """torch.nn.functional.layer_norm."""
+    count = 1 if isinstance(normalized_shape, int) else len(normalized_shape)
+    x, _, _ = standardized(input, tuple(range(input.ndim - count, input.ndim)), eps)
+    x = x if weight is None else x * weight
+    return x if bias is None else x + bias
+
+
+def native_layer_norm(input, normalized_shape, weight, bias, eps):
+    """torch.native_layer_norm: (result, mean, 1 / deviation)."""
+    axes = tuple(range(input.ndim - len(normalized_shape), input.ndim))
+    _, mean, variance = standardized(input, axes, eps)
+    return layer_norm(input, normalized_shape, weight, bias, eps), mean, ops.rsqrt(variance + eps)
+
+
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    """torch.nn.functional.rms_norm."""
+    count = 1 if isinstance(normalized_shape, int) else len(normalized_shape)
+    axes = tuple(range(input.ndim - count, input.ndim))
+    small = eps if eps is not None else (2.220446049250313e-16 if input.dtype == ms.float64 else 1.1920928955078125e-07)
+    x = input * ops.rsqrt(mean_over(ops.square(input), axes, True) + small)
+    return x if weight is None else x * weight
+
+
+def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05):
+    """torch.nn.functional.group_norm."""
+    rows = input.reshape(input.shape[0], num_groups, -1)
+    return affine(standardized(rows, (2,), eps)[0].reshape(input.shape) if input.size else input, weight, bias)
+
+
+def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
+    """torch.native_group_norm: (result, mean, 1 / deviation)."""
+    rows = input.reshape(N, group, -1)
+    x, mean, variance = standardized(rows, (2,), eps)
+    return affine(x.reshape(input.shape), weight, bias), mean.squeeze(2), ops.rsqrt(variance + eps).squeeze(2)
+
+
+def affine(x, weight, bias):
+    """A scale and a shift for each channel."""
+    shape = (1, -1) + (1,) * (x.ndim - 2)
+    x = x if weight is None else x * weight.reshape(shape)
+    return x if bias is None else x + bias.reshape(shape)
+
+
+def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-05):
+    """torch.nn.functional.instance_norm. Running statistics that are Parameters are updated."""
+    shape = (1, -1) + (1,) * (input.ndim - 2)
+    if not use_input_stats:
+        return affine((input - running_mean.reshape(shape)) * ops.rsqrt(running_var.reshape(shape) + eps), weight, bias)
+    x, mean, variance = standardized(input, tuple(range(2, input.ndim)), eps)
+    count = math.prod(input.shape[2:])
+    update_running(running_mean, running_var, mean.mean(axis=0), variance.mean(axis=0) * count / max(count - 1, 1), momentum)
+    return affine(x, weight, bias)
+
+
+def update_running(running_mean, running_var, mean, variance, momentum):
+    """Move running statistics towards the batch's."""
+    for running_, new in ((running_mean, mean), (running_var, variance)):
+        if isinstance(running_, ms.Parameter):
+            ops.assign(running_, ops.stop_gradient(running_ + momentum * (new.reshape(running_.shape) - running_)))
+
+
+def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05):
+    """torch.nn.functional.batch_norm. Running statistics that are Parameters are updated."""
+    shape = (1, -1) + (1,) * (input.ndim - 2)
+    if not training:
+        return affine((input - running_mean.reshape(shape)) * ops.rsqrt(running_var.reshape(shape) + eps), weight, bias)
+    if not input.size:
+        return input.copy()
+    axes = (0, *range(2, input.ndim))
+    x, mean, variance = standardized(input, axes, eps)
+    count = input.size // input.shape[1]
+    update_running(running_mean, running_var, mean, variance * count / max(count - 1, 1), momentum)
+    return affine(x, weight, bias)
+
+
+def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
+    """torch.native_batch_norm: (result, saved mean, saved 1 / deviation)."""
+    result = batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+    if not training:
+        return result, ops.zeros((0,), input.dtype), ops.zeros((0,), input.dtype)
+    _, mean, variance = standardized(input, (0, *range(2, input.ndim)), eps)
+    return result, mean.reshape(-1), ops.rsqrt(variance + eps).reshape(-1)
+
+
+def batch_norm_legit(input, weight, bias, *rest):
+    """torch._native_batch_norm_legit: with or without running statistics."""
+    return native_batch_norm(input, weight, bias, *(rest if len(rest) == 5 else (None, None, *rest)))
+
+
+def batch_norm_with_update(input, weight, bias, running_mean, running_var, momentum, eps):
+    """torch.ops.aten._batch_norm_with_update: also an empty reserve."""
+    result = native_batch_norm(input, weight, bias, running_mean, running_var, True, momentum, eps)
+    return (*result, ms.Tensor([], ms.uint8))
+
+
+def local_response_norm(input, size, alpha=0.0001, beta=0.75, k=1.0):
+    """torch.nn.functional.local_response_norm."""
+    if not input.size:
+        return input
+    squares = pad(ops.square(input).unsqueeze(1).swapaxes(1, 2).squeeze(2), (0, 0) * (input.ndim - 2) + (size // 2, (size - 1) // 2))
+    total = sum(ops.narrow(squares, 1, start, input.shape[1]) for start in range(size))
+    return input / ops.pow(k + alpha * total / size, beta)
+
+
+def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
+    """torch.nn.functional.normalize."""
+    size = norm_over(input, p, dim, True)
+    return input / ops.clamp(size, min=eps)
+
+
+def cosine_similarity(x1, x2, dim=1, eps=1e-08):
+    """torch.nn.functional.cosine_similarity."""
+    product_ = sum_over(x1 * x2, dim)
+    sizes_ = [ops.clamp(norm_over(each, 2, dim), min=eps) for each in (x1 + 0 * x2, x2 + 0 * x1)]
+    return product_ / (sizes_[0] * sizes_[1])
+
+
+def pairwise_distance(x1, x2, p=2.0, eps=1e-06, keepdim=False):
+    """torch.nn.functional.pairwise_distance."""
+    return norm_over(x1 - x2 + eps, p, -1, keepdim)
+
+
+def softmax(input, dim=None, _stacklevel=3, dtype=None):
+    """torch.nn.functional.softmax."""
+    x = input if dtype is None else input.astype(dtype)
+    if x.ndim == 0:
+        return ops.ones_like(x) + 0 * x
+    axis = dim if dim is not None else (0 if x.ndim in (0, 1, 3) else 1)
+    return ops.softmax(x, axis) if x.size else x
+
+
+def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
+    """torch.nn.functional.log_softmax."""
+    x = input if dtype is None else input.astype(dtype)
+    if x.ndim == 0:
+        return 0 * x
+    axis = dim if dim is not None else (0 if x.ndim in (0, 1, 3) else 1)
+    return ops.log_softmax(x, axis) if x.size else x
+
+
+def softmin(input, dim=None, _stacklevel=3, dtype=None):
+    """torch.nn.functional.softmin."""
+    return softmax(-input, dim, dtype=dtype)
+
+
+def safe_softmax(input, dim, dtype=None):
+    """torch.ops.aten._safe_softmax: zero where a whole row is minus infinity."""
+    x = input if dtype is None else input.astype(dtype)
+    is_masked = (x == float("-inf")).all(axis=dim, keep_dims=True) if x.ndim else x == float("-inf")
+    safe = ops.where(is_masked, ops.zeros_like(x), x)
+    return ops.where(is_masked, ops.zeros_like(x), softmax(safe, dim))
+
+
+def softmax_backward_data(grad_output, output, dim, input_dtype):
+    """torch._softmax_backward_data."""
+    part = grad_output * output
+    return (part - output * sum_over(part, dim, True)).astype(input_dtype)
+
+
+def leaky_relu(input, negative_slope=0.01, inplace=False):
+    """torch.nn.functional.leaky_relu."""
+    return ops.where(input > 0, input, input * negative_slope)
+
+
+def elu(input, alpha=1.0, inplace=False):
+    """torch.nn.functional.elu, for any alpha."""
+    return ops.where(input > 0, input, alpha * ops.expm1(ops.minimum(input, ops.zeros_like(input))))
+
+
+def selu(input, inplace=False):
+    """torch.nn.functional.selu, with the right gradient."""
+    return 1.0507009873554804934193349852946 * elu(input, 1.6732632423543772848170429916717)
+
+
+def celu(input, alpha=1.0, inplace=False):
+    """torch.nn.functional.celu."""
+    return ops.where(input > 0, input, alpha * ops.expm1(ops.minimum(input, ops.zeros_like(input)) / alpha))
+
+
+def relu(input, inplace=False):
+    """torch.nn.functional.relu: never in place."""
+    return ops.relu(input)
+
+
+def relu6(input, inplace=False):
+    """torch.nn.functional.relu6."""
+    return ops.relu6(input)
+
+
+def silu(input, inplace=False):
+    """torch.nn.functional.silu."""
+    return input * ops.sigmoid(input)
+
+
+def mish(input, inplace=False):
+    """torch.nn.functional.mish."""
+    return ops.mish(input)
+
+
+def hardswish(input, inplace=False):
+    """torch.nn.functional.hardswish."""
+    return ops.hardswish(input)
+
+
+def hardsigmoid(input, inplace=False):
+    """torch.nn.functional.hardsigmoid."""
+    return ops.hardsigmoid(input)
+
+
+def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
+    """torch.nn.functional.hardtanh."""
+    return ops.clamp(input, min_val, max_val)
+
+
+def threshold(input, threshold, value, inplace=False):
+    """torch.nn.functional.threshold."""
+    return ops.where(input > threshold, input, ops.full_like(input, value))
+
+
+def prelu(input, weight):
+    """torch.nn.functional.prelu."""
+    slope = weight if weight.size == 1 or input.ndim < 2 else weight.reshape((1, -1) + (1,) * (input.ndim - 2))
+    return ops.where(input > 0, input, input * slope.reshape(()) if weight.size == 1 else input * slope)
+
+
+def glu(input, dim=-1):
+    """torch.nn.functional.glu."""
+    first, second = ops.split(input, input.shape[dim] // 2, dim)
+    return first * ops.sigmoid(second)
+
+
+def tanhshrink(input):
+    """torch.nn.functional.tanhshrink."""
+    return input - ops.tanh(input)
+
+
+def softsign(input):
+    """torch.nn.functional.softsign."""
+    return input / (1 + ops.abs(input))

@@ -1,0 +1,285 @@
+"""Indexing, gathering and scattering with torch's arguments and int64 indices."""
+
+import mindspore as ms
+import numpy as np
+from mindspore import ops
+
+from .functions_reduce import prod_over
+from .functions_shape import put_positions, take_positions
+
+
+def at_least_1d(x):
+    return x.reshape(1) if x.ndim == 0 else x
+
+
+def gather(input, dim, index, sparse_grad=False):
+    """torch.gather: index may be smaller than input."""
+    if not index.size:
+        return ops.zeros(index.shape, input.dtype)
+    if input.ndim == 0:
+        return ops.gather_elements(input.reshape(1), 0, at_least_1d(index)).reshape(index.shape)
+    x = at_least_1d(input)
+    places = at_least_1d(index)
+    for axis in range(x.ndim):
+        if axis != dim % x.ndim and x.shape[axis] != places.shape[axis]:
+            x = ops.narrow(x, axis, 0, places.shape[axis])
+    return ops.gather_elements(x, dim, places).reshape(index.shape)
+
+
+def take_along_dim(input, indices, dim=None):
+    """torch.take_along_dim."""
+    if dim is None:
+        return gather(input.reshape(-1), 0, indices.reshape(-1))
+    axis = dim % input.ndim
+    shape = np.broadcast_shapes(_without(input.shape, axis), _without(indices.shape, axis))
+    x = ops.broadcast_to(input, _with(shape, axis, input.shape[axis]))
+    return gather(x, axis, ops.broadcast_to(indices, _with(shape, axis, indices.shape[axis])))
+
+
+def _without(shape, axis):
+    return shape[:axis] + (1,) + shape[axis + 1 :]
+
+
+def _with(shape, axis, size):
+    return tuple(shape[:axis]) + (size,) + tuple(shape[axis + 1 :])
+
+
+def index_select(input, dim, index):
+    """torch.index_select."""
+    if input.ndim == 0:
+        return input.copy()
+    axis = dim % input.ndim
+    if not index.size:
+        return ops.zeros(input.shape[:axis] + (0,) + input.shape[axis + 1 :], input.dtype)
+    return ops.gather(input, at_least_1d(index), axis)
+
+
+def take_flat(input, index):
+    """torch.take: by flat positions, which may count from the end."""
+    if not index.size:
+        return ops.zeros(index.shape, input.dtype)
+    size = input.size
+    places = ops.where(index < 0, index + size, index)
+    return ops.gather(input.reshape(-1), places.reshape(-1), 0).reshape(index.shape)
+
+
+def put_flat(input, index, source, accumulate=False):
+    """torch.put."""
+    if not index.size:
+        return input.copy()
+    places = ops.where(index < 0, index + input.size, index).reshape(-1, 1)
+    return scatter_rows(input.reshape(-1), places, source.reshape(-1), accumulate).reshape(input.shape)
+
+
+def scatter_rows(x, places, values, accumulate):
+    """x with values at places, one row of coordinates each."""
+    update = ops.tensor_scatter_add if accumulate else ops.tensor_scatter_update
+    if not accumulate:
+        values = values.astype(x.dtype)
+    return update(x, places.astype(ms.int32), values)
+
+
+def index_put(input, indices, values, accumulate=False):
+    """torch.index_put; None keeps a whole dimension, masks name the places where they are true."""
+    grids, coordinates = [], []
+    for each in indices:
+        if each is not None and each.dtype == ms.bool_:
+            coordinates += [ms.Tensor(np.asarray(part)) for part in np.nonzero(each.asnumpy())]
+        else:
+            coordinates.append(each)
+    coordinates += [None] * (input.ndim - len(coordinates))
+    shape = np.broadcast_shapes(*(each.shape for each in coordinates if each is not None))
+    kept = [axis for axis, each in enumerate(coordinates) if each is None]
+    full = tuple(shape) + tuple(input.shape[axis] for axis in kept)
+    for axis, each in enumerate(coordinates):
+        if each is None:
+            column = (-1,) + (1,) * (len(kept) - 1 - kept.index(axis))
+            grids.append(ops.broadcast_to(ops.arange(input.shape[axis]).reshape(column).astype(ms.int64), full))
+        else:
+            wrapped = ops.where(each < 0, each + input.shape[axis], each).astype(ms.int64)
+            wrapped = ops.broadcast_to(wrapped, tuple(shape))
+            grids.append(ops.broadcast_to(wrapped.reshape(tuple(shape) + (1,) * len(kept)), full))
+    if 0 in full:
+        return input.copy()
+    places = ops.stack(grids, -1).reshape(-1, input.ndim)
+    source = values if isinstance(values, ms.Tensor) else ms.Tensor(values, input.dtype)
+    return scatter_rows(input, places, ops.broadcast_to(source, full).reshape(-1), accumulate)
+
+
+def index_add(input, dim, index, source, alpha=1):
+    """torch.index_add."""
+    if input.ndim == 0:
+        return input + alpha * source.reshape(-1).sum()
+    axis, places = dim % input.ndim, at_least_1d(index)
+    rows = ops.movedim(alpha * source, axis, 0) if source.ndim else (alpha * source).reshape(1)
+    target = ops.movedim(input, axis, 0)
+    return ops.movedim(scatter_rows(target, places.reshape(-1, 1), rows, True), 0, axis)
+
+
+def index_copy(input, dim, index, source):
+    """torch.index_copy."""
+    if input.ndim == 0:
+        return source.reshape(()).astype(input.dtype)
+    axis, places = dim % input.ndim, at_least_1d(index)
+    rows = ops.movedim(source, axis, 0) if source.ndim else source.reshape(1)
+    return ops.movedim(scatter_rows(ops.movedim(input, axis, 0), places.reshape(-1, 1), rows, False), 0, axis)
+
+
+def index_fill(input, dim, index, value):
+    """torch.index_fill."""
+    x = at_least_1d(input)
+    rows = ops.arange(x.shape[dim])
+    hit = (rows.unsqueeze(-1) == at_least_1d(index)).any(axis=-1)
+    axis = dim % x.ndim
+    hit = ops.broadcast_to(hit.reshape((-1,) + (1,) * (x.ndim - 1 - axis)), x.shape)
+    filler = value.astype(x.dtype) if isinstance(value, ms.Tensor) else ms.Tensor(value, x.dtype)
+    return ops.where(hit, filler, x).reshape(input.shape)
+
+
+def index_reduce(input, dim, index, source, reduce, include_self=True):
+    """torch.index_reduce."""
+    x, rows = at_least_1d(input), at_least_1d(source)
+    axis = dim % x.ndim
+    places = ops.broadcast_to(at_least_1d(index).reshape((-1,) + (1,) * (x.ndim - 1 - axis)), rows.shape)
+    return scatter_reduce(x, axis, places, rows, reduce, include_self=include_self).reshape(input.shape)
+
+
+def scatter(input, dim, index, src=None, value=None, reduce=None):
+    """torch.scatter."""
+    given = src if src is not None else value
+    source = given if isinstance(given, ms.Tensor) else ops.full(index.shape, given, dtype=input.dtype)
+    if reduce is not None:
+        return scatter_reduce(input, dim, index, source, {"add": "sum", "multiply": "prod"}[reduce])
+    places = _coordinates(input, dim, index)
+    if places is None:
+        return input.copy()
+    return scatter_rows(at_least_1d(input), places, _window(source, index).reshape(-1), False).reshape(input.shape)
+
+
+def scatter_add(input, dim, index, src):
+    """torch.scatter_add."""
+    places = _coordinates(input, dim, index)
+    if places is None:
+        return input.copy()
+    return scatter_rows(at_least_1d(input), places, _window(src, index).reshape(-1), True).reshape(input.shape)
+
+
+def _window(src, index):
+    """The part of src that index covers."""
+    x = at_least_1d(src)
+    for axis, size in enumerate(at_least_1d(index).shape):
+        if x.shape[axis] != size:
+            x = ops.narrow(x, axis, 0, size)
+    return x
+
+
+def _coordinates(input, dim, index):
+    """Rows of coordinates for scatter, or None if index is empty."""
+    if not index.size:
+        return None
+    places, rank = at_least_1d(index), max(input.ndim, 1)
+    grids = []
+    for axis in range(rank):
+        column = (-1,) + (1,) * (rank - 1 - axis)
+        is_dim = axis == dim % rank
+        grids.append(
+            places.astype(ms.int64)
+            if is_dim
+            else ops.broadcast_to(ops.arange(places.shape[axis]).reshape(column).astype(ms.int64), places.shape)
+        )
+    return ops.stack(grids, -1).reshape(-1, rank)
+
+
+def scatter_reduce(input, dim, index, src, reduce, include_self=True):
+    """torch.scatter_reduce: every place collects its sources, in the order of a dense table."""
+    x, axis = at_least_1d(input), dim % max(input.ndim, 1)
+    places = _coordinates(input, dim, index)
+    if places is None:
+        return input.copy()
+    values = _window(src, index).reshape(-1).astype(x.dtype)
+    flat = ops.zeros((len(places),), ms.int64)
+    for size, column in zip(x.shape, range(x.ndim)):
+        flat = flat * size + places[:, column]
+    hits = ops.arange(x.size).reshape(-1, 1).astype(ms.int64) == flat.reshape(1, -1)
+    own = ops.full((x.size, 1), include_self, dtype=ms.bool_)
+    own = ops.logical_or(own, ops.logical_not(hits.any(axis=1, keep_dims=True)))
+    table = ops.cat((x.reshape(-1, 1), ops.broadcast_to(values.reshape(1, -1), hits.shape)), 1)
+    mask = ops.cat((own, hits), 1)
+    return _reduce_rows(table, mask, reduce).reshape(input.shape)
+
+
+def _reduce_rows(table, mask, reduce):
+    if reduce in ("sum", "mean"):
+        total = ops.sum(ops.where(mask, table, ops.zeros_like(table)), 1)
+        return total / ops.sum(mask.astype(table.dtype), 1) if reduce == "mean" else total
+    if reduce == "prod":
+        return prod_over(ops.where(mask, table, ops.ones_like(table)), 1)
+    if reduce == "amax":
+        return ops.amax(ops.where(mask, table, ops.full_like(table, float("-inf"))), 1)
+    return ops.amin(ops.where(mask, table, ops.full_like(table, float("inf"))), 1)
+
+
+def segment_reduce(data, reduce, lengths=None, indices=None, offsets=None, axis=0, unsafe=False, initial=None):
+    """torch.segment_reduce along the axis that follows the batch dimensions of lengths."""
+    if lengths is None:
+        lengths = offsets[..., 1:] - offsets[..., :-1]
+    counts = lengths.asnumpy().reshape(-1, lengths.shape[-1])
+    rows = data.reshape((counts.shape[0], data.shape[axis], -1))
+    start = {"sum": 0.0, "mean": float("nan"), "prod": 1.0, "max": float("-inf"), "min": float("inf")}[reduce]
+    start = start if initial is None else float(initial)
+    results = []
+    for batch, sizes_here in enumerate(counts):
+        begin = 0
+        for size in sizes_here.tolist():
+            results.append(_segment(rows[batch, begin : begin + size], reduce, start, initial is not None))
+            begin += size
+    return ops.stack(results).reshape(lengths.shape + data.shape[axis + 1 :])
+
+
+def _segment(part, reduce, start, has_initial):
+    if not part.shape[0]:
+        return ops.full(part.shape[1:], start, dtype=part.dtype)
+    first = ops.full((1, *part.shape[1:]), start, dtype=part.dtype)
+    full = ops.cat((first, part), 0) if has_initial and reduce != "mean" else part
+    if reduce == "sum":
+        return full.sum(axis=0)
+    if reduce == "mean":
+        return (full.sum(axis=0) + (start if has_initial else 0)) / part.shape[0]
+    if reduce == "prod":
+        return prod_over(full, 0)
+    return ops.amax(full, 0) if reduce == "max" else ops.amin(full, 0)
+
+
+def masked_fill(input, mask, value):
+    """torch.masked_fill; input is broadcast to the mask."""
+    filler = value.astype(input.dtype) if isinstance(value, ms.Tensor) else ms.Tensor(value, input.dtype)
+    return ops.where(mask, filler, input)
+
+
+def masked_select(input, mask):
+    """torch.masked_select. How many are selected depends on the data, so that the mask is read on the host."""
+    shape = np.broadcast_shapes(input.shape, mask.shape)
+    chosen = np.flatnonzero(np.broadcast_to(mask.asnumpy(), shape))
+    return take_positions(ops.broadcast_to(input, shape), chosen)
+
+
+def masked_scatter(input, mask, source):
+    """torch.masked_scatter."""
+    shape = np.broadcast_shapes(input.shape, mask.shape)
+    chosen = np.flatnonzero(np.broadcast_to(mask.asnumpy(), shape))
+    return put_positions(ops.broadcast_to(input, shape), chosen, source.reshape(-1)[: len(chosen)]) if len(chosen) else input.copy()
+
+
+def unsafe_masked_index(input, mask, indices, fill):
+    """torch._unsafe_masked_index."""
+    safe = tuple(ops.where(mask, each, ops.zeros_like(each)) if each is not None else slice(None) for each in indices)
+    taken = input[safe]
+    wide = mask.reshape(mask.shape + (1,) * (taken.ndim - mask.ndim))
+    return ops.where(wide, taken, ms.Tensor(fill, input.dtype))
+
+
+def unsafe_masked_index_put_accumulate(input, mask, indices, values):
+    """torch._unsafe_masked_index_put_accumulate."""
+    safe = [ops.where(mask, each, ops.zeros_like(each)) if each is not None else None for each in indices]
+    kept = ops.where(mask.reshape(mask.shape + (1,) * (values.ndim - mask.ndim)), values, ops.zeros_like(values))
+    return index_put(input, safe, kept, True)

@@ -1,0 +1,341 @@
+"""Elementwise arithmetic with torch's arguments, and what MindSpore lacks on CPU or has with another gradient."""
+
+import math
+
+import mindspore as ms
+import numpy as np
+from mindspore import ops
+
+from .functions_create import full_like
+from .functions_scan import logaddexp
+from .functions_shape import diagonal_of
+from .linalg_lu import norm_over
+
+
+def add(input, other, alpha=1):
+    """torch.add."""
+    return input + other if alpha == 1 else input + alpha * other
+
+
+def sub(input, other, alpha=1):
+    """torch.sub."""
+    return input - other if alpha == 1 else input - alpha * other
+
+
+def rsub(input, other, alpha=1):
+    """torch.rsub."""
+    return other - alpha * input
+
+
+def addmm(input, mat1, mat2, beta=1, alpha=1):
+    """torch.addmm."""
+    return beta * input + alpha * matmul(mat1, mat2)
+
+
+def matmul(input, other):
+    """torch.matmul; an empty inner dimension gives zeros."""
+    if input.ndim and other.ndim and input.shape[-1] == 0:
+        shape = np.matmul(np.zeros(input.shape), np.zeros(other.shape)).shape
+        return ops.zeros(shape, input.dtype) + input.sum() + other.sum()
+    if 0 in input.shape or 0 in other.shape:
+        shape = np.matmul(np.zeros(input.shape), np.zeros(other.shape)).shape
+        return ops.zeros(shape, input.dtype)
+    return ops.matmul(input, other)
+
+
+def dot(input, other):
+    """torch.dot, torch.vdot."""
+    return (input * other).sum()
+
+
+def cross(input, other, dim=None):
+    """torch.cross: along the first dimension of size 3 unless told otherwise; sizes of 1 are broadcast."""
+    shape = np.broadcast_shapes(input.shape, other.shape)
+    axis = shape.index(3) if dim is None else dim % len(shape)
+    a, b = ops.broadcast_to(input, shape), ops.broadcast_to(other, shape)
+    parts = [[ops.narrow(each, axis, place, 1) for place in range(3)] for each in (a, b)] if a.size else None
+    if parts is None:
+        return a * b
+    (a0, a1, a2), (b0, b1, b2) = parts
+    return ops.cat((a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0), axis)
+
+
+def einsum(equation, *operands):
+    """torch.einsum, also with a list of operands or with sublists in place of an equation."""
+    if not isinstance(equation, str):
+        equation, operands = _einsum_text((equation, *operands))
+    given = operands[0] if len(operands) == 1 and isinstance(operands[0], (tuple, list)) else operands
+    inputs, _, output = equation.replace(" ", "").partition("->")
+    terms = inputs.split(",")
+    rank = max([each.ndim - len(term.replace("...", "")) for each, term in zip(given, terms) if "..." in term], default=0)
+    free = [chr(0x3B1 + index) for index in range(rank)]
+    spelled = [_spell(term, free, each.ndim) for each, term in zip(given, terms)]
+    if "->" not in equation:
+        letters = sorted(set("".join(terms)) - {"."})
+        output = ("..." if rank else "") + "".join(each for each in letters if inputs.count(each) == 1)
+    wanted = _spell(output, free, rank + len(output.replace("...", "")))
+    result, names = _diagonal_term(given[0], spelled[0])
+    for index in range(1, len(given)):
+        later = set("".join(spelled[index + 1 :])) | set(wanted)
+        result, names = _contract(result, names, *_diagonal_term(given[index], spelled[index]), later)
+    result, names = _sum_out(result, names, set(wanted))
+    return ops.transpose(result, tuple(names.index(each) for each in wanted)) if result.ndim > 1 else result
+
+
+def _einsum_text(parts):
+    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+    def text(places):
+        return "".join("..." if each is ... else letters[each] for each in places)
+
+    operands, terms = parts[0 : 2 * (len(parts) // 2) : 2], parts[1 : 2 * (len(parts) // 2) : 2]
+    equation = ",".join(text(each) for each in terms)
+    return (f"{equation}->{text(parts[-1])}" if len(parts) % 2 else equation), operands
+
+
+def _spell(term, free, rank):
+    """Letters for the dimensions that `...` stands for."""
+    count = rank - len(term.replace("...", ""))
+    return term.replace("...", "".join(free[len(free) - count :]))
+
+
+def _diagonal_term(x, term):
+    """A letter that stands twice in a term means a diagonal."""
+    names = list(term)
+    for letter in dict.fromkeys(term):
+        while names.count(letter) > 1:
+            first = names.index(letter)
+            second = names.index(letter, first + 1)
+            x = diagonal_of(x, 0, first, second)
+            names = [each for place, each in enumerate(names) if place not in (first, second)] + [letter]
+    return x, names
+
+
+def _sum_out(x, names, kept):
+    drop = tuple(place for place, each in enumerate(names) if each not in kept)
+    return (ops.sum(x, drop) if drop else x), [each for each in names if each in kept]
+
+
+def _contract(a, a_names, b, b_names, later):
+    """Two terms as one batched matrix product."""
+    a, a_names = _sum_out(a, a_names, set(b_names) | later)
+    b, b_names = _sum_out(b, b_names, set(a_names) | later)
+    batch = [each for each in a_names if each in b_names and each in later]
+    inner = [each for each in a_names if each in b_names and each not in later]
+    left = [each for each in a_names if each not in b_names]
+    right = [each for each in b_names if each not in a_names]
+    sizes_of = {**dict(zip(a_names, a.shape)), **dict(zip(b_names, b.shape))}
+    for each in batch + inner:  # a size of 1 is broadcast
+        sizes_of[each] = max(a.shape[a_names.index(each)], b.shape[b_names.index(each)])
+    first = _arranged(a, a_names, (batch, left, inner), sizes_of)
+    second = _arranged(b, b_names, (batch, inner, right), sizes_of)
+    names = batch + left + right
+    return ops.bmm(first, second).reshape(tuple(sizes_of[each] for each in names)), names
+
+
+def _arranged(x, names, groups, sizes_of):
+    order = [each for group in groups for each in group]
+    x = ops.transpose(x, tuple(names.index(each) for each in order)) if x.ndim > 1 else x
+    x = ops.broadcast_to(x, tuple(sizes_of[each] for each in order))
+    return x.reshape(tuple(math.prod(sizes_of[each] for each in group) for group in groups))
+
+
+def tensordot(a, b, dims=2):
+    """torch.tensordot."""
+    if isinstance(dims, int):
+        left, right = list(range(a.ndim - dims, a.ndim)), list(range(dims))
+    else:
+        left, right = ([each] if isinstance(each, int) else list(each) for each in dims)
+    left, right = [each % a.ndim for each in left], [each % b.ndim for each in right]
+    rest_a = [each for each in range(a.ndim) if each not in left]
+    rest_b = [each for each in range(b.ndim) if each not in right]
+    rows = ops.transpose(a, tuple(rest_a + left)).reshape(-1, math.prod(a.shape[each] for each in left))
+    columns = ops.transpose(b, tuple(right + rest_b)).reshape(rows.shape[1], -1)
+    shape = tuple(a.shape[each] for each in rest_a) + tuple(b.shape[each] for each in rest_b)
+    return ops.matmul(rows, columns).reshape(shape)
+
+
+def clamp_min(input, min):
+    """torch.clamp_min."""
+    return ops.clamp(input, min=min)
+
+
+def clamp_max(input, max):
+    """torch.clamp_max."""
+    return ops.clamp(input, max=max)
+
+
+def maximum(input, other):
+    """torch.maximum, of empty tensors too."""
+    return ops.maximum(input, other) if 0 not in input.shape and 0 not in other.shape else input + other
+
+
+def minimum(input, other):
+    """torch.minimum, of empty tensors too."""
+    return ops.minimum(input, other) if 0 not in input.shape and 0 not in other.shape else input + other
+
+
+def fmin(input, other):
+    """torch.fmin: the other one where one is NaN."""
+    return ops.where(ops.isnan(input), other, ops.where(ops.isnan(other), input, minimum(input, other)))
+
+
+def fmax(input, other):
+    """torch.fmax."""
+    return ops.where(ops.isnan(input), other, ops.where(ops.isnan(other), input, maximum(input, other)))
+
+
+def round_to(input, decimals=0):
+    """torch.round."""
+    if decimals == 0:
+        return ops.round(input)
+    scale = 10.0 ** abs(decimals)
+    return ops.round(input * scale) / scale if decimals > 0 else ops.round(input / scale) * scale
+
+
+def angle(input):
+    """torch.angle: 0 or pi for real numbers."""
+    if input.is_complex():
+        return ops.atan2(ops.imag(input), ops.real(input))
+    flat = ops.where(input < 0, ops.full_like(input, math.pi), ops.zeros_like(input))
+    return ops.where(ops.isnan(input), input, flat) + 0 * ops.stop_gradient(flat)
+
+
+def real_part(input):
+    """torch.real."""
+    return ops.real(input) if input.is_complex() else input
+
+
+def conj(input):
+    """torch.conj."""
+    return ops.conj(input) if input.is_complex() else input
+
+
+def sgn(input):
+    """torch.sgn."""
+    if input.is_complex():
+        size = ops.abs(input)
+        return input / ops.where(size == 0, ops.ones_like(size), size)
+    return ops.sign(input)
+
+
+def frexp(input):
+    """torch.frexp: (mantissa, exponent)."""
+    fixed = ops.stop_gradient(input)
+    parts = np.frexp(fixed.asnumpy())
+    exponent = ms.Tensor(parts[1].astype(np.int32))
+    scale = ms.Tensor(np.ldexp(np.ones_like(parts[0]), -parts[1]).astype(parts[0].dtype))
+    return input * scale, exponent
+
+
+def nextafter(input, other):
+    """torch.nextafter, on the host."""
+    return ms.Tensor(np.nextafter(input.asnumpy(), other.asnumpy()))
+
+
+def logaddexp2(input, other):
+    """torch.logaddexp2."""
+    return logaddexp(input * math.log(2), other * math.log(2)) / math.log(2)
+
+
+def log2(input):
+    """torch.log2."""
+    return ops.log(input) / math.log(2)
+
+
+def log10(input):
+    """torch.log10."""
+    return ops.log(input) / math.log(10)
+
+
+def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
+    """torch.cdist."""
+    gap = x1.unsqueeze(-2) - x2.unsqueeze(-3)
+    return norm_over(gap, p, -1) if gap.size else ops.zeros(gap.shape[:-1], x1.dtype)
+
+
+def pdist(input, p=2.0):
+    """torch.nn.functional.pdist: the distances of all pairs."""
+    first, second = np.triu_indices(input.shape[0], 1)
+    if not len(first):
+        return ops.zeros((0,), input.dtype)
+    rows = ops.gather(input, ms.Tensor(first.astype(np.int32)), 0) - ops.gather(input, ms.Tensor(second.astype(np.int32)), 0)
+    return norm_over(rows, p, -1)
+
+
+def corrcoef(input):
+    """torch.corrcoef."""
+    covariance = cov(input)
+    if covariance.ndim == 0:
+        return covariance / covariance
+    deviation = ops.sqrt(diagonal_of(covariance))
+    return ops.clamp(covariance / deviation.unsqueeze(-1) / deviation.unsqueeze(0), -1, 1)
+
+
+def cov(input, correction=1, fweights=None, aweights=None):
+    """torch.cov."""
+    x = input.reshape(1, -1) if input.ndim < 2 else input
+    weight = ops.ones((x.shape[1],), x.dtype)
+    weight = weight if fweights is None else weight * fweights.astype(x.dtype)
+    total = weight if aweights is None else weight * aweights
+    norm = total.sum()
+    centered = x - (x * total).sum(axis=1, keepdims=True) / norm
+    spread = 0 if aweights is None else (total * aweights).sum() / norm
+    freedom = norm - correction * (1 if aweights is None else spread)
+    result = ops.matmul(centered * total, ops.swapaxes(centered, 0, 1)) / ops.maximum(freedom, ms.Tensor(0.0, x.dtype))
+    return result.reshape(()) if input.ndim < 2 else result
+
+
+def renorm(input, p, dim, maxnorm):
+    """torch.renorm."""
+    axes = tuple(each for each in range(input.ndim) if each != dim % input.ndim)
+    size = norm_over(input, p, axes, True)
+    return input * ops.where(size > maxnorm, maxnorm / (size + 1e-7), ops.ones_like(size))
+
+
+def float_power(input, exponent):
+    """torch.float_power: in float64."""
+    parts = [each.astype(ms.float64) if isinstance(each, ms.Tensor) and not each.is_complex() else each for each in (input, exponent)]
+    return ops.pow(*parts)
+
+
+def heaviside(input, values):
+    """torch.heaviside."""
+    return ops.where(input == 0, values, (input > 0).astype(input.dtype))
+
+
+def fill(input, value):
+    """torch.fill."""
+    return ops.zeros_like(input) + value.astype(input.dtype) if isinstance(value, ms.Tensor) else full_like(input, value)
+
+
+def vander(x, N=None, increasing=False):
+    """torch.vander, torch.linalg.vander with increasing powers."""
+    count = x.shape[-1] if N is None else N
+    powers = [ops.ones_like(x)]
+    for _ in range(count - 1):
+        powers.append(powers[-1] * x)
+    table = ops.stack(powers[:count], -1)
+    return table if increasing else ops.flip(table, (x.ndim,))
+
+
+def linalg_vander(x, N=None):
+    """torch.linalg.vander: increasing powers."""
+    return vander(x, N, True)
+
+
+def clone(input, memory_format=None):
+    """torch.clone."""
+    return input.copy()
+
+
+def unchanged(input):
+    """What has no effect here: contiguous, resolve_conj, positive."""
+    return input
+
+
+def hash_tensor(input, dim=(), keepdim=False, mode=0):
+    """torch.hash_tensor: the bits of the elements, as float64, combined by exclusive or."""
+    bits = input.asnumpy().astype(np.float64).view(np.uint64)
+    axes = tuple(range(bits.ndim)) if dim is None or dim == () else tuple(dim) if isinstance(dim, (tuple, list)) else (dim,)
+    return ms.Tensor(np.bitwise_xor.reduce(bits, axes, keepdims=keepdim) if bits.ndim else bits)

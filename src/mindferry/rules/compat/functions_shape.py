@@ -1,0 +1,360 @@
+"""Shape, views and joining, with torch's arguments. What torch does with strides is a gather of computed positions here."""
+
+import math
+
+import mindspore as ms
+import numpy as np
+from mindspore import ops
+
+
+def as_shape(args):
+    """The shape given as numbers or as one tuple."""
+    return tuple(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else tuple(args)
+
+
+def positions(x):
+    """The place of every element of x in memory."""
+    return np.arange(math.prod(x.shape)).reshape(x.shape)
+
+
+def take_positions(x, index):
+    """The elements of x at flat positions, in the shape of `index`."""
+    if not index.size:
+        return ops.zeros(index.shape, x.dtype)
+    return ops.gather(x.reshape(-1), ms.Tensor(index.astype(np.int32)), 0).reshape(index.shape)
+
+
+def put_positions(x, index, src):
+    """x with the elements of src at flat positions; of positions named twice the last one counts."""
+    source = np.full(math.prod(x.shape), -1)
+    source[index.reshape(-1)] = np.arange(index.size)
+    flat = ops.broadcast_to(src, index.shape).reshape(-1).astype(x.dtype)
+    if not index.size:
+        return x.copy()
+    taken = ops.gather(flat, ms.Tensor(np.maximum(source, 0).astype(np.int32)), 0)
+    return ops.where(ms.Tensor(source >= 0), taken, x.reshape(-1)).reshape(x.shape)
+
+
+def broadcast_tensors(*tensors):
+    """torch.broadcast_tensors."""
+    shape = np.broadcast_shapes(*(each.shape for each in as_shape(tensors)))
+    return [ops.broadcast_to(each, shape) for each in as_shape(tensors)]
+
+
+def broadcast_shapes(*shapes):
+    """torch.broadcast_shapes."""
+    return np.broadcast_shapes(*(each if isinstance(each, int) else tuple(each) for each in shapes))
+
+
+def meshgrid(*tensors, indexing="ij"):
+    """torch.meshgrid: rows first unless told otherwise."""
+    given = [each.reshape(-1) for each in as_shape(tensors)]
+    if len(given) == 1:
+        return (given[0],)
+    if not all(each.size for each in given):
+        shape = tuple(each.size for each in given)
+        shape = (shape[1], shape[0], *shape[2:]) if indexing == "xy" else shape
+        return tuple(ops.zeros(shape, each.dtype) for each in given)
+    return ops.meshgrid(*given, indexing=indexing)
+
+
+def flatten(input, start_dim=0, end_dim=-1):
+    """torch.flatten."""
+    if input.ndim == 0:
+        return input.reshape(1)
+    start, end = start_dim % input.ndim, end_dim % input.ndim
+    merged = math.prod(input.shape[start : end + 1])
+    return input.reshape(input.shape[:start] + (merged,) + input.shape[end + 1 :])
+
+
+def unflatten(input, dim, sizes):
+    """torch.unflatten."""
+    axis, parts = dim % max(input.ndim, 1), list(sizes)
+    if -1 in parts:
+        parts[parts.index(-1)] = input.shape[axis] // max(-math.prod(parts), 1)
+    return input.reshape(input.shape[:axis] + tuple(parts) + input.shape[axis + 1 :])
+
+
+def squeeze(input, dim=None):
+    """torch.squeeze: dimensions that are not 1 stay."""
+    dims = range(input.ndim) if dim is None else dim if isinstance(dim, (tuple, list)) else (dim,)
+    chosen = [each % input.ndim for each in dims] if input.ndim else []
+    return input.reshape(tuple(size for axis, size in enumerate(input.shape) if axis not in chosen or size != 1))
+
+
+def transpose(input, dim0, dim1):
+    """torch.transpose: two dimensions change places."""
+    return ops.swapaxes(input, dim0, dim1) if input.ndim else input
+
+
+def t_matrix(input):
+    """torch.t."""
+    return ops.swapaxes(input, 0, 1) if input.ndim == 2 else input
+
+
+def movedim(input, source, destination):
+    """torch.movedim."""
+    return ops.movedim(input, source, destination) if input.ndim else input
+
+
+def reshape(input, *shape):
+    """torch.reshape and views."""
+    return input.reshape(as_shape(shape))
+
+
+def expand_copy(input, *size, implicit=False):
+    """torch.expand_copy: -1 keeps a size."""
+    wanted, have = as_shape(size), (1,) * (len(as_shape(size)) - input.ndim) + input.shape
+    return ops.broadcast_to(input, tuple(h if w == -1 else w for w, h in zip(wanted, have)))
+
+
+def tile(input, *dims):
+    """torch.tile."""
+    counts = as_shape(dims)
+    counts = (1,) * (input.ndim - len(counts)) + counts
+    x = input.reshape((1,) * (len(counts) - input.ndim) + input.shape)
+    if 0 in counts or not x.size:
+        return ops.zeros(tuple(a * b for a, b in zip(x.shape, counts)), x.dtype)
+    return ops.tile(x, counts)
+
+
+def repeat_interleave(input, repeats=None, dim=None, output_size=None):
+    """torch.repeat_interleave."""
+    if repeats is None:
+        return ms.Tensor(np.repeat(np.arange(input.size), input.asnumpy()))
+    x, axis = (input.reshape(-1), 0) if dim is None else (input, dim)
+    x = x.reshape(1) if x.ndim == 0 else x
+    times = repeats.asnumpy() if isinstance(repeats, ms.Tensor) else repeats
+    times = times.reshape(-1) if isinstance(times, np.ndarray) and times.size > 1 else int(times)
+    return select_rows(x, axis, np.repeat(np.arange(x.shape[axis]), times))
+
+
+def select_rows(x, axis, rows):
+    """index_select with rows known on the host."""
+    axis = axis % x.ndim
+    if not len(rows):
+        return ops.zeros(x.shape[:axis] + (0,) + x.shape[axis + 1 :], x.dtype)
+    return ops.gather(x, ms.Tensor(np.asarray(rows, np.int32)), axis)
+
+
+def split(tensor, split_size_or_sections, dim=0):
+    """torch.split: by the size of a part, or by a list of sizes."""
+    axis, total = dim % tensor.ndim, tensor.shape[dim]
+    if isinstance(split_size_or_sections, (list, tuple)):
+        parts = list(split_size_or_sections)
+    else:
+        step = split_size_or_sections
+        parts = [min(step, total - start) for start in range(0, total, step)] if total else [0]
+    return cut(tensor, axis, parts)
+
+
+def cut(x, axis, parts):
+    starts = np.cumsum([0, *parts[:-1]]).tolist() if parts else []
+    return tuple(narrow(x, axis, start, length) for start, length in zip(starts, parts))
+
+
+def chunk(input, chunks, dim=0):
+    """torch.chunk."""
+    return split(input, max(-(-input.shape[dim] // chunks), 1), dim)
+
+
+def tensor_split(input, indices_or_sections, dim=0):
+    """torch.tensor_split: into equal parts, or before the given places."""
+    axis, total = dim % input.ndim, input.shape[dim]
+    where = indices_or_sections.asnumpy().tolist() if isinstance(indices_or_sections, ms.Tensor) else indices_or_sections
+    if isinstance(where, int):
+        small, more = divmod(total, where)
+        return cut(input, axis, [small + 1] * more + [small] * (where - more))
+    ends = [slice(*pair).indices(total)[:2] for pair in zip([0, *where], [*where, total])]
+    return tuple(narrow(input, axis, start, max(end - start, 0)) for start, end in ends)
+
+
+def hsplit(input, indices_or_sections):
+    """torch.hsplit."""
+    return tensor_split(input, indices_or_sections, 0 if input.ndim == 1 else 1)
+
+
+def vsplit(input, indices_or_sections):
+    """torch.vsplit."""
+    return tensor_split(input, indices_or_sections, 0)
+
+
+def dsplit(input, indices_or_sections):
+    """torch.dsplit."""
+    return tensor_split(input, indices_or_sections, 2)
+
+
+def narrow(input, dim, start, length):
+    """torch.narrow."""
+    axis = dim % input.ndim
+    begin = int(start) % input.shape[axis] if int(start) < 0 else int(start)
+    if length == 0:
+        return ops.zeros(input.shape[:axis] + (0,) + input.shape[axis + 1 :], input.dtype)
+    return ops.narrow(input, axis, begin, length)
+
+
+def select_at(input, dim, index):
+    """torch.select: one place along a dimension, which goes."""
+    return narrow(input, dim, index, 1).squeeze(dim)
+
+
+def slice_along(input, dim=0, start=None, end=None, step=1):
+    """A slice of one dimension."""
+    rows = np.arange(input.shape[dim])[start:end:step]
+    return select_rows(input, dim, rows)
+
+
+def unbind(input, dim=0):
+    """torch.unbind."""
+    return tuple(select_at(input, dim, index) for index in range(input.shape[dim]))
+
+
+def stack(tensors, dim=0):
+    """torch.stack."""
+    rank = tensors[0].ndim + 1
+    return ops.cat([each.unsqueeze(dim % rank) for each in tensors], dim % rank)
+
+
+def cat(tensors, dim=0):
+    """torch.cat: empty one-dimensional tensors are passed over, types are promoted."""
+    given = [each for each in tensors if each.shape != (0,)] or list(tensors[:1])
+    filled = [each for each in given if each.size] or given[:1]
+    if len({each.dtype for each in filled}) > 1:
+        kind = sum(each.reshape(-1)[0] for each in filled).dtype
+        filled = [each.astype(kind) for each in filled]
+    return ops.cat(filled, dim) if len(filled) > 1 else filled[0].copy()
+
+
+def hstack(tensors):
+    """torch.hstack."""
+    given = [each.reshape(1) if each.ndim == 0 else each for each in tensors]
+    return cat(given, 0 if given[0].ndim == 1 else 1)
+
+
+def vstack(tensors):
+    """torch.vstack."""
+    return cat([each.reshape(1, -1) if each.ndim < 2 else each for each in tensors], 0)
+
+
+def dstack(tensors):
+    """torch.dstack."""
+    shapes = [(1, *each.shape, 1) if each.ndim == 1 else (1, 1, 1) if each.ndim == 0 else (*each.shape, 1) for each in tensors]
+    return cat([each.reshape(shape) if each.ndim < 3 else each for each, shape in zip(tensors, shapes)], 2)
+
+
+def chunk_cat(tensors, dim, num_chunks):
+    """torch._chunk_cat: the chunks of each tensor, padded with zeros, flattened behind the chunk dimension and joined."""
+    axis = dim % tensors[0].ndim
+    rows = []
+    for each in tensors:
+        length = -(-each.shape[axis] // num_chunks)
+        missing = length * num_chunks - each.shape[axis]
+        padding = ops.zeros(each.shape[:axis] + (missing,) + each.shape[axis + 1 :], each.dtype)
+        full = ops.cat((each, padding), axis) if missing else each
+        rows.append(full.reshape(each.shape[:axis] + (num_chunks, -1)))
+    return ops.cat(rows, axis + 1)
+
+
+def cartesian_prod(*tensors):
+    """torch.cartesian_prod."""
+    if len(tensors) == 1:
+        return tensors[0]
+    return ops.cat([each.reshape(-1, 1) for each in meshgrid(*tensors)], 1)
+
+
+def block_diag(*tensors):
+    """torch.block_diag."""
+    blocks = [each.reshape((1,) * (2 - each.ndim) + each.shape) for each in tensors]
+    width, rows, left = sum(each.shape[1] for each in blocks), [], 0
+    for each in blocks:
+        height, size = each.shape
+        parts = [ops.zeros((height, left), each.dtype), each, ops.zeros((height, width - left - size), each.dtype)]
+        rows.append(ops.cat([part for part in parts if part.shape[1]] or parts[:1], 1) if height else None)
+        left += size
+    kept = [each for each in rows if each is not None]
+    return ops.cat(kept, 0) if kept else ops.zeros((0, width), tensors[0].dtype)
+
+
+def as_strided(input, size, stride, storage_offset=None):
+    """torch.as_strided, of a contiguous tensor: a copy, not a view."""
+    index = np.full(tuple(size), storage_offset or 0)
+    for axis, (count, step) in enumerate(zip(size, stride)):
+        index = index + (np.arange(count) * step).reshape((-1,) + (1,) * (len(size) - 1 - axis))
+    return take_positions(input, index)
+
+
+def as_strided_scatter(input, src, size, stride, storage_offset=None):
+    """torch.as_strided_scatter."""
+    index = np.full(tuple(size), storage_offset or 0)
+    for axis, (count, step) in enumerate(zip(size, stride)):
+        index = index + (np.arange(count) * step).reshape((-1,) + (1,) * (len(size) - 1 - axis))
+    return put_positions(input, index, src)
+
+
+def windows(input, dimension, size, step):
+    """Tensor.unfold: windows along one dimension, their elements in a new last one."""
+    if input.ndim == 0:
+        return input.reshape(1)[:size]
+    axis = dimension % input.ndim
+    starts = np.arange(0, input.shape[axis] - size + 1, step)
+    index = np.take(positions(input), starts[:, None] + np.arange(size), axis)
+    return take_positions(input, np.moveaxis(index, axis + 1, -1))
+
+
+def diag(input, diagonal=0):
+    """torch.diag: of a matrix, or the matrix of a vector."""
+    if input.ndim == 1:
+        return ops.diag_embed(input, diagonal) if input.size else ops.zeros((abs(diagonal),) * 2, input.dtype)
+    return diagonal_of(input, diagonal)
+
+
+def diagonal_of(input, offset=0, dim1=0, dim2=1):
+    """torch.diagonal."""
+    return take_positions(input, np.diagonal(positions(input), offset, dim1, dim2))
+
+
+def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
+    """torch.diagonal_scatter."""
+    return put_positions(input, np.diagonal(positions(input), offset, dim1, dim2), src)
+
+
+def select_scatter(input, src, dim, index):
+    """torch.select_scatter."""
+    return put_positions(input, np.take(positions(input), index, dim), src)
+
+
+def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
+    """torch.slice_scatter."""
+    rows = np.arange(input.shape[dim])[start:end:step]
+    return put_positions(input, np.take(positions(input), rows, dim), src)
+
+
+def roll(input, shifts, dims=None):
+    """torch.roll."""
+    return take_positions(input, np.roll(positions(input), shifts, dims))
+
+
+def rot90(input, k=1, dims=(0, 1)):
+    """torch.rot90."""
+    return take_positions(input, np.rot90(positions(input), k, tuple(dims)))
+
+
+def flip(input, *dims):
+    """torch.flip."""
+    wanted = as_shape(dims)
+    return ops.flip(input, tuple(wanted)) if wanted and input.size and input.ndim else input.copy()
+
+
+def unsqueeze_at(input, dim):
+    """torch.unsqueeze_copy."""
+    return ops.unsqueeze(input, dim)
+
+
+def permute(input, *dims):
+    """torch.permute."""
+    return ops.transpose(input, tuple(each % max(input.ndim, 1) for each in as_shape(dims))) if input.ndim else input
+
+
+def linalg_diagonal(A, offset=0, dim1=-2, dim2=-1):
+    """torch.linalg.diagonal: of the last two dimensions."""
+    return diagonal_of(A, offset, dim1, dim2)

@@ -57,12 +57,6 @@ rule(
     strategy="not needed",
     advice="remove the with",
 )
-rule(
-    "torch.nn.attention.sdpa_kernel",
-    missing="the attention kernel is MindSpore's own choice",
-    strategy="not needed",
-    advice="remove the with",
-)
 for _name in ("device", "device_of"):
     rule(f"torch.cuda.{_name}", to="contextlib.nullcontext", like="contextlib.nullcontext", differs="MindSpore runs on one device", cases=[
         Case(f"torch.cuda.{_name}(x)", "contextlib.nullcontext(x)", shapes=((2,),), runs=False, why="a context without effect"),

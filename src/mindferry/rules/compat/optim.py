@@ -105,10 +105,14 @@ class GradientOptimizer(Optimizer):
     def __init__(self, params, **defaults):
         self.starts = [0]
         self.rates, self.inertias, self.counts, self.slots = [], [], [], []
-        super().__init__(params, defaults)
+        super().__init__(params, {"maximize": False, **defaults})
 
-    def slot_values(self, group):
-        """What is kept for each parameter: name -> first value."""
+    def first_state(self, group, p):
+        """What is kept for a parameter: name -> first value."""
+        return {}
+
+    def shared_state(self, group):
+        """What is kept once for a group, beside the number of steps."""
         return {}
 
     def add_param_group(self, param_group):
@@ -119,13 +123,13 @@ class GradientOptimizer(Optimizer):
         self.inertias.append(group.inertia)
         self.counts.append(group.count)
         self.slots.append({})
+        shared = {name: Parameter(value, name=f"{name}.{len(self.slots)}") for name, value in self.shared_state(group).items()}
+        self.slots[-1].update(shared)
         for p in group["params"]:
-            self.state[p]["step"] = group.count
-        for name, value in self.slot_values(group).items():
-            kept = [Parameter(ops.full_like(p, value), name=f"{name}.{p.name}", requires_grad=False) for p in group["params"]]
-            self.slots[-1][name] = kept
-            for p, each in zip(group["params"], kept):
-                self.state[p][name] = each
+            own = {name: Parameter(value, name=f"{name}.{p.name}") for name, value in self.first_state(group, p).items()}
+            self.state[p] = {"step": group.count, **shared, **own}
+            for name, value in own.items():
+                self.slots[-1].setdefault(name, []).append(value)
 
     def construct(self, grads):
         if len(grads) != len(self.parameters):
@@ -134,8 +138,21 @@ class GradientOptimizer(Optimizer):
             ops.assign_add(self.counts[i], Tensor(1.0, ms.float32))
             start, end = self.starts[i], self.starts[i + 1]
             chosen = [-grad for grad in grads[start:end]] if group["maximize"] else grads[start:end]
-            self.apply(group, self.slots[i], self.counts[i], self.rates[i], self.inertias[i], self.parameters[start:end], chosen)
+            self.update_group(group, self.slots[i], self.counts[i], self.rates[i], self.inertias[i], self.parameters[start:end], chosen)
         return True
+
+    def step(self, closure=None):
+        """torch's form with a closure: here it returns (loss, grads), as a function from mindspore.value_and_grad does."""
+        if closure is None:
+            super().step()
+        loss, grads = closure()
+        self(grads)
+        return loss
+
+
+def decayed(grad, p, weight_decay):
+    """The gradient with the L2 penalty."""
+    return grad if weight_decay == 0 else grad + p * weight_decay
 
 
 def bias_correction(beta, step):

@@ -19,7 +19,7 @@ def save(obj, f):
     """Write obj to exactly this path (save_checkpoint would append .ckpt) or file object."""
     records = {}
     if not (isinstance(obj, dict) and obj and all(isinstance(k, str) and is_plain_tensor(v) for k, v in obj.items())):
-        text = json.dumps(pack(obj, records))
+        text = json.dumps(pack_checkpoint(obj, records))
         records[STRUCTURE] = Tensor(np.frombuffer(text.encode(), np.uint8).copy())
     else:
         records = obj
@@ -56,7 +56,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=No
         records = ms.load_checkpoint(path)
     if STRUCTURE not in records:
         return collections.OrderedDict(records)
-    return unpack(json.loads(records[STRUCTURE].asnumpy().tobytes()), records, weights_only)
+    return unpack_checkpoint(json.loads(records[STRUCTURE].asnumpy().tobytes()), records, weights_only)
 
 
 def refuse_torch_file(name):
@@ -71,7 +71,7 @@ def is_plain_tensor(value):
     return isinstance(value, Tensor) and value.size > 0 and value.dtype not in (ms.complex64, ms.complex128)
 
 
-def pack(value, records):
+def pack_checkpoint(value, records):
     """The value as JSON; tensors go to records."""
     if value is None or type(value) in (bool, int, str):
         return value
@@ -82,16 +82,16 @@ def pack(value, records):
         records[name] = value
         return {"tensor": name, "parameter": isinstance(value, Parameter)}
     if isinstance(value, Tensor):
-        return {"as_tensor": pack(value.asnumpy(), records)}
+        return {"as_tensor": pack_checkpoint(value.asnumpy(), records)}
     if isinstance(value, (np.ndarray, np.generic)):
         buffer = io.BytesIO()
         np.save(buffer, value, allow_pickle=False)
         return {"numpy": base64.b64encode(buffer.getvalue()).decode(), "scalar": isinstance(value, np.generic)}
     if type(value) in (list, tuple, set):
-        return {type(value).__name__: [pack(each, records) for each in value]}
+        return {type(value).__name__: [pack_checkpoint(each, records) for each in value]}
     if isinstance(value, dict):
         kind = "ordered" if isinstance(value, collections.OrderedDict) else "dict"
-        return {kind: [[pack(key, records), pack(each, records)] for key, each in value.items()]}
+        return {kind: [[pack_checkpoint(key, records), pack_checkpoint(each, records)] for key, each in value.items()]}
     if isinstance(value, bytes):
         return {"bytes": base64.b64encode(value).decode()}
     if isinstance(value, ms.nn.Cell):
@@ -99,18 +99,18 @@ def pack(value, records):
     return {"pickle": base64.b64encode(pickle.dumps(value)).decode(), "class": type(value).__name__}
 
 
-def unpack(value, records, weights_only):
-    """What pack() was given."""
+def unpack_checkpoint(value, records, weights_only):
+    """What pack_checkpoint() was given."""
     if not isinstance(value, dict):
         return value
     kind, content = next(iter(value.items()))
     if kind == "tensor":
         return records[content] if value["parameter"] else Tensor(records[content])
     if kind in ("list", "tuple", "set"):
-        made = [unpack(each, records, weights_only) for each in content]
+        made = [unpack_checkpoint(each, records, weights_only) for each in content]
         return {"list": list, "tuple": tuple, "set": set}[kind](made)
     if kind in ("dict", "ordered"):
-        pairs = [(unpack(key, records, weights_only), unpack(each, records, weights_only)) for key, each in content]
+        pairs = [(unpack_checkpoint(key, records, weights_only), unpack_checkpoint(each, records, weights_only)) for key, each in content]
         return collections.OrderedDict(pairs) if kind == "ordered" else dict(pairs)
     if kind == "pickle":
         if weights_only:
@@ -119,7 +119,7 @@ def unpack(value, records, weights_only):
     if kind == "float":
         return float(content)
     if kind == "as_tensor":
-        return Tensor(unpack(content, records, weights_only))
+        return Tensor(unpack_checkpoint(content, records, weights_only))
     if kind == "bytes":
         return base64.b64decode(content)
     array = np.load(io.BytesIO(base64.b64decode(content)), allow_pickle=False)

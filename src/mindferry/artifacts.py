@@ -182,6 +182,8 @@ class Comparison:
     culprits: tuple[str, ...] = ()  # modules or parameters that are wrong by themselves, in execution order
     unmatched: tuple[str, ...] = ()  # modules that only one side has
     notes: tuple[str, ...] = ()
+    diagnosis: tuple[str, ...] = ()  # what --bisect found in the first culprit
+    script: str = ""  # a few lines that reproduce it
 
 
 @dataclass(frozen=True, slots=True)

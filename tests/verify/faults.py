@@ -15,9 +15,10 @@ from pathlib import Path
 
 from mindferry.errors import MindferryError
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from twins import BERT, GAN, LSTM, RESNET, TWINS, UNET, VIT, Twin, optimizers
+if __package__:
+    from .twins import BERT, GAN, LSTM, RESNET, TWINS, UNET, VIT, Twin, optimizers
+else:  # run as a script
+    from twins import BERT, GAN, LSTM, RESNET, TWINS, UNET, VIT, Twin, optimizers
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @click.option("--modes", default="", help="eval, train, jit; by default eval,train.")
 @click.option("--golden", type=click.Path(path_type=Path), help="A file from `mindferry record`; no torch needed.")
 @click.option("--k", type=float, help="Allowed multiple of torch's own float32 error. By default 4.")
+@click.option("--bisect", "into", is_flag=True, help="Look into the first wrong module; print a script that shows it.")
 @click.option("--seed", default=0, help="Of the inputs.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(
@@ -36,6 +37,7 @@ def command(
     modes: str,
     golden: Path | None,
     k: float | None,
+    into: bool,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -67,12 +69,16 @@ def command(
         golden=golden,
     )
     with progress("verify") as advance:
-        comparison = verify(chosen, advance)
+        comparison = verify(chosen, advance, into)
     path = save(comparison, chosen.converted, "verify")
     if as_json:
         click.echo(dumps(comparison), nl=False)
     else:
         _print(comparison, path)
+        for line in comparison.diagnosis:
+            click.echo(line)
+        if comparison.script:
+            click.echo(f"\n# {path.parent / 'reproduce.py'}\n{comparison.script}")
     sys.exit(0 if comparison.passed else 1)
 
 

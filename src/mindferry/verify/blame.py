@@ -24,7 +24,7 @@ def culprits_of(differences: Iterable[Difference], golden: Golden) -> tuple[str,
         if row.kind == "output":
             modules[row.name or NETWORK] = None
         elif row.kind == "input":
-            modules[_caller(row, golden)] = None
+            modules[caller(row, golden)] = None
     tensors = {"buffer"}
     if not modules:
         modules = _backward(rows, golden)
@@ -43,7 +43,7 @@ def _backward(rows: list[Difference], golden: Golden) -> dict[str, None]:
         if row.kind == "gradient":
             inherited = any(("gradient", row.mode, path) in lost for path in above)
             if row.note != LOST or not (inherited or _is_lost_in_consumer(row, golden, lost)):
-                modules[_caller(row, golden)] = None
+                modules[caller(row, golden)] = None
         elif row.kind == "input gradient":
             inherited = any(("gradient", row.mode, path) in lost for path in (row.name, *above))
             if row.note != LOST or not inherited:
@@ -64,7 +64,7 @@ def _is_lost_in_consumer(row: Difference, golden: Golden, lost: set[tuple[str, s
     return any(("input gradient", row.mode, call.path) in lost for call in consumers)
 
 
-def _caller(row: Difference, golden: Golden) -> str:
+def caller(row: Difference, golden: Golden) -> str:
     """The nearest module above that is called itself; a list of modules is not."""
     called = {call.path for call in golden.modes[row.mode].calls} if row.mode in golden.modes else set()
     return next((path for path in reversed(_above(row.name)) if path in called), "") or NETWORK

@@ -70,6 +70,7 @@ class Golden:
     inputs: tuple[Input, ...]
     targets: tuple[Input, ...]
     weights: dict[str, str]
+    attributes: dict[str, dict[str, Any]]  # module path -> its settings
     updates: dict[str, str]  # torch name -> key of what the optimizer adds to it
     modes: dict[str, ModeRecord]
     references: dict[str, Reference]
@@ -125,6 +126,7 @@ def _golden(path: Path, facts: dict[str, Any], entries: dict[str, dict[str, Any]
         _inputs(facts["inputs"]),
         _inputs(facts["targets"]),
         facts["weights"],
+        facts["attributes"],
         facts["step"],
         {name: _mode(mode) for name, mode in facts["modes"].items()},
         {key: Reference(**error) for key, error in facts["errors"].items()},

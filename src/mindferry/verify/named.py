@@ -142,5 +142,17 @@ def load_weights(model: Any, path: str) -> None:
         raise RecordError(f"the weights in {path} do not fit the model: {one_line(error)}") from None
 
 
+def plain_settings(module: Any) -> dict[str, Any]:
+    """A module's or a cell's plain attributes: eps, stride, padding …"""
+    plain = (bool, int, float, str)
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        and name != "training"
+        and (isinstance(value, plain) or (isinstance(value, tuple) and all(isinstance(item, plain) for item in value)))
+    }
+
+
 def one_line(error: BaseException) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]

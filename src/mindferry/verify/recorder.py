@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from .goldenfile import GoldenWriter, RecordError
-from .named import build, find, load_weights, make_inputs, one_line, shake
+from .named import build, find, load_weights, make_inputs, one_line, plain_settings, shake
 from .nesting import leaves, rebuild
 from .update import run_steps
 
@@ -300,6 +300,7 @@ def record(
     metadata: dict[str, Any] = {"format": FORMAT, "title": title, "torch": torch.__version__, "device": device}
     metadata |= {"seed": seed, "weights": _write_weights(model, writer)}
     metadata |= {"inputs": _write_inputs("input", inputs, writer), "targets": _write_inputs("target", targets, writer)}
+    metadata["attributes"] = {path: plain_settings(module) for path, module in model.named_modules()}
     recorder = Recorder(model, inputs, writer, seed, note, inside, loss, targets)
     was_training = model.training
     with _full_precision():

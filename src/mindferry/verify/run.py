@@ -12,6 +12,7 @@ from typing import Any
 from ..artifacts import Comparison, Predictions
 from ..files import complete_or_absent
 from .backends.process import Worker
+from .bisect import Culprit, bisect
 from .compare import Measurement
 from .golden import Golden, open_golden
 from .judge import Verdict, judge
@@ -22,8 +23,8 @@ _TORCH, _MINDSPORE = f"{__package__}.backends.torch", f"{__package__}.backends.m
 Show = Callable[[str], None]
 
 
-def verify(settings: Settings, show: Show = lambda text: None) -> Comparison:
-    """Run both sides and compare them. `show` is told what is going on."""
+def verify(settings: Settings, show: Show = lambda text: None, into: bool = False) -> Comparison:
+    """Run both sides and compare them. `show` is told what is going on; `into` looks into the first culprit."""
     began = time.monotonic()
     with ExitStack() as stack:
         converted = stack.enter_context(Worker("mindspore", settings.converted))
@@ -41,6 +42,10 @@ def verify(settings: Settings, show: Show = lambda text: None) -> Comparison:
             show("looking for the culprit")
             golden = _record(settings, reference, inside=True)
             verdict, unmatched = _compare(settings, golden, converted)
+        culprit = Culprit()
+        if into and not verdict.passed:
+            show("looking into the culprit")
+            culprit = bisect(settings, golden, verdict, reference, converted)
         predictions: Predictions | None = None
         if settings.test_data and reference is not None:
             show("comparing predictions")
@@ -59,6 +64,8 @@ def verify(settings: Settings, show: Show = lambda text: None) -> Comparison:
         verdict.culprits,
         unmatched,
         (*settings.notes, *_notes(golden)),
+        culprit.lines,
+        culprit.script,
     )
 
 

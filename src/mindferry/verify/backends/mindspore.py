@@ -13,9 +13,11 @@ from ...errors import MindferryError
 from ..compare import Measurement, distance
 from ..golden import CallRecord, Golden, Input, ModeRecord, open_golden
 from ..goldenfile import RecordError
-from ..named import build, find
+from ..named import build, find, plain_settings
 from ..nesting import leaves, rebuild
 from ..predict import batches, save
+from ..trace import save as save_trace
+from ..trace import traced
 from ..update import LEAST, SIZE, STEPS, STRIDE, phase
 
 if TYPE_CHECKING:
@@ -57,6 +59,41 @@ def predict(payload: Json, link: Link) -> Json:
             yield as_numpy(leaves(cell(*tensors), is_tensor)[0]), as_numpy(labels) if is_tensor(labels) else labels
 
     return str(save(scored(), link.scratch, lambda count: link.report({"samples": count})))
+
+
+def settings_of(payload: Json, link: Link) -> Json:
+    """In the worker, after `compare`: a cell's plain attributes."""
+    return plain_settings(dict(link.state["cell"].cells_and_names()).get(payload["path"], object))
+
+
+def weights_of(payload: Json, link: Link) -> Json:
+    """In the worker, after `compare`: path of a file with a cell's parameters."""
+    import numpy as np
+
+    cell = dict(link.state["cell"].cells_and_names())[payload["path"]]
+    path = link.scratch / "weights.npz"
+    np.savez(path, **{name: as_numpy(parameter) for name, parameter in cell.parameters_and_names()})
+    return str(path)
+
+
+def trace(payload: Json, link: Link) -> Json:
+    """In the worker, after `compare`: what each line of one cell's construct assigns, on the reference's values."""
+    cell, golden = link.state["cell"], open_golden(Path(payload["golden"]))
+    names = load_weights(cell, golden)
+    cell.set_train(payload["mode"] == "train")
+    session = Session(cell, golden, golden.modes[payload["mode"]], payload["mode"], names, link.doing, None)
+    module = dict(cell.cells_and_names())[payload["path"]]
+    with traced(module, payload["call"], "construct", _plain) as found:
+        session.forward("own")
+    load_weights(cell, golden)
+    path = link.scratch / "trace.npz"
+    return {"lines": save_trace(found, path), "arrays": str(path)}
+
+
+def _plain(value: Any) -> Any:
+    if is_tensor(value):
+        return as_numpy(value).copy()
+    return value if isinstance(value, bool | int | float) else None
 
 
 def build_cell(spec: str) -> Cell:
@@ -171,10 +208,12 @@ class Session:
 
     def whole(self) -> None:
         """The network as it is: every output against the reference's."""
-        with self._watched("whole"):
-            output = self._call()
-        self._network(output)
+        self._network(self.forward("whole"))
         self.unmatched += [f"{call_name(c.path, c.call)}: only in torch" for c in self.record.calls if not self._ran(c)]
+
+    def forward(self, run: str) -> Any:
+        with self._watched(run):
+            return self._call()
 
     def own(self) -> None:
         """Every module on the reference's values: its own error, forward and backward."""
@@ -182,8 +221,7 @@ class Session:
 
         self._seen.clear()
         if not self.record.gradients:
-            with self._watched("own"):
-                self._call()
+            self.forward("own")
         else:
             parameters = [p for _, p in self.cell.parameters_and_names() if p.requires_grad]
             with self._watched("own"):

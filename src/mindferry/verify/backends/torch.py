@@ -11,6 +11,8 @@ from ..goldenfile import RecordError
 from ..named import build, find, load_weights, make_inputs, shake
 from ..nesting import leaves
 from ..predict import batches, save
+from ..trace import save as save_trace
+from ..trace import traced
 
 if TYPE_CHECKING:
     from .worker import Json, Link
@@ -55,6 +57,33 @@ def predict(payload: Json, link: Link) -> Json:
                 yield leaves(model(*inputs), torch.is_tensor)[0].numpy(), labels
 
     return str(save(scored(), link.scratch, lambda count: link.report({"samples": count})))
+
+
+def trace(payload: Json, link: Link) -> Json:
+    """In the worker, after `record`: what each line of one module's forward assigns."""
+    import torch
+
+    from ..recorder import without_dropout
+
+    model = link.state["model"]
+    inputs = make_inputs(payload["inputs"], payload["seed"])
+    positional, named = [value for name, value in inputs if not name], {n: v for n, v in inputs if n}
+    module = model.get_submodule(payload["path"])
+    was_training = model.training
+    model.train(payload["mode"] == "train")
+    with torch.no_grad(), without_dropout(model), traced(module, payload["call"], "forward", _plain) as found:
+        model(*positional, **named)
+    model.train(was_training)
+    path = link.scratch / "trace.npz"
+    return {"lines": save_trace(found, path), "arrays": str(path)}
+
+
+def _plain(value: Any) -> Any:
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return value.detach().cpu().numpy().copy()
+    return value if isinstance(value, bool | int | float) else None
 
 
 def build_module(spec: str, weights: str, seed: int, link: Link) -> Any:

@@ -1,0 +1,151 @@
+"""Into a failing module: the setting, the line or the parameter that is wrong, and a script that shows it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..artifacts import STATE, Difference
+from ..files import complete_or_absent, write_text
+from .backends.process import Worker
+from .blame import NETWORK, caller
+from .golden import CallRecord, Golden
+from .judge import Verdict
+from .settings import Settings
+from .trace import first_difference, load
+
+# torch's name of a setting -> MindSpore's.
+ALIASES = {"eps": ("epsilon",), "groups": ("group",), "negative_slope": ("alpha",), "normalized_shape": ("shape",)}
+
+
+@dataclass(frozen=True, slots=True)
+class Culprit:
+    """What `--bisect` found, in sentences, and the script that reproduces it ("" if none could be made)."""
+
+    lines: tuple[str, ...] = ()
+    script: str = ""
+
+
+def bisect(settings: Settings, golden: Golden, verdict: Verdict, torch: Worker | None, mindspore: Worker) -> Culprit:
+    """Look into the first culprit."""
+    if not verdict.culprits:
+        return Culprit(("No module is wrong by itself; the error grows from one to the next.",))
+    name = verdict.culprits[0]
+    row = _row(name, verdict, golden)
+    path = "" if name == NETWORK else name
+    if row.kind in ("parameter", "buffer", "update"):
+        path = name.rpartition(".")[0]
+    call = next((c for c in golden.modes.get(row.mode, golden.modes["eval"]).calls if c.path == path), None)
+    lines = [f"Culprit: {name}" + (f" ({call.kind})" if call is not None else "") + f", {_what(row)}."]
+    found = mindspore.call("mindferry.verify.backends.mindspore:settings_of", {"path": path})
+    lines += _settings(golden.attributes.get(path, {}), found)
+    if row.kind in ("output", "input") and torch is not None:
+        line = _line(path, row, golden, torch, mindspore, settings)
+        lines += [line] if line else []
+    script = _script(settings, golden, call, row, mindspore) if call is not None else ""
+    return Culprit(tuple(lines), script)
+
+
+def _row(name: str, verdict: Verdict, golden: Golden) -> Difference:
+    """The measurement that made `name` a culprit."""
+    failing = [d for d in verdict.differences if d.own_error > d.own_tolerance]
+    for row in failing:
+        blamed = caller(row, golden) if row.kind in ("input", "gradient") else row.name or NETWORK
+        if blamed == name:
+            return row
+    return failing[0]
+
+
+def _what(row: Difference) -> str:
+    name = row.name or NETWORK
+    said = {
+        "output": "its output is wrong on the right input",
+        "input": f"it calls {name} with other values",
+        "gradient": f"the gradient does not come back to {name} as it should",
+        "input gradient": "its gradient is wrong, its output right",
+        "parameter": "its gradient is wrong",
+        "buffer": "it is wrong after one training step",
+        "update": "the optimizer changes it otherwise",
+    }
+    error = f" (error {row.own_error:.1e}, allowed {row.own_tolerance:.1e})" if math.isfinite(row.own_error) else ""
+    return f"{row.mode}: {said.get(row.kind, row.kind)}{error}{f': {row.note}' if row.note else ''}"
+
+
+def _settings(reference: dict[str, Any], converted: dict[str, Any]) -> list[str]:
+    """Settings of the same name that differ."""
+    lines = []
+    for name, value in reference.items():
+        for other in (name, *ALIASES.get(name, ())):
+            if other not in converted:
+                continue
+            if _plain(value) != _plain(converted[other]):
+                counted = " (as torch counts it)" if name == "momentum" else ""
+                lines.append(f"Its {name} is {value!r} in torch and {converted[other]!r} in MindSpore{counted}.")
+    return lines
+
+
+def _plain(value: Any) -> Any:
+    """(3, 3) and 3 are the same kernel size."""
+    if isinstance(value, list | tuple):
+        return _plain(value[0]) if value and all(item == value[0] for item in value) else tuple(value)
+    return round(value, 12) if isinstance(value, float) else value
+
+
+def _line(path: str, row: Difference, golden: Golden, torch: Worker, mindspore: Worker, settings: Settings) -> str:
+    """The first line of the module that gives a variable another value."""
+    calls = [c for c in golden.modes[row.mode].calls if c.path == path]
+    payload = {"path": path, "call": calls[0].call if calls else 0, "mode": row.mode, "golden": str(golden.path)}
+    payload |= {"inputs": list(settings.inputs), "seed": settings.seed}
+    torch.start("mindferry.verify.backends.torch:trace", payload)
+    mindspore.start("mindferry.verify.backends.mindspore:trace", payload)
+    there, here = (load(answer["lines"], Path(answer["arrays"])) for answer in (torch.result(), mindspore.result()))
+    found = first_difference(there, here, 10 * settings.rule.floor)
+    if found is None or not Path(found[1].file).is_relative_to(settings.converted):
+        return ""  # inside a layer of the framework there is no line to mend
+    right, wrong, error = found
+    what = "returns something else" if wrong.variable == "return" else f"gives another `{wrong.variable}`"
+    return (
+        f"{wrong.file}:{wrong.line} {what} (error {error:.1e}):\n    {wrong.text}\n"
+        f"{right.file}:{right.line} in torch:\n    {right.text}"
+    )
+
+
+def _script(settings: Settings, golden: Golden, call: CallRecord, row: Difference, mindspore: Worker) -> str:
+    """A few lines that run the culprit alone on the reference's values."""
+    import numpy as np
+
+    if row.kind not in ("output", "input") or not call.inputs:
+        return ""
+    state = settings.converted / STATE
+    arrays = {f"input{index}": golden.array(key) for index, (key, _) in enumerate(call.inputs)}
+    arrays["expected"] = golden.array(call.outputs[0])
+    arrays |= mindspore_weights(mindspore, call.path)
+    with complete_or_absent(state / "reproduce.npz") as partial, partial.open("wb") as file:
+        np.savez(file, **arrays)
+    module, _, factory = settings.converted_model.partition(":")
+    inputs = ", ".join(f'ms.Tensor(data["input{index}"])' for index in range(len(call.inputs)))
+    made = factory if "(" in factory else f"{factory}()"
+    lines = [
+        "import sys",
+        "import numpy as np, mindspore as ms",
+        f"sys.path.insert(0, {str(settings.converted)!r})",
+        f"from {module} import {factory.partition('(')[0]}",
+        f"data = np.load({str(state / 'reproduce.npz')!r})",
+        f"cell = dict({made}.cells_and_names())[{call.path!r}].set_train({row.mode == 'train'})",
+        "for name, parameter in cell.parameters_and_names():",
+        '    parameter.set_data(ms.Tensor(data["weight." + name]))',
+        f"output = cell({inputs})",
+        "output = output[0] if isinstance(output, tuple) else output",
+        'print("largest error", abs(output.asnumpy() - data["expected"]).max())',
+    ]
+    write_text(state / "reproduce.py", "\n".join(lines) + "\n")
+    return "\n".join(lines)
+
+
+def mindspore_weights(worker: Worker, path: str) -> dict[str, Any]:
+    import numpy as np
+
+    with np.load(worker.call("mindferry.verify.backends.mindspore:weights_of", {"path": path})) as file:
+        return {f"weight.{name}": file[name] for name in file}

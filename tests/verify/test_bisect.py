@@ -1,0 +1,59 @@
+"""`--bisect`: from a failing module to the setting, the line or the parameter, and a script that shows it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from mindferry.artifacts import Comparison, load
+from mindferry.cli.verify import command
+
+from .twins import GAN, RESNET, VIT, Twin
+
+CASES = {
+    "a setting": (RESNET.mutate("eps=1e-5", "eps=1e-3"), "Its eps is 1e-05 in torch and 0.001 in MindSpore."),
+    "a line": (VIT.mutate("axis=-1)", "axis=-2)"), "    a = ops.softmax(a, axis=-2)\n"),
+    "the line that returns": (GAN.mutate("* 0.5 + 0.5", "* 0.5 - 0.5"), "    return self.main(x) * 0.5 - 0.5\n"),
+    "a statistic": (
+        GAN.mutate("nn.BatchNorm2d(8)", "nn.BatchNorm2d(8, momentum=0.99)"),
+        "Its momentum is 0.1 in torch and 0.01 in MindSpore (as torch counts it).",
+    ),
+}
+
+
+def bisect(twin: Twin, folder: Path) -> tuple[str, Path]:
+    torch_side, mindspore_side = twin.write(folder)
+    options = ["--torch", str(torch_side), "--model", "net:Net", "--input", twin.inputs[0], "--bisect"]
+    result = CliRunner().invoke(command, [str(mindspore_side), *options])
+    assert result.exit_code == 1, result.output
+    return result.output, mindspore_side
+
+
+@pytest.mark.parametrize("what", CASES)
+def test_the_culprit_is_found_inside_the_module(tmp_path: Path, what: str) -> None:
+    twin, expected = CASES[what]
+    output, folder = bisect(twin, tmp_path)
+    assert expected in output.replace("0.010000000000000009", "0.01")
+    assert "\n".join(load(Comparison, folder, "verify").diagnosis) in output
+    if what == "a line":
+        assert "    a = a.softmax(-1)" in output
+
+
+def test_the_script_shows_the_error_and_not_without_the_fault(tmp_path: Path) -> None:
+    fault = RESNET.mutate("y = y + x", "y = y - x")
+    _, folder = bisect(fault, tmp_path)
+    script = folder / ".mindferry" / "reproduce.py"
+    errors = []
+    for twin in (fault, RESNET):
+        twin.write(tmp_path)
+        environment = {**os.environ, "GLOG_v": "4"}
+        done = subprocess.run(
+            [sys.executable, str(script)], capture_output=True, text=True, env=environment, cwd=tmp_path, check=True
+        )
+        errors.append(float(done.stdout.split()[-1]))
+    assert errors[0] > 0.1 and errors[1] < 1e-5

@@ -8,10 +8,10 @@ import pytest
 
 from mindferry.errors import MindferryError
 from mindferry.weights import convert_weights
-from mindferry.weights.convert import record_of
 from mindferry.weights.formats.entry import Entry
 from mindferry.weights.formats.files import open_checkpoint, write_checkpoint
 from mindferry.weights.outcome import WeightsMismatchError
+from mindferry.weights.sources import read_sources
 from mindferry.weights.structure import infer
 from mindferry.weights.usermap import UserMap, read_user_map
 
@@ -120,9 +120,103 @@ def test_a_model_that_cannot_be_built_is_told_in_one_line(model, reason, project
     assert "\n" not in str(caught.value)
 
 
-def plan(shapes, record=None, reverse=False):
-    moves = infer(shapes, UserMap(), record, reverse).moves
+def plan(shapes, sources=None, reverse=False):
+    moves = infer(shapes, UserMap(), sources, reverse).moves
     return {move.sources[0]: (move.target, move.shape, move.how) for move in moves}
+
+
+PROJECT = """
+import mindspore as ms
+import ms_compat
+from mindspore import nn
+from mindspore.nn import Dense as Linear
+
+class OwnNorm(nn.Cell):
+    def __init__(self, d):
+        super().__init__()
+        self.weight = ms.Parameter(ms.ops.ones((d,)))
+
+class Wide(nn.Conv1d):
+    pass
+
+class Net(nn.Cell):
+    def __init__(self, norm=nn.LayerNorm):
+        super().__init__()
+        self.conv = Wide(3, 4, 3)
+        self.up = ms_compat.ConvTranspose1d(4, 4, 3)
+        self.norm = nn.LayerNorm((4,))
+        self.given = norm(4)
+        self.own = OwnNorm(4)
+        self.table = nn.Embedding(4, 4)
+        self.q_emb = Linear(4, 4, has_bias=False)
+        self.act = ms_compat.PReLU()
+        self.bn = nn.BatchNorm3d(4)
+        self.stem = nn.SequentialCell(nn.Dense(4, 4), nn.LayerNorm((4,)))
+        self.blocks = nn.CellList([OwnNorm(4) for _ in range(2)])
+        self.enc = nn.TransformerEncoderLayer(4, 2, 8)
+        self.scale = ms.Parameter(ms.ops.ones((3,))) if norm else None
+"""
+HELPERS = """
+from mindspore import nn
+
+class ConvTranspose1d(nn.Conv1dTranspose):
+    pass
+
+class PReLU(nn.Cell):
+    pass
+"""
+
+
+@pytest.fixture
+def sources(tmp_path):
+    (tmp_path / "net.py").write_text(PROJECT)
+    (tmp_path / "ms_compat.py").write_text(HELPERS)
+    return read_sources([tmp_path / "net.py", tmp_path / "ms_compat.py"])
+
+
+CERTAIN = {
+    "a.conv.weight": ((4, 3, 3), "a.conv.weight", (4, 3, 1, 3)),
+    "up.weight": ((4, 4, 3), "up.weight", (4, 4, 1, 3)),
+    "b.0.norm.weight": ((4,), "b.0.norm.gamma", (4,)),
+    "b.0.norm.bias": ((4,), "b.0.norm.beta", (4,)),
+    "table.weight": ((4, 4), "table.embedding_table", (4, 4)),
+    "bn.weight": ((4,), "bn.bn2d.gamma", (4,)),
+    "bn.running_var": ((4,), "bn.bn2d.moving_variance", (4,)),
+    "stem.1.weight": ((4,), "stem.1.gamma", (4,)),
+    "stem.1.bias": ((4,), "stem.1.beta", (4,)),
+    "enc.self_attn.in_proj_weight": ((12, 4), "enc.self_attn.in_proj_weight", (12, 4)),
+    "enc.linear1.weight": ((8, 4), "enc.dense1.weight", (8, 4)),
+    "enc.norm1.weight": ((4,), "enc.norm1.gamma", (4,)),
+    "own.weight": ((4,), "own.weight", (4,)),
+    "q_emb.weight": ((4, 4), "q_emb.weight", (4, 4)),
+    "act.weight": ((1,), "act.weight", (1,)),
+    "blocks.1.weight": ((4,), "blocks.1.weight", (4,)),
+}
+
+
+@pytest.mark.parametrize("reverse", [False, True], ids=["forward", "back"])
+def test_the_source_of_a_converted_project_tells_its_layers(sources, reverse):
+    if reverse:
+        found = plan({target: shape for _, target, shape in CERTAIN.values()}, sources, reverse=True)
+        assert {target: (name, shape) for target, (name, shape, _) in found.items()} == {
+            target: (name, shape) for name, (shape, target, _) in CERTAIN.items()
+        }
+    else:
+        found = plan({name: shape for name, (shape, _, _) in CERTAIN.items()}, sources)
+        assert {name: (target, shape) for name, (target, shape, _) in found.items()} == {
+            name: (target, shape) for name, (_, target, shape) in CERTAIN.items()
+        }
+    assert "pattern" not in {how for _, _, how in found.values()}
+
+
+def test_what_the_source_leaves_open_stays_a_guess(sources):
+    shapes = {"given.weight": (4,), "given.bias": (4,), "elsewhere.weight": (4, 4)}
+    assert {how for _, _, how in plan(shapes, sources).values()} == {"pattern"}
+
+
+def test_a_source_that_cannot_be_read_tells_nothing(tmp_path):
+    (tmp_path / "broken.py").write_text("class Net(:")
+    assert read_sources([tmp_path / "broken.py"]) is None
 
 
 NORM = {f"bn.{name}": (4,) for name in ("weight", "bias", "running_mean", "running_var")}
@@ -143,8 +237,6 @@ def test_a_batch_norm_is_known_by_its_statistics_and_its_counter_dropped():
 def test_a_batch_norm_among_3d_convolutions_is_one_of_those_which_mindspore_nests_and_that_is_said():
     shapes = NORM | {"bn.num_batches_tracked": (), "conv.weight": (4, 3, 3, 3, 3)}
     assert plan(shapes)["bn.weight"] == ("bn.bn2d.gamma", (4,), "pattern")
-    assert plan(shapes, {"mindspore.nn.BatchNorm3d": {}})["bn.running_var"] == ("bn.bn2d.moving_variance", (4,), "record")
-    assert plan(shapes, {"mindspore.nn.BatchNorm2d": {}})["bn.weight"][0] == "bn.gamma"
     back = {"bn.bn2d.gamma": (4,), "bn.bn2d.beta": (4,), "bn.bn2d.moving_mean": (4,), "bn.bn2d.moving_variance": (4,)}
     assert {target for target, _, _ in plan(back, reverse=True).values()} == set(NORM)
 
@@ -153,15 +245,10 @@ def test_without_its_counter_it_could_be_a_frozen_one_and_that_is_said():
     assert {how for _, _, how in plan(NORM).values()} == {"pattern"}
 
 
-def test_what_only_a_layers_kind_can_tell_is_by_pattern_without_a_record_and_by_record_with_one():
+def test_what_only_a_layers_kind_can_tell_is_by_pattern():
     shapes = {"n.weight": (4,), "n.bias": (4,), "c.weight": (6, 4, 3), "c.bias": (6,)}
     assert plan(shapes)["n.weight"] == ("n.gamma", (4,), "pattern")
     assert plan(shapes)["c.weight"] == ("c.weight", (6, 4, 1, 3), "pattern")
-    record = {"mindspore.nn.LayerNorm": {"weight": "gamma", "bias": "beta"}, "mindspore.nn.Conv1d": {}}
-    assert plan(shapes, record)["n.weight"] == ("n.gamma", (4,), "record")
-    assert plan(shapes, record)["c.weight"] == ("c.weight", (6, 4, 1, 3), "record")
-    assert plan(shapes, {"mindspore.nn.Dense": {}})["n.weight"] == ("n.weight", (4,), "record")
-    assert plan(shapes, {"mindspore.nn.Dense": {}})["c.weight"] == ("c.weight", (6, 4, 3), "record")
 
 
 def test_names_that_no_layer_changes_are_exact():
@@ -173,14 +260,13 @@ def test_a_linear_without_bias_and_an_embedding_look_alike_and_that_is_said():
     found = plan({"embed_tokens.weight": (9, 4), "q_proj.weight": (4, 4)})
     assert found["embed_tokens.weight"] == ("embed_tokens.embedding_table", (9, 4), "pattern")
     assert found["q_proj.weight"] == ("q_proj.weight", (4, 4), "pattern")
-    assert plan({"q_proj.weight": (4, 4)}, {"mindspore.nn.Dense": {}})["q_proj.weight"][2] == "record"
 
 
-def test_a_transformer_layer_that_somebody_wrote_keeps_linear1():
+def test_a_transformer_layer_that_somebody_wrote_keeps_linear1_if_the_source_says_so(tmp_path):
     shapes = {"l.self_attn.in_proj_weight": (12, 4), "l.linear1.weight": (8, 4), "l.linear1.bias": (8,)}
     assert plan(shapes)["l.linear1.weight"] == ("l.dense1.weight", (8, 4), "pattern")
-    assert plan(shapes, {"mindspore.nn.TransformerEncoderLayer": {}})["l.linear1.bias"][0] == "l.dense1.bias"
-    assert plan(shapes, {"mindspore.nn.Dense": {}})["l.linear1.weight"] == ("l.linear1.weight", (8, 4), "record")
+    (tmp_path / "a.py").write_text("from mindspore import nn\nclass L(nn.Cell):\n  def f(self):\n    self.linear1 = nn.Dense(4, 8)\n")
+    assert plan(shapes, read_sources([tmp_path / "a.py"]))["l.linear1.weight"] == ("l.linear1.weight", (8, 4), "exact")
 
 
 def test_mindspores_names_tell_their_layers():
@@ -222,12 +308,22 @@ def test_bfloat16_is_rounded_to_the_nearest_when_it_has_to_be_computed_with():
 def test_the_conversion_record_of_a_project_is_found(tmp_path):
     from mindferry.artifacts import ProjectConversion, save
 
-    names = {"mindspore.nn.LayerNorm": {"weight": "gamma", "bias": "beta"}}
-    save(ProjectConversion("in", "out", (), parameter_names=names), tmp_path, "convert")
-    assert record_of(tmp_path) == names and record_of(tmp_path / "elsewhere") is None
-    file_of(tmp_path / "a.pth", {"n.weight": (4,), "n.bias": (4,)})
+    save(ProjectConversion("in", "out", ()), tmp_path / "ms", "convert")
+    (tmp_path / "ms" / "net.py").write_text(PROJECT)
+    file_of(tmp_path / "a.pth", {"norm.weight": (4,), "norm.bias": (4,)})
+    report = convert_weights(tmp_path / "a.pth", tmp_path / "a.ckpt", project=tmp_path / "ms")
+    assert {(entry.target, entry.how) for entry in report.entries} == {("norm.gamma", "record"), ("norm.beta", "record")}
     report = convert_weights(tmp_path / "a.pth", tmp_path / "a.ckpt", project=tmp_path)
-    assert {(entry.target, entry.how) for entry in report.entries} == {("n.gamma", "record"), ("n.beta", "record")}
+    assert {entry.how for entry in report.entries} == {"pattern"}
+
+
+def test_the_record_names_the_parameters_of_a_class_that_the_table_does_not_know():
+    from mindferry.weights.match import match
+    from mindferry.weights.tree import Slot, Tree
+
+    tree = Tree((Slot("n.scale", "n.scale", (4,), "float32", 0),), {"": (), "n": ("pkg.ms_compat.RMSNorm",)})
+    found = match(tree, {"n.weight": (4,)}, record={"ms_compat.RMSNorm": {"weight": "scale"}})
+    assert [(move.sources, move.target, move.how) for move in found.moves] == [(("n.weight",), "n.scale", "record")]
 
 
 MAP = r"""

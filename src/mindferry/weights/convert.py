@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from .formats.entry import CHUNK, Advance, Checkpoint, Entry, silent
 from .formats.files import open_checkpoint, write_checkpoint
 from .match import Move, Plan, Record, match, match_reverse
 from .outcome import WeightsMismatchError, report_of
+from .sources import Sources, read_sources
 from .structure import duplicates, infer
 from .transforms import combine
 from .usermap import UserMap, read_user_map
@@ -39,16 +40,22 @@ def convert_weights(
 ) -> WeightsReport:
     """Write `source` as `output`, in the format of its suffix, with the other framework's names and shapes.
 
-    Names come from the cells of `model` ("pkg.mod:factory") where it is given, else from the conversion record of
+    Names come from the cells of `model` ("pkg.mod:factory") where it is given, else from the source of the converted
     `project` and the file's structure. With `strict`, nothing is written unless every parameter finds its place.
     """
     source, output = Path(source), Path(output)
     project = Path(project) if project is not None else None
     user_map = read_user_map(Path(names)) if names else UserMap()
-    record = record if record is not None else record_of(project)
+    noted = record_of(project)
+    record = record if record is not None else noted.parameter_names if noted else None
     with open_checkpoint(source, key, frozenset(allowed)) as checkpoint:
         shapes = {entry.name: entry.shape for entry in checkpoint.entries}
-        plan = plan_names(shapes, model, project or Path(), user_map, record, reverse)
+        if model is None:
+            plan = infer(shapes, user_map, sources_of(project, noted), reverse)
+        elif reverse:
+            plan = match_reverse(tree_of(model, project or Path()), shapes, record)
+        else:
+            plan = match(tree_of(model, project or Path()), shapes, user_map, record)
         plan = _complete(plan, checkpoint)
         dtypes = {entry.name: entry.dtype for entry in checkpoint.entries}
         report = report_of(plan, dtypes, str(source), str(output), checkpoint.key, checkpoint.others)
@@ -62,28 +69,18 @@ def convert_weights(
     return report
 
 
-def record_of(project: Path | None) -> Record | None:
-    """What `mindferry convert` noted about a project's layers, where it did."""
+def record_of(project: Path | None) -> ProjectConversion | None:
+    """What `mindferry convert` noted about a project, where it did."""
     if project is None or not (project / STATE / "convert.json").exists():
         return None
-    return load(ProjectConversion, project, "convert").parameter_names or None
+    return load(ProjectConversion, project, "convert")
 
 
-def plan_names(
-    shapes: Mapping[str, tuple[int, ...]],
-    model: str | None,
-    project: Path,
-    user_map: UserMap,
-    record: Record | None,
-    reverse: bool,
-) -> Plan:
-    if model is None:
-        plan = infer(shapes, user_map, record, reverse)
-    elif reverse:
-        plan = match_reverse(tree_of(model, project), shapes, record)
-    else:
-        plan = match(tree_of(model, project), shapes, user_map, record)
-    return dataclasses.replace(plan, mismatched=plan.mismatched + tuple(duplicates(plan.moves)))
+def sources_of(project: Path | None, record: ProjectConversion | None) -> Sources | None:
+    """The layers that a converted project's own files name."""
+    if project is None or record is None:
+        return None
+    return read_sources(sorted(project.rglob("*.py")))
 
 
 def moved(moves: Iterable[Move], checkpoint: Checkpoint) -> list[Entry]:
@@ -136,7 +133,7 @@ def narrow(array: Array, dtype: str) -> Array:
 
 
 def _complete(plan: Plan, checkpoint: Checkpoint) -> Plan:
-    """Add what only the values tell: ties that the file doesn't keep, and values that are no tensors."""
+    """Add what only the file tells: ties that it doesn't keep, targets claimed twice, values that are no tensors."""
     by_name = {entry.name: entry for entry in checkpoint.entries}
     first = {move.target: move.sources[0] for move in plan.moves}
     torn = [
@@ -145,7 +142,7 @@ def _complete(plan: Plan, checkpoint: Checkpoint) -> Plan:
         if not is_same(by_name[alias.sources[0]], by_name[first[alias.target]])
     ]
     unexpected = plan.unexpected + tuple(f"{name} (no tensor)" for name in checkpoint.extras)
-    return dataclasses.replace(plan, mismatched=plan.mismatched + tuple(torn), unexpected=unexpected)
+    return dataclasses.replace(plan, mismatched=plan.mismatched + tuple(torn + duplicates(plan.moves)), unexpected=unexpected)
 
 
 def is_same(one: Entry, other: Entry) -> bool:

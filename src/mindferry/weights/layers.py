@@ -43,16 +43,25 @@ LAYERS: Mapping[str, Layer] = {
 
 PLAIN = Layer()
 
+# What MindSpore's own composite layers hold, for when only their name is known.
+_TRANSFORMER_INSIDE = {"linear1": "nn.Dense", "linear2": "nn.Dense", "dense1": "nn.Dense", "dense2": "nn.Dense"} | {
+    f"norm{number}": "nn.LayerNorm" for number in (1, 2, 3)
+}
+INSIDE: Mapping[str, Mapping[str, str]] = {
+    "nn.BatchNorm3d": {"bn2d": "nn.BatchNorm2d"},
+    "nn.TransformerEncoderLayer": _TRANSFORMER_INSIDE,
+    "nn.TransformerDecoderLayer": _TRANSFORMER_INSIDE,
+}
+
 
 def layer_of(classes: Iterable[str], record: Mapping[str, Mapping[str, str]] | None = None) -> tuple[Layer, bool]:
-    """The layer that the nearest of `classes` stands for, and whether the conversion record said so."""
+    """The layer that the nearest of `classes` stands for, and whether only the conversion record knew it."""
     for name in classes:
-        for recorded, names in (record or {}).items():
-            if short(recorded) == name or (not name.startswith("nn.") and recorded.rpartition(".")[2] == name.rpartition(".")[2]):
-                built_in = LAYERS.get(name, PLAIN)
-                return Layer({**built_in.names, **names}, built_in.children, built_in.widened, built_in.optional), True
         if name in LAYERS:
             return LAYERS[name], False
+        for recorded, names in (record or {}).items():
+            if short(recorded) == name or recorded.rpartition(".")[2] == name.rpartition(".")[2]:
+                return Layer(names), True
     return PLAIN, False
 
 

@@ -283,7 +283,8 @@ else is a cell with the same children, parameters and buffers. Torch's names wer
 - **loaded**: torchvision's models of at most {loaded} million values, and a small one of each of transformers'
   architectures, were also loaded with random values, and every value compared (folded weight norms excepted).
 - **guessed** and **wrong**: what happens without the model and without a conversion record, from the file alone: names
-  by pattern (the command lists them), and how many names then differ from the model's.
+  by pattern (the command lists them), and how many names then differ from the model's. The patterns were written with
+  these models at hand, so other models can fare worse.
 
 What this does not show: the models that `mindferry convert` writes from these sources. Their cells can differ from the
 twins where the converter emits a helper of its own; a helper keeps torch's names, which match exactly.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,9 @@ SKIPPED_FOLDERS = {
 }
 CHECKPOINTS = {".pth", ".pt", ".ckpt", ".safetensors"}
 LARGEST_COPY = 10 * 2**20
+SMALL = 40  # files
+DEEPEST = 200  # imports followed from one file
+_IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import|import[ \t]+([\w.]+))", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +99,50 @@ def _module(root: Path, relative: str) -> str:
 
 
 def read_symbols(layout: Layout) -> Symbols:
-    """What the project's modules define. Two rounds, since files refer to each other in any order."""
+    """What the project's modules define, read in the order in which they import each other."""
     roots = frozenset(file.module.partition(".")[0] for file in layout.python)
     symbols = Symbols(excluded=frozenset(file.module for file in layout.excluded), roots=roots)
     rules = table()
-    for _ in range(2):
-        for file in layout.python:
+    rounds = 2 if len(layout.python) <= SMALL else 1  # a small project is read twice: what a call tells may settle another call
+    for _ in range(rounds):
+        for file in _imported_first(layout):
             try:
                 read(Source(file.path.read_bytes(), file.relative), symbols, file.module, file.is_package, rules.is_api)
             except (Unreadable, OSError, RecursionError):
                 continue
     return symbols
+
+
+def _imported_first(layout: Layout) -> list[ProjectFile]:
+    """Files after those that they import, as far as there are no cycles."""
+    by_module = {file.module: file for file in layout.python}
+    order: dict[str, ProjectFile] = {}
+
+    def add(file: ProjectFile, waiting: frozenset[str]) -> None:
+        if file.module in order or file.module in waiting or len(waiting) > DEEPEST:
+            return
+        for name in _imports(file):
+            if name in by_module:
+                add(by_module[name], waiting | {file.module})
+        order[file.module] = file
+
+    for file in layout.python:
+        add(file, frozenset())
+    return list(order.values())
+
+
+def _imports(file: ProjectFile) -> list[str]:
+    """Modules named in the file's import lines, relative ones resolved; text is enough for an order."""
+    try:
+        text = file.path.read_text("utf-8", "replace")
+    except OSError:
+        return []
+    package = file.module.split(".") if file.is_package else file.module.split(".")[:-1]
+    found = []
+    for dots, name, plain in _IMPORT.findall(text):
+        base = package[: len(package) - len(dots) + 1] if dots else []
+        found.append(plain or ".".join([*base, *([name] if name else [])]))
+    return found
 
 
 def uses_torch(layout: Layout) -> bool:

@@ -47,9 +47,9 @@ def analyze_project(path: Path, advance: Advance | None = None) -> Inventory:
 def _api_uses(reading: Reading, path: str) -> list[ApiUse]:
     rules = table()
     lines: dict[str, list[int]] = {}
-    called = {node.func for node in ast.walk(reading.source.tree) if isinstance(node, ast.Call)}
-    inner = {node.value for node in ast.walk(reading.source.tree) if isinstance(node, ast.Attribute)}
-    for node in ast.walk(reading.source.tree):
+    called = {node.func for node in reading.source.nodes if isinstance(node, ast.Call)}
+    inner = {node.value for node in reading.source.nodes if isinstance(node, ast.Attribute)}
+    for node in reading.source.nodes:
         if isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Load):
             api, receiver = api_of(node, reading, rules)
             if not api.startswith(tuple(f"{name}." for name in FRAMEWORKS)):

@@ -21,14 +21,12 @@ class Context:
     options: dict[str, str] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     rewrites: list[Rewrite] = field(default_factory=list)
-    parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
     handled: set[ast.AST] = field(default_factory=set)  # nodes that a pass takes care of itself
     captured: dict[ast.AST, str] = field(default_factory=dict)  # nodes whose text a pass wants as it is before their parent changes
 
-    def __post_init__(self) -> None:
-        for parent in ast.walk(self.source.tree):
-            for child in ast.iter_child_nodes(parent):
-                self.parents[child] = parent
+    @property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        return self.source.parents
 
     @property
     def source(self) -> Source:

@@ -34,7 +34,7 @@ def convert_file(source: Source, symbols: Symbols, module: str = "__main__", is_
     context = Context(reading, Edits(source), Imports(reading, compat_import), rules, options or {})
     for each in PASSES:
         each.prepare(context)
-    for node in _inner_first(source.tree):
+    for node in reversed(source.nodes):  # every node after all of its parts
         if node not in context.handled and is_located(node):
             _convert_node(node, context)
         if node in context.captured:
@@ -52,16 +52,6 @@ def convert_file(source: Source, symbols: Symbols, module: str = "__main__", is_
                           "please report this as a bug of mindferry, with the file")  # fmt: skip
         return FileResult(source.data.decode("utf-8"), [], [finding], set())
     return FileResult(code, context.rewrites, sorted(context.findings, key=lambda f: (f.line, f.column, f.code)), context.imports.compat)
-
-
-def _inner_first(tree: ast.AST) -> list[ast.AST]:
-    """Every node after all of its parts."""
-    order, stack = [], [tree]
-    while stack:
-        node = stack.pop()
-        order.append(node)
-        stack.extend(ast.iter_child_nodes(node))
-    return order[::-1]
 
 
 def _convert_node(node: ast.AST, context: Context) -> None:
@@ -211,7 +201,7 @@ def _mark_findings(context: Context) -> None:
         if finding.severity == "error" and finding.code.startswith("MF1"):
             statements.setdefault(finding.line, []).append(finding)
     starts: dict[int, ast.stmt] = {}
-    for node in ast.walk(context.source.tree):
+    for node in context.source.nodes:
         if isinstance(node, ast.stmt):
             for line in range(node.lineno, _header_end(node) + 1):
                 starts[line] = node if line not in starts or node.lineno >= starts[line].lineno else starts[line]

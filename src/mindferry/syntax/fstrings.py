@@ -14,13 +14,19 @@ if TYPE_CHECKING:
 _PREFIX = re.compile(rb"([A-Za-z]{0,3})(\"\"\"|'''|\"|')")
 
 
-def relocate(tree: ast.Module, source: Source) -> None:
-    """Give the nodes inside each f-string their true positions; where that fails they get none and stay untouched."""
-    if sys.version_info >= (3, 12) or not re.search(rb"[fF][rR]?[\"']", source.data):
-        return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.JoinedStr) and not getattr(node, "_part", False):
+def relocate(source: Source) -> bool:
+    """Give the nodes inside each f-string their true positions; where that fails they stay untouched. True if any moved."""
+    if sys.version_info >= (3, 12):
+        return False
+    found = [node for node in source.nodes if isinstance(node, ast.JoinedStr) and _holds_more_than_names(node)]
+    for node in found:
+        if not getattr(node, "_part", False):
             _relocate_one(node, source)
+    return bool(found)
+
+
+def _holds_more_than_names(node: ast.JoinedStr) -> bool:
+    return any(isinstance(value, ast.FormattedValue) and not isinstance(value.value, ast.Name) for value in node.values)
 
 
 def is_located(node: ast.AST) -> bool:

@@ -115,7 +115,11 @@ class _Reader:
         self.values.bind(node.target, self.values._arithmetic(left, right, node.op) if left.kind != "list" else left, scope)
 
     def _For(self, node: ast.For, scope: Scope) -> None:
-        self.values.bind(node.target, self.values.iterate(self.values.visit(node.iter, scope)), scope)
+        kind = self.values.iterate(self.values.visit(node.iter, scope))
+        is_torch = kind.kind == "unknown" and isinstance(node.target, ast.Name) and self.values.is_torch_file
+        if is_torch and _used_as_tensor(node, node.target.id, self.suspects):  # type: ignore[union-attr,attr-defined]
+            kind = TENSOR
+        self.values.bind(node.target, kind, scope)
         self.block(node.body, scope)
         self.block(node.orelse, scope)
 
@@ -264,8 +268,8 @@ class _Reader:
             scope.names[arguments.kwarg.arg] = Type("dict")
 
 
-def _used_as_tensor(function: ast.FunctionDef, name: str, suspects: frozenset[str]) -> bool:
-    """Whether the function calls a method on the name that nothing but a tensor has. None of them takes a string."""
+def _used_as_tensor(function: ast.FunctionDef | ast.For, name: str, suspects: frozenset[str]) -> bool:
+    """Whether the function or loop calls a method on the name that nothing but a tensor has. None of them takes a string."""
     return name in suspects and any(
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)

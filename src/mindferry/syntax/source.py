@@ -17,6 +17,9 @@ _LINE_ENDS = re.compile(rb"\r\n|\r|\n")
 _TRIVIA = re.compile(rb"(?:[ \t\f\r\n]|\\\r?\n|#[^\r\n]*)*")
 
 
+_CONTEXTS = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)  # shared between nodes
+
+
 class Unreadable(MindferryError):
     """The file is not Python that we can read; the rest of the project goes on."""
 
@@ -43,7 +46,27 @@ class Source:
             raise Unreadable(f"not valid Python 3: {error.msg}", error.lineno or 1, error.offset or 1) from None
         except (ValueError, RecursionError, MemoryError) as error:
             raise Unreadable(f"cannot be parsed: {error or type(error).__name__}") from None
-        relocate(self.tree, self)
+        self.nodes: list[ast.AST] = [self.tree]  # every node, each after its parent
+        self.parents: dict[ast.AST, ast.AST] = {}
+        self._list_nodes()
+        if relocate(self):
+            self.nodes[:], self.parents = [self.tree], {}
+            self._list_nodes()
+
+    def _list_nodes(self) -> None:
+        """Walk once: passes and rules look at all nodes many times."""
+        nodes, parents = self.nodes, self.parents
+        for node in nodes:  # grows while it is read
+            for value in node.__dict__.values():
+                if isinstance(value, ast.AST):
+                    if not isinstance(value, _CONTEXTS):
+                        nodes.append(value)
+                        parents[value] = node
+                elif isinstance(value, list):
+                    for item in value:
+                        if isinstance(item, ast.AST):
+                            nodes.append(item)
+                            parents[item] = node
 
     def offset(self, line: int, column: int) -> int:
         return self._starts[line - 1] + column
@@ -171,7 +194,9 @@ class Edits:
         self._add(_Edit(offset, offset, text, (0, self._count)))
 
     def replace(self, start: int, end: int, text: str) -> None:
-        """Replace a span together with every edit inside it."""
+        """Replace a span together with every edit inside it; what lies inside an earlier, larger replacement is gone already."""
+        if any(edit.start <= start and end <= edit.end and edit.end - edit.start > end - start for edit in self._edits):
+            return
         self._count += 1
         self._edits = [edit for edit in self._edits if not _inside(edit, start, end)]
         self._add(_Edit(start, end, text, (1, 0)))

@@ -9,7 +9,7 @@ from ..context import Context
 
 
 def prepare(context: Context) -> None:
-    for node in ast.walk(context.source.tree):
+    for node in context.source.nodes:
         if isinstance(node, ast.Attribute):
             receiver = context.reading.type(node.value)
             if receiver.kind == "instance":

@@ -36,7 +36,7 @@ class Names:
     def __init__(self, context: Context) -> None:
         self.context = context
         self._uses: dict[ast.AST, dict[str, list[ast.Name]]] = {}
-        for node in ast.walk(context.source.tree):
+        for node in context.source.nodes:
             if isinstance(node, ast.Name):
                 self._uses.setdefault(self.scope(node), {}).setdefault(node.id, []).append(node)
 
@@ -113,7 +113,7 @@ class Names:
         if isinstance(statement, ast.Assign | ast.AnnAssign | ast.NamedExpr) and statement.value is not None:
             return self._of_value(statement.value, is_part)
         if isinstance(statement, ast.For | ast.comprehension):
-            return Binding("shared", is_parameter=_names_parameters(statement.iter))
+            return FRESH if _names_batches(statement.iter) else Binding("shared", is_parameter=_names_parameters(statement.iter))
         return FRESH if isinstance(statement, ast.With | ast.withitem) else Binding("shared")
 
     def _of_value(self, value: ast.expr, is_part: bool = False) -> Binding:
@@ -149,3 +149,9 @@ class Names:
 
 def _names_parameters(node: ast.expr) -> bool:
     return any(isinstance(each, ast.Attribute) and each.attr in PARAMETERS for each in ast.walk(node))
+
+
+def _names_batches(node: ast.expr) -> bool:
+    """A loader makes new tensors in every round."""
+    words = (getattr(each, "id", getattr(each, "attr", "")) for each in ast.walk(node))
+    return any("loader" in word.lower() or "dataset" in word.lower() for word in words if isinstance(word, str))

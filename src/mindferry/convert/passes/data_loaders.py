@@ -24,7 +24,7 @@ ARRAY_TO_ARRAY = PIL_TO_PIL | frozenset("Normalize RandomErasing ConvertImageDty
 
 
 def prepare(context: Context) -> None:
-    for node in ast.walk(context.source.tree):
+    for node in context.source.nodes:
         if isinstance(node, ast.Call):
             api = context.api(node.func)
             if _transform(api) == "Compose":

@@ -13,7 +13,7 @@ NAMES = {"torch.no_grad", "torch.inference_mode", "torch.set_grad_enabled", "tor
 
 
 def prepare(context: Context) -> None:
-    for node in ast.walk(context.source.tree):
+    for node in context.source.nodes:
         if isinstance(node, ast.With) and len(node.items) == 1 and _is_off(node.items[0].context_expr, context):
             context.handled |= set(ast.walk(node.items[0]))
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -30,7 +30,7 @@ def _is_off(node: ast.expr, context: Context) -> bool:
 
 
 def finish(context: Context) -> None:
-    for node in ast.walk(context.source.tree):
+    for node in context.source.nodes:
         if isinstance(node, ast.With) and len(node.items) == 1 and _is_off(node.items[0].context_expr, context):
             _unwrap(context, node)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):

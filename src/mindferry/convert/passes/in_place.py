@@ -7,9 +7,11 @@ A local name is bound again, so gradients flow. What others hold (a parameter, a
 from __future__ import annotations
 
 import ast
+import weakref
 from dataclasses import dataclass
 
 from ...rules._lookup import api_of, is_in_place
+from ...syntax.source import Source
 from ...syntax.types import TENSOR
 from ..context import Context
 from .bindings import CERTAIN_VIEWS, Names
@@ -36,7 +38,7 @@ def prepare(context: Context) -> None:
     changes = _changes.setdefault(id(context), [])
     names: Names | None = None
     inner: set[ast.Call] = set()
-    for node in list(ast.walk(context.source.tree)):
+    for node in context.source.nodes:
         if isinstance(node, ast.Attribute) and node.attr == "data":
             _strip_data(context, node)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
@@ -118,6 +120,9 @@ def _is_parameter(node: ast.expr) -> bool:
 def _plan(context: Context, names: Names, changes: list[Change], chain: list[ast.Call], base: ast.expr) -> None:
     """Decide what becomes of `base` once the calls' value is computed out of place."""
     call = chain[0]
+    if any(_mentions(context, argument, base) for link in chain[:-1] for argument in (*link.args, *(key.value for key in link.keywords))):
+        _refuse(context, chain, f"{context.source.text(base)} is read while the chain changes it", "write one statement for each change")
+        return
     statement = context.parents.get(call)
     is_bare = isinstance(statement, ast.Expr)
     is_data = isinstance(base, ast.Attribute) and base.attr == "data"
@@ -138,6 +143,14 @@ def _plan(context: Context, names: Names, changes: list[Change], chain: list[ast
         owner = context.source.text(base.func.value) if isinstance(base.func, ast.Attribute) else context.source.text(base)
         if _is_view(context, base):
             _refuse(context, chain, f"{owner} is changed through a view", f"assign to {owner} itself, with ops.assign or an index")
+
+
+def _mentions(context: Context, node: ast.expr, base: ast.expr) -> bool:
+    """Whether the tensor that is changed is read in `node`, under the same name."""
+    if isinstance(base, ast.Attribute) and base.attr == "data":
+        base = base.value
+    name = ast.dump(base)
+    return isinstance(base, ast.Name | ast.Attribute) and any(ast.dump(each) == name for each in ast.walk(node) if type(each) is type(base))
 
 
 def _is_view(context: Context, node: ast.Call) -> bool:
@@ -188,6 +201,7 @@ def _plan_name(context: Context, names: Names, changes: list[Change], call: ast.
         if is_read_later and all(not isinstance(each, ast.Name) or each.id != base.id for each in statement.targets):
             changes.append(Change(call, base, "bind"))
             statement.targets.append(_stored(context, base))
+            _added.setdefault(context.source, []).append((statement, None))
     elif is_read_later:
         _refuse(context, [call], f"{base.id} is changed inside an expression and read again below",
                 f"write {base.id} = ... in a statement of its own first")  # fmt: skip
@@ -229,6 +243,7 @@ def _becomes_assignment(context: Context, statement: ast.Expr, base: ast.Name) -
     context.parents[assignment] = context.parents[statement]
     context.parents[statement.value] = assignment
     context.parents[assignment.targets[0]] = assignment
+    _added.setdefault(context.source, []).append((assignment, statement))
 
 
 def _stored(context: Context, base: ast.Name) -> ast.Name:
@@ -239,15 +254,16 @@ def _stored(context: Context, base: ast.Name) -> ast.Name:
 
 def _undo(context: Context) -> None:
     """A file may be converted twice from one tree: take back the targets that were added the first time."""
-    source = context.source
-    for node in [each for each in ast.walk(source.tree) if isinstance(each, ast.Assign)]:
-        if source.start(node.targets[-1]) < source.start(node.value):
-            continue
-        node.targets.pop()
-        if not node.targets:
-            block = context.block_of(node)
-            statement = block[block.index(node)] = ast.copy_location(ast.Expr(node.value), node)
-            context.parents[statement], context.parents[node.value] = context.parents[node], statement
+    for assignment, statement in _added.pop(context.source, []):
+        if statement is None:
+            assignment.targets.pop()
+        else:
+            block = context.block_of(assignment)
+            block[block.index(assignment)] = statement
+            context.parents[statement.value] = statement
+
+
+_added: weakref.WeakKeyDictionary[Source, list[tuple[ast.Assign, ast.Expr | None]]] = weakref.WeakKeyDictionary()
 
 
 def _plan_flag(context: Context, call: ast.Call) -> None:

@@ -12,7 +12,7 @@ NOT_COMPILED = "compat.uncompiled"  # what the rules of torch's compiler decorat
 
 
 def prepare(context: Context) -> None:
-    for node in ast.walk(context.source.tree):
+    for node in context.source.nodes:
         if _is_setting(context, node):
             context.handled |= set(ast.walk(node))
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -35,7 +35,7 @@ def _is_idle(context: Context, decorator: ast.expr) -> bool:
 
 def finish(context: Context) -> None:
     source, edits = context.source, context.edits
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Assign) and _is_setting(context, node):
             _remove_setting(context, node)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

@@ -28,7 +28,7 @@ def prepare(context: Context) -> None:
 
 def _ledger(context: Context, plain: set[ast.Expr]) -> None:
     """step(), zero_grad() and clipping outside the plain form work on the gradients that the parameters keep."""
-    for node in ast.walk(context.source.tree):
+    for node in context.source.nodes:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or context.parents.get(node) in plain:
             continue
         if steps.is_optimizer_method(context, node, "step") and not node.args and not node.keywords:

@@ -38,7 +38,7 @@ class Backward:
 def find(context: Context) -> list[Backward]:
     """All of them; those that can't be lifted become findings."""
     found = []
-    for node in ast.walk(context.source.tree):
+    for node in context.source.nodes:
         match node:
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr="backward", value=loss)) as call) if _is_loss(context, loss):
                 result = _read(context, node, call, loss)

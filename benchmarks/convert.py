@@ -1,0 +1,61 @@
+"""Conversion speed on timm/models against PaConvert 3.3.1, in one run: lines per CPU-second, and peak memory.
+
+    python -m venv build/paconvert && build/paconvert/bin/pip install paconvert==3.3.1
+    python benchmarks/convert.py --paconvert build/paconvert/bin/paconvert
+
+Writes benchmarks/results/convert.json. CPU seconds of the process and its children, the best of --rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "results" / "convert.json"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--paconvert", type=Path, help="its executable, in an environment of its own")
+    parser.add_argument("--rounds", type=int, default=2)
+    options = parser.parse_args()
+    spec = importlib.util.find_spec("timm")
+    if spec is None or not spec.submodule_search_locations:
+        sys.exit("timm is not installed; run `pip install --no-deps timm==1.0.30`")
+    source = Path(spec.submodule_search_locations[0]) / "models"
+    lines = sum(path.read_bytes().count(b"\n") for path in source.rglob("*.py"))
+    commands = {"mindferry": lambda out: [sys.executable, "-m", "mindferry", "convert", str(source), "-o", str(out)]}
+    if options.paconvert:
+        commands["paconvert"] = lambda out: [str(options.paconvert), "-i", str(source), "-o", str(out)]
+        commands["paconvert --no_format"] = lambda out: [str(options.paconvert), "-i", str(source), "-o", str(out), "--no_format"]
+    rows = {}
+    for name, command in commands.items():
+        runs = [measure(command) for _ in range(options.rounds)]
+        seconds, memory = min(run[0] for run in runs), max(run[1] for run in runs)
+        rows[name] = {"cpu_seconds": round(seconds, 2), "lines_per_cpu_second": round(lines / seconds), "peak_mb": round(memory)}
+        print(f"{name:24} {seconds:7.2f} CPU s {lines / seconds:9.0f} lines/CPU s {memory:6.0f} MB")
+    for name in list(rows)[1:]:
+        rows[name]["mindferry_is_faster_by"] = round(rows[name]["cpu_seconds"] / rows["mindferry"]["cpu_seconds"], 2)
+        print(f"mindferry is {rows[name]['mindferry_is_faster_by']} times as fast as {name}")
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(json.dumps({"lines": lines, "tools": rows}, indent=1) + "\n")
+
+
+def measure(command: object) -> tuple[float, float]:
+    """(CPU seconds, peak megabytes) of one run."""
+    with tempfile.TemporaryDirectory() as folder:
+        process = subprocess.Popen(command(Path(folder) / "out"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # type: ignore[operator]
+        _, _, usage = os.wait4(process.pid, 0)
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / (1024 if sys.platform == "linux" else 2**20)
+
+
+if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    main()

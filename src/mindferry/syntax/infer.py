@@ -116,9 +116,8 @@ class _Reader:
 
     def _For(self, node: ast.For, scope: Scope) -> None:
         kind = self.values.iterate(self.values.visit(node.iter, scope))
-        is_torch = kind.kind == "unknown" and isinstance(node.target, ast.Name) and self.values.is_torch_file
-        if is_torch and _used_as_tensor(node, node.target.id, self.suspects):  # type: ignore[union-attr,attr-defined]
-            kind = TENSOR
+        if kind.kind == "unknown" and isinstance(node.target, ast.Name) and self.values.is_torch_file:
+            kind = TENSOR if _used_as_tensor(node, node.target.id, self.suspects) else kind
         self.values.bind(node.target, kind, scope)
         self.block(node.body, scope)
         self.block(node.orelse, scope)

@@ -1,0 +1,233 @@
+"""In-place methods: what the statement becomes, that both frameworks compute the same, and what is said where names share a tensor."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mindferry import convert_source
+from mindferry.conformance.cases import flatten
+
+HEADER = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
+
+
+def body(code: str) -> str:
+    """The converted code without its imports."""
+    return convert_source(HEADER + code).main.rpartition("\n\n\n")[2]
+
+
+def findings(code: str, severity: str) -> list[str]:
+    return [finding.message for finding in convert_source(HEADER + code).findings if finding.severity == severity]
+
+
+def load(folder: Path, name: str, source: str) -> Any:
+    path = folder / f"{name}.py"
+    path.write_text(source, "utf-8")
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # ms.jit looks the function's module up
+    spec.loader.exec_module(module)
+    return module
+
+
+FUNCTIONS = {
+    "arithmetic on a local name": "    z = x + y\n    z.add_(y)\n    z.mul_(2).sub_(x)\n    return z",
+    "a factor": "    z = x * 1\n    z.add_(y, alpha=0.5)\n    z.addcmul_(x, y, value=2)\n    return z",
+    "the old order of arguments": "    z = x * 1\n    z.add_(y * 0.5)\n    z.lerp_(y, 0.3)\n    return z",
+    "limits": "    z = x + y\n    z.clamp_(-0.5, 0.5)\n    z.clamp_(min=0)\n    return z",
+    "zero and fill": "    z = x + y\n    w = x.clone()\n    z.zero_()\n    w.fill_(2.5)\n    return z + x, w * y",
+    "one row": "    z = x + y\n    z[0].zero_()\n    z[:, 1].mul_(3)\n    z[1].fill_(7)\n    return z",
+    "a copied row": "    z = torch.zeros_like(x)\n    z[0].copy_(y[1])\n    return z * x",
+    "a mask": "    z = x + y\n    z[z > 0] = 0\n    z[0] = y[1]\n    return z",
+    "a value and the name": "    z = x + y\n    w = z.mul_(2)\n    return w + z",
+    "a value alone": "    z = x + y\n    return z.mul_(2).add_(1)",
+    "a function": "    z = x + y\n    torch.relu_(z)\n    return z * 2",
+    "an argument": "    z = x + y\n    F.relu(z, inplace=True)\n    return z * 2",
+    "masked fill": "    z = x + y\n    z.masked_fill_(y > 0, -1.5)\n    return z",
+    "a new shape": "    z = x + y\n    z.unsqueeze_(0)\n    return z * 2",
+    "a loop": "    z = x + y\n    for i in range(3):\n        z.add_(y)\n    return z",
+    "a branch": "    z = x + y\n    if z.dim() == 2:\n        z.add_(1)\n    else:\n        z.sub_(1)\n    return z",
+    "augmented assignment": "    z = x + y\n    z += y\n    z *= 2\n    z[0] += 1\n    return z",
+    "an entry of a dict": "    state = {'a': x + y}\n    state['a'].mul_(0.9).add_(y)\n    return state['a']",
+    "detached": "    z = x * 2\n    z.detach_()\n    return z * x",
+    "a name bound again": "    z = x + y\n    w = z.add_(1)\n    z = x\n    return w * z",
+}
+
+
+@pytest.mark.parametrize("code", FUNCTIONS.values(), ids=FUNCTIONS)
+@pytest.mark.parametrize("mode", ["pynative", "jit"])
+def test_a_function_that_changes_tensors_in_place_computes_the_same(code: str, mode: str, tmp_path: Path) -> None:
+    import mindspore as ms
+    import torch
+
+    source = f"{HEADER}def case(x, y):\n{code}\n".replace("def case(x, y)", "def case(x: torch.Tensor, y: torch.Tensor)")
+    conversion = convert_source(source)
+    assert [each for each in conversion.findings if each.severity != "note"] == []
+    stem = f"in_place_{abs(hash((code, mode)))}"
+    theirs, ours = load(tmp_path, f"{stem}_torch", source), load(tmp_path, f"{stem}_ms", conversion.code)
+    rng = np.random.default_rng(3)
+    arrays = [rng.standard_normal((2, 3)).astype(np.float32) for _ in range(2)]
+    tensors = [torch.tensor(array, requires_grad=True) for array in arrays]
+    expected = flatten(theirs.case(*tensors))
+    run = ms.jit(ours.case) if mode == "jit" else ours.case
+    actual = flatten(run(*(ms.Tensor(array) for array in arrays)))
+    assert len(expected) == len(actual)
+    for theirs_, ours_ in zip(expected, actual, strict=True):
+        np.testing.assert_allclose(ours_.asnumpy(), theirs_.detach().numpy(), rtol=1e-5, atol=1e-6)
+    if mode == "pynative":
+        reference = torch.autograd.grad(sum((each * each).sum() for each in expected), tensors, allow_unused=True)
+        found = ms.grad(lambda *inputs: sum((each * each).sum() for each in flatten(ours.case(*inputs))), (0, 1))(*map(ms.Tensor, arrays))
+        for wanted, given in zip(reference, found, strict=True):
+            wanted_array = np.zeros((2, 3)) if wanted is None else wanted.numpy()
+            np.testing.assert_allclose(given.asnumpy(), wanted_array, rtol=1e-4, atol=1e-5)
+
+
+def test_the_statement_reads_as_an_engineer_would_write_it() -> None:
+    code = "def f(x: torch.Tensor, y: torch.Tensor):\n    z = x + y\n    z.add_(y, alpha=2)\n    z.div_(x - 1)\n    return z\n"
+    assert body(code) == "def f(x: ms.Tensor, y: ms.Tensor):\n    z = x + y\n    z = z + 2 * y\n    z = z / (x - 1)\n    return z\n"
+
+
+NETWORK = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+        self.bn = nn.BatchNorm1d(3)
+        self.register_buffer("mean", torch.zeros(3))
+        self.fc.weight.data.fill_(0.5)
+        self.fc.bias.data.zero_()
+        self.fc.weight.data[1].mul_(2)
+        self.bn.weight.data.copy_(self.fc.bias.data + 3)
+        self.bn.bias.data = self.fc.bias.data + 0.25
+        self.bn.weight.data -= 0.5 * self.fc.bias.data + 1
+        for p in self.parameters():
+            p.data.mul_(0.5).add_(1)
+            p.requires_grad_(False)
+
+    def forward(self, x):
+        self.mean.mul_(0.9).add_(x.mean(0), alpha=0.1)
+        x = self.fc(x)
+        x += self.mean
+        return x
+
+
+def case(x):
+    net = Net()
+    net(x)
+    return net(x), net.mean, net.fc.weight, net.bn.weight, net.bn.bias
+"""
+
+
+def test_parameters_and_buffers_are_written_to(tmp_path: Path) -> None:
+    import mindspore as ms
+    import torch
+
+    conversion = convert_source(HEADER + NETWORK)
+    assert [str(each) for each in conversion.findings if each.severity != "note"] == []
+    for expected in ("self.fc.weight.set_data(ops.full_like(self.fc.weight, 0.5))", "self.fc.weight[1] = self.fc.weight[1] * 2",
+                     "ops.assign(self.mean, ", "p.requires_grad = False"):  # fmt: skip
+        assert expected in conversion.main
+    theirs, ours = load(tmp_path, "network_torch", HEADER + NETWORK), load(tmp_path, "network_ms", conversion.code)
+    x = np.random.default_rng(0).standard_normal((4, 3)).astype(np.float32)
+    for wanted, given in zip(theirs.case(torch.tensor(x)), ours.case(ms.Tensor(x)), strict=True):
+        np.testing.assert_allclose(given.asnumpy(), wanted.detach().numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_what_a_caller_holds_is_written_to_and_not_bound_again(tmp_path: Path) -> None:
+    import mindspore as ms
+    import torch
+
+    code = """def scale(t: torch.Tensor):
+    t.mul_(2)
+
+
+def decay(tensors):
+    for t in tensors:
+        t.sub_(1)
+        t -= 0.5
+
+
+def step(state):
+    average = state["average"]
+    average.mul_(0.9).add_(1)
+
+
+def case(x):
+    state = {"average": x + 0}
+    scale(state["average"])
+    decay([state["average"]])
+    step(state)
+    return state["average"]
+"""
+    theirs = load(tmp_path, "callers_torch", HEADER + code)
+    ours = load(tmp_path, "callers_ms", convert_source(HEADER + code).code)
+    x = np.array([1.0, 2.0], np.float32)
+    np.testing.assert_allclose(ours.case(ms.Tensor(x)).asnumpy(), theirs.case(torch.tensor(x)).numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("code", [
+    "    z = x + 1\n    k = z\n    k += 1\n    return z, k",
+    "    z = x + 1\n    row = z[0]\n    row.zero_()\n    return z, row",
+    "    z = x + 1\n    flat = z.view(-1)\n    flat.add_(1)\n    return z, flat",
+    "    z = x + 1\n    row = z[0]\n    row[1] = 5\n    return z, row",
+    "    z = x + 1\n    z[0][1] = 5\n    return z",
+])  # fmt: skip
+def test_a_second_name_for_the_tensor_is_warned_of(code: str) -> None:
+    assert findings(f"def f(x: torch.Tensor):\n{code}\n", "warning")
+
+
+@pytest.mark.parametrize("code", [
+    "    z = x + 1\n    k = z\n    k += 1\n    return k",
+    "    z = x + 1\n    flat = z.view(-1)\n    flat.add_(1)\n    return flat",
+    "    z = x.clone()\n    z.add_(1)\n    return x, z",
+    "    z = x[x > 0]\n    z.add_(1)\n    return x, z",
+])  # fmt: skip
+def test_a_second_name_that_is_not_read_again_is_not_warned_of(code: str) -> None:
+    assert not findings(f"def f(x: torch.Tensor):\n{code}\n", "warning")
+
+
+@pytest.mark.parametrize(
+    "line", ["x.view(-1).zero_()", "x[x > 0].fill_(0)", "x[0][1].zero_()", "print(x.add_(1))", "y = w['a'].add_(1)", "x.mul_(2).add_(x)"]
+)
+def test_what_cannot_be_told_is_left_with_a_finding(line: str) -> None:
+    code = f"def f(x: torch.Tensor, w: dict):\n    {line}\n    return x\n"
+    assert any(message.startswith("in place") for message in findings(code, "error"))
+    assert f"    {line}\n" in body(code)
+
+
+def test_a_rebound_name_reaches_the_lifted_training_step() -> None:
+    code = """def train(model: nn.Module, loader: torch.utils.data.DataLoader, optimizer: torch.optim.SGD):
+    for images, labels in loader:
+        images.div_(255)
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(images), labels)
+        loss.backward()
+        optimizer.step()
+"""
+    text = body(code)
+    assert "images = images / 255" in text
+    compile(text, "train", "exec")
+
+
+def test_a_multi_line_statement_inside_no_grad_stays_whole() -> None:
+    code = """def f(w: torch.Tensor, g: torch.Tensor):
+    v = w * 2
+    with torch.no_grad():
+        v.add_(
+            g,  # the gradient
+            alpha=-0.1,
+        )
+    return v
+"""
+    compile(convert_source(HEADER + code).main, "f", "exec")
+    assert not findings(code, "error")
+
+
+def test_converting_the_output_again_changes_nothing() -> None:
+    once = convert_source(HEADER + NETWORK).main
+    assert convert_source(once).main == once

@@ -18,7 +18,7 @@ class Adafactor(GradientOptimizer):
     def first_state(self, group, p):
         if p.ndim < 2:
             return {"row_var": Tensor(0.0, p.dtype), "col_var": Tensor(0.0, p.dtype), "variance": ops.zeros_like(p)}
-        rows, columns = p.shape[:-1] + (1,), p.shape[:-2] + (1, p.shape[-1])
+        rows, columns = (*p.shape[:-1], 1), (*p.shape[:-2], 1, p.shape[-1])
         return {"row_var": ops.zeros(rows, p.dtype), "col_var": ops.zeros(columns, p.dtype), "variance": Tensor(0.0, p.dtype)}
 
     def update_group(self, group, slots, step, lr, momentum, params, grads):

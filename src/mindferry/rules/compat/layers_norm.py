@@ -19,8 +19,8 @@ class BatchNorm1d(nn.BatchNorm1d):
     def construct(self, input):
         if self.batches is not None and self.training and self.track_running_stats:
             self.batches += 1
-            self.moving_mean.set_data(cumulate(self.moving_mean, input, self.batches, False))
-            self.moving_variance.set_data(cumulate(self.moving_variance, input, self.batches, True))
+            ops.assign(self.moving_mean, cumulate(self.moving_mean, input, self.batches, False))
+            ops.assign(self.moving_variance, cumulate(self.moving_variance, input, self.batches, True))
         return super().construct(input)
 
 
@@ -34,8 +34,8 @@ class BatchNorm2d(nn.BatchNorm2d):
     def construct(self, input):
         if self.batches is not None and self.training and self.track_running_stats:
             self.batches += 1
-            self.moving_mean.set_data(cumulate(self.moving_mean, input, self.batches, False))
-            self.moving_variance.set_data(cumulate(self.moving_variance, input, self.batches, True))
+            ops.assign(self.moving_mean, cumulate(self.moving_mean, input, self.batches, False))
+            ops.assign(self.moving_variance, cumulate(self.moving_variance, input, self.batches, True))
         return super().construct(input)
 
 

@@ -214,6 +214,14 @@ def test_what_the_source_leaves_open_stays_a_guess(sources):
     assert {how for _, _, how in plan(shapes, sources).values()} == {"pattern"}
 
 
+def test_two_classes_of_one_name_tell_nothing(tmp_path):
+    for name, base in (("a", "nn.LayerNorm"), ("b", "nn.Cell")):
+        text = f"from mindspore import nn\nclass Norm({base}):\n  def f(self):\n    self.n = Norm(4)\n"
+        (tmp_path / f"{name}.py").write_text(text)
+    sources = read_sources([tmp_path / "a.py", tmp_path / "b.py"])
+    assert plan({"n.weight": (4,), "n.bias": (4,)}, sources)["n.weight"][2] == "pattern"
+
+
 def test_a_source_that_cannot_be_read_tells_nothing(tmp_path):
     (tmp_path / "broken.py").write_text("class Net(:")
     assert read_sources([tmp_path / "broken.py"]) is None
@@ -264,8 +272,10 @@ def test_a_linear_without_bias_and_an_embedding_look_alike_and_that_is_said():
 
 def test_a_transformer_layer_that_somebody_wrote_keeps_linear1_if_the_source_says_so(tmp_path):
     shapes = {"l.self_attn.in_proj_weight": (12, 4), "l.linear1.weight": (8, 4), "l.linear1.bias": (8,)}
-    assert plan(shapes)["l.linear1.weight"] == ("l.dense1.weight", (8, 4), "pattern")
-    (tmp_path / "a.py").write_text("from mindspore import nn\nclass L(nn.Cell):\n  def f(self):\n    self.linear1 = nn.Dense(4, 8)\n")
+    assert plan(shapes)["l.linear1.weight"] == ("l.linear1.weight", (8, 4), "pattern")
+    (tmp_path / "a.py").write_text(
+        "from mindspore import nn\nclass L(nn.Cell):\n  def f(self):\n    self.linear1, self.b = nn.Dense(4, 8), 3\n"
+    )
     assert plan(shapes, read_sources([tmp_path / "a.py"]))["l.linear1.weight"] == ("l.linear1.weight", (8, 4), "exact")
 
 

@@ -60,7 +60,8 @@ def layer_of(classes: Iterable[str], record: Mapping[str, Mapping[str, str]] | N
         if name in LAYERS:
             return LAYERS[name], False
         for recorded, names in (record or {}).items():
-            if short(recorded) == name or recorded.rpartition(".")[2] == name.rpartition(".")[2]:
+            is_helper = not recorded.startswith("mindspore.") and recorded.rpartition(".")[2] == name.rpartition(".")[2]
+            if short(recorded) == name or is_helper:
                 return Layer(names), True
     return PLAIN, False
 

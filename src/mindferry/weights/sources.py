@@ -67,7 +67,9 @@ class _File:
                 self.imports.update({a.asname or a.name: f"{module}.{a.name}".lstrip(".") for a in node.names})
         for node in ast.walk(self.tree):
             if isinstance(node, ast.ClassDef):
-                self.sources.bases[node.name] = tuple(self._named(base) for base in node.bases)
+                bases = tuple(self._named(base) for base in node.bases)
+                # Two classes of one name in a project: which is meant is not known.
+                self.sources.bases[node.name] = bases if self.sources.bases.get(node.name, bases) == bases else ()
             elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     self._assigned(target, node.value)
@@ -75,8 +77,13 @@ class _File:
     def _assigned(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Attribute):
             self._note(target.attr, value)
+        elif isinstance(target, ast.Tuple):
+            values = value.elts if isinstance(value, ast.Tuple) else []
+            for number, part in enumerate(target.elts):
+                self._assigned(part, values[number] if len(values) == len(target.elts) else value)
 
     def _note(self, key: str, value: ast.expr) -> None:
+        """A call of a class names it; a call of anything else is a name without bases, which tells nothing."""
         name = self._named(value.func) if isinstance(value, ast.Call) else "?"
         self.sources.attributes.setdefault(key, set()).add(name)
         if isinstance(value, ast.Call) and name in CONTAINERS:

@@ -79,8 +79,8 @@ class _Known:
             # Without its counter: from before torch 0.4, or a frozen norm, which keeps torch's names.
             is_counted = self.sibling(name, "num_batches_tracked") is not None
             return owner, TRACKED[local], shape, "structure" if is_counted else "pattern"
-        if renamed := self.renamed(owner, {"linear1": "dense1", "linear2": "dense2"}):
-            return renamed, local, shape, "pattern"
+        if self.renamed(owner, {"linear1": "dense1", "linear2": "dense2"}):
+            return owner, local, shape, "pattern"  # convert's helper keeps linear1; MindSpore's own layer has dense1
         weight = self.sibling(name, "weight")
         if local in AFFINE and weight is not None and len(weight) == 1 and weight == self.sibling(name, "bias"):
             return owner, AFFINE[local], shape, "pattern"

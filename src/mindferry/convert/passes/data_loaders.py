@@ -20,6 +20,7 @@ PIL_TO_PIL = frozenset(
     "Grayscale RandomGrayscale RandomPerspective GaussianBlur RandomInvert RandomPosterize RandomSolarize RandomAdjustSharpness "
     "RandomAutocontrast RandomEqualize AutoAugment RandAugment TrivialAugmentWide AugMix ElasticTransform".split()
 )
+FIXED = frozenset("Resize CenterCrop Pad Grayscale ToTensor PILToTensor ToPILImage Normalize ConvertImageDtype".split())
 ARRAY_TO_ARRAY = PIL_TO_PIL | frozenset("Normalize RandomErasing ConvertImageDtype".split())
 
 
@@ -80,26 +81,34 @@ def _note_columns(context: Context, node: ast.Call) -> None:
         return
     if not isinstance(values.get("shuffle", ast.Constant(False)), ast.Constant):
         return
-    if _gives_image_and_label(context, dataset):
-        COLUMNS[node] = ("image", "label")
+    transform = _transform_of(context, dataset)
+    if transform is None or not _makes_arrays(context, transform):
+        return
+    one_worker = getattr(values.get("num_workers", ast.Constant(0)), "value", 2) in (0, 1)
+    if getattr(values.get("shuffle"), "value", False) or one_worker or not _is_random(context, transform):
+        COLUMNS[node] = ("image", "label")  # otherwise the workers of a GeneratorDataset would draw the same numbers every epoch
 
 
-def _gives_image_and_label(context: Context, dataset: ast.Name) -> bool:
-    """Whether the dataset is one of torchvision's labelled ones whose transform makes one array of each image."""
+def _is_random(context: Context, transform: ast.Call) -> bool:
+    return any(name not in FIXED for name, _ in _steps(context, transform))
+
+
+def _transform_of(context: Context, dataset: ast.Name) -> ast.Call | None:
+    """The transform of a dataset of torchvision's that yields images and labels."""
     made = _value(context, dataset)
     kind = context.reading.type(dataset)
     symbols = context.reading.symbols
     if not isinstance(made, ast.Call) or kind.kind != "instance" or symbols.method(kind.qual, "__getitem__") is not None:
-        return False
+        return None
     base = symbols.torch_base(kind.qual)
     if not base.startswith("torchvision.datasets.") or base.rpartition(".")[2] not in LABELLED:
-        return False
+        return None
     given = {keyword.arg: keyword.value for keyword in made.keywords}
     if None in given or "target_transform" in given:
-        return False
+        return None
     transform = given.get("transform")
     transform = _value(context, transform) if isinstance(transform, ast.Name) else transform
-    return isinstance(transform, ast.Call) and _makes_arrays(context, transform)
+    return transform if isinstance(transform, ast.Call) else None
 
 
 def _makes_arrays(context: Context, transform: ast.Call) -> bool:

@@ -47,8 +47,14 @@ def collate_arrays(batch):
 
 
 def default_convert(data):
-    """torch.utils.data.default_convert: the same form with Tensors in place of arrays."""
-    return to_tensors(data)
+    """torch.utils.data.default_convert: Tensors in place of arrays, lists in place of tuples."""
+    return to_tensors(convert_arrays(data))
+
+
+def convert_arrays(data):
+    """default_convert in numpy."""
+    data = list(data) if type(data) is tuple else data
+    return map_nested(convert_arrays, data)
 
 
 def to_tensors(value):

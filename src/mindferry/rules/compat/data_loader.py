@@ -3,12 +3,13 @@
 import itertools
 import math
 import os
+import random
 
 import mindspore as ms
 import mindspore.dataset as ds
 import numpy as np
 
-from .data_collate import collate_arrays, map_nested, to_tensors
+from .data_collate import collate_arrays, convert_arrays, map_nested, to_tensors
 from .data_samplers import BatchSampler, RandomSampler, SequentialSampler
 
 
@@ -42,7 +43,7 @@ class DataLoader:
             timeout,
         )
         self.is_batched = batch_sampler is not None or batch_size is not None
-        self.collate_fn = collate_fn or (collate_arrays if self.is_batched else same)
+        self.collate_fn = collate_fn or (collate_arrays if self.is_batched else convert_arrays)
 
     def __len__(self):
         if not self.is_iterable:
@@ -74,16 +75,23 @@ class BatchSource:
 
     def __init__(self, dataset, order, collate_fn, worker_init_fn):
         self.dataset, self.order, self.collate_fn, self.worker_init_fn = dataset, order, collate_fn, worker_init_fn
-        self.process, self.workers = os.getpid(), 1
+        self.process, self.workers, self.seed = os.getpid(), 1, 0
 
     def __len__(self):
         return len(self.order)
 
     def __getitem__(self, number):
-        if self.worker_init_fn is not None and self.process != os.getpid():
-            self.process = os.getpid()
-            self.worker_init_fn(int(number) % self.workers)  # the first batches go to one worker each
+        if self.process != os.getpid():
+            self.enter_worker(int(number) % self.workers)  # the first batches go to one worker each
         return {"batch": hide(self.batch(self.order[int(number)]))}
+
+    def enter_worker(self, worker):
+        """Other random numbers in every worker and every epoch; MindSpore seeds a worker the same in all epochs."""
+        self.process = os.getpid()
+        random.seed(self.seed + worker)
+        np.random.seed((self.seed + worker) % 2**32)
+        if self.worker_init_fn is not None:
+            self.worker_init_fn(worker)
 
     def batch(self, indices):
         if isinstance(indices, (list, tuple)):
@@ -94,7 +102,7 @@ class BatchSource:
         return (to_tensors(self.batch(indices)) for indices in self.order)
 
     def read_ahead(self, workers):
-        self.workers = workers
+        self.workers, self.seed = workers, int(np.random.randint(2**31))
         rows = ds.GeneratorDataset(self, ["batch"], shuffle=False, num_parallel_workers=workers, python_multiprocessing=workers > 1)
         for row in rows.create_tuple_iterator(num_epochs=1, output_numpy=True):
             yield to_tensors(reveal(row[0]["batch"]))
@@ -110,8 +118,10 @@ class Hidden:
 def hide(value):
     if isinstance(value, ms.Tensor):
         return value.asnumpy()
-    if isinstance(value, (np.ndarray, dict, list, tuple)) and not (isinstance(value, np.ndarray) and value.dtype.kind in "SUO"):
-        return value if isinstance(value, np.ndarray) else map_nested(hide, value)
+    if isinstance(value, np.ndarray) and value.dtype.kind not in "SUO":
+        return value
+    if isinstance(value, (dict, list)) or type(value) is tuple:
+        return map_nested(hide, value)
     return Hidden(value)
 
 
@@ -127,8 +137,16 @@ def read_sample(dataset, index):
         raise RuntimeError(f"sample {index} of {type(dataset).__name__} failed: {type(error).__name__}: {error}") from error
 
 
-def same(sample):
-    return sample
+class EpochSampler(RandomSampler):
+    """For GeneratorDataset: a new order every epoch, and new random numbers in its workers.
+
+    After mindspore.set_seed, GeneratorDataset(shuffle=True) gives every epoch the same order and seeds its workers the same.
+    """
+
+    def __iter__(self):
+        order = list(super().__iter__())
+        ds.config.set_seed(int(np.random.randint(2**31)))  # read when the workers start, after this
+        return iter(order)
 
 
 def parallel_workers(num_workers):

@@ -26,7 +26,7 @@ def data_loader(call: Call) -> None:
         return
     generator = [call.text("dataset"), "[" + ", ".join(f'"{each}"' for each in columns) + "]"]
     if call.literal("shuffle", False):
-        generator.append(f"sampler={call.name('compat.RandomSampler')}({call.text('dataset')})")
+        generator.append(f"sampler={call.name('compat.EpochSampler')}({call.text('dataset')})")
     else:
         generator.append("shuffle=False")
     workers = call.literal("num_workers", 0)

@@ -27,7 +27,7 @@ def constant(call: Call, name: str, absent: Any = None) -> Any:
         return call.literal(name, absent)
     values = [
         each.value
-        for each in ast.walk(call.reading.source.tree)
+        for each in call.reading.source.nodes
         if isinstance(each, ast.Assign) and any(isinstance(target, ast.Name) and target.id == node.id for target in each.targets)
     ]
     top = [each.value for each in call.reading.source.tree.body if isinstance(each, ast.Assign) and each.value in values]

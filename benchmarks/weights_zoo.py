@@ -287,7 +287,8 @@ else is a cell with the same children, parameters and buffers. Torch's names wer
   these models at hand, so other models can fare worse.
 
 What this does not show: the models that `mindferry convert` writes from these sources. Their cells can differ from the
-twins where the converter emits a helper of its own; a helper keeps torch's names, which match exactly.
+twins where the converter emits a helper of its own; a helper keeps torch's names, which match exactly, or derives from
+MindSpore's layer, by which it is known.
 
 **{models} models, {tensors} tensors: {left} left over with the model given; {guessed} guessed and {wrong} wrong without it.**
 

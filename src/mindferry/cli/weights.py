@@ -18,7 +18,7 @@ from ..errors import MindferryError
 
 FILE = click.Path(path_type=Path)
 ALLOW = "Read objects of this class as inert data instead of refusing them; still nothing is run. Repeatable."
-SHOWN = 20
+SHOWN = 10
 
 
 @click.group()
@@ -141,7 +141,9 @@ def _text(report: WeightsReport, wrote: bool) -> str:
     counts = Counter(entry.how for entry in report.entries)
     by = ", ".join(f"{count} {how}" for how, count in counts.items())
     lines = [f"{report.source} -> {report.output}: {len(report.entries)} tensors ({by})"]
-    lines += [f"{kind}: {_listed(names)}" for kind, names in _lists(report) if names]
+    by_design = (("dropped by design", report.dropped), ("kept as the model has it", report.kept))
+    lines += [f"{kind}: {_listed(names, 3)}" for kind, names in by_design if names]
+    lines += [f"{kind}: {_listed(names, len(names))}" for kind, names in _findings(report) if names]
     if counts["pattern"]:
         guessed = tuple(f"{e.source} -> {e.target}" for e in report.entries if e.how == "pattern")
         lines.append(f"named by pattern, which can be wrong (--model makes sure): {_listed(guessed)}")
@@ -151,10 +153,8 @@ def _text(report: WeightsReport, wrote: bool) -> str:
     return "\n".join(lines)
 
 
-def _lists(report: WeightsReport) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _findings(report: WeightsReport) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return (
-        ("dropped by design", report.dropped),
-        ("kept as the model has it", report.kept),
         ("missing from the file", report.missing),
         ("unexpected in the file", report.unexpected),
         ("wrong shape or value", report.mismatched),
@@ -167,9 +167,9 @@ def _tell_key(key: str, others: tuple[str, ...]) -> None:
         click.echo(f"took {key or 'the tensors at the top'}{also}", err=True)
 
 
-def _listed(names: tuple[str, ...]) -> str:
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return f"{len(names)}: {', '.join(names[:SHOWN])}{more}"
+def _listed(names: tuple[str, ...], limit: int = SHOWN) -> str:
+    more = f" and {len(names) - limit} more (--json lists all)" if len(names) > limit else ""
+    return f"{len(names)}: {', '.join(names[:limit])}{more}"
 
 
 def _bytes(text: str) -> int:

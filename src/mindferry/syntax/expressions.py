@@ -375,7 +375,7 @@ class Expressions:
             if base == "torch.utils.data.DataLoader":
                 return Type("batch")
             return MODULE if base in ("torch.nn.ModuleList", "torch.nn.Sequential") else UNKNOWN
-        return kind.element()
+        return kind.element() if kind.kind != "dict" else UNKNOWN  # its keys
 
     def bind(self, target: ast.AST, kind: Type, scope: Scope) -> None:
         """Assign: names take the type, patterns its parts, attributes of self are remembered with the class."""

@@ -148,7 +148,10 @@ class Names:
 
 
 def _names_parameters(node: ast.expr) -> bool:
-    return any(isinstance(each, ast.Attribute) and each.attr in PARAMETERS for each in ast.walk(node))
+    return any(
+        (isinstance(each, ast.Attribute) and each.attr in PARAMETERS) or (isinstance(each, ast.Name) and "param" in each.id)
+        for each in ast.walk(node)
+    )
 
 
 def _names_batches(node: ast.expr) -> bool:

@@ -28,6 +28,7 @@ class Change:
     target: ast.expr
     how: str  # bind, assign, set_data, item
     value: str = ""  # instead of the converted call
+    suffix: str = ""  # of the target's text
 
 
 _changes: dict[int, list[Change]] = {}
@@ -41,6 +42,9 @@ def prepare(context: Context) -> None:
     for node in context.source.nodes:
         if isinstance(node, ast.Attribute) and node.attr == "data":
             _strip_data(context, node)
+        elif isinstance(node, ast.Attribute) and node.attr == "grad" and context.reading.type(node.value).is_tensor:
+            names = names or Names(context)
+            _check_gradient(context, names, node)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             _plan_flag(context, node.value)
         changed = _changed(context, node)
@@ -110,6 +114,24 @@ def _strip_data(context: Context, node: ast.Attribute) -> None:
         context.handled.add(node)
 
 
+def _check_gradient(context: Context, names: Names, node: ast.Attribute) -> None:
+    """Training steps keep gradients on parameters; on nothing else."""
+    owner = context.enclosing(node, ast.ClassDef)
+    is_optimizer = owner is not None and context.reading.symbols.torch_base(context.reading.owners.get(owner, "")).startswith(
+        "torch.optim."
+    )
+    holder = node.value.value if isinstance(node.value, ast.Attribute) and node.value.attr == "data" else node.value
+    is_named = isinstance(holder, ast.Name) and (holder.id == "p" or "param" in holder.id or names.binding(holder).is_parameter)
+    if is_optimizer or is_named or _is_parameter(holder):
+        if isinstance(context.parents.get(node), ast.Attribute | ast.Subscript):
+            context.handled.add(node)  # p.grad.norm(): it is there, or torch fails too
+        return
+    if isinstance(node.ctx, ast.Load):
+        context.handled.add(node)
+        context.find(node, "MF132", f"{context.source.text(node)}: only parameters keep gradients, and only in a training step",
+                     "take the gradient by ms.grad(fn, position)(inputs)")  # fmt: skip
+
+
 MEASURES = frozenset("size shape dim ndim ndimension numel nelement dtype device cpu numpy tolist item is_cuda".split())
 
 
@@ -123,13 +145,15 @@ def _plan(context: Context, names: Names, changes: list[Change], chain: list[ast
     if any(_mentions(context, argument, base) for link in chain[:-1] for argument in (*link.args, *(key.value for key in link.keywords))):
         _refuse(context, chain, f"{context.source.text(base)} is read while the chain changes it", "write one statement for each change")
         return
-    statement = context.parents.get(call)
-    is_bare = isinstance(statement, ast.Expr)
+    is_bare = isinstance(context.parents.get(call), ast.Expr)
+    if isinstance(base, ast.Attribute) and base.attr == "data" and isinstance(base.value, ast.Attribute) and base.value.attr == "grad":
+        base = base.value
+    if is_bare and isinstance(base, ast.Attribute) and base.attr == "grad":
+        changes.append(Change(call, base.value, "bind", suffix=".grad"))
+        return
     is_data = isinstance(base, ast.Attribute) and base.attr == "data"
     if is_bare and (is_data or (_is_parameter(base) and not isinstance(base, ast.Name))):
         changes.append(Change(call, base, "set_data"))
-    elif isinstance(base, ast.Attribute) and base.attr == "grad":
-        context.handled |= {each for link in chain for each in (link, link.func)}
     elif isinstance(base, ast.Name):
         _plan_name(context, names, changes, call, base)
     elif isinstance(base, ast.Subscript):
@@ -226,6 +250,8 @@ def _is_in_forward(context: Context, node: ast.AST) -> bool:
 
 def _warn_of_others(context: Context, names: Names, node: ast.expr, base: ast.Name) -> None:
     binding = names.binding(base)
+    if binding.other == base.id:  # v = v.view(-1)
+        return
     if binding.how in ("alias", "view") and (binding.other.startswith("self.") or names.is_loaded_after(binding.other, node)):
         shares = "is the same tensor" if binding.how == "alias" else "shares its memory in torch"
         context.find(node, "MF131", f"{base.id} is bound to a new tensor here; {binding.other} {shares} and no longer changes with it",
@@ -333,7 +359,7 @@ def _write(context: Context, change: Change) -> None:
     source, edits = context.source, context.edits
     before = source.text(change.call)
     start, end = source.start(change.call), source.end(change.call)
-    target = context.captured[change.target]
+    target = context.captured[change.target] + change.suffix
     if _is_left(context, change.call):
         return
     copied = change.call.args[0] if _copies(change.call) else None

@@ -42,6 +42,14 @@ for _api in ("torch.jit.is_scripting", "torch.jit.is_tracing", "torch.compiler.i
         call.replace("False")
 
 
+@rule("torch.fx.wrap", args="fn_or_name", like="compat.uncompiled", differs="marks a function for torch's tracer", cases=[
+    Case("torch.fx.wrap('len')", "None", runs=False, why="no value"),
+    Case("torch.fx.wrap(len)", "len", runs=False, why="the function itself"),
+])  # fmt: skip
+def wrap(call: Call) -> None:
+    call.replace("None" if isinstance(call.literal("fn_or_name"), str) else call.text("fn_or_name"))
+
+
 @rule("torch.jit.annotate", args="the_type the_value", cases=[Case("torch.jit.annotate(Tensor, x) * 2", "x * 2", shapes=((2, 3),))])
 def annotate(call: Call) -> None:
     call.replace(call.text("the_value"))
@@ -81,9 +89,8 @@ def check(call: Call) -> None:
     if not call.has("condition") or not _is_statement(call):
         call.use_like()
         return
-    message = f", {call.text('message')}" if call.has("message") else ""
-    condition = call.text("condition")
-    call.replace(f"assert {f'({condition})' if chr(10) in condition else condition}{message}")
+    parts = [call.text(name) for name in ("condition", "message") if call.has(name)]
+    call.replace("assert " + ", ".join(f"({part})" if "\n" in part else part for part in parts))
 
 
 def _is_statement(call: Call) -> bool:

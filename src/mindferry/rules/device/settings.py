@@ -18,7 +18,9 @@ for _api, _arguments in (
     ("torch.cuda.set_per_process_memory_fraction", "0.5"), ("torch.set_warn_always", "True"), ("torch.set_flush_denormal", "True"),
     ("torch.backends.cuda.enable_flash_sdp", "True"), ("torch.backends.cuda.enable_mem_efficient_sdp", "True"),
     ("torch.backends.cuda.enable_math_sdp", "True"), ("torch._C._jit_set_profiling_executor", "False"),
-    ("torch._C._jit_set_profiling_mode", "False"), ("torch._C._log_api_usage_once", "'x'"), ("torch.fx.wrap", "'len'"),
+    ("torch._C._jit_set_profiling_mode", "False"), ("torch._C._log_api_usage_once", "'x'"), ("torch._C._jit_override_can_fuse_on_cpu", "True"),
+    ("torch._C._jit_override_can_fuse_on_gpu", "True"), ("torch._C._jit_set_texpr_fuser_enabled", "True"),
+    ("torch._C._jit_set_nvfuser_enabled", "True"), ("torch._C._jit_set_nvfuser_guard_mode", "True"),
 ):  # fmt: skip
     _idle(_api, _arguments)
 

@@ -55,7 +55,10 @@ rule("torch.Tensor.requires_grad@", to="getattr({x}, 'requires_grad', False)", d
 
 FUNCTIONS = "MindSpore differentiates functions: tensors carry no graph"
 ADVICE = "take the gradient from ms.value_and_grad(forward_fn, None, parameters)"
-for _name in ("grad", "grad_fn", "is_leaf"):
+rule("torch.Tensor.grad@", to="getattr({x}, 'grad', None)", differs="parameters keep gradients, in training steps that need them", cases=[
+    Case("nn.Linear(2, 3).weight.grad is None", "getattr(nn.Dense(2, 3).weight, 'grad', None) is None", gradient=False),
+])  # fmt: skip
+for _name in ("grad_fn", "is_leaf"):
     rule(f"torch.Tensor.{_name}@", missing=FUNCTIONS, strategy="equivalent", advice=ADVICE)
 rule("torch.Tensor.retain_grad", missing=FUNCTIONS, strategy="equivalent", advice=ADVICE)
 rule("torch.Tensor.register_hook", to=".register_hook", args="hook", like=".register_hook", platforms="CPU Ascend", cases=[

@@ -42,7 +42,7 @@ def run(only: Iterable[str] = (), note: Callable[[Record], None] | None = None) 
         if wanted and name not in wanted:
             continue
         for arguments in _configurations(name, info.optim_inputs_func(device="cpu")):
-            record = _check(name, arguments)
+            record = check(name, arguments)
             records.append(record)
             if note is not None:
                 note(record)
@@ -61,7 +61,7 @@ def _text(value: Any) -> str:
     return f"torch.tensor({value.item()!r})" if hasattr(value, "item") else repr(value)
 
 
-def _check(name: str, arguments: str) -> Record:
+def check(name: str, arguments: str) -> Record:
     call = f"optim.{name}({arguments})"
     source = f"{PRELUDE}def make(params):\n    return {call}\n"
     try:

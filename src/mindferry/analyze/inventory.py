@@ -15,6 +15,15 @@ from ..rules._lookup import FRAMEWORKS, api_of, rule_of
 from ..syntax.infer import Reading, read
 from ..syntax.source import Source, Unreadable
 
+# Converted by a pass, since they are more than a call: what they become.
+BY_PASSES = {
+    "torch.Tensor.backward": "mindspore.value_and_grad",
+    "torch.optim.Optimizer.step": "optimizer(grads)",
+    "torch.optim.Optimizer.zero_grad": "nothing: gradients are return values",
+    "torch.nn.Module.__init__": "mindspore.nn.Cell.__init__",
+    "torch.no_grad": "nothing: only what value_and_grad is given is differentiated",
+}
+
 
 def analyze_project(path: Path, advance: Advance | None = None) -> Inventory:
     """Read every file of a project. One that can't be read becomes a finding."""
@@ -54,8 +63,10 @@ def _api_uses(reading: Reading, path: str) -> list[ApiUse]:
             api, receiver = api_of(node, reading, rules)
             if not api.startswith(tuple(f"{name}." for name in FRAMEWORKS)):
                 continue
-            if receiver is not None and node not in called and rules.get(f"{api}@") is None:
+            if receiver is not None and rules.get(f"{api}@") is None and (node not in called or reading.type(node).kind != "method"):
                 continue  # an attribute that stays
+            if receiver is not None and reading.symbols.has_attribute(reading.type(receiver).qual, node.attr):
+                continue  # the project's own: `self.conv1(x)`
             if receiver is None and node in inner and not rules.is_api(api):
                 continue  # the `torch.nn` in `torch.nn.Linear`
             lines.setdefault(api, []).append(node.lineno)
@@ -64,7 +75,8 @@ def _api_uses(reading: Reading, path: str) -> list[ApiUse]:
         entry = rule_of(api, rules) or rules.get(f"{api}@")
         if entry is None and rules.is_module(api):
             continue
-        result.append(ApiUse(api, path, tuple(sorted(found)), entry.to if entry else "", entry.kind if entry else "unknown"))
+        counterpart, kind = (entry.to, entry.kind) if entry else (BY_PASSES.get(api, ""), "native" if api in BY_PASSES else "unknown")
+        result.append(ApiUse(api, path, tuple(sorted(found)), counterpart, kind))
     return result
 
 

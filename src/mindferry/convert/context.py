@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 
 from ..artifacts import Finding, Rewrite
-from ..rules import Table
+from ..rules import Rule, Table
 from ..syntax.infer import Reading
 from ..syntax.source import Edits, Source
 from .imports import Imports
@@ -22,6 +22,7 @@ class Context:
     findings: list[Finding] = field(default_factory=list)
     rewrites: list[Rewrite] = field(default_factory=list)
     handled: set[ast.AST] = field(default_factory=set)  # nodes that a pass takes care of itself
+    instead: dict[ast.AST, Rule] = field(default_factory=dict)  # calls that follow another rule than their API's
     captured: dict[ast.AST, str] = field(default_factory=dict)  # nodes whose text a pass wants as it is before their parent changes
 
     @property

@@ -69,7 +69,7 @@ def _convert_call(node: ast.Call, context: Context) -> None:
     api, receiver = api_of(node.func, context.reading, context.rules)
     if not api:
         return
-    entry = rule_of(api, context.rules)
+    entry = context.instead.get(node) or rule_of(api, context.rules)
     if entry is None:
         if api.partition(".")[0] in FRAMEWORKS and not api.startswith(("torch.Tensor.", "torch.nn.Module.")):
             _unknown(node, api, context)

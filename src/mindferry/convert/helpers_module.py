@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import symtable
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -52,8 +53,14 @@ def _read(file: str, text: str, units: dict[str, Unit], imports: dict[str, str])
             if name in units:
                 raise MindferryError(f"rules/compat/{file}: {name} is defined twice in the helper library; rename one")
             first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
-            used = frozenset(each.id for each in ast.walk(node) if isinstance(each, ast.Name))
-            units[name] = Unit(name, "".join(lines[first - 1 : node.end_lineno]).rstrip() + "\n", used, len(units))
+            body = "".join(lines[first - 1 : node.end_lineno]).rstrip() + "\n"
+            units[name] = Unit(name, body, frozenset(_globals_of(symtable.symtable(body, file, "exec"))), len(units))
+
+
+def _globals_of(table: symtable.SymbolTable) -> set[str]:
+    """Names that the text takes from outside; parameters and local variables of the same name don't count."""
+    own = {s.get_name() for s in table.get_symbols() if s.is_referenced() and (s.is_global() or table.get_type() == "module")}
+    return own.union(*(_globals_of(child) for child in table.get_children()))
 
 
 def _defined(node: ast.stmt) -> list[str]:

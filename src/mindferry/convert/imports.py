@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass, field
 
 from ..layout import FRAMEWORKS
@@ -47,6 +48,9 @@ NATURAL = {
     "torch.distributed": "mindspore.communication",
     "torch.nn.init": "mindspore.common.initializer",
 }
+
+
+_DIRECTIVE = re.compile(rb"#\s*(noqa|type:|pylint:|pyright:|isort:|ruff:|fmt:)")  # speaks to a tool about the statement, so goes with it
 
 
 @dataclass(slots=True)
@@ -106,9 +110,18 @@ class Imports:
             if top_level and node is self._last_torch_import(statements):
                 wanted, missing = wanted + missing, []
             kept = [alias for alias in node.names if alias not in dropped]
-            self._replace(edits, node, kept, [self.statement(home) for home in wanted], only_one)
+            self._replace(edits, node, kept, self._statements(wanted), only_one)
         if missing:
-            _insert_at_top(edits, "".join(self.statement(home) + edits.source.newline() for home in missing))
+            _insert_at_top(edits, "".join(line + edits.source.newline() for line in self._statements(missing)))
+
+    def _statements(self, homes: list[str]) -> list[str]:
+        """Import lines; names from one module share a line."""
+        lines: dict[str, str] = {}
+        for line in map(self.statement, homes):
+            module, separator, name = line.partition(" import ")
+            shared = module if separator and module.startswith("from mindspore") else line
+            lines[shared] = f"{lines[shared]}, {name}" if shared in lines else line
+        return list(lines.values())
 
     def _last_torch_import(self, statements: list[tuple[ast.Import | ast.ImportFrom, bool, bool]]) -> ast.AST | None:
         dropping = [node for node, top, _ in statements if top and any(self._is_dropped(node, alias) for alias in node.names)]
@@ -145,7 +158,7 @@ def delete_statement(edits: Edits, node: ast.AST) -> None:
         edits.replace(separator if separator >= 0 else start, end, "")
     elif after.lstrip().startswith(b";"):
         edits.replace(start, source.skip_trivia(source.data.index(b";", end) + 1), "")
-    elif after.lstrip().startswith(b"#"):
+    elif after.lstrip().startswith(b"#") and not _DIRECTIVE.match(after.lstrip()):
         edits.replace(start, source.skip_blanks(end), "")
     else:
         edits.replace(line_start, line_end, "")

@@ -64,6 +64,10 @@ class Symbols:
         own = ("torch.", "torchvision.")
         return next((base for base in self.bases(qual) if base.startswith(own) and base not in self.classes), "")
 
+    def has_attribute(self, qual: str, name: str) -> bool:
+        """Whether a class of the project sets it, even if its type isn't known."""
+        return any(name in self.classes[base].attributes for base in self.bases(qual) if base in self.classes)
+
     def attribute(self, qual: str, name: str) -> Type:
         for base in self.bases(qual):
             info = self.classes.get(base)

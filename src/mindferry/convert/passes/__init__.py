@@ -2,7 +2,31 @@
 
 from __future__ import annotations
 
-from . import attributes, checkpoint_names, classes, data_loaders, gradients_off, in_place, module_loops, no_counterpart, tidy, training
+from . import (
+    attributes,
+    checkpoint_names,
+    classes,
+    data_arrays,
+    data_loaders,
+    gradients_off,
+    in_place,
+    module_loops,
+    no_counterpart,
+    tidy,
+    training,
+)
 
 # The order matters: what reads the structure prepares first, what cleans up finishes last.
-PASSES = (classes, attributes, module_loops, checkpoint_names, data_loaders, no_counterpart, in_place, gradients_off, tidy, training)
+PASSES = (
+    classes,
+    attributes,
+    module_loops,
+    checkpoint_names,
+    data_loaders,
+    data_arrays,
+    no_counterpart,
+    in_place,
+    gradients_off,
+    tidy,
+    training,
+)

@@ -1,0 +1,72 @@
+"""Datasets and collate functions compute with numpy: they run in data workers, where MindSpore operators must not."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...rules._lookup import api_of
+from ...rules._rule import Rule
+from ...rules.data._numpy import TENSOR_ONLY, array_rule
+from ..context import Context
+
+DATASETS = ("torch.utils.data.Dataset", "torch.utils.data.IterableDataset", "torch.utils.data.dataset.", "torchvision.datasets.")
+NEUTRAL = ("torch.utils.data.", "torchvision.")  # what these give are arrays already
+
+
+def prepare(context: Context) -> None:
+    for node in context.source.nodes:
+        if (isinstance(node, ast.ClassDef) and _is_dataset(context, node)) or _is_collate(context, node):
+            _convert(context, [node, *_helpers(context, node)])
+
+
+def finish(context: Context) -> None:
+    pass
+
+
+def _is_dataset(context: Context, node: ast.ClassDef) -> bool:
+    base = context.reading.symbols.torch_base(context.reading.owners.get(node, ""))
+    return base.startswith(DATASETS)
+
+
+def _is_collate(context: Context, node: ast.AST) -> bool:
+    """A function or class called …collate…, outside of a dataset: what a loader calls with a list of samples."""
+    if not isinstance(node, ast.FunctionDef | ast.ClassDef) or "collate" not in node.name.lower():
+        return False
+    owner = context.enclosing(node, ast.ClassDef)
+    return owner is None or not (isinstance(owner, ast.ClassDef) and _is_dataset(context, owner))
+
+
+def _helpers(context: Context, root: ast.AST) -> list[ast.AST]:
+    """Functions of the module that only this code calls."""
+    functions = {each.name: each for each in context.source.tree.body if isinstance(each, ast.FunctionDef) and each is not root}
+    inside = {id(node) for node in ast.walk(root)}
+    used: dict[str, list[bool]] = {}
+    for node in context.source.nodes:
+        if isinstance(node, ast.Name) and node.id in functions:
+            used.setdefault(node.id, []).append(id(node) in inside)
+    return [functions[name] for name, places in used.items() if all(places)]
+
+
+def _convert(context: Context, zone: list[ast.AST]) -> None:
+    """All or nothing: a value is an array everywhere in the class, or nowhere."""
+    chosen: dict[ast.AST, Rule] = {}
+    for node in (each for root in zone for each in _calls(root)):
+        api, _ = api_of(node.func, context.reading, context.rules)
+        if not api or api.startswith(NEUTRAL):
+            continue
+        if api.startswith("any#"):
+            if api[4:] not in TENSOR_ONLY:
+                continue
+            api = f"torch.Tensor.{api[4:]}"
+        found = array_rule(api)
+        if found is None or not found.accepts(node, api.startswith("torch.Tensor.")):
+            context.find(zone[0], "MF130", f"{api} has no numpy form here, so this code computes with MindSpore operators, which must not run "
+                         "in worker processes", "keep num_workers at 0, or write it with numpy", "warning", api)  # fmt: skip
+            return
+        chosen[node] = found.rule
+    context.instead.update(chosen)
+
+
+def _calls(root: ast.AST) -> Iterator[ast.Call]:
+    return (node for node in ast.walk(root) if isinstance(node, ast.Call))

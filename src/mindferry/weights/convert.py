@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..artifacts import STATE, ProjectConversion, WeightsReport, load
 from ..errors import MindferryError
-from .build import tree_of
 from .formats.entry import CHUNK, Advance, Checkpoint, Entry, silent
 from .formats.files import open_checkpoint, write_checkpoint
 from .match import Move, Plan, Record, match, match_reverse
@@ -52,10 +51,8 @@ def convert_weights(
         shapes = {entry.name: entry.shape for entry in checkpoint.entries}
         if model is None:
             plan = infer(shapes, user_map, sources_of(project, noted), reverse)
-        elif reverse:
-            plan = match_reverse(tree_of(model, project or Path()), shapes, record)
         else:
-            plan = match(tree_of(model, project or Path()), shapes, user_map, record)
+            plan = _plan_for(model, project or Path(), shapes, user_map, record, reverse)
         plan = _complete(plan, checkpoint)
         dtypes = {entry.name: entry.dtype for entry in checkpoint.entries}
         report = report_of(plan, dtypes, str(source), str(output), checkpoint.key, checkpoint.others)
@@ -67,6 +64,20 @@ def convert_weights(
         style = "pt" if reverse else "ms"
         write_checkpoint(output, entries, style, shard_bytes=shard_bytes, check=checkpoint.verify, advance=advance)
     return report
+
+
+def _plan_for(
+    model: str,
+    project: Path,
+    shapes: dict[str, tuple[int, ...]],
+    user_map: UserMap,
+    record: Record | None,
+    reverse: bool,
+) -> Plan:
+    from .build import tree_of
+
+    tree = tree_of(model, project)
+    return match_reverse(tree, shapes, record) if reverse else match(tree, shapes, user_map, record)
 
 
 def record_of(project: Path | None) -> ProjectConversion | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,6 +34,8 @@ class UserMap:
 
 
 def read_user_map(path: Path) -> UserMap:
+    import tomllib
+
     try:
         body = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:

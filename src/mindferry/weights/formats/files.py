@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from ...errors import MindferryError
@@ -98,14 +98,37 @@ def write_checkpoint(
             raise MindferryError(f"only safetensors can be sharded, and {path} is none; leave --shard out or change -o")
         groups = split(entries, shard_bytes)
         names = shard_names(path, len(groups))
-    with ThreadPoolExecutor(1) as beside, contextlib.ExitStack() as files:
-        pending = beside.submit(check)
+    with _beside(check) as done, contextlib.ExitStack() as files:
         for group, name in zip(groups, names, strict=True):
             partial = files.enter_context(complete_or_absent(path.with_name(name)))
             _write(path, partial, group, style, advance)
-        pending.result()  # raises before any file gets its name
+        done()  # raises before any file gets its name
     if shard_bytes:
         write_text(path.with_name(path.name + INDEX), index_text(groups, names))
+
+
+@contextlib.contextmanager
+def _beside(check: Callable[[], None]) -> Iterator[Callable[[], None]]:
+    """Run `check` on another core; yield what waits for it and raises what it raised."""
+    failures: list[Exception] = []
+
+    def run() -> None:
+        try:
+            check()
+        except Exception as error:
+            failures.append(error)
+
+    def done() -> None:
+        thread.join()
+        if failures:
+            raise failures[0]
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield done
+    finally:
+        thread.join()
 
 
 def _write(path: Path, partial: Path, entries: Sequence[Entry], style: str, advance: Advance) -> None:

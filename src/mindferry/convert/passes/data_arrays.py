@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ...rules._lookup import api_of
 from ...rules._rule import Rule
-from ...rules.data._numpy import TENSOR_ONLY, array_rule
+from ...rules.data._numpy import TENSOR_ONLY, array_rule, type_name
 from ..context import Context
 
 DATASETS = ("torch.utils.data.Dataset", "torch.utils.data.IterableDataset", "torch.utils.data.dataset.", "torchvision.datasets.")
@@ -50,7 +50,7 @@ def _helpers(context: Context, root: ast.AST) -> list[ast.AST]:
 
 def _convert(context: Context, zone: list[ast.AST]) -> None:
     """All or nothing: a value is an array everywhere in the class, or nowhere."""
-    chosen: dict[ast.AST, Rule] = {}
+    chosen: dict[ast.Call, Rule] = {}
     for node in (each for root in zone for each in _calls(root)):
         api, _ = api_of(node.func, context.reading, context.rules)
         if not api or api.startswith(NEUTRAL):
@@ -65,7 +65,11 @@ def _convert(context: Context, zone: list[ast.AST]) -> None:
                          "in worker processes", "keep num_workers at 0, or write it with numpy", "warning", api)  # fmt: skip
             return
         chosen[node] = found.rule
-    context.instead.update(chosen)
+    for call, entry in chosen.items():
+        context.instead[call] = entry
+        # a type is written as numpy's, so that nothing imports MindSpore for it
+        context.handled |= {value for value in ast.iter_child_nodes(call) if isinstance(value, ast.expr) and type_name(value)}
+        context.handled |= {each.value for each in call.keywords if type_name(each.value)}
 
 
 def _calls(root: ast.AST) -> Iterator[ast.Call]:

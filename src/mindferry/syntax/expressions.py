@@ -147,6 +147,9 @@ class Expressions:
         if function.kind in ("ref", "value"):
             return self._call_ref(self.symbols.origin(function.qual), node, arguments, count)
         if function.kind == "method":
+            owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+            if isinstance(owner, ast.Name) and self.types[owner].kind == "unknown" and scope.look_up(owner.id) == UNKNOWN:
+                scope.names[owner.id] = TENSOR  # it has a method that only tensors have, so it is one from here on
             return self._call_method(node, function.qual, count)
         if function.kind == "instance":
             return self._call_instance(function.qual)

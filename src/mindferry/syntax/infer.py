@@ -51,9 +51,7 @@ class _Reader:
         self.owners: dict[ast.AST, str] = {}
         self._returned: list[list[Type]] = []
         self.suspects = frozenset(
-            node.value.id
-            for node in nodes
-            if isinstance(node, ast.Attribute) and node.attr in DISTINCTIVE and isinstance(node.value, ast.Name)
+            _holder(node) for node in nodes if isinstance(node, ast.Attribute) and node.attr in DISTINCTIVE
         )  # names that are used as tensors somewhere in the file
 
     def block(self, statements: list[ast.stmt], scope: Scope) -> None:
@@ -267,14 +265,19 @@ class _Reader:
             scope.names[arguments.kwarg.arg] = Type("dict")
 
 
+def _holder(node: ast.Attribute) -> str:
+    """x in x.add_ and in x.data.add_."""
+    owner = node.value.value if isinstance(node.value, ast.Attribute) and node.value.attr in ("data", "grad") else node.value
+    return owner.id if isinstance(owner, ast.Name) else ""
+
+
 def _used_as_tensor(function: ast.FunctionDef | ast.For, name: str, suspects: frozenset[str]) -> bool:
     """Whether the function or loop calls a method on the name that nothing but a tensor has. None of them takes a string."""
     return name in suspects and any(
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr in DISTINCTIVE
-        and isinstance(node.func.value, ast.Name)
-        and node.func.value.id == name
+        and _holder(node.func) == name
         and not any(isinstance(each, ast.Constant) and isinstance(each.value, str) for each in node.args)
         for node in ast.walk(function)
     )

@@ -61,13 +61,6 @@ FUNCTIONS: dict[str, Type] = {
 RECURRENT = {"torch.nn.LSTM": tuple_of(TENSOR, PAIR), "torch.nn.GRU": PAIR, "torch.nn.RNN": PAIR, "torch.nn.LSTMCell": PAIR,
              "torch.nn.MultiheadAttention": PAIR}  # fmt: skip
 CONTAINERS = {"torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ModuleDict"}
-# Methods that only tensors have: a name used with one of them is a tensor, wherever it came from.
-DISTINCTIVE = frozenset(
-    "unsqueeze squeeze_ permute contiguous detach masked_fill masked_fill_ unsqueeze_ expand_as view_as index_select masked_select "
-    "unfold type_as clamp clamp_ matmul bmm softmax log_softmax sigmoid tanh index_fill scatter_add scatter_ index_add_ requires_grad_ "
-    "new_zeros new_ones new_tensor new_full new_empty addmm logsumexp narrow cumsum_ add_ mul_ div_ sub_ zero_ fill_ copy_ normal_ "
-    "uniform_ exp_ sqrt_ rsqrt unbind numel".split()
-)
 IN_PLACE = frozenset(
     "add_ sub_ mul_ div_ pow_ neg_ abs_ exp_ log_ sqrt_ rsqrt_ square_ floor_ ceil_ round_ trunc_ sign_ clamp_ clamp_min_ clamp_max_ clip_ "
     "zero_ fill_ copy_ normal_ uniform_ random_ bernoulli_ exponential_ addcmul_ addcdiv_ addmm_ lerp_ masked_fill_ masked_scatter_ "
@@ -75,6 +68,12 @@ IN_PLACE = frozenset(
     "requires_grad_ detach_ resize_ resize_as_ remainder_ fmod_ eq_ gt_ ge_ lt_ le_ logical_not_ logical_and_ triu_ tril_ cumsum_ "
     "erfinv_ bitwise_left_shift_ fill_diagonal_".split()
 )
+# Methods that only tensors have: a name used with one of them is a tensor, wherever it came from.
+DISTINCTIVE = frozenset(
+    "unsqueeze permute contiguous detach masked_fill expand_as view_as index_select masked_select "
+    "unfold type_as clamp matmul bmm softmax log_softmax sigmoid tanh index_fill scatter_add "
+    "new_zeros new_ones new_tensor new_full new_empty addmm logsumexp narrow rsqrt unbind numel".split()
+) | (IN_PLACE - {"requires_grad_"})
 # Those of them, and others, that nothing but a tensor has in a file that uses torch, whatever is known of the receiver.
 UNMISTAKABLE = (DISTINCTIVE | IN_PLACE) - frozenset("unbind narrow clamp unfold matmul tanh sigmoid numel requires_grad_".split())
 

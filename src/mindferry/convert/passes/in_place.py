@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ...rules._lookup import api_of, is_in_place
 from ...syntax.source import Source
+from ...syntax.torch_types import IN_PLACE
 from ...syntax.types import TENSOR
 from ..context import Context
 from .bindings import CERTAIN_VIEWS, Names
@@ -98,9 +99,10 @@ def _chain(context: Context, call: ast.Call, changed: ast.expr) -> tuple[list[as
 
 def _strip_data(context: Context, node: ast.Attribute) -> None:
     """`w.data` is the tensor itself where it is written to, measured or shown; elsewhere it is cut off from gradients."""
-    if not context.reading.type(node.value).is_tensor and not _is_parameter(node.value):
-        return
     parent = context.parents.get(node)
+    is_changed = isinstance(parent, ast.Attribute) and parent.attr in IN_PLACE
+    if not (is_changed or context.reading.type(node.value).is_tensor or _is_parameter(node.value)):
+        return
     while isinstance(parent, ast.Subscript) and parent.value is node and isinstance(parent.ctx, ast.Load):
         parent = context.parents.get(parent)
     is_written = isinstance(node.ctx, ast.Store) or (isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store))
@@ -123,7 +125,9 @@ def _check_gradient(context: Context, names: Names, node: ast.Attribute) -> None
     holder = node.value.value if isinstance(node.value, ast.Attribute) and node.value.attr == "data" else node.value
     is_named = isinstance(holder, ast.Name) and (holder.id == "p" or "param" in holder.id or names.binding(holder).is_parameter)
     if is_optimizer or is_named or _is_parameter(holder):
-        if isinstance(context.parents.get(node), ast.Attribute | ast.Subscript):
+        parent = context.parents.get(node)
+        is_operand = isinstance(parent, ast.Attribute | ast.Subscript | ast.BinOp | ast.UnaryOp | ast.AugAssign)
+        if is_operand or (isinstance(parent, ast.Call) and _changed(context, parent) is not None):
             context.handled.add(node)  # p.grad.norm(): it is there, or torch fails too
         return
     if isinstance(node.ctx, ast.Load):

@@ -54,12 +54,12 @@ def _check(rule: Rule, case: Case) -> None:
     with tempfile.TemporaryDirectory() as folder:
         theirs = _load(source, Path(folder) / "case_torch.py")
         ours = _load(convert_source(source).code, Path(folder) / "case_ms.py")
-        reference, reference_gradients, state = _run_torch(theirs, arrays, case)
-        values, gradients = _run_mindspore(ours, arrays, case, state)
+        reference, reference_gradients, weighted, state = _run_torch(theirs, arrays, case)
+        values, gradients = _run_mindspore(ours, arrays, case, weighted, state)
     compare_lists(reference, values, "output", case)
     if not case.random:
         _refuse_constant(reference)
-        if case.gradient:
+        if case.gradient and reference_gradients:
             compare_lists(reference_gradients, gradients, "gradient", case)
 
 
@@ -72,7 +72,7 @@ def _load(source: str, path: Path) -> Any:
     return module
 
 
-def _run_torch(module: Any, arrays: list[Any], case: Case) -> tuple[list[Any], list[Any], dict[str, Any] | None]:
+def _run_torch(module: Any, arrays: list[Any], case: Case) -> tuple[list[Any], list[Any], list[bool], dict[str, Any] | None]:
     import torch
 
     torch.manual_seed(1)
@@ -93,12 +93,13 @@ def _run_torch(module: Any, arrays: list[Any], case: Case) -> tuple[list[Any], l
     outputs = flatten(result)
     gradients: list[Any] = []
     wanted = [tensor for tensor in (*tensors, *parameters) if tensor.requires_grad]
-    differentiable = [output for output in outputs if isinstance(output, torch.Tensor) and output.requires_grad]
-    if case.gradient and not case.random and wanted and differentiable:
-        total = sum((output * _cotangent(output)).sum() for output in differentiable)
+    weighted = [isinstance(output, torch.Tensor) and output.requires_grad for output in outputs]
+    if case.gradient and not case.random and wanted and any(weighted):
+        differentiable = [output for output, is_weighted in zip(outputs, weighted, strict=True) if is_weighted]
+        total = sum((part * _cotangent(part)).sum() for output in differentiable for part in _real_parts(output, torch))
         found = torch.autograd.grad(total, wanted, allow_unused=True)
         gradients = [(g if g is not None else torch.zeros_like(t)).detach().numpy() for g, t in zip(found, wanted, strict=True)]
-    return [_to_numpy(output) for output in outputs], gradients, state
+    return [_to_numpy(output) for output in outputs], gradients, weighted, state
 
 
 def _perturb(layer: Any) -> None:
@@ -118,7 +119,14 @@ def _cotangent(output: Any) -> Any:
     return torch.randn(output.shape, generator=generator).to(output.dtype)
 
 
-def _run_mindspore(module: Any, arrays: list[Any], case: Case, state: dict[str, Any] | None) -> tuple[list[Any], list[Any]]:
+def _real_parts(output: Any, framework: Any) -> list[Any]:
+    """A complex output as two real ones."""
+    return [framework.real(output), framework.imag(output)] if output.is_complex() else [output]
+
+
+def _run_mindspore(
+    module: Any, arrays: list[Any], case: Case, weighted: list[bool], state: dict[str, Any] | None
+) -> tuple[list[Any], list[Any]]:
     import mindspore as ms
     import torch
 
@@ -136,17 +144,16 @@ def _run_mindspore(module: Any, arrays: list[Any], case: Case, state: dict[str, 
         subject = subject(*tensors)
     outputs = [_to_numpy(output) for output in flatten(subject)]
     positions = tuple(index for index, array in enumerate(arrays) if array.dtype.kind == "f")
-    if not case.gradient or case.random or not (positions or weights):
+    if not case.gradient or case.random or not (positions or weights) or not any(weighted):
         return outputs, []
 
     def total(*inputs: Any) -> Any:
         result = 0
-        for output in flatten(run(*inputs)):
-            if isinstance(output, ms.Tensor) and output.is_floating_point():
+        for output, is_weighted in zip(flatten(run(*inputs)), weighted, strict=False):
+            for part in _real_parts(output, ms.ops) if is_weighted else ():
                 generator = torch.Generator().manual_seed(11)
-                result = (
-                    result + (output * ms.Tensor(torch.randn(tuple(output.shape), generator=generator).numpy()).astype(output.dtype)).sum()
-                )
+                cotangent = ms.Tensor(torch.randn(tuple(part.shape), generator=generator).numpy())
+                result = result + (part * cotangent.astype(part.dtype)).sum()
         return result
 
     found = ms.grad(total, positions or None, weights or None)(*tensors)
@@ -168,7 +175,7 @@ def _to_numpy(value: Any) -> Any:
     if hasattr(value, "asnumpy"):
         return value.asnumpy()
     if hasattr(value, "detach"):
-        return value.detach().numpy()
+        return value.detach().resolve_conj().numpy(force=True)
     return np.asarray(value)
 
 

@@ -75,8 +75,10 @@ def _api_uses(reading: Reading, path: str) -> list[ApiUse]:
         entry = rule_of(api, rules) or rules.get(f"{api}@")
         if entry is None and rules.is_module(api):
             continue
-        counterpart, kind = (entry.to, entry.kind) if entry else (BY_PASSES.get(api, ""), "native" if api in BY_PASSES else "unknown")
-        result.append(ApiUse(api, path, tuple(sorted(found)), counterpart, kind))
+        if api in BY_PASSES:
+            result.append(ApiUse(api, path, tuple(sorted(found)), BY_PASSES[api], "native"))
+        else:
+            result.append(ApiUse(api, path, tuple(sorted(found)), entry.to if entry else "", entry.kind if entry else "unknown"))
     return result
 
 

@@ -402,6 +402,38 @@ def test_a_map_that_is_wrong_is_told_in_one_line(text, reason, tmp_path):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(("u", "v", "axis"), [(6, 36, 0), (4, 54, 1)])
+def test_spectral_norm_is_folded_over_the_axis_that_its_vectors_fit(u, v, axis, tmp_path):
+    arrays = file_of(tmp_path / "a.pth", {"c.weight_orig": (6, 4, 3, 3), "c.weight_u": (u,), "c.weight_v": (v,)})
+    convert_weights(tmp_path / "a.pth", tmp_path / "a.ckpt")
+    weight = arrays["c.weight_orig"]
+    sigma = arrays["c.weight_u"] @ np.moveaxis(weight, axis, 0).reshape(u, v) @ arrays["c.weight_v"]
+    np.testing.assert_allclose(values(tmp_path / "a.ckpt")["c.weight"], weight / sigma, rtol=1e-5)
+
+
+def test_factors_that_do_not_fit_are_told_in_one_line_and_nothing_is_written(tmp_path):
+    file_of(tmp_path / "a.pth", {"c.weight_orig": (6, 4), "c.weight_u": (5,), "c.weight_v": (3,)})
+    with pytest.raises(MindferryError, match=r"c.weight can't be made of tensors of shape"):
+        convert_weights(tmp_path / "a.pth", tmp_path / "a.ckpt")
+    assert not list(tmp_path.glob("*.ckpt"))
+
+
+def test_on_the_way_back_the_map_counts_too_and_what_torch_does_not_have_is_left_out():
+    from mindferry.weights.match import match_reverse
+    from mindferry.weights.tree import Slot, Tree
+
+    norm = {"": (), "n": ("nn.BatchNorm2d",)}
+    gamma = Slot("n.gamma", "n.gamma", (4,), "float32", 0, optional=True)
+    tree = Tree((gamma, Slot("n.moving_mean", "n.moving_mean", (4,), "float32", 1), Slot("t", "t", (2, 3), "float32", 2)), norm)
+    names = UserMap({"t": "table"}, transforms=((__import__("re").compile("t"), "transpose"),))
+    found = match_reverse(tree, {"n.gamma": (4,), "n.moving_mean": (4,), "t": (2, 3)}, names)
+    assert {(m.target, m.shape, m.how) for m in found.moves} == {
+        ("n.running_mean", (4,), "cell"),
+        ("table", (3, 2), "map"),
+    }
+    assert found.dropped == ("n.gamma",) and not found.missing and not found.unexpected
+
+
 def test_two_sources_for_one_target_are_refused(tmp_path):
     (tmp_path / "map.toml").write_text('[names]\n"a" = "c"\n"b" = "c"\n')
     file_of(tmp_path / "a.pth", {"a": (2,), "b": (2,)})

@@ -14,7 +14,7 @@ from .formats.files import open_checkpoint, write_checkpoint
 from .match import Move, Plan, Record, match, match_reverse
 from .outcome import WeightsMismatchError, report_of
 from .sources import Sources, read_sources
-from .structure import duplicates, infer
+from .structure import infer, without_doubles
 from .transforms import combine
 from .usermap import UserMap, read_user_map
 
@@ -77,7 +77,7 @@ def _plan_for(
     from .build import tree_of
 
     tree = tree_of(model, project)
-    return match_reverse(tree, shapes, record) if reverse else match(tree, shapes, user_map, record)
+    return match_reverse(tree, shapes, user_map, record) if reverse else match(tree, shapes, user_map, record)
 
 
 def record_of(project: Path | None) -> ProjectConversion | None:
@@ -116,7 +116,7 @@ def _folded(move: Move, sources: list[Entry]) -> Any:
         dtype = sources[0].dtype
         is_short = dtype in ("bfloat16", "float16") and "norm" in move.fold
         arrays = [widen(entry) if is_short else entry.array() for entry in sources]
-        made = combine(move.fold, arrays)
+        made = combine(move.fold, arrays, move.target)
         return narrow(made, dtype) if is_short else made
 
     return compute
@@ -153,7 +153,8 @@ def _complete(plan: Plan, checkpoint: Checkpoint) -> Plan:
         if not is_same(by_name[alias.sources[0]], by_name[first[alias.target]])
     ]
     unexpected = plan.unexpected + tuple(f"{name} (no tensor)" for name in checkpoint.extras)
-    return dataclasses.replace(plan, mismatched=plan.mismatched + tuple(torn + duplicates(plan.moves)), unexpected=unexpected)
+    moves, doubled = without_doubles(plan.moves)
+    return dataclasses.replace(plan, moves=moves, mismatched=(*plan.mismatched, *torn, *doubled), unexpected=unexpected)
 
 
 def is_same(one: Entry, other: Entry) -> bool:

@@ -67,7 +67,7 @@ def _refuse_torn_ties(plan: Plan, tensors: Mapping[str, Any]) -> Plan:
 
 def _array(move: Move, slot: Slot, tensors: Mapping[str, Any]) -> Array:
     arrays = [_numpy(tensors[name]) for name in move.sources]
-    return combine(move.fold, arrays).reshape(slot.shape)
+    return combine(move.fold, arrays, move.path).reshape(slot.shape)
 
 
 def _numpy(value: Any) -> Array:

@@ -161,27 +161,41 @@ class _Matcher:
         return slot.path.endswith("beta") and spelled.endswith("bias") and self.shapes.get(weight) == slot.shape
 
 
-def match_reverse(tree: Tree, shapes: Mapping[str, Shape], record: Record | None = None) -> Plan:
-    """Match a MindSpore checkpoint's `shapes` to the names that the torch model has. A tied tensor gets all of its names."""
-    moves, missing, mismatched, seen = [], [], [], set()
+def match_reverse(tree: Tree, shapes: Mapping[str, Shape], names: UserMap | None = None, record: Record | None = None) -> Plan:
+    """Match a MindSpore checkpoint's `shapes` to the torch model's names. A tied tensor gets all of its names."""
+    names = names or UserMap()
+    moves = [
+        Move((name,), target[0], transformed_shape(target[1], shape, name), "map", target[1])
+        for name, shape in shapes.items()
+        if (target := names.target(name))
+    ]
+    seen = {move.sources[0] for move in moves}
+    missing, mismatched, dropped = [], [], []
     for slot in tree.slots:
-        name = next((name for name in (slot.name, slot.path) if name in shapes), None)
-        if name is None:
-            missing.append(slot.path)
+        name = next((name for name in (slot.name, slot.path) if name in shapes), "")
+        if name in seen and names.target(name):
             continue
         seen.add(name)
-        if shapes[name] != slot.shape:
+        if slot.optional:
+            dropped += [name] if name else []  # torch's layer was built without it
+        elif not name:
+            missing.append(slot.path)
+        elif shapes[name] != slot.shape:
             mismatched.append(f"{slot.path} {slot.shape} in the model, {name} {shapes[name]} in the file")
-            continue
-        owner, _, local = slot.path.rpartition(".")
-        is_widened = local in layer_of(tree.cells.get(owner, ()))[0].widened
-        shape = (*slot.shape[:2], *slot.shape[3:]) if is_widened else slot.shape
-        spelled, how = torch_path(slot.path, tree, record or {})
-        moves.append(Move((name,), spelled, shape, "exact" if (spelled, shape) == (name, slot.shape) else how))
+        else:
+            moves.append(_reverse_move(slot, name, tree, record or {}))
     rest = [name for name in shapes if name not in seen]
-    dropped = tuple(name for name in rest if is_optimizer_state(name, shapes))
+    dropped += [name for name in rest if is_optimizer_state(name, shapes) or names.drops(name)]
     unexpected = tuple(name for name in rest if name not in dropped)
-    return Plan(tuple(moves), (), dropped, (), tuple(missing), unexpected, tuple(mismatched))
+    return Plan(tuple(moves), (), tuple(dropped), (), tuple(missing), unexpected, tuple(mismatched))
+
+
+def _reverse_move(slot: Slot, name: str, tree: Tree, record: Record) -> Move:
+    owner, _, local = slot.path.rpartition(".")
+    is_widened = local in layer_of(tree.cells.get(owner, ()))[0].widened
+    shape = (*slot.shape[:2], *slot.shape[3:]) if is_widened else slot.shape
+    spelled, how = torch_path(slot.path, tree, record)
+    return Move((name,), spelled, shape, "exact" if (spelled, shape) == (name, slot.shape) else how)
 
 
 def is_optimizer_state(name: str, shapes: Mapping[str, Shape]) -> bool:

@@ -144,17 +144,19 @@ def _folds(shapes: Mapping[str, Shape]) -> dict[str, Move]:
         for endings, fold, whole in forms:
             sources = tuple(stem + ending for ending in endings)
             if name in sources[:1] and all(source in shapes for source in sources):
-                move = Move(sources, target, shapes[sources[whole]], "pattern", fold)
+                shape = shapes[sources[whole]]
+                if fold == "spectral_norm" and shape[:1] != shapes[sources[1]]:
+                    fold = "spectral_norm_1"  # u has the length of the axis that was put first: a transposed convolution
+                move = Move(sources, target, shape, "pattern", fold)
                 found.update(dict.fromkeys(sources, move))
     return found
 
 
-def duplicates(moves: Iterable[Move]) -> list[str]:
-    """Targets that two sources claim."""
-    seen: dict[str, str] = {}
+def without_doubles(moves: Iterable[Move]) -> tuple[tuple[Move, ...], list[str]]:
+    """One move a target, and a line for each further source that claims the same."""
+    first: dict[str, Move] = {}
     lines = []
     for move in moves:
-        if move.target in seen:
-            lines.append(f"{move.sources[0]} and {seen[move.target]} both become {move.target}")
-        seen[move.target] = move.sources[0]
-    return lines
+        if first.setdefault(move.target, move) is not move:
+            lines.append(f"{move.sources[0]} and {first[move.target].sources[0]} both become {move.target}")
+    return tuple(first.values()), lines

@@ -75,14 +75,21 @@ def fold_spectral_norm(weight: Array, u: Array, v: Array, axis: int = 0) -> Arra
     return result
 
 
-def combine(fold: str, arrays: list[Array]) -> Array:
+def combine(fold: str, arrays: list[Array], name: str) -> Array:
     """The one tensor that a move's sources make."""
-    if fold == "weight_norm":
-        return fold_weight_norm(*arrays)
-    if fold.startswith("spectral_norm"):
-        weight, u, v = arrays
-        return fold_spectral_norm(weight, u, v, axis=1 if fold.endswith("_1") else 0)
-    return apply_transform(fold, arrays[0]) if fold else arrays[0]
+    import numpy as np
+
+    try:
+        with np.errstate(divide="ignore", invalid="ignore"):  # a norm of zero gives NaN, as in torch
+            if fold == "weight_norm":
+                return fold_weight_norm(*arrays)
+            if fold.startswith("spectral_norm"):
+                weight, u, v = arrays
+                return fold_spectral_norm(weight, u, v, axis=1 if fold.endswith("_1") else 0)
+            return apply_transform(fold, arrays[0]) if fold else arrays[0]
+    except (ValueError, IndexError) as error:
+        shapes = ", ".join(str(array.shape) for array in arrays)
+        raise MindferryError(f"{name} can't be made of tensors of shape {shapes} ({error}); the file is broken") from None
 
 
 def _numbers(text: str) -> tuple[int, ...]:

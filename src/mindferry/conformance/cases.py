@@ -98,7 +98,7 @@ def _run_torch(module: Any, arrays: list[Any], case: Case) -> tuple[list[Any], l
         differentiable = [output for output, is_weighted in zip(outputs, weighted, strict=True) if is_weighted]
         total = sum((part * _cotangent(part)).sum() for output in differentiable for part in _real_parts(output, torch))
         found = torch.autograd.grad(total, wanted, allow_unused=True)
-        gradients = [(g if g is not None else torch.zeros_like(t)).detach().numpy() for g, t in zip(found, wanted, strict=True)]
+        gradients = [(g if g is not None else torch.zeros_like(t)).detach().numpy(force=True) for g, t in zip(found, wanted, strict=True)]
     return [_to_numpy(output) for output in outputs], gradients, weighted, state
 
 

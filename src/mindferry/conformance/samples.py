@@ -33,8 +33,10 @@ FORMS = {
     "__rmod__": "{1} % {0}",
     "__rpow__": "{1} ** {0}",
     "__rmatmul__": "{1} @ {0}",
+    "svd_lowrank": "torch.svd_lowrank({0} @ {1}.mT, {rest})",
+    "pca_lowrank": "torch.pca_lowrank({0} @ {1}.mT, {rest})",
+    "einsum": "torch.einsum({1}, {0})",
     "slice": "torch.ops.aten.slice({0}, {rest})",
-    "_segment_reduce": "torch.segment_reduce({0}, {rest})",
 }
 UNINITIALISED = ("empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted", "resize_", "resize_as_")
 
@@ -125,12 +127,12 @@ def _call(entry: Any, arguments: list[str], keywords: list[str]) -> str:
         rest = ", ".join([*arguments[used:], *keywords])
         return form.format(*arguments, rest=rest).replace(", )", ")")
     name, home = entry.name, torch
+    if name.startswith("torch."):
+        return f"{name}({', '.join([*arguments, *keywords])})"
     for part in name.split("."):
         home = getattr(home, part, None)
     if callable(home):
         return f"torch.{name}({', '.join([*arguments, *keywords])})"
-    if name.startswith("torch."):
-        return f"{name}({', '.join([*arguments, *keywords])})"
     if hasattr(torch.Tensor, name):
         if not callable(getattr(torch.Tensor, name)):
             return f"{arguments[0]}.{name}"

@@ -46,8 +46,8 @@ def scaled(x, count, norm, inverse):
 
 def fft_along(x, axis, n, inverse=False):
     """One unscaled complex transform."""
-    x = sized(as_complex(x), axis, n)
-    return ops.ifft(x, dim=axis, norm="forward") if inverse else ops.fft(x, dim=axis)
+    x = as_complex(x)
+    return ops.ifft(x, n=n, dim=axis, norm="forward") if inverse else ops.fft(x, n=n, dim=axis)
 
 
 def fftn(input, s=None, dim=None, norm=None):
@@ -88,7 +88,7 @@ def irfftn(input, s=None, dim=None, norm=None):
         count *= x.shape[axis]
     last, length = axes[-1]
     size = length or 2 * (x.shape[last] - 1)
-    x = real_from_half(sized(x, last, size // 2 + 1), last, size)
+    x = real_from_half(x, last, size)
     return scaled(x, count * size, norm, True)
 
 
@@ -105,7 +105,7 @@ def hfftn(input, s=None, dim=None, norm=None):
         count *= x.shape[axis]
     last, length = axes[-1]
     size = length or 2 * (x.shape[last] - 1)
-    x = real_from_half(ops.conj(sized(x, last, size // 2 + 1)), last, size)
+    x = real_from_half(ops.conj(x), last, size)
     return scaled(x, count * size, norm, False)
 
 

@@ -40,8 +40,7 @@ def _convolve_padded(x, weight, stride, pads, dilation, groups):
     if rank == 1:
         return ops.conv2d(x.unsqueeze(2), weight.unsqueeze(2), None, (1, *stride), "valid", 0, (1, *dilation), groups).squeeze(2)
     if rank == 2:
-        both = tuple(number for pair in pads for number in pair)
-        return ops.conv2d(x, weight, None, stride, "pad", both, dilation, groups)
+        return ops.conv2d(x, weight, None, stride, "pad", tuple(low for low, _ in pads), dilation, groups)
     if groups == 1:
         return ops.conv3d(x, weight, None, stride, "valid", 0, dilation, 1)
     parts = zip(ops.split(x, x.shape[1] // groups, 1), ops.split(weight, weight.shape[0] // groups, 0))
@@ -110,8 +109,13 @@ def conv_transpose3d(input, weight, bias=None, stride=1, padding=0, output_paddi
 
 
 def pad(input, pad, mode="constant", value=None):
-    """torch.nn.functional.pad: pairs from the last dimension backwards; negative numbers crop."""
-    x, sides = input, list(pad)
+    """torch.nn.functional.pad."""
+    return pad_pairs(input, pad, mode, value)
+
+
+def pad_pairs(x, pairs, mode, value):
+    """Pairs from the last dimension backwards; negative numbers crop."""
+    sides = list(pairs)
     for place in range(len(sides) // 2):
         axis, low, high = x.ndim - 1 - place, sides[2 * place], sides[2 * place + 1]
         if mode == "constant":
@@ -128,6 +132,11 @@ def pad(input, pad, mode="constant", value=None):
                 index = np.where(index >= size, 2 * (size - 1) - index, index)
             x = select_rows(x, axis, index)
     return x
+
+
+def constant_pad_nd(input, pad, value=0):
+    """torch.constant_pad_nd."""
+    return pad_pairs(input, pad, "constant", value)
 
 
 def pad_constant(x, axis, low, high, value):
@@ -170,6 +179,9 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
     x = input.unsqueeze(0) if input.ndim == 3 else input
     kernel, stride, padding, dilation = (per_axis(each, 2) for each in (kernel_size, stride, padding, dilation))
     _, table = window_table(x.shape[2:], kernel, stride, padding, dilation)
+    if not x.size:
+        columns = ops.zeros((x.shape[0], x.shape[1] * table.shape[1], table.shape[0]), x.dtype)
+        return columns.squeeze(0) if input.ndim == 3 else columns
     flat = ops.cat((x.reshape(x.shape[0], x.shape[1], -1), ops.zeros((*x.shape[:2], 1), x.dtype)), 2)
     index = np.where(table < 0, flat.shape[2] - 1, table).T
     columns = ops.gather(flat, ms.Tensor(np.ascontiguousarray(index).reshape(-1).astype(np.int32)), 2)

@@ -82,7 +82,7 @@ def upsample_nearest(input, size=None, scale_factor=None):
     return interpolate(input, size, scale_factor, "nearest")
 
 
-def upsample_bilinear2d_aa(input, output_size=None, align_corners=False, scale_factors=None):
+def upsample_bilinear2d_aa(input, output_size=None, align_corners=False, scale_factors=None, scales_h=None, scales_w=None):
     """torch.ops.aten._upsample_bilinear2d_aa."""
     return interpolate(input, output_size, scale_factors if output_size is None else None, "bilinear", align_corners, antialias=True)
 

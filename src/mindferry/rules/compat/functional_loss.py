@@ -3,6 +3,7 @@
 import math
 
 import mindspore as ms
+import numpy as np
 from mindspore import ops
 
 from .functional_conv import linear
@@ -109,7 +110,7 @@ def linear_cross_entropy(input, linear_weight, target, linear_bias=None, weight=
                          label_smoothing=0.0, options=None):  # fmt: skip
     """torch.nn.functional.linear_cross_entropy."""
     logits = linear(input, linear_weight, linear_bias)
-    logits = ops.movedim(logits, -1, 1) if logits.ndim > 1 else logits
+    logits = ops.movedim(logits, -1, 1) if logits.ndim > 2 else logits
     return cross_entropy(logits, target, weight, None, ignore_index, None, reduction, label_smoothing)
 
 
@@ -233,40 +234,52 @@ def triplet_margin_with_distance_loss(anchor, positive, negative, distance_funct
 
 
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean", zero_infinity=False):
-    """torch.nn.functional.ctc_loss: the forward algorithm, batch by batch and step by step."""
+    """torch.nn.functional.ctc_loss: the forward algorithm over the whole batch, step by step."""
     logs = log_probs.unsqueeze(1) if log_probs.ndim == 2 else log_probs
-    lengths = [each.asnumpy().reshape(-1).tolist() if isinstance(each, ms.Tensor) else [each] if isinstance(each, int) else list(each)
-               for each in (input_lengths, target_lengths)]  # fmt: skip
+    steps, counts = (
+        np.array(each.asnumpy() if isinstance(each, ms.Tensor) else each).reshape(-1) for each in (input_lengths, target_lengths)
+    )
     rows = targets.asnumpy()
-    rows = rows.reshape(1, -1) if log_probs.ndim == 2 and rows.ndim == 1 else rows
-    losses, start = [], 0
-    for sample, (steps, count) in enumerate(zip(*lengths)):
-        labels = (rows[sample, :count] if rows.ndim == 2 else rows[start : start + count]).tolist()
-        start += count
-        losses.append(_ctc_one(logs[:steps, sample], labels, blank))
-    loss = ops.stack(losses)
+    ends = np.cumsum(counts)
+    labels = np.full((len(counts), max(int(counts.max(initial=0)), 0)), blank)
+    for sample, count in enumerate(counts):
+        start = ends[sample] - count
+        labels[sample, :count] = rows[sample, :count] if rows.ndim == 2 else rows[start : start + count]
+    loss = ctc_normal(logs, steps) - ctc_scores(logs, labels, steps, counts, blank)
     if zero_infinity:
         loss = ops.where(ops.isinf(loss), ops.zeros_like(loss), loss)
     if reduction == "mean":
-        return (loss / ops.maximum(ms.Tensor(lengths[1], loss.dtype), ms.Tensor(1, loss.dtype))).mean()
+        return (loss / ms.Tensor(np.maximum(counts, 1).astype(np.float32)).astype(loss.dtype)).mean()
     loss = reduced(loss, reduction)
     return loss.squeeze(0) if log_probs.ndim == 2 and reduction == "none" else loss
 
 
-def _ctc_one(logs, labels, blank):
-    path = [blank]
-    for each in labels:
-        path += [each, blank]
-    emitted = ops.gather(logs, ms.Tensor(path, ms.int32), 1)
-    size = len(path)
-    jump = ms.Tensor([0.0 if i > 1 and path[i] != blank and path[i] != path[i - 2] else float("-inf") for i in range(size)])
-    impossible = ops.full((2,), float("-inf"), dtype=logs.dtype)
-    begin = ms.Tensor([0.0 if i < 2 else float("-inf") for i in range(size)])
+def ctc_normal(logs, steps):
+    """Zero. torch's gradient assumes that log_probs come from log_softmax; this carries the part that then cancels out."""
+    fixed = ops.stop_gradient(logs)
+    within = ms.Tensor((np.arange(logs.shape[0])[:, None] < steps).astype(np.float32)).unsqueeze(2)
+    return (ops.exp(fixed) * (logs - fixed) * within).sum(axis=(0, 2))
+
+
+def ctc_scores(logs, labels, steps, counts, blank):
+    """The log likelihood of each sample's labels."""
+    batch, size = labels.shape[0], 2 * labels.shape[1] + 1
+    path = np.full((batch, size), blank)
+    path[:, 1::2] = labels
+    emitted = ops.gather_elements(logs, 2, ms.Tensor(np.broadcast_to(path, (logs.shape[0], batch, size)).astype(np.int32)))
+    before = np.concatenate((np.full((batch, 2), -1), path[:, :-2]), 1)
+    jump = ms.Tensor(np.where((path != blank) & (path != before), 0, -np.inf).astype(np.float32))
+    begin = ms.Tensor(np.where(np.arange(size) < 2, 0, -np.inf).astype(np.float32))
+    impossible = ops.full((batch, 2), float("-inf"), dtype=logs.dtype)
     score = emitted[0] + begin
-    for step in range(1, logs.shape[0]):
-        padded = ops.cat((impossible, score))
-        score = emitted[step] + _log_sum(ops.stack((score, padded[1:-1], padded[:-2] + jump)))
-    return -_log_sum(score[-2:] if size > 1 else score)
+    for step in range(1, int(steps.max())):
+        padded = ops.cat((impossible, score), 1)
+        moved = emitted[step] + _log_sum(ops.stack((score, padded[:, 1:-1], padded[:, :-2] + jump)))
+        score = ops.where(ms.Tensor(step < steps).reshape(-1, 1), moved, score)
+    places = np.stack((2 * counts, np.maximum(2 * counts - 1, 0)), 1)
+    last = ops.gather_elements(score, 1, ms.Tensor(places.astype(np.int32)))
+    last = ops.where(ms.Tensor(np.stack((counts >= 0, counts > 0), 1)), last, ops.full_like(last, float("-inf")))
+    return _log_sum(ops.swapaxes(last, 0, 1))
 
 
 def _log_sum(x):

@@ -153,12 +153,13 @@ def view_as_complex(input):
     return complex_of(input[..., 0], input[..., 1])
 
 
-def window(values, sym, dtype):
-    """A window over M points, or over M + 1 without the last if it is periodic."""
-    return ms.Tensor(values if sym else values[:-1], dtype or ms.float32)
+def window(M, values, dtype):
+    """The first M of the values; a single one is 1."""
+    return ms.Tensor(np.ones(1) if M == 1 else values[:M], dtype or ms.float32)
 
 
 def window_points(M, sym):
+    """0 to M - 1, or to M if the window is periodic."""
     return np.arange(M if sym else M + 1, dtype=np.float64)
 
 
@@ -166,8 +167,7 @@ def general_cosine(M, a, sym=True, dtype=None, layout=None, device=None, require
     """torch.signal.windows.general_cosine."""
     n = window_points(M, sym)
     angle = 2 * np.pi * n / max(len(n) - 1, 1)
-    values = sum((-1) ** k * each * np.cos(k * angle) for k, each in enumerate(a)) if len(n) != 1 else np.ones(1)
-    return window(values if M else np.zeros(0 if sym else 1), sym or not M, dtype)[:M]
+    return window(M, sum((-1) ** k * each * np.cos(k * angle) for k, each in enumerate(a)), dtype)
 
 
 def general_hamming(M, alpha=0.54, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
@@ -198,31 +198,31 @@ def nuttall(M, sym=True, dtype=None, layout=None, device=None, requires_grad=Fal
 def bartlett(M, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
     """torch.signal.windows.bartlett."""
     n = window_points(M, sym)
-    return window(1 - np.abs(2 * n / max(len(n) - 1, 1) - 1) if len(n) > 1 else np.ones(len(n)), sym, dtype)[:M]
+    return window(M, 1 - np.abs(2 * n / max(len(n) - 1, 1) - 1), dtype)
 
 
 def cosine_window(M, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
     """torch.signal.windows.cosine."""
     n = window_points(M, sym)
-    return window(np.sin(np.pi / max(len(n), 1) * (n + 0.5)), sym, dtype)[:M]
+    return window(M, np.sin(np.pi / max(len(n), 1) * (n + 0.5)), dtype)
 
 
 def exponential_window(M, center=None, tau=1.0, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
     """torch.signal.windows.exponential."""
     n = window_points(M, sym)
     middle = (len(n) - 1) / 2 if center is None else center
-    return window(np.exp(-np.abs(n - middle) / tau), sym, dtype)[:M]
+    return window(M, np.exp(-np.abs(n - middle) / tau), dtype)
 
 
 def gaussian_window(M, std=1.0, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
     """torch.signal.windows.gaussian."""
     n = window_points(M, sym)
-    return window(np.exp(-(((n - (len(n) - 1) / 2) / std) ** 2) / 2), sym, dtype)[:M]
+    return window(M, np.exp(-(((n - (len(n) - 1) / 2) / std) ** 2) / 2), dtype)
 
 
 def kaiser(M, beta=12.0, sym=True, dtype=None, layout=None, device=None, requires_grad=False):
     """torch.signal.windows.kaiser."""
-    return window(np.kaiser(M if sym else M + 1, beta), sym, dtype)[:M]
+    return window(M, np.kaiser(M if sym else M + 1, beta), dtype)
 
 
 def hann_window(window_length, periodic=True, dtype=None, layout=None, device=None, requires_grad=False):

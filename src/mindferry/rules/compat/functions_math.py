@@ -9,6 +9,7 @@ from mindspore import ops
 from .functions_create import full_like
 from .functions_scan import logaddexp
 from .functions_shape import diagonal_of
+from .linalg import change
 from .linalg_lu import norm_over
 
 
@@ -34,9 +35,6 @@ def addmm(input, mat1, mat2, beta=1, alpha=1):
 
 def matmul(input, other):
     """torch.matmul; an empty inner dimension gives zeros."""
-    if input.ndim and other.ndim and input.shape[-1] == 0:
-        shape = np.matmul(np.zeros(input.shape), np.zeros(other.shape)).shape
-        return ops.zeros(shape, input.dtype) + input.sum() + other.sum()
     if 0 in input.shape or 0 in other.shape:
         shape = np.matmul(np.zeros(input.shape), np.zeros(other.shape)).shape
         return ops.zeros(shape, input.dtype)
@@ -147,6 +145,9 @@ def tensordot(a, b, dims=2):
     else:
         left, right = ([each] if isinstance(each, int) else list(each) for each in dims)
     left, right = [each % a.ndim for each in left], [each % b.ndim for each in right]
+    for i, j in zip(left, right):  # a size of 1 is broadcast
+        if a.shape[i] != b.shape[j]:
+            a, b = (a, ops.sum(b, j, True)) if a.shape[i] == 1 else (ops.sum(a, i, True), b)
     rest_a = [each for each in range(a.ndim) if each not in left]
     rest_b = [each for each in range(b.ndim) if each not in right]
     rows = ops.transpose(a, tuple(rest_a + left)).reshape(-1, math.prod(a.shape[each] for each in left))
@@ -157,12 +158,12 @@ def tensordot(a, b, dims=2):
 
 def clamp_min(input, min):
     """torch.clamp_min."""
-    return ops.clamp(input, min=min)
+    return maximum(input, min) if isinstance(min, ms.Tensor) else ops.clamp(input, min=min)
 
 
 def clamp_max(input, max):
     """torch.clamp_max."""
-    return ops.clamp(input, max=max)
+    return minimum(input, max) if isinstance(max, ms.Tensor) else ops.clamp(input, max=max)
 
 
 def maximum(input, other):
@@ -230,7 +231,8 @@ def frexp(input):
 
 def nextafter(input, other):
     """torch.nextafter, on the host."""
-    return ms.Tensor(np.nextafter(input.asnumpy(), other.asnumpy()))
+    value = ms.Tensor(np.nextafter(input.asnumpy(), other.asnumpy()))
+    return value + ops.where(input == other, change(other), change(input))
 
 
 def logaddexp2(input, other):
@@ -266,8 +268,8 @@ def pdist(input, p=2.0):
 def corrcoef(input):
     """torch.corrcoef."""
     covariance = cov(input)
-    if covariance.ndim == 0:
-        return covariance / covariance
+    if covariance.size == 1:
+        return (covariance / covariance).reshape(())
     deviation = ops.sqrt(diagonal_of(covariance))
     return ops.clamp(covariance / deviation.unsqueeze(-1) / deviation.unsqueeze(0), -1, 1)
 
@@ -311,6 +313,7 @@ def fill(input, value):
 
 def vander(x, N=None, increasing=False):
     """torch.vander, torch.linalg.vander with increasing powers."""
+    x = x.reshape(1) if x.ndim == 0 else x
     count = x.shape[-1] if N is None else N
     powers = [ops.ones_like(x)]
     for _ in range(count - 1):
@@ -339,3 +342,8 @@ def hash_tensor(input, dim=(), keepdim=False, mode=0):
     bits = input.asnumpy().astype(np.float64).view(np.uint64)
     axes = tuple(range(bits.ndim)) if dim is None or dim == () else tuple(dim) if isinstance(dim, (tuple, list)) else (dim,)
     return ms.Tensor(np.bitwise_xor.reduce(bits, axes, keepdims=keepdim) if bits.ndim else bits)
+
+
+def bitwise_not(input):
+    """torch.bitwise_not."""
+    return ops.logical_not(input) if input.dtype == ms.bool_ else -input - 1

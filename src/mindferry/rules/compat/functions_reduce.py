@@ -28,14 +28,24 @@ def sum_over(input, dim=None, keepdim=False, dtype=None, axis=None):
     """torch.sum."""
     x = as_integer_sum(input) if dtype is None else input.astype(dtype)
     dims = dims_of(x, axis if dim is None else dim)
+    if 0 in x.shape:
+        return ops.zeros(reduced_shape(x, dims, keepdim), x.dtype)
     return ops.sum(x, dims, keepdim) if dims else x
+
+
+def reduced_shape(x, dims, keepdim):
+    """The shape without these dimensions, or with ones in their place."""
+    return tuple(1 if axis in dims else size for axis, size in enumerate(x.shape) if keepdim or axis not in dims)
 
 
 def mean_over(input, dim=None, keepdim=False, dtype=None, axis=None):
     """torch.mean."""
     x = input if dtype is None else input.astype(dtype)
     dims = dims_of(x, axis if dim is None else dim)
-    return ops.sum(x, dims, keepdim) / reduced_size(x, dims) if dims else x
+    if not dims:
+        return x
+    count = reduced_size(x, dims)
+    return sum_over(x, dims, keepdim) / (count if count else float("nan"))
 
 
 def nansum(input, dim=None, keepdim=False, dtype=None):

@@ -70,13 +70,7 @@ def logaddexp(input, other):
 
 def logcumsumexp(input, dim):
     """torch.logcumsumexp."""
-    return running(_log_add, input, dim % input.ndim, float("-inf")) if input.ndim else input.copy()
-
-
-def _log_add(a, b):
-    top = ops.stop_gradient(ops.maximum(a, b))
-    top = ops.where(ops.isfinite(top), top, ops.zeros_like(top))
-    return ops.log(ops.exp(a - top) + ops.exp(b - top)) + top
+    return ops.logcumsumexp(input, dim) if input.ndim and input.size else input.copy()
 
 
 def trapezoid(y, x=None, dx=1, dim=-1):

@@ -132,8 +132,8 @@ def repeat_interleave(input, repeats=None, dim=None, output_size=None):
 def select_rows(x, axis, rows):
     """index_select with rows known on the host."""
     axis = axis % x.ndim
-    if not len(rows):
-        return ops.zeros(x.shape[:axis] + (0,) + x.shape[axis + 1 :], x.dtype)
+    if not len(rows) or not x.size:
+        return ops.zeros(x.shape[:axis] + (len(rows),) + x.shape[axis + 1 :], x.dtype)
     return ops.gather(x, ms.Tensor(np.asarray(rows, np.int32)), axis)
 
 
@@ -339,10 +339,10 @@ def rot90(input, k=1, dims=(0, 1)):
     return take_positions(input, np.rot90(positions(input), k, tuple(dims)))
 
 
-def flip(input, *dims):
+def flip(input, dims):
     """torch.flip."""
-    wanted = as_shape(dims)
-    return ops.flip(input, tuple(wanted)) if wanted and input.size and input.ndim else input.copy()
+    wanted = (dims,) if isinstance(dims, int) else tuple(dims)
+    return ops.flip(input, wanted) if wanted and input.size and input.ndim else input.copy()
 
 
 def unsqueeze_at(input, dim):

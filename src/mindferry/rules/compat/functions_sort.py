@@ -211,18 +211,37 @@ def histogramdd(input, bins, range=None, weight=None, density=False):
     edges = [each.asnumpy() if isinstance(each, ms.Tensor) else each for each in bins] if isinstance(bins, (list, tuple)) else bins
     limits = None if range is None else [tuple(range[i : i + 2]) for i in np.arange(0, len(range), 2)]
     weights = None if weight is None else weight.asnumpy().reshape(-1)
-    counts, edges = np.histogramdd(data, edges, limits, weights=weights, density=density)
-    return ms.Tensor(counts.astype(data.dtype)), [ms.Tensor(each.astype(data.dtype)) for each in edges]
+    if not isinstance(edges, list) or not isinstance(edges[0], np.ndarray):
+        counts, edges = np.histogramdd(data, edges, limits, weights=weights, density=density)
+        return ms.Tensor(counts.astype(data.dtype)), [ms.Tensor(each.astype(data.dtype)) for each in edges]
+    return counted_within(data, edges, weights, density), [ms.Tensor(each) for each in edges]
+
+
+def counted_within(data, edges, weights, density):
+    """The share of each cell between given edges; numpy refuses edges out of order, torch doesn't."""
+    shape = tuple(len(each) - 1 for each in edges)
+    places, inside = [], np.ones(len(data), bool)
+    for column, each in zip(data.T, edges):
+        place = np.where(column == each[-1], len(each) - 2, np.searchsorted(each, column, "right") - 1)
+        inside &= (column >= each[0]) & (column <= each[-1])
+        places.append(np.clip(place, 0, len(each) - 2))
+    counts = np.zeros(shape, np.float64)
+    np.add.at(counts, tuple(each[inside] for each in places), 1.0 if weights is None else weights[inside])
+    if density:
+        volume = 1.0
+        for each in edges:
+            volume = np.multiply.outer(volume, np.diff(each))
+        counts = counts / counts.sum() / volume
+    return ms.Tensor(counts.astype(data.dtype))
 
 
 def nonzero(input, as_tuple=False):
     """torch.nonzero."""
-    found = np.stack(np.nonzero(np.atleast_1d(input.asnumpy())), 1) if input.ndim == 0 or input.size == 0 else None
-    if found is not None:
-        places = ms.Tensor(found[:, : input.ndim].astype(np.int64).reshape(-1, input.ndim))
-    else:
+    if input.ndim and input.size:
         places = ops.nonzero(input).astype(ms.int64)
-    return tuple(places[:, each] for each in np.arange(input.ndim)) if as_tuple else places
+    else:
+        places = ms.Tensor(np.argwhere(np.atleast_1d(input.asnumpy()) if as_tuple else input.asnumpy()).astype(np.int64))
+    return tuple(places[:, int(each)] for each in range(max(input.ndim, 1))) if as_tuple else places
 
 
 def nonzero_static(input, size, fill_value=-1):

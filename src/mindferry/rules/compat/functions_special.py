@@ -6,6 +6,8 @@ import mindspore as ms
 import numpy as np
 from mindspore import ops
 
+from .linalg import change
+
 
 def lgamma_derivative(n, x):
     """The n-th derivative of digamma, by its recurrence and asymptotic series."""
@@ -105,6 +107,14 @@ def xlogy(input, other):
     skip = ops.logical_and(x == 0, ops.logical_not(ops.isnan(y)))
     safe = ops.where(skip, ops.ones_like(y), y)
     return x * ops.log(safe)
+
+
+def bessel_i1(input):
+    """torch.special.i1, with its gradient at zero."""
+    x = ops.stop_gradient(input)
+    is_zero = x == 0
+    ratio = ops.bessel_i1(x) / ops.where(is_zero, ops.ones_like(x), x)
+    return ops.bessel_i1(x) + change(input) * ops.where(is_zero, ops.full_like(x, 0.5), ops.bessel_i0(x) - ratio)
 
 
 def sinc(input):

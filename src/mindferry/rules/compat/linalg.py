@@ -9,7 +9,9 @@ import numpy as np
 from mindspore import ops
 
 from .fft import as_complex
+from .functions_create import complex_of
 from .functions_math import matmul, real_part
+from .functions_reduce import sum_over
 from .functions_shape import diagonal_of
 
 
@@ -28,7 +30,7 @@ def constant(array, like):
     """A host result as a tensor of like's precision."""
     is_double = like.dtype in (ms.float64, ms.complex128)
     kind = (np.complex128 if is_double else np.complex64) if np.iscomplexobj(array) else (np.float64 if is_double else np.float32)
-    return ms.Tensor(np.ascontiguousarray(array).astype(kind))
+    return ms.Tensor(np.array(array, kind, order="C"))
 
 
 def adjoint(x):
@@ -135,7 +137,7 @@ def solve(A, B, left=True):
     if not left:
         result = ops.swapaxes(solve(ops.swapaxes(A, -1, -2), ops.swapaxes(rhs, -1, -2)), -1, -2)
     elif 0 in A.shape or 0 in rhs.shape:
-        return ops.zeros(np.broadcast_shapes(A.shape[:-2], rhs.shape[:-2]) + rhs.shape[-2:], A.dtype)
+        result = ops.zeros(np.broadcast_shapes(A.shape[:-2], rhs.shape[:-2]) + rhs.shape[-2:], A.dtype)
     else:
         X = constant(np.linalg.inv(host(A)), A)
         start = constant(np.linalg.solve(host(A), host(rhs)), A)
@@ -237,18 +239,33 @@ def eigvalsh(A, UPLO="L"):
 
 
 def eig(A):
-    """torch.linalg.eig: complex (values, vectors)."""
+    """torch.linalg.eig: complex (values, vectors). The gradient is that of a real matrix."""
     if not A.size:
         empty = as_complex(A)
         return empty.reshape(A.shape[:-1]), empty
     w, v = np.linalg.eig(host(A).astype(np.complex128))
-    kind = ms.complex128 if A.dtype in (ms.float64, ms.complex128) else ms.complex64
-    V, X = ms.Tensor(v).astype(kind), ms.Tensor(np.linalg.inv(v)).astype(kind)
-    moved = product(X, as_complex(change(A)), V)
-    dV = product(V, moved * ms.Tensor(gaps(w)).astype(kind))
-    along = ops.sum(ops.conj(V) * dV, -2, True)  # vectors keep their length
-    along = ops.Complex()(ops.real(along), ops.zeros_like(ops.real(along)))
-    return ms.Tensor(w).astype(kind) + diagonal_of(moved, 0, -2, -1), V + dV - V * along
+    if A.is_complex():
+        return constant(w, A), constant(v, A)
+    V, X, D = parts_of(v, A), parts_of(np.linalg.inv(v), A), change(A)
+    moved = complex_product((product(X[0], D), product(X[1], D)), V)
+    gap = parts_of(gaps(w), A)
+    turned = (moved[0] * gap[0] - moved[1] * gap[1], moved[0] * gap[1] + moved[1] * gap[0])
+    dV = complex_product(V, turned)
+    along = ops.sum(V[0] * dV[0] + V[1] * dV[1], -2, True)  # vectors keep their length
+    vectors = complex_of(V[0] + dV[0] - V[0] * along, V[1] + dV[1] - V[1] * along)
+    first, second = (diagonal_of(each, 0, -2, -1) for each in moved)
+    values = parts_of(w, A)
+    return complex_of(values[0] + first, values[1] + second), vectors
+
+
+def parts_of(array, like):
+    """Real and imaginary part: MindSpore has no gradient through complex products."""
+    return constant(np.real(array), like), constant(np.imag(array), like)
+
+
+def complex_product(a, b):
+    """The matrix product of (real, imaginary) pairs."""
+    return product(a[0], b[0]) - product(a[1], b[1]), product(a[0], b[1]) + product(a[1], b[0])
 
 
 def eigvals(A):
@@ -327,8 +344,6 @@ def pinv(A, atol=None, rtol=None, hermitian=False):
     with np.errstate(divide="ignore"):
         X = constant(np.conj(np.swapaxes(vh, -1, -2)) @ (np.where(keep, 1 / s, 0)[..., :, None] * np.conj(np.swapaxes(u, -1, -2))), A)
     D, fixed = change(A), ops.stop_gradient(A)
-    if hermitian:
-        D = (D + adjoint(D)) / 2
     rows, columns = constant(np.eye(A.shape[-2]), A), constant(np.eye(A.shape[-1]), A)
     outer_right = product(X, adjoint(X), adjoint(D), rows - product(fixed, X))
     outer_left = product(columns - product(X, fixed), adjoint(D), adjoint(X), X)
@@ -392,7 +407,7 @@ def multi_dot(tensors):
 
 def vecdot(x, y, dim=-1):
     """torch.linalg.vecdot."""
-    return ops.sum((ops.conj(x) if x.is_complex() else x) * y, dim)
+    return sum_over((ops.conj(x) if x.is_complex() else x) * y, dim)
 
 
 def tensorinv(A, ind=2):

@@ -134,7 +134,7 @@ def lstsq(A, B, rcond=None, driver=None):
     residuals = ops.zeros((0,), A.dtype)
     rank = matrix_rank(A) if driver in (None, "gelsy", "gelsd", "gelss") else ops.zeros((0,), ms.int64)
     if rows > columns and (driver == "gels" or bool((rank == columns).all())):
-        residuals = ops.sum(ops.square(product(A, X) - B), -2) if driver != "gelsy" or True else residuals
+        residuals = ops.sum(ops.square(product(A, X) - B), -2)
     values = svdvals(ops.stop_gradient(A)) if driver in ("gelsd", "gelss") else ops.zeros((0,), A.dtype)
     return X, residuals, rank, values
 
@@ -152,7 +152,7 @@ def geqrf(input):
 
 def reflections(input, tau, size):
     """The product of the reflections, of which the first `size` columns are kept."""
-    rows, columns = input.shape[-2:]
+    rows = input.shape[-2]
     result = ops.zeros(input.shape[:-2] + (rows, rows), input.dtype) + constant(np.eye(rows), input)
     for k in range(tau.shape[-1]):
         v = input[..., :, k : k + 1] * constant((np.arange(rows) > k)[:, None].astype(float), input)
@@ -179,7 +179,7 @@ def ormqr(input, tau, other, left=True, transpose=False):
 def ldl_factor(A, hermitian=False):
     """torch.linalg.ldl_factor: (LD, pivots), without exchanges of rows; LAPACK's own layout differs where it exchanges."""
     rows, columns = A.shape[-2:]
-    flat = host(A).reshape(-1, rows, columns)
+    flat = host(A).reshape(int(np.prod(A.shape[:-2])), rows, columns)
     for m in flat:
         for k in range(columns):
             m[k + 1 :, k] /= m[k, k]

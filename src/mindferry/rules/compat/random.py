@@ -68,7 +68,9 @@ def randint_like(input, low, high=None, dtype=None, device=None, requires_grad=F
     return randint(low, high, input.shape, dtype=dtype or input.dtype)
 
 
-def normal(mean=0.0, std=1.0, size=None, generator=None, dtype=None, device=None, out=None, requires_grad=False):
+def normal(
+    mean=0.0, std=1.0, size=None, generator=None, dtype=None, device=None, out=None, requires_grad=False, layout=None, pin_memory=False
+):
     """torch.normal."""
     if size is not None:
         return mean + std * randn(tuple(size), dtype=dtype)
@@ -107,6 +109,11 @@ def keep_mask(shape, p, dtype):
     if p >= 1:
         return ops.zeros(shape, dtype)
     return (rand(shape) >= p).astype(dtype) / (1 - p)
+
+
+def native_dropout_backward(grad_output, mask, scale):
+    """torch.ops.aten.native_dropout_backward."""
+    return grad_output * mask.astype(grad_output.dtype) * scale
 
 
 def dropout(input, p=0.5, training=True, inplace=False):

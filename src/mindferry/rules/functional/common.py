@@ -111,17 +111,14 @@ _interpolation("upsample", "input size scale_factor mode align_corners")
     Case("F.conv2d(x, y)", "ops.conv2d(x, y)", shapes=((2, 3, 7, 7), (4, 3, 3, 3))),
     Case("F.conv2d(x, y, z, stride=2, padding=1)", "ops.conv2d(x, y, z, stride=2, padding=1, pad_mode='pad')",
          shapes=((2, 3, 7, 7), (4, 3, 3, 3), (4,))),
-    Case("F.conv2d(x, y, None, 1, (1, 2), 1, 3)", "ops.conv2d(x, y, None, 1, padding=(1, 1, 2, 2), dilation=1, groups=3, pad_mode='pad')",
+    Case("F.conv2d(x, y, None, 1, (1, 2), 1, 3)", "ops.conv2d(x, y, None, 1, padding=(1, 2), dilation=1, groups=3, pad_mode='pad')",
          shapes=((2, 3, 7, 7), (6, 1, 3, 3))),
     Case("F.conv2d(x, y, padding='same')", "ms_compat.conv2d(x, y, padding='same')", shapes=((2, 3, 7, 7), (4, 3, 3, 3))),
     Case("F.conv2d(x, y, padding=x.shape[0] - 1)", "ms_compat.conv2d(x, y, padding=x.shape[0] - 1)", shapes=((2, 3, 7, 7), (4, 3, 3, 3))),
 ])  # fmt: skip
 def conv2d(call: Call) -> None:
     padding = call.literal("padding", 0)
-    if isinstance(padding, tuple | list) and len(padding) == 2:
-        height, width = padding
-        call.set(padding=repr((height, height, width, width)), pad_mode="'pad'")
-    elif isinstance(padding, int) and call.has("padding"):
+    if isinstance(padding, int | tuple) and call.has("padding"):
         call.set(pad_mode="'pad'")
     elif padding != 0:
         call.use_like()

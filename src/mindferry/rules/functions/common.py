@@ -26,10 +26,18 @@ rule("torch.split", to="mindspore.ops.split", args="input split_size_or_sections
     Case("torch.split(x, 2, dim=1)", "ops.split(x, 2, axis=1)", shapes=((2, 5),)),
     Case("torch.split(x, [1, 4], dim=1)", "ops.split(x, [1, 4], axis=1)", shapes=((2, 5),)),
 ])  # fmt: skip
-rule("torch.squeeze", to="mindspore.ops.squeeze", args="input dim", rename=AXIS, like="compat.squeeze", cases=[
+
+
+@rule("torch.squeeze", to="mindspore.ops.squeeze", args="input dim", rename=AXIS, like="compat.squeeze", cases=[
     Case("torch.squeeze(x, dim=1)", "ops.squeeze(x, axis=1)", shapes=((2, 1, 3),)),
     Case("torch.squeeze(x)", "ops.squeeze(x)", shapes=((2, 1, 3),)),
+    Case("torch.squeeze(x, (0, 1))", "ms_compat.squeeze(x, (0, 1))", shapes=((2, 1, 3),)),
 ])  # fmt: skip
+def squeeze(call: Call) -> None:
+    if call.has("dim") and call.kind("dim").kind != "int":
+        call.use_like()
+
+
 for _name in ("transpose", "swapaxes", "swapdims"):
     _args = "input dim0 dim1" if _name != "swapaxes" else "input axis0 axis1"
     rule(f"torch.{_name}", to="mindspore.ops.swapaxes", args=_args, rename={"dim0": "axis0", "dim1": "axis1"}, like="compat.transpose", cases=[

@@ -205,6 +205,7 @@ class Curves:
     first_difference: str = ""
     seconds: float = 0.0
     distances: tuple[float, ...] = ()  # per step: how far the parameter that differs most is from its twin, relative
+    drift: tuple[float, ...] = ()  # per step: the reference's own float32 loss against its float64 loss, relative; empty if not measured
 
 
 def save(artifact: Any, folder: Path, stage: str) -> Path:

@@ -1,24 +1,27 @@
-"""The MindSpore side, in its worker: the converted script runs as it is, on the reference's weights and batches."""
+"""The MindSpore side, in its worker: the converted script runs as it is, on the reference's weights, batches and random numbers."""
 
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ..errors import MindferryError
 from ..verify.backends.worker import Link
-from ..weights import load_torch_weights
 from .exchange import Exchange, sample
+from .networks import Networks, is_optimizer
+from .randomness import FAMILY, METHODS, Draws, HostStream, wrap
 from .script import EnoughSteps, run_script
 
 
 def replay(payload: dict[str, Any], link: Link) -> dict[str, Any]:
     """Run the converted script for payload["steps"] steps on what the reference recorded."""
     assert link.project is not None
-    player = _Player(Exchange(Path(payload["exchange"])), payload["steps"], link)
-    player.install(payload["helpers"])
+    sys.modules["torch"] = None  # type: ignore[assignment]  # the conversion has to run where there is none
+    player = _Player(payload, link)
+    player.install([importlib.import_module(name) for name in payload["helpers"]])
     run_script(link.project, payload["script"], payload["args"])
     if not player.steps:
         raise MindferryError(f"the converted {payload['script']} made no training step; was its loop converted? see `mindferry convert`")
@@ -26,28 +29,30 @@ def replay(payload: dict[str, Any], link: Link) -> dict[str, Any]:
 
 
 class _Player:
-    def __init__(self, exchange: Exchange, wanted: int, link: Link) -> None:
-        self.exchange, self.wanted, self.link = exchange, wanted, link
+    def __init__(self, payload: dict[str, Any], link: Link) -> None:
+        assert link.project is not None
+        self.exchange, self.wanted, self.link = Exchange(Path(payload["exchange"])), payload["steps"], link
+        self.has_optimizer = payload["has_optimizer"]
+        self.draws = Draws(link.project, self.exchange, tuple(payload["helpers"]))
+        self.draws.read()
+        self.host = HostStream(self.draws)
+        self.networks = Networks(self.exchange)
         self.steps: list[dict[str, Any]] = []
         self.losses: list[float] = []
-        self.norms: list[float] = []
-        self.seen: list[Any] = []
-        self.parameters: dict[str, Any] = {}  # "root:torch name" -> MindSpore parameter
-        self.depth = self.iterations = self.roots = 0
+        self.norm = float("nan")
+        self.depth = self.nesting = self.iterations = 0
 
-    def install(self, helper_modules: list[str]) -> None:
-        self._switch_dropout_off()
+    def install(self, helpers: list[Any]) -> None:
+        self.host.move_to(self.exchange.read_state("first"))
+        self.host.install()
+        switch_dropout_off(helpers)
+        self.networks.install()
         self._watch_cells()
         self._watch_gradients()
-        self._replay_batches(helper_modules)
-
-    def _switch_dropout_off(self) -> None:
-        from mindspore import nn, ops
-
-        for name in ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d"):
-            getattr(nn, name).construct = lambda self, x: x
-        for name in ("dropout", "dropout1d", "dropout2d", "dropout3d"):
-            setattr(ops, name, lambda input, *args, **kwargs: input)
+        self._share_draws(helpers)
+        self._replay_batches(helpers)
+        for helper in helpers:
+            self._watch_closures(helper)
 
     def _watch_cells(self) -> None:
         from mindspore import nn
@@ -57,38 +62,39 @@ class _Player:
         def call(cell: Any, *args: Any, **kwargs: Any) -> Any:
             if player.depth:
                 return original(cell, *args, **kwargs)
-            is_optimizer = hasattr(cell, "param_groups") or isinstance(cell, nn.Optimizer)
-            if not is_optimizer:
-                player.meet(cell)
+            is_update = is_optimizer(cell)
+            if is_update:
+                player.norm = _norm(args[0]) if args else float("nan")
+            else:
+                player.networks.meet(cell)
             player.depth += 1
             try:
                 result = original(cell, *args, **kwargs)
             finally:
                 player.depth -= 1
-            if is_optimizer:
+            if is_update:
                 player.after_step(cell)
             return result
 
         nn.Cell.__call__ = call
 
-    def meet(self, cell: Any) -> None:
-        """The first call of a network: give it the weights that its twin had then."""
-        if any(cell is each for each in self.seen):
+    def _watch_closures(self, helper: Any) -> None:
+        """LBFGS.step(closure) is no call of a Cell."""
+        kind, player = getattr(helper, "LBFGS", None), self
+        if kind is None:
             return
-        self.seen.append(cell)
-        if not any(True for _ in cell.get_parameters()):
-            return
-        state = self.exchange.read_weights(self.roots)
-        if state is None:
-            raise MindferryError(f"{type(cell).__name__} runs here, but the reference ran only {self.roots} networks before its last step")
-        report = load_torch_weights(cell, state)
-        targets = dict(cell.parameters_and_names())
-        self.parameters |= {f"{self.roots}:{entry.source}": targets[entry.target] for entry in report.entries if entry.target in targets}
-        self.roots += 1
+        original = kind.step
+
+        def step(optimizer: Any, closure: Any) -> Any:
+            result = original(optimizer, closure)
+            if not player.depth:
+                player.after_step(optimizer)
+            return result
+
+        kind.step = step
 
     def _watch_gradients(self) -> None:
         import mindspore as ms
-        import numpy as np
 
         original, player = ms.value_and_grad, self
 
@@ -96,18 +102,43 @@ class _Player:
             inner = original(fn, grad_position, weights, has_aux, **options)
 
             def run(*args: Any, **kwargs: Any) -> Any:
-                result = inner(*args, **kwargs)
-                value = result[0][0] if has_aux else result[0]
-                player.losses.append(float(value.asnumpy().sum()))
-                gradients = result[1] if weights is not None and grad_position is None else ()
-                player.norms.append(float(np.sqrt(sum(float((g.asnumpy().astype(np.float64) ** 2).sum()) for g in gradients))))
+                player.nesting += 1
+                try:
+                    result = inner(*args, **kwargs)
+                finally:
+                    player.nesting -= 1
+                if player.nesting == 0:  # a gradient inside a loss is not a loss
+                    player.after_gradient(result[0][0] if has_aux else result[0], result[1])
                 return result
 
             return run
 
         ms.value_and_grad = value_and_grad
 
-    def _replay_batches(self, helper_modules: list[str]) -> None:
+    def after_gradient(self, loss: Any, gradients: Any) -> None:
+        self.losses.append(float(loss.asnumpy().sum()))
+        if not self.has_optimizer:
+            self.norm = _norm(gradients)
+            self.after_step(None)
+
+    def _share_draws(self, helpers: list[Any]) -> None:
+        from mindspore import ops
+
+        for owner in (ops, *helpers):
+            wrap(owner, {name: name for name in FAMILY}, self._wrap_draw)
+            wrap(owner, {name: name for name in METHODS.values()}, self._wrap_draw)
+
+    def _wrap_draw(self, name: str, original: Any) -> Any:
+        import mindspore as ms
+
+        def draw(*args: Any, **kwargs: Any) -> Any:
+            result = original(*args, **kwargs)
+            values = self.draws.take(name, tuple(result.shape)) if self.draws.is_own() else None
+            return result if values is None else ms.Tensor(values).astype(result.dtype)
+
+        return draw
+
+    def _replay_batches(self, helpers: list[Any]) -> None:
         import mindspore as ms
         from mindspore import dataset
 
@@ -115,27 +146,29 @@ class _Player:
 
         def batches(loader: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
             iteration, player.iterations = player.iterations, player.iterations + 1
-            yield from player.exchange.read_batches(iteration, ms.Tensor)
+            for number, batch in enumerate(player.exchange.read_batches(iteration, ms.Tensor)):
+                player.host.move_to(player.exchange.read_state(f"batch-{iteration}-{number}"))
+                yield batch
 
         base = next(each for each in dataset.GeneratorDataset.__mro__ if "create_tuple_iterator" in vars(each))
         base.create_tuple_iterator = batches
         base.create_dict_iterator = batches
         base.__iter__ = batches
-        for name in helper_modules:
-            loader = getattr(importlib.import_module(name), "DataLoader", None)
+        for helper in helpers:
+            loader = getattr(helper, "DataLoader", None)
             if loader is not None:
                 loader.__iter__ = batches
 
     def after_step(self, optimizer: Any) -> None:
-        losses, self.losses, norms, self.norms = self.losses, [], self.norms, []
+        losses, self.losses = self.losses, []
         groups = getattr(optimizer, "param_groups", None)
-        rate = groups[0]["lr"] if groups else optimizer.get_lr()
-        distance, worst = self._distance(len(self.steps))
+        rate = float("nan") if optimizer is None else groups[0]["lr"] if groups else optimizer.get_lr()
+        distance, worst = self.distance(len(self.steps))
         self.steps.append(
             {
-                "loss": sum(losses) / len(losses) if losses else float("nan"),
+                "loss": sum(losses) if losses else float("nan"),
                 "lr": float(rate.asnumpy() if hasattr(rate, "asnumpy") else rate),
-                "grad_norm": norms[-1] if norms else float("nan"),
+                "grad_norm": self.norm,
                 "distance": distance,
                 "worst": worst,
             }
@@ -144,18 +177,38 @@ class _Player:
         if len(self.steps) >= self.wanted:
             raise EnoughSteps
 
-    def _distance(self, step: int) -> tuple[float, str]:
+    def distance(self, step: int) -> tuple[float, str]:
         """(largest relative distance between a parameter and its twin, which one), over the sampled elements."""
         import numpy as np
 
         worst, name = 0.0, ""
         for key, expected in self.exchange.read_sample(step).items():
-            if key not in self.parameters:
+            if key not in self.networks.parameters:
                 continue
-            actual = sample(self.parameters[key].asnumpy())
+            actual = sample(self.networks.parameters[key].asnumpy())
             if actual.shape != expected.shape:
                 continue
             distance = float(np.linalg.norm(actual - expected) / (np.linalg.norm(expected) or 1.0))
             if distance > worst:
                 worst, name = distance, key.partition(":")[2]
         return worst, name
+
+
+def _norm(gradients: Any) -> float:
+    import numpy as np
+
+    arrays = [each.asnumpy().astype(np.float64) for each in (gradients if isinstance(gradients, tuple | list) else ()) if hasattr(each, "asnumpy")]
+    return float(np.sqrt(sum(float((array**2).sum()) for array in arrays)))
+
+
+def switch_dropout_off(helpers: list[Any]) -> None:
+    from mindspore import nn, ops
+
+    for owner in (nn, *helpers):
+        for name, kind in vars(owner).items():
+            if "Dropout" in name and isinstance(kind, type) and "construct" in vars(kind):
+                kind.construct = lambda self, x: x  # type: ignore[attr-defined]
+    for owner in (ops, *helpers):
+        for name in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"):
+            if hasattr(owner, name):
+                setattr(owner, name, lambda input, *args, **kwargs: input)

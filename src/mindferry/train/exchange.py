@@ -1,65 +1,88 @@
-"""What the reference leaves for the conversion in a shared folder: batches, first weights, a sample of the weights per step."""
+"""What the reference leaves for the conversion in a shared folder: batches, first weights, random numbers, weights per step."""
 
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+from ..errors import MindferryError
 
 SAMPLE = 2048  # elements kept of each parameter and step
 
 
 class Exchange:
-    """Arrays as .npz files; the structure of a batch as JSON beside them."""
+    """Arrays as .npz files, structure as JSON beside them. The folder is mindferry's own, so pickle is no risk."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def write_batch(self, iteration: int, number: int, batch: Any, to_numpy: Callable[[Any], Any]) -> None:
-        import numpy as np
-
         arrays: list[Any] = []
         shape = _take_apart(batch, arrays, to_numpy)
-        name = self.folder / f"batch-{iteration}-{number}"
-        np.savez(name.with_suffix(".npz"), *arrays)
-        name.with_suffix(".json").write_text(json.dumps(shape))
+        name = f"batch-{iteration}-{number}"
+        self._write_arrays(name, {f"arr_{index}": array for index, array in enumerate(arrays)})
+        (self.folder / f"{name}.json").write_text(json.dumps(shape))
 
     def read_batches(self, iteration: int, to_tensor: Callable[[Any], Any]) -> Iterator[Any]:
         """The batches of the loop over a loader that was the `iteration`-th one in the reference."""
-        import numpy as np
-
         number = 0
         while (path := self.folder / f"batch-{iteration}-{number}.json").is_file():
-            with np.load(path.with_suffix(".npz")) as arrays:
-                values = [arrays[f"arr_{index}"] for index in range(len(arrays.files))]
-            yield _put_together(json.loads(path.read_text()), values, to_tensor)
+            arrays = self._read_arrays(path.stem)
+            yield _put_together(json.loads(path.read_text()), list(arrays.values()), to_tensor)
             number += 1
 
-    def write_weights(self, root: int, state: dict[str, Any]) -> None:
-        import numpy as np
+    def write_weights(self, root: int, kind: str, state: dict[str, Any]) -> None:
+        self._write_arrays(f"weights-{root}", state)
+        (self.folder / f"weights-{root}.kind").write_text(kind)
 
-        np.savez(self.folder / f"weights-{root}.npz", **state)
+    def networks(self) -> list[str]:
+        """The class of each network whose weights were written, in that order."""
+        kinds: list[str] = []
+        while (path := self.folder / f"weights-{len(kinds)}.kind").is_file():
+            kinds.append(path.read_text())
+        return kinds
 
-    def read_weights(self, root: int) -> dict[str, Any] | None:
-        import numpy as np
-
-        path = self.folder / f"weights-{root}.npz"
-        if not path.is_file():
-            return None
-        with np.load(path) as arrays:
-            return {name: arrays[name] for name in arrays.files}
+    def read_weights(self, root: int) -> dict[str, Any]:
+        return self._read_arrays(f"weights-{root}")
 
     def write_sample(self, step: int, sample: dict[str, Any]) -> None:
-        import numpy as np
-
-        np.savez(self.folder / f"sample-{step}.npz", **sample)
+        self._write_arrays(f"sample-{step}", sample)
 
     def read_sample(self, step: int) -> dict[str, Any]:
+        return self._read_arrays(f"sample-{step}")
+
+    def write_draws(self, draws: dict[str, list[Any]]) -> None:
+        self._write_arrays("draws", {f"{key}|{number:06}": value for key, values in draws.items() for number, value in enumerate(values)})
+
+    def read_draws(self) -> dict[str, list[Any]]:
+        draws: dict[str, list[Any]] = {}
+        for name, value in self._read_arrays("draws").items():
+            draws.setdefault(name.rpartition("|")[0], []).append(value)
+        return draws
+
+    def write_state(self, name: str, state: Any) -> None:
+        (self.folder / f"{name}.state").write_bytes(pickle.dumps(state))
+
+    def read_state(self, name: str) -> Any:
+        path = self.folder / f"{name}.state"
+        return pickle.loads(path.read_bytes()) if path.is_file() else None
+
+    def _write_arrays(self, name: str, arrays: dict[str, Any]) -> None:
         import numpy as np
 
-        with np.load(self.folder / f"sample-{step}.npz") as arrays:
-            return {name: arrays[name] for name in arrays.files}
+        np.savez(self.folder / f"{name}.npz", **arrays)
+
+    def _read_arrays(self, name: str) -> dict[str, Any]:
+        import numpy as np
+
+        path = self.folder / f"{name}.npz"
+        if not path.is_file():
+            return {}
+        with np.load(path) as arrays:
+            return {key: arrays[key] for key in arrays.files}
 
 
 def sample(array: Any) -> Any:
@@ -69,20 +92,29 @@ def sample(array: Any) -> Any:
 
 
 def _take_apart(value: Any, arrays: list[Any], to_numpy: Callable[[Any], Any]) -> Any:
+    import numpy as np
+
     if isinstance(value, dict):
-        return {"dict": {key: _take_apart(each, arrays, to_numpy) for key, each in value.items()}}
+        return {"dict": [[key, _take_apart(each, arrays, to_numpy)] for key, each in value.items()]}
     if isinstance(value, tuple | list):
-        return {"list": [_take_apart(each, arrays, to_numpy) for each in value]}
+        kind = "tuple" if isinstance(value, tuple) else "list"
+        return {kind: [_take_apart(each, arrays, to_numpy) for each in value]}
     if isinstance(value, str | int | float | bool) or value is None:
         return {"plain": value}
-    arrays.append(to_numpy(value))
-    return {"array": len(arrays) - 1}
+    is_array = isinstance(value, np.ndarray | np.generic)
+    if not is_array and not hasattr(value, "detach"):
+        raise MindferryError(f"a batch holds a {type(value).__name__}, which can't be handed to the conversion; let the loader return tensors")
+    arrays.append(np.asarray(value) if is_array else to_numpy(value))
+    return {"array" if is_array else "tensor": len(arrays) - 1}
 
 
 def _put_together(shape: Any, arrays: list[Any], to_tensor: Callable[[Any], Any]) -> Any:
     kind, value = next(iter(shape.items()))
     if kind == "dict":
-        return {key: _put_together(each, arrays, to_tensor) for key, each in value.items()}
-    if kind == "list":
-        return [_put_together(each, arrays, to_tensor) for each in value]
-    return value if kind == "plain" else to_tensor(arrays[value])
+        return {key: _put_together(each, arrays, to_tensor) for key, each in value}
+    if kind in ("list", "tuple"):
+        made = [_put_together(each, arrays, to_tensor) for each in value]
+        return tuple(made) if kind == "tuple" else made
+    if kind == "plain":
+        return value
+    return arrays[value] if kind == "array" else to_tensor(arrays[value])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,45 +11,50 @@ from typing import Any
 from ..errors import MindferryError
 from ..verify.backends.worker import Link
 from .exchange import Exchange, sample
+from .randomness import FAMILY, METHODS, Draws, host_state, wrap
 from .script import EnoughSteps, run_script
 
 
 def record(payload: dict[str, Any], link: Link) -> dict[str, Any]:
     """Run the script for payload["steps"] optimizer steps; returns loss, learning rate and gradient norm of each."""
     assert link.project is not None
-    recorder = _Recorder(Exchange(Path(payload["exchange"])), payload["steps"], link)
+    recorder = Recorder(payload, link)
     recorder.install()
     run_script(link.project, payload["script"], payload["args"])
+    recorder.exchange.write_draws(recorder.draws.kept)
     if not recorder.steps:
-        raise MindferryError(f"{payload['script']} made no optimizer step; check [train] script and args in mindferry.toml")
-    return {"steps": recorder.steps, "roots": len(recorder.roots)}
+        raise MindferryError(f"{payload['script']} made no training step; check [train] script and args in mindferry.toml")
+    return {"steps": recorder.steps, "has_optimizer": recorder.has_optimizer}
 
 
-class _Recorder:
-    def __init__(self, exchange: Exchange, wanted: int, link: Link) -> None:
-        self.exchange, self.wanted, self.link = exchange, wanted, link
+class Recorder:
+    """Hooks of a run in torch. A step is an optimizer's; in a script without optimizers, each backward() ends one."""
+
+    def __init__(self, payload: dict[str, Any], link: Link) -> None:
+        assert link.project is not None
+        self.exchange, self.wanted, self.link = Exchange(Path(payload["exchange"])), payload["steps"], link
+        self.draws = Draws(link.project, self.exchange)
         self.steps: list[dict[str, float]] = []
         self.losses: list[float] = []
         self.roots: list[Any] = []
+        self.known: set[int] = set()  # parameters of networks that have been met
+        self.modules: list[Any] = []  # weak references
+        self.has_optimizer = False
         self.depth = self.iterations = 0
 
     def install(self) -> None:
         from torch.nn.modules import module
         from torch.optim import optimizer
 
-        self._switch_dropout_off()
+        self.exchange.write_state("first", host_state())
+        switch_dropout_off()
         self._watch_loaders()
         self._watch_backward()
+        self._watch_networks()
+        self._watch_draws()
         module.register_module_forward_pre_hook(self._before_forward)
         module.register_module_forward_hook(self._after_forward, always_call=True)
-        optimizer.register_optimizer_step_pre_hook(self._before_step)
-        optimizer.register_optimizer_step_post_hook(self._after_step)
-
-    def _switch_dropout_off(self) -> None:
-        import torch.nn.functional as functional
-
-        for name in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"):
-            setattr(functional, name, lambda input, *args, **kwargs: input)
+        optimizer.register_optimizer_step_post_hook(lambda optimizer, args, kwargs: self.after_step(optimizer))
 
     def _watch_loaders(self) -> None:
         from torch.utils.data import DataLoader
@@ -56,11 +63,26 @@ class _Recorder:
 
         def iterate(loader: Any) -> Iterator[Any]:
             iteration, recorder.iterations = recorder.iterations, recorder.iterations + 1
-            for number, batch in enumerate(original(loader)):
-                recorder.exchange.write_batch(iteration, number, batch, lambda tensor: tensor.detach().cpu().numpy())
-                yield batch
+            yield from recorder.batches(loader, original, iteration)
 
         DataLoader.__iter__ = iterate
+
+    def batches(self, loader: Any, original: Any, iteration: int) -> Iterator[Any]:
+        """The loader's own batches, written down as they pass."""
+        source, number = original(loader), 0
+        while True:
+            before, self.draws.is_paused = host_state(), True  # the conversion's data sets don't run
+            try:
+                batch = next(source)
+            except StopIteration:
+                return
+            finally:
+                self.draws.is_paused = False
+            self.exchange.write_batch(iteration, number, batch, lambda tensor: tensor.detach().cpu().numpy())
+            if repr(after := host_state()) != repr(before):
+                self.exchange.write_state(f"batch-{iteration}-{number}", after)
+            number += 1
+            yield batch
 
     def _watch_backward(self) -> None:
         import torch
@@ -69,35 +91,123 @@ class _Recorder:
 
         def backward(loss: Any, *args: Any, **kwargs: Any) -> Any:
             recorder.losses.append(float(loss.detach().sum()))
-            return original(loss, *args, **kwargs)
+            result = original(loss, *args, **kwargs)
+            if not recorder.has_optimizer:
+                recorder.after_step(None)
+            return result
 
         torch.Tensor.backward = backward
 
+    def _watch_networks(self) -> None:
+        """A network's first weights are taken before anything can change them: an optimizer, a checkpoint, a copy."""
+        from torch import nn, optim
+
+        recorder, deepcopy = self, copy.deepcopy
+        start, load, optimize = nn.Module.__init__, nn.Module.load_state_dict, optim.Optimizer.__init__
+
+        def module_start(module: Any, *args: Any, **kwargs: Any) -> None:
+            start(module, *args, **kwargs)
+            recorder.modules.append(weakref.ref(module))
+
+        def module_load(module: Any, *args: Any, **kwargs: Any) -> Any:
+            recorder.meet(module)
+            return load(module, *args, **kwargs)
+
+        def optimizer_start(optimizer: Any, params: Any, *args: Any, **kwargs: Any) -> None:
+            optimize(optimizer, params, *args, **kwargs)
+            recorder.has_optimizer = True
+            recorder.meet_owners({id(p) for group in optimizer.param_groups for p in group["params"]})
+
+        def copied(value: Any, *args: Any, **kwargs: Any) -> Any:
+            if isinstance(value, nn.Module):
+                recorder.meet(value)
+            result = deepcopy(value, *args, **kwargs)
+            if isinstance(value, nn.Module):
+                recorder.known |= {id(p) for p in result.parameters()}
+            return result
+
+        nn.Module.__init__, nn.Module.load_state_dict = module_start, module_load
+        optim.Optimizer.__init__ = optimizer_start
+        copy.deepcopy = copied  # type: ignore[assignment]
+
+    def meet_owners(self, wanted: set[int]) -> None:
+        alive = [module for module in (reference() for reference in self.modules) if module is not None]
+        inner = {id(child) for module in alive for child in module.children()}
+        for module in alive:
+            if id(module) not in inner and any(id(p) in wanted for p in module.parameters()):
+                self.meet(module)
+
+    def meet(self, module: Any) -> None:
+        parameters = {id(p) for p in module.parameters()}
+        if parameters <= self.known:
+            return
+        self.known |= parameters
+        self.first_weights(module)
+        self.roots.append(module)
+
+    def first_weights(self, module: Any) -> None:
+        state = {name: value.detach().cpu().numpy().copy() for name, value in module.state_dict().items() if hasattr(value, "detach")}
+        self.exchange.write_weights(len(self.roots), type(module).__name__, state)
+
+    def _watch_draws(self) -> None:
+        import torch
+
+        wrap(torch, {name: name for name in FAMILY if hasattr(torch, name)}, self.wrap_draw)
+        wrap(torch.Tensor, METHODS, self.wrap_draw)
+        wrap(torch.nn.functional, {"gumbel_softmax": "gumbel_softmax"}, self.wrap_draw)
+
+    def wrap_draw(self, name: str, original: Any) -> Any:
+        def draw(*args: Any, **kwargs: Any) -> Any:
+            result = original(*args, **kwargs)
+            if self.draws.is_own():
+                self.draws.keep(name, result.detach().cpu().numpy().copy())
+            return result
+
+        return draw
+
     def _before_forward(self, module: Any, inputs: Any) -> None:
-        if self.depth == 0 and all(module is not root for root in self.roots):
-            state = {name: value.detach().cpu().numpy().copy() for name, value in module.state_dict().items()}
-            if state:
-                self.exchange.write_weights(len(self.roots), state)
-                self.roots.append(module)
+        if self.depth == 0:
+            self.meet(module)
         self.depth += 1
 
     def _after_forward(self, module: Any, inputs: Any, output: Any) -> None:
         self.depth -= 1
 
-    def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        gradients = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+    def after_step(self, optimizer: Any) -> None:
+        groups = optimizer.param_groups if optimizer is not None else []
+        gradients = [p.grad for group in groups for p in group["params"] if p.grad is not None]
         norm = sum(float(gradient.double().pow(2).sum()) for gradient in gradients) ** 0.5
         losses, self.losses = self.losses, []
-        loss = sum(losses) / len(losses) if losses else float("nan")
-        self.steps.append({"loss": loss, "lr": float(optimizer.param_groups[0]["lr"]), "grad_norm": norm})
+        rate = float(groups[0]["lr"]) if groups else float("nan")
+        self.steps.append({"loss": sum(losses) if losses else float("nan"), "lr": rate, "grad_norm": norm})
+        self.write_sample()
+        self.link.report(self.steps[-1])
+        if len(self.steps) >= self.wanted:
+            raise EnoughSteps
 
-    def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+    def write_sample(self) -> None:
         values = {
             f"{index}:{name}": sample(value.detach().cpu().numpy())
             for index, root in enumerate(self.roots)
             for name, value in root.named_parameters()
         }
         self.exchange.write_sample(len(self.steps) - 1, values)
-        self.link.report(self.steps[-1])
-        if len(self.steps) >= self.wanted:
-            raise EnoughSteps
+
+
+def switch_dropout_off() -> None:
+    import torch
+    import torch.nn.functional as functional
+
+    for name in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"):
+        setattr(functional, name, lambda input, *args, **kwargs: input)
+    attention, start = functional.scaled_dot_product_attention, torch.nn.RNNBase.__init__
+
+    def attend(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, **options: Any) -> Any:
+        return attention(query, key, value, attn_mask, 0.0, **options)
+
+    def recurrent_start(module: Any, *args: Any, **kwargs: Any) -> None:
+        start(module, *args, **kwargs)
+        module.dropout = 0.0  # its dropout happens inside the kernel
+
+    functional.scaled_dot_product_attention = attend  # type: ignore[assignment]
+    torch.nn.RNNBase.__init__ = recurrent_start

@@ -6,6 +6,7 @@ import re
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from ..artifacts import Curves, ProjectConversion, Step, load, save
 from ..config import Train, read_config
@@ -13,15 +14,22 @@ from ..errors import MindferryError
 from ..progress import Advance
 from ..verify.backends.process import Worker
 
+DRIFT_FACTOR = 3.0  # how much farther than the reference's own rounding the conversion may be
 _TORCH_FILE = re.compile(r"\.(pth\.tar|pth|pt)$")
 
 
 def train_side_by_side(
-    converted: Path, options: Train | None = None, *, weights: Path | None = None, advance: Advance | None = None
+    converted: Path,
+    options: Train | None = None,
+    *,
+    weights: Path | None = None,
+    drift: bool = False,
+    advance: Advance | None = None,
 ) -> Curves:
     """Train both for a few steps. `converted` is the output of `mindferry convert`; the reference is found by its record.
 
     `weights` is where the reference's checkpoint lies, if not in its project: arguments that name it are made to point there.
+    With `drift` the reference also runs in float64, and a loss may be three times as far off as that is from float32.
     """
     record = load(ProjectConversion, converted, "convert")
     reference = Path(record.source)
@@ -33,28 +41,53 @@ def train_side_by_side(
     note = advance or (lambda note="", steps=1: None)
     with tempfile.TemporaryDirectory(prefix="mindferry-train-") as exchange:
         arguments = [str(weights.resolve()) if weights and each == config.weights.file else each for each in options.args]
-        payload = {"exchange": exchange, "script": options.script, "args": arguments, "steps": options.steps}
+        payload: dict[str, Any] = {"exchange": exchange, "script": options.script, "args": arguments, "steps": options.steps}
         with Worker("torch", reference) as worker:
             theirs = worker.call("mindferry.train.reference:record", payload, lambda step: note(f"torch loss {step['loss']:.4f}"))
+        payload |= {"steps": len(theirs["steps"]), "has_optimizer": theirs["has_optimizer"]}
+        own = _own_drift(reference, payload, theirs["steps"]) if drift else ()
         helpers = [file.path.removesuffix(".py").replace("/", ".") for file in record.files if file.status == "helpers"]
-        payload |= {"args": [_TORCH_FILE.sub(".ckpt", each) for each in options.args], "helpers": helpers, "steps": len(theirs["steps"])}
+        payload |= {"args": [_TORCH_FILE.sub(".ckpt", each) for each in options.args], "helpers": helpers}
         with Worker("mindspore", converted) as worker:
             ours = worker.call("mindferry.train.converted:replay", payload, lambda step: note(f"MindSpore loss {step['loss']:.4f}"))
-    curves = compare_curves(theirs["steps"], ours["steps"], options.tolerance, time.monotonic() - started)
+    curves = compare_curves(theirs["steps"], ours["steps"], options.tolerance, time.monotonic() - started, own)
     save(curves, converted, "train")
     return curves
 
 
-def compare_curves(reference: list[dict[str, float]], converted: list[dict[str, float]], tolerance: float, seconds: float) -> Curves:
+def _own_drift(reference: Path, payload: dict[str, Any], steps: list[dict[str, float]]) -> tuple[float, ...]:
+    with Worker("torch", reference) as worker:
+        losses = worker.call("mindferry.train.double:record_double", payload)["losses"]
+    return tuple(_apart(step["loss"], loss) for step, loss in zip(steps, losses, strict=False))
+
+
+def _apart(loss: float, reference: float) -> float:
+    if loss != loss and reference != reference:
+        return 0.0
+    difference = abs(loss - reference) / max(abs(reference), 1e-12)
+    return difference if difference == difference else float("inf")
+
+
+def allowed(tolerance: float, step: int, drift: tuple[float, ...]) -> float:
+    """How far a loss may be off at a step, from 0: the tolerance, or three times the reference's own drift so far."""
+    return max(tolerance, DRIFT_FACTOR * max(drift[: step + 1], default=0.0))
+
+
+def compare_curves(
+    reference: list[dict[str, float]],
+    converted: list[dict[str, Any]],
+    tolerance: float,
+    seconds: float,
+    drift: tuple[float, ...] = (),
+) -> Curves:
     worst, first = 0.0, ""
-    for number, (theirs, ours) in enumerate(zip(reference, converted, strict=False), 1):
-        difference = abs(ours["loss"] - theirs["loss"]) / max(abs(theirs["loss"]), 1e-12)
-        if not difference <= tolerance and not first:
-            parameter = converted[max(number - 2, 0)].get("worst", "")
-            first = f"step {number}: loss {ours['loss']:.6g} against {theirs['loss']:.6g}" + (
-                f"; {parameter} differs most" if parameter else ""
-            )
-        worst = max(worst, difference) if difference == difference else float("inf")
+    for number, (theirs, ours) in enumerate(zip(reference, converted, strict=False)):
+        difference = _apart(ours["loss"], theirs["loss"])
+        if difference > allowed(tolerance, number, drift) and not first:
+            parameter = converted[max(number - 1, 0)].get("worst", "")
+            first = f"step {number + 1}: loss {ours['loss']:.6g} against {theirs['loss']:.6g}"
+            first += f"; {parameter} differs most" if parameter else ""
+        worst = max(worst, difference)
     if len(reference) != len(converted) and not first:
         first = f"the reference made {len(reference)} steps, the conversion {len(converted)}"
     return Curves(
@@ -66,4 +99,5 @@ def compare_curves(reference: list[dict[str, float]], converted: list[dict[str, 
         first,
         round(seconds, 1),
         tuple(each.get("distance", 0.0) for each in converted),
+        drift,
     )

@@ -1,0 +1,83 @@
+"""The reference once more in float64, on its own batches, weights and random numbers: how far rounding alone drives it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..verify.backends.worker import Link
+from .randomness import HostStream
+from .reference import Recorder
+from .script import run_script
+
+
+def record_double(payload: dict[str, Any], link: Link) -> dict[str, Any]:
+    """Returns the losses of payload["steps"] steps; fewer, or none, where the script insists on float32."""
+    assert link.project is not None
+    recorder = _DoubleRecorder(payload, link)
+    use_double()
+    recorder.install()
+    try:
+        run_script(link.project, payload["script"], payload["args"])
+    except Exception as error:  # whatever the script can't do in float64: then the drift is not known
+        return {"losses": [], "why": f"{type(error).__name__}: {error}"}
+    return {"losses": [step["loss"] for step in recorder.steps], "why": ""}
+
+
+def use_double() -> None:
+    """Every spelling of float32 means float64 from here on."""
+    import torch
+
+    single = torch.float32
+
+    def widened(original: Any) -> Any:
+        def make(*args: Any, **kwargs: Any) -> Any:
+            result = original(*args, **kwargs)
+            return result.double().requires_grad_(result.requires_grad) if result.dtype is single else result
+
+        return make
+
+    torch.set_default_dtype(torch.float64)
+    torch.float32 = torch.float = torch.float64
+    torch.FloatTensor = torch.DoubleTensor
+    torch.Tensor.float = torch.Tensor.double
+    for name in ("from_numpy", "as_tensor", "tensor"):
+        setattr(torch, name, widened(getattr(torch, name)))
+
+
+class _DoubleRecorder(Recorder):
+    def install(self) -> None:
+        super().install()
+        self.draws.read()
+        self.host = HostStream(self.draws)
+        self.host.move_to(self.exchange.read_state("first"))
+        self.host.install()
+
+    def batches(self, loader: Any, original: Any, iteration: int) -> Iterator[Any]:
+        import torch
+
+        for number, batch in enumerate(self.exchange.read_batches(iteration, torch.from_numpy)):
+            self.host.move_to(self.exchange.read_state(f"batch-{iteration}-{number}"))
+            yield batch
+
+    def first_weights(self, module: Any) -> None:
+        import torch
+
+        state = self.exchange.read_weights(len(self.roots))
+        module.load_state_dict({name: torch.from_numpy(value) for name, value in state.items()})
+
+    def wrap_draw(self, name: str, original: Any) -> Any:
+        import torch
+
+        def draw(*args: Any, **kwargs: Any) -> Any:
+            result = original(*args, **kwargs)
+            values = self.draws.take(name, tuple(result.shape)) if self.draws.is_own() else None
+            if values is not None:
+                with torch.no_grad():
+                    result.copy_(torch.from_numpy(values))
+            return result
+
+        return draw
+
+    def write_sample(self) -> None:
+        """Only the losses are wanted."""

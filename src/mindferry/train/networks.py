@@ -1,0 +1,110 @@
+"""Gives each network of the converted script the weights that its twin began with."""
+
+from __future__ import annotations
+
+import copy
+import weakref
+from typing import Any
+
+from ..errors import MindferryError
+from ..weights import load_torch_weights
+from ..weights.outcome import WeightsMismatchError
+from .exchange import Exchange
+
+
+class Networks:
+    """The networks met so far. One is met before anything can change it: an optimizer, a checkpoint, a copy, its first call."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        self.exchange = exchange
+        self.parameters: dict[str, Any] = {}  # "root:torch name" -> MindSpore parameter
+        self.known: set[int] = set()
+        self.taken: set[int] = set()
+        self.cells: list[Any] = []  # weak references
+
+    def install(self) -> None:
+        import mindspore as ms
+        from mindspore import nn
+
+        networks, deepcopy = self, copy.deepcopy
+        start, load, into = nn.Cell.__init__, nn.Cell.load_state_dict, ms.load_param_into_net
+
+        def cell_start(cell: Any, *args: Any, **kwargs: Any) -> None:
+            start(cell, *args, **kwargs)
+            networks.cells.append(weakref.ref(cell))
+
+        def cell_load(cell: Any, *args: Any, **kwargs: Any) -> Any:
+            if not is_optimizer(cell):
+                networks.meet(cell)
+            return load(cell, *args, **kwargs)
+
+        def load_into(net: Any, *args: Any, **kwargs: Any) -> Any:
+            if not is_optimizer(net):
+                networks.meet(net)
+            return into(net, *args, **kwargs)
+
+        def copied(value: Any, *args: Any, **kwargs: Any) -> Any:
+            is_network = isinstance(value, nn.Cell)
+            if is_network:
+                networks.meet(value)
+            result = deepcopy(value, *args, **kwargs)
+            if is_network:
+                networks.known |= {id(p) for p in result.get_parameters()}
+            return result
+
+        nn.Cell.__init__, nn.Cell.load_state_dict, ms.load_param_into_net = cell_start, cell_load, load_into
+        copy.deepcopy = copied  # type: ignore[assignment]
+        self._watch_parameter_groups()
+
+    def _watch_parameter_groups(self) -> None:
+        """An optimizer is known by its parameters, which it keeps in a ParameterTuple."""
+        import mindspore as ms
+
+        networks, original = self, ms.ParameterTuple.__new__
+
+        def make(kind: Any, iterable: Any) -> Any:
+            result = original(kind, iterable)
+            networks.meet_owners({id(p) for p in result})
+            return result
+
+        ms.ParameterTuple.__new__ = make
+
+    def meet_owners(self, wanted: set[int]) -> None:
+        if wanted <= self.known:
+            return
+        alive = [cell for cell in (reference() for reference in self.cells) if cell is not None and not is_optimizer(cell)]
+        inner = {id(child) for cell in alive for child in cell.cells()}
+        for cell in alive:
+            if id(cell) not in inner and any(id(p) in wanted for p in cell.get_parameters()):
+                self.meet(cell, is_required=False)
+
+    def meet(self, cell: Any, is_required: bool = True) -> None:
+        parameters = {id(p) for p in cell.get_parameters()}
+        if parameters <= self.known:
+            return
+        error: WeightsMismatchError | None = None
+        for root in self._candidates(type(cell).__name__):
+            try:
+                report = load_torch_weights(cell, self.exchange.read_weights(root))
+            except WeightsMismatchError as mismatch:
+                error = error or mismatch
+                continue
+            targets = dict(cell.parameters_and_names())
+            self.parameters |= {f"{root}:{entry.source}": targets[entry.target] for entry in report.entries if entry.target in targets}
+            self.taken.add(root)
+            self.known |= parameters
+            return
+        if is_required and any(p.requires_grad for p in cell.get_parameters()):
+            raise error or MindferryError(f"the reference has no network that fits {type(cell).__name__}; its weights can't be shared")
+
+    def _candidates(self, kind: str) -> list[int]:
+        """Networks of the reference that have no twin yet: those of the same class first."""
+        kinds = self.exchange.networks()
+        free = [root for root in range(len(kinds)) if root not in self.taken]
+        return sorted(free, key=lambda root: kinds[root] != kind)
+
+
+def is_optimizer(cell: Any) -> bool:
+    from mindspore import nn
+
+    return hasattr(cell, "param_groups") or isinstance(cell, nn.Optimizer)

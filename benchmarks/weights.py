@@ -124,13 +124,13 @@ def main() -> None:
     parser.add_argument("--gb", type=float, nargs="+", default=[1.0, 4.0])
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--folder", type=Path, help="where the files go; a temporary folder by default")
-    parser.add_argument("--no-plain", action="store_true", help="leave the plain recipe out: it needs both frameworks")
+    parser.add_argument("--plain-gb", type=float, default=4.0, help="largest file for the plain recipe; 0 leaves it out")
     options = parser.parse_args()
     interpreter = measured([sys.executable, "-c", "pass"])
     results = []
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         for gigabytes in options.gb:
-            results.append(bench(Path(folder), gigabytes, options.rounds, not options.no_plain))
+            results.append(bench(Path(folder), gigabytes, options.rounds, gigabytes <= options.plain_gb))
             show(results[-1], interpreter)
     RESULTS.parent.mkdir(exist_ok=True)
     body = {

@@ -449,3 +449,20 @@ def test_the_tree_of_a_model_survives_its_journey_as_json(project):
     ties = {slot.path: slot.tie for slot in tree.slots}
     assert ties["head.weight"] == ties["embed.embedding_table"] != ties["conv.weight"]
     assert json.dumps(tree.cells)
+
+
+def test_the_table_of_layers_agrees_with_the_rules_that_choose_them():
+    from mindferry.rules import table
+    from mindferry.weights.layers import LAYERS, PLAIN, short
+
+    checked = 0
+    for entry in table():
+        if not entry.to.startswith("mindspore.nn."):
+            continue
+        layer = LAYERS.get(short(entry.to), PLAIN)
+        inner = f"{layer.children['']}." if "" in layer.children else ""
+        names = LAYERS["nn.BatchNorm2d"].names if inner else layer.names
+        for name in {"weight", "bias", "running_mean", "running_var"} & set(entry.params):
+            assert entry.params[name] == inner + names.get(name, name), entry.to
+            checked += 1
+    assert checked > 10

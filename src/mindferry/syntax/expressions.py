@@ -222,6 +222,8 @@ class Expressions:
             return receiver.element()
         if receiver.kind == "dict":
             value = receiver.element()
+            if name == "get" and len(node.args) == 2:
+                return join(value, self.types[node.args[1]])
             return {"items": list_of(tuple_of(STR, value)), "values": list_of(value), "keys": list_of(STR), "get": value}.get(name, UNKNOWN)
         return UNKNOWN
 

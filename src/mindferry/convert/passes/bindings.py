@@ -140,10 +140,15 @@ class Names:
         return FRESH
 
     def _view_of(self, owner: ast.expr) -> Binding:
+        """The name, or the attribute of self, whose memory is shared; fresh if a call in between made a new tensor."""
         while isinstance(owner, ast.Attribute | ast.Subscript | ast.Call):
-            owner = owner.func if isinstance(owner, ast.Call) else owner.value
-            if isinstance(owner, ast.Attribute) and isinstance(owner.value, ast.Name) and owner.value.id == "self":
+            if isinstance(owner, ast.Call):
+                if not isinstance(owner.func, ast.Attribute) or owner.func.attr not in VIEWS:
+                    return FRESH
+                owner = owner.func
+            elif isinstance(owner, ast.Attribute) and isinstance(owner.value, ast.Name) and owner.value.id == "self":
                 return Binding("view", f"self.{owner.attr}")
+            owner = owner.value
         return Binding("view", owner.id) if isinstance(owner, ast.Name) else FRESH
 
 

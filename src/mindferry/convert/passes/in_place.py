@@ -132,7 +132,7 @@ def _check_gradient(context: Context, names: Names, node: ast.Attribute) -> None
         return
     if isinstance(node.ctx, ast.Load):
         context.handled.add(node)
-        context.find(node, "MF132", f"{context.source.text(node)}: only parameters keep gradients, and only in a training step",
+        context.find(node, "MF142", f"{context.source.text(node)}: only parameters keep gradients, and only in a training step",
                      "take the gradient by ms.grad(fn, position)(inputs)")  # fmt: skip
 
 
@@ -150,6 +150,8 @@ def _plan(context: Context, names: Names, changes: list[Change], chain: list[ast
         _refuse(context, chain, f"{context.source.text(base)} is read while the chain changes it", "write one statement for each change")
         return
     is_bare = isinstance(context.parents.get(call), ast.Expr)
+    while isinstance(base, ast.Call) and isinstance(base.func, ast.Attribute) and base.func.attr == "detach":
+        base = base.func.value
     if isinstance(base, ast.Attribute) and base.attr == "data" and isinstance(base.value, ast.Attribute) and base.value.attr == "grad":
         base = base.value
     if is_bare and isinstance(base, ast.Attribute) and base.attr == "grad":
@@ -194,7 +196,7 @@ def _refuse(context: Context, chain: list[ast.Call], message: str, advice: str) 
     is_functional = isinstance(chain[0].func, ast.Name | ast.Attribute) and context.api(chain[0].func).startswith("torch.nn.functional.")
     if is_functional and not context.api(chain[0].func).endswith("_"):  # inplace=True saves memory; that it is relied on is rare
         return
-    context.find(chain[0], "MF130", f"in place: {message}", advice)
+    context.find(chain[0], "MF140", f"in place: {message}", advice)
     context.handled |= {each for link in chain for each in (link, link.func)}
 
 
@@ -258,10 +260,10 @@ def _warn_of_others(context: Context, names: Names, node: ast.expr, base: ast.Na
         return
     if binding.how in ("alias", "view") and (binding.other.startswith("self.") or names.is_loaded_after(binding.other, node)):
         shares = "is the same tensor" if binding.how == "alias" else "shares its memory in torch"
-        context.find(node, "MF131", f"{base.id} is bound to a new tensor here; {binding.other} {shares} and no longer changes with it",
+        context.find(node, "MF141", f"{base.id} is bound to a new tensor here; {binding.other} {shares} and no longer changes with it",
                      f"assign to {binding.other} too if that is meant", severity="warning")  # fmt: skip
     elif binding.how == "argument" and not _is_in_forward(context, base) and context.enclosing(base, ast.FunctionDef):
-        context.find(node, "MF131", f"{base.id} is bound to a new tensor here; the caller's tensor no longer changes",
+        context.find(node, "MF141", f"{base.id} is bound to a new tensor here; the caller's tensor no longer changes",
                      "return it, and use what is returned", severity="note")  # fmt: skip
 
 
@@ -346,7 +348,7 @@ def _warn_of_views(context: Context, names: Names, node: ast.Assign) -> None:
     if isinstance(target.value, ast.Name) and names.binding(target.value).how == "view":
         _warn_of_others(context, names, node.value, target.value)
     elif isinstance(target.value, ast.Subscript) and context.reading.type(target.value.value).is_tensor:
-        context.find(node, "MF131", f"{context.source.text(target.value)} is a copy in MindSpore, so assigning into it changes nothing",
+        context.find(node, "MF141", f"{context.source.text(target.value)} is a copy in MindSpore, so assigning into it changes nothing",
                      "write one index: x[i, j] = ...", severity="warning")  # fmt: skip
 
 

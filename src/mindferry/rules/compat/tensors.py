@@ -94,3 +94,8 @@ def cast(x, like):
 def device_type(device):
     """torch.device.type: 'cpu' for 'CPU', 'ascend' for 'Ascend:0'."""
     return device.partition(":")[0].lower()
+
+
+def is_sparse(x):
+    """torch's x.is_sparse."""
+    return isinstance(x, (ms.COOTensor, ms.CSRTensor))

@@ -22,6 +22,8 @@ def role(call: Call, node: ast.expr) -> str:
         return "typed"
     if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("torch."):
         return "typed" if node.value in TYPED_NAMES else ""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "type" and not node.args:
+        return "dtype"  # x.type(y.type())
     if kind.is_tensor:
         return "tensor"
     if kind.kind in ("str", "int", "none") or (kind.kind == "instance" and kind.qual == "torch.device"):
@@ -82,12 +84,16 @@ def to(call: Call) -> None:
 @rule("torch.Tensor.type", args="dtype non_blocking", cases=[
     Case("x.type(torch.int64)", "x.to(ms.int64)", inputs=("float32[2,3](0,9)",), gradient=False),
     Case("x.type(torch.FloatTensor)", "x.to(ms.float32)", inputs=("int64[2,3]",)),
+    Case("x.type(y.type())", "x.to(y.dtype)", inputs=("int64[2,3]", "float32[2]"), gradient=False),
     Case("x.type('torch.LongTensor')", "x.to(ms.int64)", inputs=("float32[2,3](0,9)",), gradient=False),
     Case("x.type(torch.cuda.FloatTensor)", "x.to(ms.float32)", inputs=("int64[2,3]",), runs=False, why="needs a GPU in torch"),
 ])  # fmt: skip
 def type_(call: Call) -> None:
     if not call.has("dtype"):
-        call.leave("without an argument it names torch's own tensor class", "compare x.dtype with ms.float32 and its like")
+        if isinstance(call.edits.source.parents.get(call.node), ast.Compare):
+            call.leave("without an argument it names torch's own tensor class", "compare x.dtype with ms.float32 and its like")
+        else:
+            call.replace(f"{call.target}.dtype")
     elif text := dtype_text(call, call.given["dtype"]):
         call.replace(f"{call.target}.to({text})")
     else:

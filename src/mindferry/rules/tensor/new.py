@@ -8,8 +8,9 @@ from .shapes import sizes_of
 def _filled(name: str, random: bool = False) -> None:
     target = "zeros" if name == "empty" else name
 
-    @rule(f"torch.Tensor.new_{name}", differs="the memory is zeroed" if name == "empty" else "", cases=[
+    @rule(f"torch.Tensor.new_{name}", to=f".new_{name}", like=f".new_{name}", differs="the memory is zeroed" if name == "empty" else "", cases=[
         Case(f"x.new_{name}(2, 3)", f"ops.{target}((2, 3), x.dtype)", inputs=("int64[2]",), gradient=False, random=True),
+        Case(f"x.new_{name}(*x.shape)", f"ops.{target}((*x.shape,), x.dtype)", shapes=((2, 3),), random=True),
         Case(f"x.new_{name}(x.shape)", f"ops.{target}(x.shape, x.dtype)", shapes=((2, 3),), random=True),
         Case(f"x.new_{name}((4,), dtype=torch.int64, device=x.device)", f"ops.{target}((4,), ms.int64)", shapes=((2, 3),), random=True),
     ])  # fmt: skip

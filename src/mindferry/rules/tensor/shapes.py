@@ -110,10 +110,10 @@ def sizes_of(call: Call) -> str:
     return "(" + ", ".join(call.of(each) for each in call.node.args) + (",)" if len(call.node.args) == 1 else ")")
 
 
-@rule("torch.Tensor.expand", like="compat.expand_to", cases=[
+@rule("torch.Tensor.expand", to=".expand", like=".expand", cases=[
     Case("x.expand(5, -1, 4)", "x.broadcast_to((5, -1, 4))", shapes=((1, 3, 1),)),
     Case("x.expand(y.shape) * y", "x.broadcast_to(y.shape) * y", shapes=((1, 3), (2, 3))),
-    Case("x.expand(*y.size()) * y", "ms_compat.expand_to(x, *y.shape) * y", shapes=((1, 3), (2, 3))),
+    Case("x.expand(*y.size()) * y", "x.broadcast_to((*y.shape,)) * y", shapes=((1, 3), (2, 3))),
     Case("x.expand([2, 3, 4])", "x.broadcast_to(tuple([2, 3, 4]))", shapes=((3, 1),)),
     Case("x.expand(vars()['y'].shape)", "ms_compat.expand_to(x, vars()['y'].shape)", shapes=((1, 3), (2, 3))),
 ])  # fmt: skip
@@ -122,19 +122,19 @@ def expand(call: Call) -> None:
     call.replace(f"{call.target}.broadcast_to({sizes})" if sizes else _helped(call, "expand_to"))
 
 
-@rule("torch.Tensor.repeat", like="compat.repeat_by", cases=[
+@rule("torch.Tensor.repeat", to=".repeat", like=".repeat", cases=[
     Case("x.repeat(2, 1, 3)", "x.tile((2, 1, 3))", shapes=((2, 3),)),
     Case("x.repeat((1, 2))", "x.tile((1, 2))", shapes=((2, 3),)),
     Case("x.repeat([1, 2])", "x.tile(tuple([1, 2]))", shapes=((2, 3),)),
     Case("x.repeat(x.size(0), 1)", "x.tile((x.shape[0], 1))", shapes=((2, 3),)),
-    Case("x.repeat(*[2, 1])", "ms_compat.repeat_by(x, *[2, 1])", shapes=((2, 3),)),
+    Case("x.repeat(*[2, 1])", "x.tile((*[2, 1],))", shapes=((2, 3),)),
 ])  # fmt: skip
 def repeat(call: Call) -> None:
     sizes = sizes_of(call)
     call.replace(f"{call.target}.tile({sizes})" if sizes else _helped(call, "repeat_by"))
 
 
-@rule("torch.Tensor.tile", cases=[Case("x.tile(2, 1, 3)", "x.tile((2, 1, 3))", shapes=((2, 3),)),
+@rule("torch.Tensor.tile", to=".tile", like=".tile", cases=[Case("x.tile(2, 1, 3)", "x.tile((2, 1, 3))", shapes=((2, 3),)),
                                   Case("x.tile((3,))", "x.tile((3,))", shapes=((2, 3),))])  # fmt: skip
 def tile(call: Call) -> None:
     sizes = sizes_of(call)

@@ -42,8 +42,9 @@ for _name in ("is_cuda", "is_xpu", "is_mps"):
         Case(f"x.{_name}", "(x.device != 'CPU')", shapes=((2, 3),), gradient=False),
     ])  # fmt: skip
 rule("torch.Tensor.is_cpu@", to="({x}.device == 'CPU')", cases=[Case("x.is_cpu", "(x.device == 'CPU')", shapes=((2, 3),), gradient=False)])
-rule("torch.Tensor.is_sparse@", to="(not isinstance({x}, Tensor))", missing="MindSpore's sparse tensors are classes of their own",
-     strategy="equivalent", advice="test isinstance(x, ms.COOTensor)")  # fmt: skip
+rule("torch.Tensor.is_sparse@", to="compat.is_sparse", cases=[
+    Case("x * (not x.is_sparse)", "x * (not ms_compat.is_sparse(x))", shapes=((2, 3),)),
+])  # fmt: skip
 for _name, _why in (
     ("is_quantized", "MindSpore has no quantized tensors"),
     ("layout", "MindSpore's sparse tensors are classes of their own"),

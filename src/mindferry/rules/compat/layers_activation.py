@@ -119,9 +119,11 @@ class RReLU(nn.Cell):
         return ops.relu(input) - slope * ops.relu(-input)
 
 
-def implicit_axis(rank):
-    """The axis that torch's softmax takes when none is given."""
-    return 0 if rank in (0, 1, 3) else 1
+def along(function, x, dim):
+    """A softmax along dim; without dim along the axis that torch guesses; a tensor without axes counts as having one."""
+    if x.ndim == 0:
+        return function(x.reshape((1,)), 0).reshape(())
+    return function(x, (0 if x.ndim in (1, 3) else 1) if dim is None else dim)
 
 
 class Softmax(nn.Cell):
@@ -132,7 +134,7 @@ class Softmax(nn.Cell):
         self.dim = dim
 
     def construct(self, input):
-        return ops.softmax(input, implicit_axis(input.ndim) if self.dim is None else self.dim)
+        return along(ops.softmax, input, self.dim)
 
 
 class LogSoftmax(nn.Cell):
@@ -143,7 +145,7 @@ class LogSoftmax(nn.Cell):
         self.dim = dim
 
     def construct(self, input):
-        return ops.log_softmax(input, implicit_axis(input.ndim) if self.dim is None else self.dim)
+        return along(ops.log_softmax, input, self.dim)
 
 
 class Softmin(nn.Cell):
@@ -154,7 +156,7 @@ class Softmin(nn.Cell):
         self.dim = dim
 
     def construct(self, input):
-        return ops.softmax(-input, implicit_axis(input.ndim) if self.dim is None else self.dim)
+        return along(ops.softmax, -input, self.dim)
 
 
 class Softmax2d(nn.Cell):

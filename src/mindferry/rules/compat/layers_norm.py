@@ -140,6 +140,8 @@ class LayerNorm(nn.LayerNorm):
         self.beta.requires_grad = bool(elementwise_affine and bias)
 
     def construct(self, input):
+        if not input.size:
+            return input
         if len(self.normalized_shape) == 1:
             return super().construct(input)
         axes = tuple(range(input.ndim - len(self.normalized_shape), input.ndim))
@@ -150,9 +152,10 @@ class LayerNorm(nn.LayerNorm):
 class GroupNorm(nn.GroupNorm):
     """mindspore.nn.GroupNorm with torch's arguments."""
 
-    def __init__(self, num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None):
+    def __init__(self, num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None, bias=True):
         super().__init__(num_groups, num_channels, eps, affine, dtype=dtype or ms.float32)
         self.affine = affine
+        self.beta.requires_grad = bool(affine and bias)
 
 
 class RMSNorm(nn.Cell):
@@ -166,6 +169,8 @@ class RMSNorm(nn.Cell):
         self.weight = ms.Parameter(ops.ones(self.normalized_shape, dtype or ms.float32)) if elementwise_affine else None
 
     def construct(self, input):
+        if not input.size:
+            return input
         axes = tuple(range(input.ndim - len(self.normalized_shape), input.ndim))
         x = input * ops.rsqrt((input * input).mean(axes, keep_dims=True) + self.least)
         return x * self.weight if self.weight is not None else x

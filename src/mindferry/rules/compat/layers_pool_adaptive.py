@@ -4,6 +4,7 @@ import mindspore as ms
 from mindspore import nn, ops
 
 from .layers_conv import spread
+from .layers_module import register_buffer
 
 
 def adaptive_windows(size, parts):
@@ -129,7 +130,8 @@ class LPPool(nn.Cell):
 
     def construct(self, input):
         means = self.average(ops.pow(input, self.norm_type))
-        return ops.pow(ops.relu(means) * self.count, 1 / self.norm_type)
+        means = ops.select(means > 0, means, means * 0)  # not relu, which would hide a nan
+        return ops.pow(means * self.count, 1 / self.norm_type)
 
 
 class LPPool1d(LPPool):
@@ -211,7 +213,8 @@ class FractionalMaxPool(nn.Cell):
 
     def __init__(self, rank, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
         super().__init__()
-        self.kernel_size, self.return_indices, self.samples = spread(kernel_size, rank), return_indices, _random_samples
+        self.kernel_size, self.return_indices = spread(kernel_size, rank), return_indices
+        register_buffer(self, "_random_samples", _random_samples)
         self.output_size = None if output_size is None else spread(output_size, rank)
         self.output_ratio = None if output_ratio is None else spread(output_ratio, rank)
 
@@ -220,7 +223,7 @@ class FractionalMaxPool(nn.Cell):
         x = input if input.ndim == rank + 2 else input.expand_dims(0)
         sizes, (n, c) = x.shape[2:], x.shape[:2]
         parts = self.output_size or tuple(int(size * ratio) for size, ratio in zip(sizes, self.output_ratio))
-        samples = ops.rand(n, c, rank) if self.samples is None else self.samples
+        samples = ops.rand(n, c, rank) if self._random_samples is None else self._random_samples
         order = (1, 0) if rank == 2 else (0, 1, 2)  # torch's first sample is for the width in two dimensions, for the depth in three
         flat = ops.zeros((n, c, *[1] * (2 * rank)), ms.int32)
         for axis in range(rank):

@@ -2,7 +2,8 @@
 
 import math
 
-from mindspore import nn
+import mindspore as ms
+from mindspore import nn, ops
 
 from .functional_loss import (
     binary_cross_entropy,
@@ -28,6 +29,7 @@ from .functional_loss import (
     triplet_margin_with_distance_loss,
 )
 from .layers import Linear
+from .layers_module import register_buffer
 
 
 class Loss(nn.Cell):
@@ -44,7 +46,7 @@ class WeightedLoss(Loss):
 
     def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
         super().__init__(size_average, reduce, reduction)
-        self.weight = weight
+        register_buffer(self, "weight", weight)
 
 
 class L1Loss(nn.Cell):
@@ -109,7 +111,8 @@ class BCELoss(nn.Cell):
 
     def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
-        self.weight, self.size_average, self.reduce, self.reduction = weight, size_average, reduce, reduction
+        self.size_average, self.reduce, self.reduction = size_average, reduce, reduction
+        register_buffer(self, "weight", weight)
 
     def construct(self, input, target):
         return binary_cross_entropy(
@@ -122,7 +125,9 @@ class BCEWithLogitsLoss(nn.Cell):
 
     def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None):
         super().__init__()
-        self.weight, self.size_average, self.reduce, self.reduction, self.pos_weight = weight, size_average, reduce, reduction, pos_weight
+        self.size_average, self.reduce, self.reduction = size_average, reduce, reduction
+        register_buffer(self, "weight", weight)
+        register_buffer(self, "pos_weight", pos_weight)
 
     def construct(self, input, target):
         return binary_cross_entropy_with_logits(
@@ -151,7 +156,8 @@ class MultiLabelSoftMarginLoss(nn.Cell):
 
     def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
-        self.weight, self.size_average, self.reduce, self.reduction = weight, size_average, reduce, reduction
+        self.size_average, self.reduce, self.reduction = size_average, reduce, reduction
+        register_buffer(self, "weight", weight)
 
     def construct(self, input, target):
         return multilabel_soft_margin_loss(
@@ -272,8 +278,9 @@ class NLLLoss(nn.Cell):
 
     def __init__(self, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
         super().__init__()
-        self.weight, self.size_average = weight, size_average
+        self.size_average = size_average
         self.ignore_index, self.reduce, self.reduction = ignore_index, reduce, reduction
+        register_buffer(self, "weight", weight)
 
     def construct(self, input, target):
         return nll_loss(
@@ -291,8 +298,9 @@ class CrossEntropyLoss(nn.Cell):
 
     def __init__(self, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0):
         super().__init__()
-        self.weight, self.size_average, self.ignore_index = weight, size_average, ignore_index
+        self.size_average, self.ignore_index = size_average, ignore_index
         self.reduce, self.reduction, self.label_smoothing = reduce, reduction, label_smoothing
+        register_buffer(self, "weight", weight)
 
     def construct(self, input, target):
         return cross_entropy(
@@ -322,8 +330,9 @@ class MultiMarginLoss(nn.Cell):
 
     def __init__(self, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
-        self.norm, self.margin, self.weight = p, margin, weight
+        self.norm, self.margin = p, margin
         self.size_average, self.reduce, self.reduction = size_average, reduce, reduction
+        register_buffer(self, "weight", weight)
 
     def construct(self, input, target):
         return multi_margin_loss(
@@ -345,9 +354,22 @@ class CTCLoss(nn.Cell):
         self.blank, self.reduction, self.zero_infinity = blank, reduction, zero_infinity
 
     def construct(self, log_probs, targets, input_lengths, target_lengths):
-        return ctc_loss(
-            log_probs, targets, input_lengths, target_lengths, blank=self.blank, reduction=self.reduction, zero_infinity=self.zero_infinity
-        )
+        loss = ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, "none", self.zero_infinity)
+        loss = loss + softmax_gradient(log_probs, input_lengths, loss)
+        if self.reduction == "mean":
+            lengths = target_lengths if isinstance(target_lengths, ms.Tensor) else ms.Tensor(target_lengths)
+            return (loss / ops.maximum(lengths, ops.ones_like(lengths)).astype(loss.dtype)).mean()
+        return loss.sum() if self.reduction == "sum" else loss
+
+
+def softmax_gradient(log_probs, lengths, loss):
+    """Zero, with the gradient that torch adds to that of the CTC loss: it takes log_probs for the result of a log_softmax."""
+    x = log_probs if log_probs.ndim == 3 else log_probs.expand_dims(1)
+    lengths = (lengths if isinstance(lengths, ms.Tensor) else ms.Tensor(lengths)).reshape((1, -1))
+    runs = ops.arange(x.shape[0]).expand_dims(1) < lengths
+    total = (ops.exp(x) * runs.astype(x.dtype).expand_dims(-1)).sum((0, 2)) * (loss != 0).astype(x.dtype)
+    total = total - ops.stop_gradient(total)
+    return total if log_probs.ndim == 3 else total.squeeze(0)
 
 
 class LinearCrossEntropyLoss(nn.Cell):
@@ -356,7 +378,8 @@ class LinearCrossEntropyLoss(nn.Cell):
     def __init__(self, in_features, num_classes, *, out_features=(), bias=False, device=None, dtype=None, reduction="mean", weight=None,
                  ignore_index=None, label_smoothing=0.0, options=None):  # fmt: skip
         super().__init__()
-        self.num_classes, self.out_features, self.reduction, self.weight = num_classes, tuple(out_features), reduction, weight
+        self.num_classes, self.out_features, self.reduction = num_classes, tuple(out_features), reduction
+        register_buffer(self, "weight", weight)
         self.ignore_index, self.label_smoothing = -100 if ignore_index is None else ignore_index, label_smoothing
         self.linear = Linear(in_features, num_classes * math.prod(self.out_features), bias)
 

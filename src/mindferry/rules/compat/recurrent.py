@@ -116,18 +116,28 @@ class LSTM(nn.LSTM):
         for step in range(x.shape[0]):
             gates = ops.matmul(x[x.shape[0] - 1 - step if is_reverse else step], weights[0].T) + ops.matmul(h, weights[1].T) + bias
             i, f, g, o = ops.chunk(gates, 4, -1)
-            c = ops.sigmoid(f) * c + ops.sigmoid(i) * ops.tanh(g)
-            h = ops.matmul(ops.sigmoid(o) * ops.tanh(c), weights[2].T)
+            c = ops.sigmoid(f) * c + ops.sigmoid(i) * exact_tanh(g)
+            h = ops.matmul(ops.sigmoid(o) * exact_tanh(c), weights[2].T)
             outputs.append(h)
         return ops.stack(outputs[::-1] if is_reverse else outputs), h, c
 
 
-def run_cell(run, input, hx, hidden_size):
-    """A single step on a batch or on one sample, from zeros unless a state is given."""
-    x = input if input.ndim == 2 else input.expand_dims(0)
-    h = ops.zeros((x.shape[0], hidden_size), x.dtype) if hx is None else hx if input.ndim == 2 else hx.expand_dims(0)
-    h = run(x, h)
-    return h if input.ndim == 2 else h.squeeze(0)
+def exact_tanh(x):
+    """tanh whose gradient doesn't vanish beyond 5, as that of MindSpore's does on CPU."""
+    return 2 * ops.sigmoid(2 * x) - 1
+
+
+def gates_of(cell, x, h):
+    """What the input and the hidden state contribute to the gates."""
+    from_input, from_hidden = ops.matmul(x, cell.weight_ih.T), ops.matmul(h, cell.weight_hh.T)
+    if cell.bias_ih is not None:
+        from_input, from_hidden = from_input + cell.bias_ih, from_hidden + cell.bias_hh
+    return from_input, from_hidden
+
+
+def start_state(cell, x, hx):
+    """The given state, or zeros for a batch or a single sample."""
+    return ops.zeros((*x.shape[:-1], cell.hidden_size), x.dtype) if hx is None else hx
 
 
 class RNNCell(nn.RNNCell):
@@ -138,7 +148,8 @@ class RNNCell(nn.RNNCell):
         self.bias = bias
 
     def construct(self, input, hx=None):
-        return run_cell(super().construct, input, hx, self.hidden_size)
+        from_input, from_hidden = gates_of(self, input, start_state(self, input, hx))
+        return ops.relu(from_input + from_hidden) if self.nonlinearity == "relu" else exact_tanh(from_input + from_hidden)
 
 
 class GRUCell(nn.GRUCell):
@@ -149,7 +160,12 @@ class GRUCell(nn.GRUCell):
         self.bias = bias
 
     def construct(self, input, hx=None):
-        return run_cell(super().construct, input, hx, self.hidden_size)
+        h = start_state(self, input, hx)
+        from_input, from_hidden = gates_of(self, input, h)
+        (reset, update, new), (h_reset, h_update, h_new) = ops.chunk(from_input, 3, -1), ops.chunk(from_hidden, 3, -1)
+        update = ops.sigmoid(update + h_update)
+        new = exact_tanh(new + ops.sigmoid(reset + h_reset) * h_new)
+        return new + update * (h - new)
 
 
 class LSTMCell(nn.LSTMCell):
@@ -160,11 +176,8 @@ class LSTMCell(nn.LSTMCell):
         self.bias = bias
 
     def construct(self, input, hx=None):
-        x = input if input.ndim == 2 else input.expand_dims(0)
-        if hx is None:
-            zeros = ops.zeros((x.shape[0], self.hidden_size), x.dtype)
-            hx = (zeros, zeros)
-        elif input.ndim == 1:
-            hx = (hx[0].expand_dims(0), hx[1].expand_dims(0))
-        h, c = super().construct(x, (hx[0], hx[1]))
-        return (h, c) if input.ndim == 2 else (h.squeeze(0), c.squeeze(0))
+        h, c = (start_state(self, input, None), start_state(self, input, None)) if hx is None else (hx[0], hx[1])
+        from_input, from_hidden = gates_of(self, input, h)
+        i, f, g, o = ops.chunk(from_input + from_hidden, 4, -1)
+        c = ops.sigmoid(f) * c + ops.sigmoid(i) * exact_tanh(g)
+        return ops.sigmoid(o) * exact_tanh(c), c

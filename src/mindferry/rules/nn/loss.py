@@ -9,7 +9,7 @@ PAIR = ((4, 5), (4, 5))
 def _native(name: str, args: str, cases: list[Case], **options: str) -> None:
     """Native while the older arguments are not used: size_average and reduce have no counterpart."""
     rule(f"torch.nn.{name}", to=f"mindspore.nn.{name}", args=args, positional=0, like=f"compat.{name}",
-         only={"size_average": "None", "reduce": "None"}, cases=cases, defaults=options)  # fmt: skip
+         only={"size_average": "None", "reduce": "None", "weight": "None", "pos_weight": "None"}, cases=cases, defaults=options)  # fmt: skip
 
 
 _native("L1Loss", OLD, [
@@ -34,15 +34,15 @@ _native("HuberLoss", "reduction delta", [
 UNIT = ("float32[4,5](0.05,0.95)", "float32[4,5](0,1)")
 _native("BCELoss", f"weight {OLD}", [
     Case("nn.BCELoss()", "nn.BCELoss()", inputs=UNIT), Case("nn.BCELoss(reduction='none')", "nn.BCELoss(reduction='none')", inputs=UNIT),
-    Case("nn.BCELoss(z, reduction='sum')(x, y)", "nn.BCELoss(weight=z, reduction='sum')(x, y)", inputs=(*UNIT, "float32[4,5](0,2)"), gradient=False),
+    Case("nn.BCELoss(z, reduction='sum')(x, y)", "ms_compat.BCELoss(z, reduction='sum')(x, y)", inputs=(*UNIT, "float32[4,5](0,2)"), gradient=False),
     Case("nn.BCELoss(size_average=True)", "ms_compat.BCELoss(size_average=True)", inputs=UNIT),
 ])  # fmt: skip
 LOGITS = ("float32[4,5]", "float32[4,5](0,1)")
 _native("BCEWithLogitsLoss", f"weight {OLD} pos_weight", [
     Case("nn.BCEWithLogitsLoss()", "nn.BCEWithLogitsLoss()", inputs=LOGITS),
-    Case("nn.BCEWithLogitsLoss(pos_weight=z, reduction='none')(x, y)", "nn.BCEWithLogitsLoss(pos_weight=z, reduction='none')(x, y)",
+    Case("nn.BCEWithLogitsLoss(pos_weight=z, reduction='none')(x, y)", "ms_compat.BCEWithLogitsLoss(pos_weight=z, reduction='none')(x, y)",
          inputs=(*LOGITS, "float32[5](0.5,2)"), gradient=False),
-    Case("nn.BCEWithLogitsLoss(z)(x, y)", "nn.BCEWithLogitsLoss(weight=z)(x, y)", inputs=(*LOGITS, "float32[5](0.5,2)"), gradient=False),
+    Case("nn.BCEWithLogitsLoss(z)(x, y)", "ms_compat.BCEWithLogitsLoss(z)(x, y)", inputs=(*LOGITS, "float32[5](0.5,2)"), gradient=False),
     Case("nn.BCEWithLogitsLoss(reduce=True)", "ms_compat.BCEWithLogitsLoss(reduce=True)", inputs=LOGITS),
 ])  # fmt: skip
 

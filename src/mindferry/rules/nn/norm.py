@@ -81,11 +81,12 @@ def layer_norm(call: Call) -> None:
         call.use_like()
 
 
-rule("torch.nn.GroupNorm", to="mindspore.nn.GroupNorm", args="num_groups num_channels eps affine device dtype", drop="device", only={"dtype": "None"},
+rule("torch.nn.GroupNorm", to="mindspore.nn.GroupNorm", args="num_groups num_channels eps affine device dtype", drop="device", only={"dtype": "None", "bias": "True"},
      like="compat.GroupNorm", params=AFFINE, cases=[
     Case("nn.GroupNorm(2, 6)", "nn.GroupNorm(2, 6)", shapes=((2, 6, 4, 5),)),
     Case("nn.GroupNorm(num_groups=3, num_channels=6, eps=1e-3)", "nn.GroupNorm(num_groups=3, num_channels=6, eps=1e-3)", shapes=((2, 6, 5),)),
     Case("nn.GroupNorm(2, 6, affine=False)", "nn.GroupNorm(2, 6, affine=False)", shapes=((2, 6, 2, 3, 4),)),
+    Case("nn.GroupNorm(2, 6, bias=False)", "ms_compat.GroupNorm(2, 6, bias=False)", shapes=((3, 6),)),
     Case("nn.GroupNorm(*[2, 6])", "ms_compat.GroupNorm(*[2, 6])", shapes=((3, 6),)),
 ])  # fmt: skip
 

@@ -17,27 +17,27 @@ class Runner:
     """Keeps the modules that it has loaded: many samples share their text."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder, self.count = folder, 0
         self.loaded: dict[str, tuple[Any, Any]] = {}
 
     def check(self, sample: Sample, is_uninitialised: bool = False) -> None:
         """Raise Mismatch, or what the framework raises, unless both agree."""
         theirs, ours = self._modules(sample.source)
-        leaves = [_leaf(tensor) for tensor in sample.tensors]
+        leaves = [leaf(tensor) for tensor in sample.tensors]
         outputs = _torch_run(theirs, leaves, seed=1)
-        reference = [_numpy(each) for each in flatten(outputs)]
+        reference = [to_numpy(each) for each in flatten(outputs)]
         is_random = is_uninitialised or _is_random(theirs, leaves, reference)
-        inputs = [_to_mindspore(tensor) for tensor in sample.tensors]
+        inputs = [to_mindspore(tensor) for tensor in sample.tensors]
         results = ours.case(*inputs)
-        values = [_numpy(each) for each in flatten(results)]
-        _compare_forms(reference, values)
+        values = [to_numpy(each) for each in flatten(results)]
+        compare_forms(reference, values)
         if is_random:
             if not is_uninitialised:
                 _compare_moments(reference, values)
             return
-        finished = [_numpy(each) for each in flatten(sample.finish(outputs))]
+        finished = [to_numpy(each) for each in flatten(sample.finish(outputs))]
         ours_in_torch = _rebuild(outputs, [_torch(value) for value in values])
-        _compare_values(finished, [_numpy(each) for each in flatten(sample.finish(ours_in_torch))], "output")
+        compare_values(finished, [to_numpy(each) for each in flatten(sample.finish(ours_in_torch))], "output")
         if sample.autograd:
             self._check_gradients(sample, ours, leaves, outputs, ours_in_torch)
 
@@ -47,17 +47,21 @@ class Runner:
             errors = [each.message for each in conversion.findings if each.severity == "error"]
             if errors:
                 raise Mismatch(f"not converted: {errors[0]}")
-            number = len(self.loaded)
-            theirs = _load(source, self.folder / f"torch_{number}.py")
-            self.loaded[source] = theirs, _load(conversion.code, self.folder / f"ms_{number}.py")
+            self.loaded[source] = self.load_pair(source, conversion.code)
         return self.loaded[source]
+
+    def load_pair(self, source: str, code: str) -> tuple[Any, Any]:
+        """Both modules, from real files: MindSpore compiles from source."""
+        self.count += 1
+        theirs = _load(source, self.folder / f"torch_{self.count}.py")
+        return theirs, _load(code, self.folder / f"ms_{self.count}.py")
 
     def _check_gradients(self, sample: Sample, ours: Any, leaves: list[Any], outputs: Any, ours_in_torch: Any) -> None:
         import mindspore as ms
         import torch
 
         wanted = [index for index, leaf in enumerate(leaves) if leaf.requires_grad]
-        total = _total(sample.finish(outputs))
+        total = total_of(sample.finish(outputs))
         if not wanted or total is None or not total.requires_grad:
             return
         found = torch.autograd.grad(total, [leaves[index] for index in wanted], allow_unused=True)
@@ -65,17 +69,17 @@ class Runner:
         # The cotangents of the raw outputs, at MindSpore's own values: `finish` is torch code.
         has_gradient = [getattr(each, "requires_grad", False) for each in flatten(outputs)]
         raw = [each.detach().requires_grad_() if has else each for each, has in zip(flatten(ours_in_torch), has_gradient, strict=True)]
-        weights = _cotangents(_total(sample.finish(_rebuild(outputs, raw))), raw)
+        weights = _cotangents(total_of(sample.finish(_rebuild(outputs, raw))), raw)
 
         def weighted(*inputs: Any) -> Any:
             result = 0
             for output, weight in zip(flatten(ours.case(*inputs)), weights, strict=True):
                 if weight is not None and weight.numel():
-                    result = result + _inner(output, weight)
+                    result = result + inner(output, weight)
             return result
 
-        gradients = ms.grad(weighted, tuple(wanted))(*[_to_mindspore(tensor) for tensor in sample.tensors])
-        _compare_values([_numpy(each) for each in reference], [_numpy(each) for each in flatten(gradients)], "gradient")
+        gradients = ms.grad(weighted, tuple(wanted))(*[to_mindspore(tensor) for tensor in sample.tensors])
+        compare_values([to_numpy(each) for each in reference], [to_numpy(each) for each in flatten(gradients)], "gradient")
 
 
 def _is_differentiable(value: Any) -> bool:
@@ -84,19 +88,21 @@ def _is_differentiable(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and (value.is_floating_point() or value.is_complex())
 
 
-def _total(outputs: Any) -> Any:
+def total_of(outputs: Any) -> Any:
     """A number with a different weight for each element of each output."""
-    import torch
-
     total = None
     for output in flatten(outputs):
         if _is_differentiable(output):
-            generator = torch.Generator().manual_seed(11)
-            weight = torch.randn(output.shape, generator=generator).to(output.dtype)
-            part = (output * weight).sum()
+            part = (output * weight_for(output.shape, output.dtype)).sum()
             part = part.real + part.imag if part.is_complex() else part
             total = part if total is None else total + part
     return total
+
+
+def weight_for(shape: Any, dtype: Any) -> Any:
+    import torch
+
+    return torch.randn(tuple(shape), generator=torch.Generator().manual_seed(11)).to(dtype)
 
 
 def _cotangents(total: Any, raw: list[Any]) -> list[Any]:
@@ -108,7 +114,7 @@ def _cotangents(total: Any, raw: list[Any]) -> list[Any]:
     return [found.get(id(each)) for each in raw]
 
 
-def _inner(output: Any, weight: Any) -> Any:
+def inner(output: Any, weight: Any) -> Any:
     import mindspore as ms
     from mindspore import ops
 
@@ -118,7 +124,7 @@ def _inner(output: Any, weight: Any) -> Any:
     return (output * ms.Tensor(weight.numpy())).sum()
 
 
-def _leaf(tensor: Any) -> Any:
+def leaf(tensor: Any) -> Any:
     copy = tensor.detach().clone()
     return copy.requires_grad_() if tensor.requires_grad else copy
 
@@ -139,7 +145,7 @@ def _is_random(module: Any, leaves: list[Any], reference: list[Any]) -> bool:
     module.case(*[leaf.clone() for leaf in leaves])
     if torch.equal(before, torch.get_rng_state()):
         return False
-    return not all(_same(reference, [_numpy(each) for each in flatten(_torch_run(module, leaves, seed))]) for seed in range(3, 12))
+    return not all(_same(reference, [to_numpy(each) for each in flatten(_torch_run(module, leaves, seed))]) for seed in range(3, 12))
 
 
 def _rebuild(like: Any, leaves: list[Any]) -> Any:
@@ -166,7 +172,7 @@ def _load(source: str, path: Path) -> Any:
     return module
 
 
-def _to_mindspore(tensor: Any) -> Any:
+def to_mindspore(tensor: Any) -> Any:
     import mindspore as ms
     import torch
 
@@ -184,7 +190,7 @@ def _torch(value: Any) -> Any:
     return torch.from_numpy(value.astype(value.dtype.str)) if value.dtype.kind in "fciub" else value
 
 
-def _numpy(value: Any) -> Any:
+def to_numpy(value: Any) -> Any:
     import numpy as np
     import torch
 
@@ -208,7 +214,7 @@ def _same(first: list[Any], second: list[Any]) -> bool:
     )
 
 
-def _compare_forms(reference: list[Any], values: list[Any]) -> None:
+def compare_forms(reference: list[Any], values: list[Any]) -> None:
     if len(reference) != len(values):
         raise Mismatch(f"{len(reference)} outputs in torch, {len(values)} in MindSpore")
     for index, (expected, actual) in enumerate(zip(reference, values, strict=True)):
@@ -219,7 +225,7 @@ def _compare_forms(reference: list[Any], values: list[Any]) -> None:
             raise Mismatch(f"output {index} is {expected.dtype} in torch, {actual.dtype} in MindSpore")
 
 
-def _compare_values(reference: list[Any], values: list[Any], what: str) -> None:
+def compare_values(reference: list[Any], values: list[Any], what: str) -> None:
     import numpy as np
 
     for index, (expected, actual) in enumerate(zip(reference, values, strict=True)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .differential import Runner
@@ -31,7 +32,7 @@ def check(payload: Any, link: Any) -> dict[str, Any]:
             continue
         text = sample.source.rpartition("return ")[2].strip()
         link.report({"index": index, "source": text, "reason": "running"})
-        link.report({"index": index, "source": text, "reason": _reason(runner, sample, entry.name in UNINITIALISED)})
+        link.report({"index": index, "source": text, "reason": reason_of(runner.check, sample, entry.name in UNINITIALISED)})
     return {}
 
 
@@ -49,17 +50,17 @@ def _written(entry: Any, limit: int | None) -> list[Any]:
     return found
 
 
-def _reason(runner: Runner, sample: Any, is_uninitialised: bool) -> str:
+def reason_of(check: Callable[..., None], *arguments: Any) -> str:
     """'' if the sample is right."""
     try:
-        runner.check(sample, is_uninitialised)
+        check(*arguments)
     except Exception as error:
         first = " ".join(str(error).strip().split("\n\n")[0].split("\n----")[0].split())[:300]
         return first if type(error).__name__ == "Mismatch" else f"{type(error).__name__}: {first}"
     return ""
 
 
-GROUP = Group("op_db", "operators", f"{__name__ if __name__ != '__main__' else 'mindferry.conformance.op_db'}")
+GROUP = Group("op_db", "operators", "mindferry.conformance.op_db")
 
 if __name__ == "__main__":
     main(GROUP)

@@ -33,6 +33,7 @@ FORMS = {
     "__rmod__": "{1} % {0}",
     "__rpow__": "{1} ** {0}",
     "__rmatmul__": "{1} @ {0}",
+    "_segment_reduce": "torch.segment_reduce({0}, {rest})",
     "svd_lowrank": "torch.svd_lowrank({0} @ {1}.mT, {rest})",
     "pca_lowrank": "torch.pca_lowrank({0} @ {1}.mT, {rest})",
     "einsum": "torch.einsum({1}, {0})",
@@ -50,7 +51,10 @@ class Sample:
 
 
 @dataclass(slots=True)
-class _Writer:
+class Writer:
+    """Writes arguments as source text; tensors become parameters called t0, t1, …"""
+
+    prefix: str = "t"
     tensors: list[Any] = field(default_factory=list)
 
     def write(self, value: Any) -> str:
@@ -59,7 +63,7 @@ class _Writer:
 
         if isinstance(value, torch.Tensor):
             self.tensors.append(value)
-            return f"t{len(self.tensors) - 1}"
+            return f"{self.prefix}{len(self.tensors) - 1}"
         if isinstance(value, torch.dtype | torch.layout | torch.memory_format):
             return str(value)
         if isinstance(value, torch.device):
@@ -109,7 +113,7 @@ def samples(entry: Any) -> Iterator[Sample]:
 
     torch.manual_seed(3)
     for each in entry.sample_inputs("cpu", torch.float32, requires_grad=entry.supports_autograd):
-        writer = _Writer()
+        writer = Writer()
         arguments = [writer.write(value) for value in (each.input, *each.args)]
         keywords = [f"{name}={writer.write(value)}" for name, value in each.kwargs.items()]
         call = _call(entry, arguments, keywords)

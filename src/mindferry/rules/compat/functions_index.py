@@ -192,7 +192,7 @@ def _coordinates(input, dim, index):
 
 def scatter_reduce(input, dim, index, src, reduce, include_self=True):
     """torch.scatter_reduce: every place collects its sources, in the order of a dense table."""
-    x, axis = at_least_1d(input), dim % max(input.ndim, 1)
+    x = at_least_1d(input)
     places = _coordinates(input, dim, index)
     if places is None:
         return input.copy()

@@ -285,7 +285,7 @@ def cov(input, correction=1, fweights=None, aweights=None):
     spread = 0 if aweights is None else (total * aweights).sum() / norm
     freedom = norm - correction * (1 if aweights is None else spread)
     result = ops.matmul(centered * total, ops.swapaxes(centered, 0, 1)) / ops.maximum(freedom, ms.Tensor(0.0, x.dtype))
-    return result.reshape(()) if input.ndim < 2 else result
+    return result.reshape(()) if x.shape[0] == 1 else result
 
 
 def renorm(input, p, dim, maxnorm):

@@ -99,6 +99,8 @@ def _strips(y, x, dx, dim):
 
 def diff(input, n=1, dim=-1, prepend=None, append=None):
     """torch.diff."""
+    if n == 0:
+        return input
     parts = [each for each in (prepend, input, append) if each is not None]
     x = ops.cat(parts, dim) if len(parts) > 1 else input
     for _ in range(n):

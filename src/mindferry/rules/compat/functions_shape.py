@@ -345,6 +345,16 @@ def flip(input, dims):
     return ops.flip(input, wanted) if wanted and input.size and input.ndim else input.copy()
 
 
+def fliplr(input):
+    """torch.fliplr."""
+    return flip(input, 1)
+
+
+def flipud(input):
+    """torch.flipud."""
+    return flip(input, 0)
+
+
 def unsqueeze_at(input, dim):
     """torch.unsqueeze_copy."""
     return ops.unsqueeze(input, dim)

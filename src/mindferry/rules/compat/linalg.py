@@ -120,7 +120,7 @@ def cholesky_ex(A, upper=False, check_errors=False):
 def cholesky_inverse(input, upper=False):
     """torch.cholesky_inverse."""
     L = adjoint(input) if upper else input
-    L = L * ms.Tensor(np.tril(np.ones(L.shape[-2:], np.float32)))
+    L = ops.stop_gradient(L) * constant(np.tril(np.ones(L.shape[-2:])), L) + change(L)
     return inv(product(L, adjoint(L)))
 
 

@@ -90,6 +90,11 @@ STATEMENTS = {
         "def f(x: ms.Tensor):\n    assert x.ndim == 2, 'two'\n    return x\n",
     "def f(train):\n    return torch.no_grad() if train else torch.enable_grad()\n":
         "def f(train):\n    return contextlib.nullcontext() if train else contextlib.nullcontext()\n",
+    "if not torch.jit.is_scripting() and x > 2:\n    y = 1\n": "if x > 2:\n    y = 1\n",
+    "y = x > 2 or torch.jit.is_tracing()\n": "y = x > 2\n",
+    "y = torch.jit.is_tracing() or torch.jit.is_scripting()\n": "y = False\n",
+    "y = (not torch.jit.is_scripting()) and x\n": "y = (not False) and x\n",
+    "y = x and not torch.jit.is_scripting() and not torch.jit.is_tracing()\n": "y = x\n",
     "kind = torch.float16\n": "kind = ms.float16\n",
     "def f(x: torch.Tensor, y: torch.Tensor):\n    return x.type(y.dtype), x.to(y), x.type('torch.LongTensor')\n":
         "def f(x: ms.Tensor, y: ms.Tensor):\n    return x.to(y.dtype), x.to(y.dtype), x.to(ms.int64)\n",

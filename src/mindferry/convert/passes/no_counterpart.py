@@ -1,13 +1,15 @@
-"""What only torch's own kernels and compilers need goes: `cudnn.benchmark = True`, `@torch.jit.ignore`."""
+"""What only torch's own kernels and compilers need goes: `cudnn.benchmark = True`, `@torch.jit.ignore`, `not is_scripting() and`."""
 
 from __future__ import annotations
 
 import ast
+import re
 
 from ..context import Context
 from ..imports import delete_statement
 
 SETTINGS = ("torch.backends.", "torch._dynamo.config.", "torch._inductor.config.", "torch.fx.config.")
+JOINT = re.compile(rb"\s+(?:and|or)\s+")
 NOT_COMPILED = "compat.uncompiled"  # what the rules of torch's compiler decorators stand for
 
 
@@ -38,6 +40,8 @@ def finish(context: Context) -> None:
     for node in source.nodes:
         if isinstance(node, ast.Assign) and _is_setting(context, node):
             _remove_setting(context, node)
+        elif isinstance(node, ast.BoolOp):
+            _remove_constants(context, node)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             for decorator in node.decorator_list:
                 if _is_idle(context, decorator):
@@ -58,3 +62,21 @@ def _remove_setting(context: Context, node: ast.Assign) -> None:
     else:
         delete_statement(context.edits, node)
     context.rewritten(node, "setting", before, context.edits.text(node))
+
+
+def _remove_constants(context: Context, node: ast.BoolOp) -> None:
+    """`not False and x.ndim == 2` is `x.ndim == 2`: what asked for torch's compiler is decided."""
+    source, edits = context.source, context.edits
+    idle = "False" if isinstance(node.op, ast.Or) else "not False"
+    is_idle = [edits.text(each) == idle and source.text(each) != idle for each in node.values]
+    for index, value in enumerate(node.values):
+        if not is_idle[index]:
+            continue
+        if not all(is_idle[: index + 1]):  # something stays before it
+            before = source.end(node.values[index - 1])
+            if JOINT.fullmatch(source.data, before, source.start(value)):
+                edits.replace(before, source.end(value), "")
+        elif index + 1 < len(node.values):
+            after = source.start(node.values[index + 1])
+            if JOINT.fullmatch(source.data, source.end(value), after):
+                edits.replace(source.start(value), after, "")

@@ -91,6 +91,11 @@ def cast(x, like):
     return x.astype(like.dtype if isinstance(like, ms.Tensor) else like)
 
 
+def as_device(type=None, index=None):
+    """torch.device: the target that MindSpore runs on, unless the CPU is asked for."""
+    return "CPU" if str(type).lower() == "cpu" else ms.get_context("device_target")
+
+
 def device_type(device):
     """torch.device.type: 'cpu' for 'CPU', 'ascend' for 'Ascend:0'."""
     return device.partition(":")[0].lower()

@@ -10,10 +10,12 @@ def target(call: Call) -> str:
     return TARGET.replace("{get_context}", call.name("mindspore.get_context"))
 
 
-@rule("torch.device", args="type index", like="mindspore.get_context", differs="a string such as 'CPU' or 'Ascend'", cases=[
+@rule("torch.device", to="str", args="type index", like="compat.as_device", differs="a string such as 'CPU' or 'Ascend'", cases=[
     Case("torch.device('cuda' if torch.cuda.is_available() else 'cpu')", "ms.get_context('device_target')", runs=False, why="names differ"),
     Case("torch.device('cuda:0')", "ms.get_context('device_target')", runs=False, why="names differ"),
     Case("torch.device('cpu')", "'CPU'", runs=False, why="names differ"),
+    Case("isinstance(x.device, torch.device) * x", "isinstance(x.device, str) * x", shapes=((2, 3),)),
+    Case("[torch.device]", "[ms_compat.as_device]", runs=False, why="names differ"),
     Case("torch.device('meta')", "ms.get_context('device_target')", runs=False, why="names differ"),
 ])  # fmt: skip
 def device(call: Call) -> None:

@@ -202,8 +202,8 @@ def switch_dropout_off() -> None:
         setattr(functional, name, lambda input, *args, **kwargs: input)
     attention, start = functional.scaled_dot_product_attention, torch.nn.RNNBase.__init__
 
-    def attend(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, **options: Any) -> Any:
-        return attention(query, key, value, attn_mask, 0.0, **options)
+    def attend(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, *rest: Any, **options: Any) -> Any:
+        return attention(query, key, value, attn_mask, 0.0, *rest, **options)
 
     def recurrent_start(module: Any, *args: Any, **kwargs: Any) -> None:
         start(module, *args, **kwargs)

@@ -1,0 +1,101 @@
+"""What `mindferry train` shares between the two sides, and what it must not hide."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mindferry.artifacts import ProjectConversion, save
+from mindferry.config import Train
+from mindferry.errors import MindferryError
+from mindferry.train import train_side_by_side
+from mindferry.train.side_by_side import allowed, compare_curves
+
+REFERENCE = """
+import numpy as np, torch
+from torch import nn
+np.random.seed(1)
+torch.manual_seed(2)
+model = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(4):
+    x = torch.randn(6, 4) + float(np.random.uniform())
+    loss = ((model(x[torch.randperm(6)]) - torch.rand(6, 1)) ** 2).mean()
+    optimizer.zero_grad(); loss.backward(); optimizer.step()
+torch.save(model.state_dict(), "model.pth")
+model = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model.load_state_dict(torch.load("model.pth"))
+loss = (model(torch.ones(1, 4)) ** 2).sum()
+loss.backward(); optimizer.step()
+"""
+CONVERTED = """
+import mindspore as ms, numpy as np
+from mindspore import nn, ops
+np.random.seed(1)
+ms.set_seed(2)
+model = nn.SequentialCell(nn.Dense(4, 8), nn.Dropout(p=0.5), nn.Dense(8, 1)).set_train()
+optimizer = ms.experimental.optim.SGD(model.trainable_params(), lr=0.1)
+def step(forward):
+    loss, grads = ms.value_and_grad(forward, None, optimizer.parameters)()
+    optimizer(grads)
+for number in range(4):
+    x = ops.randn(6, 4) + float(np.random.uniform())
+    order = ops.randperm(6)
+    y = ops.rand(6, 1)
+    step(lambda: ((model(x[order]) - y) ** 2).mean())
+ms.save_checkpoint(model, "model.ckpt")
+model = nn.SequentialCell(nn.Dense(4, 8), nn.Dropout(p=0.5), nn.Dense(8, 1)).set_train()
+optimizer = ms.experimental.optim.SGD(model.trainable_params(), lr=0.1)
+ms.load_param_into_net(model, ms.load_checkpoint("model.ckpt"))
+step(lambda: (model(ops.ones((1, 4))) ** 2).sum())
+"""
+
+
+def pair(folder: Path, converted: str, reference: str = REFERENCE) -> Path:
+    source, output = folder / "source", folder / "output"
+    for path, text in ((source, reference), (output, converted)):
+        path.mkdir()
+        (path / "train.py").write_text(text)
+    save(ProjectConversion(str(source), str(output), ()), output, "convert")
+    return output
+
+
+def run(output: Path, *, drift: bool = False) -> tuple[bool, str, int]:
+    curves = train_side_by_side(output, Train("train.py", (), 5, 1e-5), drift=drift)
+    return curves.passed, curves.first_difference, len(curves.drift)
+
+
+def test_weights_random_numbers_and_checkpoints_are_shared_or_followed(tmp_path: Path) -> None:
+    assert run(pair(tmp_path, CONVERTED), drift=True) == (True, "", 5)
+
+
+def test_another_learning_rate_is_found_at_the_second_step_and_a_parameter_is_named(tmp_path: Path) -> None:
+    passed, first, _ = run(pair(tmp_path, CONVERTED.replace("lr=0.1)\ndef", "lr=0.11)\ndef")))
+    assert not passed
+    assert first.startswith("step 2: loss ")
+    assert first.endswith(" differs most")
+
+
+def test_a_checkpoint_that_is_not_loaded_is_not_hidden_by_shared_weights(tmp_path: Path) -> None:
+    passed, first, _ = run(pair(tmp_path, CONVERTED.replace("ms.load_param_into_net", "len(()) and ms.load_param_into_net")))
+    assert not passed
+    assert first.startswith("step 5: ")
+
+
+def test_a_conversion_that_needs_torch_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(MindferryError, match=r"train\.py line 1.*torch"):
+        run(pair(tmp_path, "import torch\n" + CONVERTED))
+
+
+def test_rounding_of_the_reference_itself_widens_the_tolerance_from_its_step_on() -> None:
+    assert allowed(1e-4, 0, (1e-9, 1e-3)) == 1e-4
+    assert allowed(1e-4, 1, (1e-9, 1e-3)) == pytest.approx(3e-3)
+
+
+def test_a_loss_that_is_not_a_number_on_one_side_is_a_difference() -> None:
+    steps = [{"loss": 1.0, "lr": 0.1, "grad_norm": 1.0}]
+    curves = compare_curves(steps, [{**steps[0], "loss": float("nan")}], 1e-3, 0.0)
+    assert not curves.passed
+    assert curves.first_difference.startswith("step 1: loss nan against 1")

@@ -162,6 +162,19 @@ def test_a_group_added_later_is_trained_with_its_own_count_of_steps(converted: A
     assert len(optimizer.parameters) == 3
 
 
+def test_frozen_parameters_and_those_without_a_gradient_stay(converted: Any) -> None:
+    params = parameters()
+    optimizer = converted.make(params, "Adam")
+    before = [p.asnumpy().copy() for p in params]
+    params[1].requires_grad = False
+    optimizer(gradients(0))
+    assert np.array_equal(params[1].asnumpy(), before[1]) and not np.allclose(params[0].asnumpy(), before[0])
+    params[1].requires_grad = True
+    moved = params[0].asnumpy().copy()
+    optimizer((None, gradients(1)[1]))
+    assert np.array_equal(params[0].asnumpy(), moved) and not np.allclose(params[1].asnumpy(), before[1])
+
+
 def test_step_without_gradients_says_what_to_call(converted: Any) -> None:
     optimizer = converted.make(parameters(), "Adam")
     optimizer.zero_grad()

@@ -100,7 +100,10 @@ class Optimizer(nn.Cell):
 
 
 class GradientOptimizer(Optimizer):
-    """An optimizer of torch.optim: its state lives in Parameters, so that ms.jit can compile it."""
+    """An optimizer of torch.optim: its state lives in Parameters, so that ms.jit can compile it.
+
+    As in torch, a parameter that is frozen or whose gradient is None stays as it is.
+    """
 
     def __init__(self, params, **defaults):
         self.starts = [0]
@@ -131,14 +134,22 @@ class GradientOptimizer(Optimizer):
             for name, value in own.items():
                 self.slots[-1].setdefault(name, []).append(value)
 
-    def construct(self, grads):
+    def __call__(self, grads):
         if len(grads) != len(self.parameters):
             raise ValueError("the optimizer takes one gradient for each of optimizer.parameters")
+        return super().__call__(tuple(grad if p.requires_grad else None for p, grad in zip(self.parameters, grads)))
+
+    def construct(self, grads):
         for i, group in enumerate(self.param_groups):
-            ops.assign_add(self.counts[i], Tensor(1.0, ms.float32))
             start, end = self.starts[i], self.starts[i + 1]
-            chosen = [-grad for grad in grads[start:end]] if group["maximize"] else grads[start:end]
-            self.update_group(group, self.slots[i], self.counts[i], self.rates[i], self.inertias[i], self.parameters[start:end], chosen)
+            used = [j for j in range(start, end) if grads[j] is not None]
+            if len(used) == 0:
+                continue
+            ops.assign_add(self.counts[i], Tensor(1.0, ms.float32))
+            chosen = [-grads[j] if group["maximize"] else grads[j] for j in used]
+            slots = self.slots[i] if len(used) == end - start else part_of(self.slots[i], [j - start for j in used])
+            params = [self.parameters[j] for j in used]
+            self.update_group(group, slots, self.counts[i], self.rates[i], self.inertias[i], params, chosen)
         return True
 
     def step(self, closure=None):
@@ -148,6 +159,11 @@ class GradientOptimizer(Optimizer):
         loss, grads = closure()
         self(grads)
         return loss
+
+
+def part_of(slots, positions):
+    """The state of some of a group's parameters."""
+    return {name: [kept[j] for j in positions] if isinstance(kept, list) else kept for name, kept in slots.items()}
 
 
 def decayed(grad, p, weight_decay):

@@ -15,12 +15,12 @@ rule(
     args="params lr betas eps weight_decay amsgrad",
     drop="foreach capturable differentiable fused",
     like="compat.Adam",
-    differs="a parameter that the loss doesn't use has a zero gradient here, and none in torch: weight decay still acts on it",
+    differs="a parameter that the loss doesn't use has a zero gradient here, and none in torch: weight decay and momentum still act on it",
     cases=[
         Case("optim.Adam(nn.Linear(2, 3).parameters(), lr=0.1, weight_decay=1e-4)",
              "ms_compat.Adam(nn.Dense(2, 3).trainable_params(), lr=0.1, weight_decay=1e-4)", runs=False, why=WHY),
         Case("optim.Adam([{'params': nn.Linear(2, 3).parameters(), 'lr': 1e-2}], 1e-3, fused=True)",
-             "ms_compat.Adam([{'params': nn.Dense(2, 3).trainable_params(), 'lr': 1e-2}], 1e-3)", runs=False, why=WHY),
+             "ms_compat.Adam([{'params': ms_compat.parameters(nn.Dense(2, 3)), 'lr': 1e-2}], 1e-3)", runs=False, why=WHY),
     ],
 )(take_trainable)  # fmt: skip
 

@@ -15,7 +15,9 @@ rule(
     cases=[Case("optim.Optimizer", "ms_compat.Optimizer", runs=False, why=WHY)],
 )
 rule("torch.optim.Optimizer.zero_grad", to=".zero_grad", args="set_to_none", cases=[
-    Case(f"{METHOD}zero_grad()", f"{BECOMES}zero_grad()", runs=False, why=WHY),
+    Case("(lambda o: o.zero_grad())(optim.SGD(nn.Linear(2, 3).parameters(), 0.1))",
+         "(lambda o: o.zero_grad())(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1))", runs=False,
+         why="in a training loop, the training pass takes it away with backward()"),
 ])  # fmt: skip
 rule("torch.optim.Optimizer.state_dict", to=".state_dict", cases=[
     Case(f"{METHOD}state_dict()", f"{BECOMES}state_dict()", runs=False, why=WHY),
@@ -25,7 +27,7 @@ rule("torch.optim.Optimizer.load_state_dict", to=".load_state_dict", args="state
 ])  # fmt: skip
 rule("torch.optim.Optimizer.add_param_group", to=".add_param_group", args="param_group", cases=[
     Case(f"{METHOD}add_param_group({{'params': nn.Linear(2, 3).parameters()}})",
-         f"{BECOMES}add_param_group({{'params': nn.Dense(2, 3).trainable_params()}})", runs=False, why=WHY),
+         f"{BECOMES}add_param_group({{'params': ms_compat.parameters(nn.Dense(2, 3))}})", runs=False, why=WHY),
 ])  # fmt: skip
 rule(
     "torch.optim.Optimizer.step",

@@ -58,6 +58,7 @@ def command(
     with progress("record") as advance:
         golden = record(chosen, output, advance)
     size, modules = os.path.getsize(output), len(next(iter(golden.modes.values())).calls)
-    facts = {"golden": str(output), "bytes": size, "module_calls": modules, "reference": golden.reference}
-    text = f"Written to {output}: {modules} module calls, reference in {golden.reference}, {size / 2**20:.1f} MiB"
+    reference = next(iter(golden.modes.values())).reference
+    facts = {"golden": str(output), "bytes": size, "module_calls": modules, "reference": reference}
+    text = f"Written to {output}: {modules} module calls, reference in {reference}, {size / 2**20:.1f} MiB"
     click.echo(json.dumps(facts) if as_json else text)

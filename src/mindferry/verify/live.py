@@ -50,7 +50,7 @@ def compare(
         measured = against(cell, golden, list(modes), optimizer=optimizers[1] if optimizers else None)
         cell.set_train(was_training)
         verdict = judge(measured.measurements, golden, rule or Rule())
-    notes = () if golden.reference == "float64" else (f"the reference does not run in float64 ({golden.why})",)
+    notes = () if not golden.why else (f"the reference does not run in float64 ({golden.why})",)
     return Comparison(
         type(cell).__name__,
         "",

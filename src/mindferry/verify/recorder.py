@@ -110,6 +110,7 @@ class Recorder:
     seed: int
     note: Note
     inside: bool  # inputs too
+    runs: dict[str, list[str]]  # mode -> own, whole or both
     loss: Callable[..., Tensor] | None  # of the output and the targets; else a fixed random weighting of the outputs
     targets: list[tuple[str, Any]]
     errors: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -123,7 +124,8 @@ class Recorder:
         buffers = {name: buffer.clone() for name, buffer in self.model.named_buffers()}
         self.model.train(mode == "train")
         facts: dict[str, Any] | None = None
-        if self.reference == "float64":
+        wanted = "float64" if self.inside or "whole" in self.runs[mode] else "float32"
+        if self.reference == wanted == "float64":
             mark = self.writer.mark()
             try:
                 with _cast(self.model, torch.float64):
@@ -135,9 +137,11 @@ class Recorder:
         if facts is None:
             facts = self._run(mode, "write", gradients, torch.float32)
             self._restore(buffers)
-        for which in ("own", "whole") if self.reference == "float64" else ("whole",):
-            self._run(mode, which, gradients and which == "own", torch.float32, facts)
-            self._restore(buffers)
+        facts |= {"runs": self.runs[mode], "reference": "float64" if wanted == self.reference else "float32"}
+        for which in self.runs[mode]:
+            if which == "whole" or (self.inside and self.reference == "float64"):
+                self._run(mode, which, gradients and which == "own", torch.float32, facts)
+                self._restore(buffers)
         return facts
 
     def _run(
@@ -240,12 +244,15 @@ class Recorder:
         """Write a reference value, or note how far this run is from the one written."""
         tensor = tensor.detach()
         if which == "write":
-            if tensor.is_floating_point() and bool(tensor.isnan().any()):
+            largest = _largest(tensor)
+            if largest != largest:
                 raise RecordError(f"the reference gives NaN in {describe(key)}; choose other inputs or weights")
             self.writer.write(key, tensor)
-            self.errors[key] = {"scale": _largest(tensor)}
+            self.errors[key] = {"scale": largest}
         elif key in self.errors:
-            self.errors[key][which] = _largest(tensor.double() - self.writer.read(key).to(tensor.device).double())
+            right = self.writer.read(key).to(tensor.device)
+            is_number = tensor.is_floating_point()
+            self.errors[key][which] = _largest(tensor - right if is_number else tensor.double() - right.double())
 
     def step(self, make: Callable[[Any], Any]) -> dict[str, str]:
         """Record what the optimizer does to each parameter: torch name -> key."""
@@ -289,8 +296,9 @@ def record(
 
     They are those of `loss(output, *targets)`, or of a fixed random weighting of all outputs. `optimizer(model)` makes
     an optimizer, whose steps on made-up gradients are recorded as well.
-    Outputs are enough to tell whether a conversion is right. With `inside`, every module's inputs are kept as well:
-    they tell a module that is wrong from one that is called wrongly.
+    To see that a conversion is right, it is mostly enough to run the first mode whole and the last one module by
+    module, the latter without float64. With `inside`, every mode runs in all the ways above, and every module's inputs
+    are kept: they tell a module that is wrong from one that is called wrongly.
     """
     import torch
 
@@ -301,13 +309,17 @@ def record(
     metadata |= {"seed": seed, "weights": _write_weights(model, writer)}
     metadata |= {"inputs": _write_inputs("input", inputs, writer), "targets": _write_inputs("target", targets, writer)}
     metadata["attributes"] = {path: plain_settings(module) for path, module in model.named_modules()}
-    recorder = Recorder(model, inputs, writer, seed, note, inside, loss, targets)
+    runs = {mode: ["own", "whole"] if inside else [] for mode in modes}
+    if not inside:
+        runs[modes[-1]].append("own")
+        runs[modes[0]].append("whole")
+    recorder = Recorder(model, inputs, writer, seed, note, inside, runs, loss, targets)
     was_training = model.training
     with _full_precision():
         metadata["modes"] = {mode: recorder.mode(mode, mode == modes[-1]) for mode in modes}
         metadata["step"] = recorder.step(optimizer) if optimizer is not None else {}
     model.train(was_training)
-    metadata |= {"reference": recorder.reference, "why": recorder.why, "errors": recorder.errors}
+    metadata |= {"complete": inside, "why": recorder.why, "errors": recorder.errors}
     writer.finish(metadata)
 
 
@@ -403,7 +415,12 @@ def _as(value: Any, dtype: Any) -> Any:
 
 
 def _largest(tensor: Tensor) -> float:
-    return float(tensor.double().abs().max()) if tensor.numel() else 0.0
+    import torch
+
+    if not tensor.numel():
+        return 0.0
+    tensor = tensor if tensor.is_floating_point() else tensor.double()
+    return float(torch.linalg.vector_norm(tensor, float("inf")))
 
 
 def is_tensor(value: Any) -> bool:

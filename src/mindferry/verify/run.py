@@ -119,6 +119,6 @@ def _measurement(row: dict[str, Any]) -> Measurement:
 
 
 def _notes(golden: Golden) -> tuple[str, ...]:
-    if golden.reference == "float64":
+    if not golden.why:
         return ()
     return (f"the reference does not run in float64 ({golden.why}): tolerances by dtype and depth",)

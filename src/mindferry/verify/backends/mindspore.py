@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -129,8 +130,8 @@ def against(
         if mode == "jit":
             session.jit()
         else:
-            for run in (session.whole, session.own):
-                run()
+            for run in sorted(record.runs, reverse=True):
+                session.whole() if run == "whole" else session.own()
                 if mode == "train":
                     load_weights(cell, golden)  # running statistics have moved
         measurements += session.measurements
@@ -176,12 +177,11 @@ def step(
 
 def make_inputs(golden: Golden, items: Sequence[Input]) -> tuple[list[Any], dict[str, Any]]:
     import mindspore as ms
-    import numpy as np
 
     positional: list[Any] = []
     named: dict[str, Any] = {}
     for item in items:
-        value = ms.Tensor(np.array(golden.array(item.key))) if item.key else item.literal
+        value = ms.Tensor(golden.array(item.key)) if item.key else item.literal
         if item.name:
             named[item.name] = value
         else:
@@ -297,6 +297,7 @@ class Session:
 
     def _inputs(self, record: CallRecord, args: Any, kwargs: dict[str, Any]) -> Any:
         """Compare what a module is called with, and call it with the reference's values instead."""
+
         given = (args, dict(sorted(kwargs.items())))
         found = leaves(given, is_activation)
         if not record.inputs or len(found) != len(record.inputs):
@@ -310,6 +311,7 @@ class Session:
 
     def _outputs(self, run: str, record: CallRecord, output: Any) -> Any:
         """Compare one module's outputs; in the `own` run, hand on the reference's values instead."""
+
         found = leaves(output, is_tensor)
         if len(found) != len(record.outputs):
             problem = f"{len(found)} output tensors, not {len(record.outputs)}"
@@ -326,9 +328,8 @@ class Session:
     def _pin(self, tensor: Tensor, reference: Any, gradient: str, record: CallRecord, kind: str) -> Tensor:
         """The reference's value with this tensor's gradient, which is compared when it arrives."""
         import mindspore as ms
-        import numpy as np
 
-        right = ms.Tensor(np.array(reference)).astype(tensor.dtype)
+        right = ms.Tensor.from_numpy(reference).astype(tensor.dtype)
         if not tensor.is_floating_point() or tensor.shape != right.shape:
             return right
         pinned = tensor + ms.ops.stop_gradient(right - tensor)
@@ -342,13 +343,12 @@ class Session:
     def _gradient(self, key: str, gradient: Tensor) -> Tensor:
         """Compare a gradient that arrives at a module's output or input, and hand on the reference's."""
         import mindspore as ms
-        import numpy as np
 
         value, reference = as_numpy(gradient), self.golden.array(key)
         record, kind = self._gradients[key]
         self._arrived.add(key)
         self._add("own", kind, record, key, value.shape, *distance(value, reference))
-        return ms.Tensor(np.array(reference)).astype(gradient.dtype)
+        return ms.Tensor.from_numpy(reference).astype(gradient.dtype)
 
     def _lost_gradients(self) -> None:
         """A gradient that the reference has and that never arrived here."""
@@ -358,9 +358,10 @@ class Session:
                 self._add("own", kind, record, key, (), largest, 0.0, "no gradient arrives" if largest else "")
 
     def _parameter_gradients(self, gradients: dict[str, Tensor]) -> None:
+        shares = Counter(self.names.values())
         for name, target in self.names.items():
             key = self.record.parameters.get(name)
-            if sum(other == target for other in self.names.values()) > 1:
+            if shares[target] > 1:  # several torch parameters in one; no gradient of theirs can be told apart
                 continue
             if target not in gradients:
                 if key is not None and self.golden.references[key].scale:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from .types import UNKNOWN, Type, join
 
 MODULE_BASES = ("torch.nn.", "torch.jit.ScriptModule", "lightning.LightningModule", "pytorch_lightning.LightningModule")
-NOT_MODULES = ("torch.nn.Parameter", "torch.nn.parameter.", "torch.nn.utils.", "torch.nn.init.")
+NOT_MODULES = ("torch.nn.parameter.", "torch.nn.utils.", "torch.nn.init.")
 
 
 @dataclass(slots=True)
@@ -57,7 +57,7 @@ class Symbols:
         return [qual, *(each for base in info.bases for each in self.bases(base, seen | {qual}))]
 
     def is_module(self, qual: str) -> bool:
-        return any(base.startswith(MODULE_BASES) and not base.startswith(NOT_MODULES) for base in self.bases(qual))
+        return any(base.startswith(MODULE_BASES) and not base.startswith(NOT_MODULES) and base != "torch.nn.Parameter" for base in self.bases(qual))
 
     def torch_base(self, qual: str) -> str:
         """The nearest base that is torch's or torchvision's own class, or ''."""

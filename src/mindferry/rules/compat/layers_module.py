@@ -41,7 +41,7 @@ def walk_tensors(cell, prefix, recurse):
         path = path[:-4].rstrip(".") if path.endswith("bn2d") and isinstance(owner, nn.BatchNorm2d) else path  # BatchNorm3d holds one
         buffers = getattr(owner, "buffer_names", ())
         held = dict(owner.parameters_and_names(expand=False))
-        held.update((name, getattr(owner, name)) for name in buffers if getattr(owner, name) is not None)
+        held.update((name, getattr(owner, name)) for name in buffers if getattr(owner, name, None) is not None)
         is_norm = isinstance(owner, BATCH_NORMS)
         for name, tensor in held.items():
             is_statistic = is_norm and name.startswith("moving_")

@@ -12,8 +12,9 @@ from .layers_module import register_buffer
 class BatchNorm1d(nn.BatchNorm1d):
     """mindspore.nn.BatchNorm1d with torch's arguments: momentum is the share of the new value, None an average over all batches."""
 
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None):
+    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, bias=True):
         super().__init__(num_features, eps, 1 - (momentum or 0.0), affine, use_batch_statistics=None if track_running_stats else True)
+        self.beta.requires_grad = bool(affine and bias)
         self.affine, self.track_running_stats, self.batches = affine, track_running_stats, 0 if momentum is None else None
 
     def construct(self, input):
@@ -27,8 +28,9 @@ class BatchNorm1d(nn.BatchNorm1d):
 class BatchNorm2d(nn.BatchNorm2d):
     """mindspore.nn.BatchNorm2d with torch's arguments: momentum is the share of the new value, None an average over all batches."""
 
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None):
+    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, bias=True):
         super().__init__(num_features, eps, 1 - (momentum or 0.0), affine, use_batch_statistics=None if track_running_stats else True)
+        self.beta.requires_grad = bool(affine and bias)
         self.affine, self.track_running_stats, self.batches = affine, track_running_stats, 0 if momentum is None else None
 
     def construct(self, input):
@@ -49,8 +51,9 @@ def cumulate(running, x, count, is_variance):
 class BatchNorm3d(nn.BatchNorm3d):
     """mindspore.nn.BatchNorm3d with torch's arguments. Its parameters are those of the two-dimensional one that it holds."""
 
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None):
-        super().__init__(num_features, eps, 1 - momentum, affine, use_batch_statistics=None if track_running_stats else True)
+    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, bias=True):
+        super().__init__(num_features, eps)
+        self.bn2d = BatchNorm2d(num_features, eps, momentum, affine, track_running_stats, bias=bias)
         self.num_features, self.eps, self.momentum, self.affine = num_features, eps, momentum, affine
 
 

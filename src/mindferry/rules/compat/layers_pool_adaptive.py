@@ -1,4 +1,5 @@
 """Adaptive, power-average, fractional and inverse pooling, from gathers and reductions that every device has."""
+# ruff: noqa: B905 (zip takes no strict= under ms.jit)
 
 import mindspore as ms
 from mindspore import nn, ops

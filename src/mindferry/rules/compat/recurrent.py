@@ -1,4 +1,5 @@
 """RNN, LSTM and GRU with torch's arguments: unbatched inputs, packed sequences and projections included."""
+# ruff: noqa: B905 (zip takes no strict= under ms.jit)
 
 import math
 
@@ -47,7 +48,15 @@ class RNN(nn.RNN):
         order_as_torch(self, num_layers, bidirectional)
 
     def construct(self, input, hx=None):
-        return run_recurrent(self, super().construct, input, hx)
+        return run_recurrent(self, self.stack, input, hx)
+
+    def stack(self, x, hx, lengths):
+        output, states = run_layers(self, x, None if hx is None else (hx,), lengths, (self.hidden_size,))
+        return output, states[0]
+
+    def step(self, x, state, weights):
+        total = x + ops.matmul(state[0], weights[1].T) + weights[3]
+        return (ops.relu(total) if self.nonlinearity == "relu" else exact_tanh(total),)
 
 
 class GRU(nn.GRU):
@@ -59,7 +68,14 @@ class GRU(nn.GRU):
         order_as_torch(self, num_layers, bidirectional)
 
     def construct(self, input, hx=None):
-        return run_recurrent(self, super().construct, input, hx)
+        return run_recurrent(self, self.stack, input, hx)
+
+    def stack(self, x, hx, lengths):
+        output, states = run_layers(self, x, None if hx is None else (hx,), lengths, (self.hidden_size,))
+        return output, states[0]
+
+    def step(self, x, state, weights):
+        return (gru_step(x, ops.matmul(state[0], weights[1].T) + weights[3], state[0]),)
 
 
 class LSTM(nn.LSTM):
@@ -86,40 +102,67 @@ class LSTM(nn.LSTM):
 
     def construct(self, input, hx=None):
         if self.proj_size:
-            return run_recurrent(self, self.project, input, hx)
+            return run_recurrent(self, self.stack, input, hx)
         return run_recurrent(self, super().construct, input, hx)
 
-    def project(self, x, hx, lengths):
-        """Step by step, each hidden state projected down. Packed sequences are run to their end."""
-        x = x.swapaxes(0, 1) if self.batch_first else x
-        suffixes = ("", "_reverse") if self.bidirectional else ("",)
-        hidden, memory = [], []
-        for layer in range(self.num_layers):
-            outputs = []
-            for index, suffix in enumerate(suffixes):
-                place = layer * len(suffixes) + index
-                h = ops.zeros((x.shape[1], self.proj_size), x.dtype) if hx is None else hx[0][place]
-                c = ops.zeros((x.shape[1], self.hidden_size), x.dtype) if hx is None else hx[1][place]
-                steps = self.walk(x, h, c, f"l{layer}{suffix}", suffix == "_reverse")
-                outputs.append(steps[0])
-                hidden.append(steps[1])
-                memory.append(steps[2])
-            x = ops.cat(outputs, -1) if len(outputs) > 1 else outputs[0]
-            if self.dropout and layer < self.num_layers - 1:
-                x = self.dropout_op(x)
-        return x.swapaxes(0, 1) if self.batch_first else x, (ops.stack(hidden), ops.stack(memory))
+    def stack(self, x, hx, lengths):
+        return run_layers(self, x, hx, lengths, (self.proj_size, self.hidden_size))
 
-    def walk(self, x, h, c, name, is_reverse):
-        weights = [getattr(self, f"weight_{kind}_{name}") for kind in ("ih", "hh", "hr")]
-        bias = getattr(self, f"bias_ih_{name}") + getattr(self, f"bias_hh_{name}") if self.bias else 0
+    def step(self, x, state, weights):
+        h, c = lstm_step(x + ops.matmul(state[0], weights[1].T) + weights[3], state[1])
+        return ops.matmul(h, weights[4].T), c
+
+
+def run_layers(cell, x, hx, lengths, sizes):
+    """Stacked recurrent layers, step by step: (outputs, final states). `sizes` are the widths of the states."""
+    x = x.swapaxes(0, 1) if cell.batch_first else x
+    suffixes = ("", "_reverse") if cell.bidirectional else ("",)
+    finals = []
+    for layer in range(cell.num_layers):
         outputs = []
-        for step in range(x.shape[0]):
-            gates = ops.matmul(x[x.shape[0] - 1 - step if is_reverse else step], weights[0].T) + ops.matmul(h, weights[1].T) + bias
-            i, f, g, o = ops.chunk(gates, 4, -1)
-            c = ops.sigmoid(f) * c + ops.sigmoid(i) * exact_tanh(g)
-            h = ops.matmul(ops.sigmoid(o) * exact_tanh(c), weights[2].T)
-            outputs.append(h)
-        return ops.stack(outputs[::-1] if is_reverse else outputs), h, c
+        for index, suffix in enumerate(suffixes):
+            place = layer * len(suffixes) + index
+            state = tuple(ops.zeros((x.shape[1], size), x.dtype) if hx is None else hx[k][place] for k, size in enumerate(sizes))
+            output, state = walk_steps(cell, x, state, lengths, f"l{layer}{suffix}", suffix == "_reverse")
+            outputs.append(output)
+            finals.append(state)
+        x = ops.cat(outputs, -1) if len(outputs) > 1 else outputs[0]
+        if cell.dropout and layer < cell.num_layers - 1:
+            x = cell.dropout_op(x)
+    states = tuple(ops.stack([final[k] for final in finals]) for k in range(len(sizes)))
+    return x.swapaxes(0, 1) if cell.batch_first else x, states
+
+
+def walk_steps(cell, x, state, lengths, name, is_reverse):
+    """One layer in one direction. A sequence that is over keeps its state and puts out zeros."""
+    weights = [getattr(cell, f"{kind}_{name}", 0) for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")]
+    inputs, count = ops.matmul(x, weights[0].T) + weights[2], x.shape[0]
+    outputs = []
+    for index in range(count):
+        time = count - 1 - index if is_reverse else index
+        new = cell.step(inputs[time], state, weights)
+        if lengths is None:
+            state = new
+            outputs.append(state[0])
+        else:
+            runs = (lengths > time).astype(x.dtype).expand_dims(1)
+            state = tuple(runs * after + (1 - runs) * before for after, before in zip(new, state))
+            outputs.append(state[0] * runs)
+    return ops.stack(outputs[::-1] if is_reverse else outputs), state
+
+
+def gru_step(from_input, from_hidden, h):
+    """torch's GRU: the new value is gated before it meets the reset."""
+    (reset, update, new), (h_reset, h_update, h_new) = ops.chunk(from_input, 3, -1), ops.chunk(from_hidden, 3, -1)
+    new = exact_tanh(new + ops.sigmoid(reset + h_reset) * h_new)
+    return new + ops.sigmoid(update + h_update) * (h - new)
+
+
+def lstm_step(gates, c):
+    """torch's LSTM: gates in the order input, forget, cell, output."""
+    i, f, g, o = ops.chunk(gates, 4, -1)
+    c = ops.sigmoid(f) * c + ops.sigmoid(i) * exact_tanh(g)
+    return ops.sigmoid(o) * exact_tanh(c), c
 
 
 def exact_tanh(x):
@@ -162,10 +205,7 @@ class GRUCell(nn.GRUCell):
     def construct(self, input, hx=None):
         h = start_state(self, input, hx)
         from_input, from_hidden = gates_of(self, input, h)
-        (reset, update, new), (h_reset, h_update, h_new) = ops.chunk(from_input, 3, -1), ops.chunk(from_hidden, 3, -1)
-        update = ops.sigmoid(update + h_update)
-        new = exact_tanh(new + ops.sigmoid(reset + h_reset) * h_new)
-        return new + update * (h - new)
+        return gru_step(from_input, from_hidden, h)
 
 
 class LSTMCell(nn.LSTMCell):
@@ -178,6 +218,4 @@ class LSTMCell(nn.LSTMCell):
     def construct(self, input, hx=None):
         h, c = (start_state(self, input, None), start_state(self, input, None)) if hx is None else (hx[0], hx[1])
         from_input, from_hidden = gates_of(self, input, h)
-        i, f, g, o = ops.chunk(from_input + from_hidden, 4, -1)
-        c = ops.sigmoid(f) * c + ops.sigmoid(i) * exact_tanh(g)
-        return ops.sigmoid(o) * exact_tanh(c), c
+        return lstm_step(from_input + from_hidden, c)

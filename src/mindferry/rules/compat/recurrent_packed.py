@@ -1,4 +1,5 @@
 """torch.nn.utils.rnn: sequences of different lengths in one tensor."""
+# ruff: noqa: B905 (zip takes no strict= under ms.jit)
 
 import mindspore as ms
 import numpy as np
@@ -44,7 +45,7 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True,
     """torch.nn.utils.rnn.pack_padded_sequence."""
     x = input.swapaxes(0, 1) if batch_first else input
     lengths = whole_numbers(lengths)
-    if enforce_sorted and any(first < second for first, second in zip(lengths, lengths[1:])):
+    if enforce_sorted and sorted(lengths, reverse=True) != lengths:
         raise RuntimeError("`lengths` must be sorted in decreasing order when `enforce_sorted` is True; pass enforce_sorted=False to sort them")
     if not enforce_sorted:
         order = np.argsort([-length for length in lengths], kind="stable") if sorted_indices is None else sorted_indices.asnumpy()

@@ -103,7 +103,7 @@ rule("torch.nn.UpsamplingNearest2d", to="compat.UpsamplingNearest2d", args="size
     Case("nn.UpsamplingNearest2d(scale_factor=2)", "ms_compat.UpsamplingNearest2d(scale_factor=2)", shapes=((2, 3, 4, 5),)),
 ])  # fmt: skip
 
-for name, count in (("_single", 1), ("_pair", 2), ("_triple", 3), ("_quadruple", 4)):
+for name in ("_single", "_pair", "_triple", "_quadruple"):
     rule(f"torch.nn.modules.utils.{name}", to=f"compat.{name}", args="x", like=f"compat.{name}", cases=[
         Case(f"torch.nn.modules.utils.{name}(3)[-1] * x", f"ms_compat.{name}(3)[-1] * x", shapes=((2, 3),)),
     ])  # fmt: skip

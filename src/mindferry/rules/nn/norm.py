@@ -23,7 +23,7 @@ for rank, shape in ((1, (4, 8, 5)), (2, (4, 8, 5, 5)), (3, (4, 8, 3, 4, 5))):
         to=f"mindspore.nn.{name}",
         args=ARGS,
         drop="device",
-        only={"track_running_stats": "True", "dtype": "None"},
+        only={"track_running_stats": "True", "bias": "True", "dtype": "None"},
         like=f"compat.{name}",
         params=NAMES if rank < 3 else {key: f"bn2d.{value}" for key, value in NAMES.items()},
         differs="momentum is the share of the old value: 0.9 for torch's 0.1",
@@ -34,6 +34,8 @@ for rank, shape in ((1, (4, 8, 5)), (2, (4, 8, 5, 5)), (3, (4, 8, 3, 4, 5))):
             Case(f"nn.{name}(8, affine=False)", f"nn.{name}(8, affine=False)", shapes=(shape,)),
             Case(f"nn.{name}(8, track_running_stats=False).eval()", f"ms_compat.{name}(8, track_running_stats=False).set_train(False)",
                  shapes=(shape,)),
+            Case(f"nn.{name}(8, momentum=None)", f"ms_compat.{name}(8, momentum=None)", shapes=(shape,)),
+            Case(f"nn.{name}(8, bias=False)", f"ms_compat.{name}(8, bias=False)", shapes=(shape,)),
             Case(f"nn.{name}(*[8])", f"ms_compat.{name}(*[8])", shapes=(shape,)),
         ],
     )(_batch_norm)  # fmt: skip

@@ -36,12 +36,16 @@ class Names:
     def __init__(self, context: Context) -> None:
         self.context = context
         self._uses: dict[ast.AST, dict[str, list[ast.Name]]] = {}
-        for node in context.source.nodes:
+        self._scopes: dict[ast.AST, ast.AST] = {}
+        tree, parents = context.source.tree, context.parents
+        for node in context.source.nodes:  # parents first
+            parent = parents.get(node, tree)
+            scope = self._scopes[node] = parent if isinstance(parent, FUNCTIONS) else self._scopes.get(parent, tree)
             if isinstance(node, ast.Name):
-                self._uses.setdefault(self.scope(node), {}).setdefault(node.id, []).append(node)
+                self._uses.setdefault(scope, {}).setdefault(node.id, []).append(node)
 
     def scope(self, node: ast.AST) -> ast.AST:
-        return self.context.enclosing(node, *FUNCTIONS) or self.context.source.tree
+        return self._scopes.get(node, self.context.source.tree)
 
     def is_loaded_after(self, name: str, node: ast.expr) -> bool:
         """Whether the name is read once `node` has been evaluated: further down, or in the next round of a loop."""

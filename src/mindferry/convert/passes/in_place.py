@@ -32,6 +32,7 @@ class Change:
     suffix: str = ""  # of the target's text
 
 
+CHANGING = frozenset({ast.Attribute, ast.Expr, ast.Call, ast.AugAssign, ast.Assign})
 _changes: dict[int, list[Change]] = {}
 
 
@@ -40,14 +41,18 @@ def prepare(context: Context) -> None:
     changes = _changes.setdefault(id(context), [])
     names: Names | None = None
     inner: set[ast.Call] = set()
-    for node in context.source.nodes:
-        if isinstance(node, ast.Attribute) and node.attr == "data":
-            _strip_data(context, node)
-        elif isinstance(node, ast.Attribute) and node.attr == "grad" and context.reading.type(node.value).is_tensor:
-            names = names or Names(context)
-            _check_gradient(context, names, node)
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            _plan_flag(context, node.value)
+    for node in [each for each in context.source.nodes if type(each) in CHANGING]:
+        if isinstance(node, ast.Attribute):
+            if node.attr == "data":
+                _strip_data(context, node)
+            elif node.attr == "grad" and context.reading.type(node.value).is_tensor:
+                names = names or Names(context)
+                _check_gradient(context, names, node)
+            continue
+        if isinstance(node, ast.Expr):
+            if isinstance(node.value, ast.Call):
+                _plan_flag(context, node.value)
+            continue
         changed = _changed(context, node)
         if changed is None:
             continue
@@ -69,6 +74,9 @@ def prepare(context: Context) -> None:
 def _changed(context: Context, node: ast.AST) -> ast.expr | None:
     """What the node changes in place, if it is a tensor."""
     if isinstance(node, ast.Call):
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        if not name.endswith("_") and not _is_true(node, "inplace"):
+            return None
         api, receiver = api_of(node.func, context.reading, context.rules)
         if is_in_place(api) and api.rpartition(".")[2] not in MARKS_ONLY:
             return receiver if receiver is not None else node.args[0] if node.args else None
@@ -300,6 +308,8 @@ _added: weakref.WeakKeyDictionary[Source, list[tuple[ast.Assign, ast.Expr | None
 
 def _plan_flag(context: Context, call: ast.Call) -> None:
     """`p.requires_grad_(False)` as a statement sets the parameter's attribute."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "requires_grad_":
+        return
     api, receiver = api_of(call.func, context.reading, context.rules)
     if api == "torch.Tensor.requires_grad_" and isinstance(receiver, ast.Name | ast.Attribute | ast.Subscript):
         if isinstance(receiver, ast.Name) and Names(context).binding(receiver).how == "fresh":

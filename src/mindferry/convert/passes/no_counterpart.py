@@ -13,14 +13,20 @@ JOINT = re.compile(rb"\s+(?:and|or)\s+")
 NOT_COMPILED = "compat.uncompiled"  # what the rules of torch's compiler decorators stand for
 
 
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+LOOKED_AT = frozenset({ast.Assign, ast.BoolOp, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef})
+
+
 def prepare(context: Context) -> None:
     for node in context.source.nodes:
-        if _is_setting(context, node):
-            context.handled |= set(ast.walk(node))
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if type(node) not in LOOKED_AT:
+            continue
+        if isinstance(node, Definition):
             for decorator in node.decorator_list:
                 if _is_idle(context, decorator):
                     context.handled |= set(ast.walk(decorator))
+        elif _is_setting(context, node):
+            context.handled |= set(ast.walk(node))
 
 
 def _is_setting(context: Context, node: ast.AST) -> bool:
@@ -37,12 +43,12 @@ def _is_idle(context: Context, decorator: ast.expr) -> bool:
 
 def finish(context: Context) -> None:
     source, edits = context.source, context.edits
-    for node in source.nodes:
+    for node in [each for each in source.nodes if type(each) in LOOKED_AT]:
         if isinstance(node, ast.Assign) and _is_setting(context, node):
             _remove_setting(context, node)
         elif isinstance(node, ast.BoolOp):
             _remove_constants(context, node)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        elif isinstance(node, Definition):
             for decorator in node.decorator_list:
                 if _is_idle(context, decorator):
                     end = source.line_end(source.end(decorator))

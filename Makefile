@@ -1,9 +1,10 @@
 # make demo: migrate the bundled example. make test: everything that CI checks. Both install what they need.
+# The long sweeps (conformance, zoo, fuzz, benchmarks) write generated files that are committed.
 PYTHON ?= python3.11
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: setup demo test lint conformance clean
+.PHONY: setup demo test lint fuzz conformance zoo benchmarks clean
 
 setup: $(VENV)/.done
 
@@ -22,6 +23,18 @@ lint: setup
 
 conformance: setup
 	$(BIN)/python -m mindferry.conformance
+
+zoo: setup
+	$(BIN)/python -m pip install --quiet --no-deps timm==1.0.30
+	$(BIN)/python -m mindferry.conformance.zoo --zoo torchvision
+	$(BIN)/python -m mindferry.conformance.zoo --zoo timm
+
+fuzz: setup
+	$(BIN)/python fuzz/weights.py --seconds 3600
+
+benchmarks: setup
+	$(BIN)/python benchmarks/weights.py --gb 1 4
+	$(BIN)/python benchmarks/verify.py
 
 clean:
 	rm -rf build .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,1 @@
+"""torch.distributed and data-parallel wrappers: mindspore.communication, started by msrun."""

@@ -72,7 +72,8 @@ def _samples(entry: Any) -> Iterator[ModuleSample]:
                 f"import torch\n\n\ndef build({_parameters(builder)}):\n    return torch.{entry.name}({made})\n\n\n"
                 f"def call({', '.join(filter(None, [f'net: torch.{entry.name}', _parameters(caller)]))}):\n    return net({given})\n"
             )
-            yield ModuleSample(source, builder.tensors, caller.tensors, training)
+            made_from = [each.float() if each.is_floating_point() else each for each in builder.tensors]
+            yield ModuleSample(source, made_from, caller.tensors, training)
 
 
 def _arguments(writer: Writer, given: Any) -> str:

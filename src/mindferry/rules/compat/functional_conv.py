@@ -17,6 +17,14 @@ def per_axis(value, rank):
     return (value,) * rank
 
 
+def last_first(pairs):
+    """Pairs for each axis as one flat tuple, the last axis first."""
+    flat = ()
+    for low, high in pairs:
+        flat = (low, high) + flat
+    return flat
+
+
 def convolve(input, weight, bias, stride, padding, dilation, groups):
     """A convolution over the last one, two or three dimensions; the batch dimension may be missing."""
     rank = weight.ndim - 2
@@ -28,7 +36,7 @@ def convolve(input, weight, bias, stride, padding, dilation, groups):
     else:
         pads = [(each, each) for each in per_axis(padding, rank)]
     if any(low != high for low, high in pads) or rank != 2:
-        x = pad(x, tuple(number for pair in reversed(pads) for number in pair))
+        x = pad(x, last_first(pads))
         pads = [(0, 0)] * rank
     y = _convolve_padded(x, weight, stride, pads, dilation, groups)
     y = y if bias is None else y + bias.reshape((1, -1) + (1,) * rank)
@@ -88,7 +96,7 @@ def conv_transpose(input, weight, bias, stride, padding, output_padding, groups,
     turned = turned.reshape((groups * each_out, channels // groups) + kernel)
     reach = [d * (k - 1) - p for d, k, p in zip(dilation, kernel, padding)]
     x = spaced(x, stride)
-    x = pad(x, tuple(number for low, more in reversed(list(zip(reach, extra))) for number in (low, low + more)))
+    x = pad(x, last_first([(low, low + more) for low, more in zip(reach, extra)]))
     y = convolve(x, turned, bias, 1, 0, dilation, groups)
     return y.squeeze(0) if input.ndim == rank + 1 else y
 
@@ -144,13 +152,13 @@ def pad_constant(x, axis, low, high, value):
     start, end = max(-low, 0), x.shape[axis] - max(-high, 0)
     if start or end != x.shape[axis]:
         x = narrow(x, axis, start, max(end - start, 0))
-
-    def block(size):
-        return ops.full(x.shape[:axis] + (size,) + x.shape[axis + 1 :], value, dtype=x.dtype)
-
-    parts = [*([block(low)] if low > 0 else []), x, *([block(high)] if high > 0 else [])]
-    parts = [each for each in parts if each.shape[axis]] or parts[:1]
-    return ops.cat(parts, axis) if len(parts) > 1 else parts[0]
+    if low > 0:
+        before = ops.full(x.shape[:axis] + (low,) + x.shape[axis + 1 :], value, dtype=x.dtype)
+        x = ops.cat((before, x), axis) if x.shape[axis] else before
+    if high > 0:
+        after = ops.full(x.shape[:axis] + (high,) + x.shape[axis + 1 :], value, dtype=x.dtype)
+        x = ops.cat((x, after), axis) if x.shape[axis] else after
+    return x
 
 
 def window_table(spatial, kernel, stride, padding, dilation, ceil_mode=False):

@@ -118,7 +118,11 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
 def _all_corners(corners):
     result = [[]]
     for options in corners:
-        result = [[*start, option] for start in result for option in options]
+        longer = []
+        for start in result:
+            for option in options:
+                longer.append([*start, option])
+        result = longer
     return result
 
 

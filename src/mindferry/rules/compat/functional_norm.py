@@ -117,8 +117,10 @@ def local_response_norm(input, size, alpha=0.0001, beta=0.75, k=1.0):
     """torch.nn.functional.local_response_norm."""
     if not input.size:
         return input
-    squares = pad(ops.square(input).unsqueeze(1).swapaxes(1, 2).squeeze(2), (0, 0) * (input.ndim - 2) + (size // 2, (size - 1) // 2))
-    total = sum(ops.narrow(squares, 1, start, input.shape[1]) for start in range(size))
+    squares = pad(ops.square(input), (0, 0) * (input.ndim - 2) + (size // 2, (size - 1) // 2))
+    total = ops.narrow(squares, 1, 0, input.shape[1])
+    for start in range(1, size):
+        total = total + ops.narrow(squares, 1, start, input.shape[1])
     return input / ops.pow(k + alpha * total / size, beta)
 
 

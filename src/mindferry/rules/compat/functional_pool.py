@@ -73,7 +73,7 @@ def avg_pool(input, rank, kernel_size, stride, padding, ceil_mode, count_include
     steps = kernel if stride is None or stride == [] or stride == () else per_axis(stride, rank)
     pads, spatial = per_axis(padding, rank), input.shape[-rank:]
     outputs, table = window_table(spatial, kernel, steps, pads, (1,) * rank, ceil_mode)
-    counts = (table >= 0).sum(1)
+    counts = np.sum(table >= 0, 1)
     if divisor_override:
         counts = np.full(len(table), divisor_override)
     elif count_include_pad:  # padding counts, what lies beyond it doesn't
@@ -89,7 +89,7 @@ def avg_pool(input, rank, kernel_size, stride, padding, ceil_mode, count_include
         return ops.zeros(lead + outputs, input.dtype)
     values, inside, _ = window_values(input, rank, table)
     total = ops.where(inside, values, ops.zeros_like(values)).sum(axis=-1)
-    return (total / ms.Tensor(counts.reshape(-1).astype(np.float32)).astype(input.dtype)).reshape(lead + outputs)
+    return (total * ms.Tensor((1 / counts).reshape(-1).astype(np.float32))).astype(input.dtype).reshape(lead + outputs)
 
 
 def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):

@@ -158,6 +158,19 @@ rule(F + "adaptive_avg_pool2d", to="mindspore.ops.adaptive_avg_pool2d", args="in
 ])  # fmt: skip
 
 
+@rule(F + "grid_sample", to="mindspore.ops.grid_sample", args="input grid mode padding_mode align_corners", like="compat.grid_sample", cases=[
+    Case("F.grid_sample(x, y.tanh(), align_corners=False)", "ops.grid_sample(x, ops.tanh(y), align_corners=False)",
+         shapes=((2, 3, 8, 8), (2, 4, 4, 2))),
+    Case("F.grid_sample(x, y.tanh(), mode='nearest', padding_mode='border')",
+         "ops.grid_sample(x, ops.tanh(y), mode='nearest', padding_mode='border')", shapes=((2, 3, 8, 8), (2, 4, 4, 2))),
+    Case("F.grid_sample(x, y.tanh(), mode='bicubic')", "ms_compat.grid_sample(x, ops.tanh(y), mode='bicubic')",
+         shapes=((2, 3, 8, 8), (2, 4, 4, 2))),
+])  # fmt: skip
+def grid_sample(call: Call) -> None:
+    if call.literal("mode", "bilinear") not in ("bilinear", "nearest"):
+        call.use_like()
+
+
 def _loss(
     name: str, args: str, before: str, after: str, helper_before: str, helper_after: str, shapes: tuple[str, ...], **more: object
 ) -> None:

@@ -46,13 +46,15 @@ def test_an_init_function_draws_from_torchs_distribution(call: str, start: str, 
             assert np.isclose(moment(theirs), moment(ours), rtol=0.1, atol=atol), (target, moment)
 
 
-@pytest.mark.parametrize("layer", ["LazyLinear(4)", "LazyConv2d(4, 3)", "LazyConvTranspose1d(4, 3)", "LazyBatchNorm2d()", "LazyInstanceNorm1d(affine=True)"])
+@pytest.mark.parametrize(
+    "layer", ["LazyLinear(4)", "LazyConv2d(4, 3)", "LazyConvTranspose1d(4, 3)", "LazyBatchNorm2d()", "LazyInstanceNorm1d(affine=True)"]
+)
 def test_a_lazy_layer_learns_its_size_from_the_first_input(layer: str, both: Both) -> None:
     rank = 2 if "2d" in layer else 1
     body = f"""
 def run():
     m = nn.{layer}
-    y = m(torch.ones(2, 3{', 6' * rank}))
+    y = m(torch.ones(2, 3{", 6" * rank}))
     return tuple(y.shape), [(n, tuple(p.shape)) for n, p in m.named_parameters()]
 """
     theirs, ours = both(body)

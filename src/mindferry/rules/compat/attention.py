@@ -38,7 +38,9 @@ class MultiheadAttention(nn.Cell):
         if bias:
             self.out_proj.bias.set_data(ops.zeros((embed_dim,)))
 
-    def construct(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, average_attn_weights=True, is_causal=False):
+    def construct(
+        self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, average_attn_weights=True, is_causal=False
+    ):
         is_swapped = self.batch_first and query.ndim == 3
         if is_swapped:
             query, key, value = query.swapaxes(0, 1), key.swapaxes(0, 1), value.swapaxes(0, 1)

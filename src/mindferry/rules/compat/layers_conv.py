@@ -186,7 +186,9 @@ class ConvTranspose3d(nn.Cell):
         bound = 1 / math.sqrt(out_channels // groups * math.prod(self.kernel_size))
         shape = (in_channels, out_channels // groups, *self.kernel_size)
         self.weight = ms.Parameter(ms.common.initializer.initializer(ms.common.initializer.Uniform(bound), shape, dtype))
-        self.bias = ms.Parameter(ms.common.initializer.initializer(ms.common.initializer.Uniform(bound), (out_channels,), dtype)) if bias else None
+        self.bias = (
+            ms.Parameter(ms.common.initializer.initializer(ms.common.initializer.Uniform(bound), (out_channels,), dtype)) if bias else None
+        )
         self.spans = tuple((size - 1) * gap + 1 for size, gap in zip(self.kernel_size, self.dilation))
         sides = tuple(side for side in self.padding for _ in range(2))
         self.deconvolve = ops.Conv3DTranspose(in_channels, out_channels, self.spans, pad_mode="pad", pad=sides, stride=self.stride, group=groups,

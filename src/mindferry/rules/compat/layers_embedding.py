@@ -32,7 +32,9 @@ class Embedding(nn.Embedding):
         return embedding(input, self.embedding_table, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq)
 
 
-def embedding_from_pretrained(embeddings, freeze=True, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
+def embedding_from_pretrained(
+    embeddings, freeze=True, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False
+):
     """torch.nn.Embedding.from_pretrained."""
     rows, columns = embeddings.shape
     return Embedding(rows, columns, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse, embeddings, freeze)
@@ -45,7 +47,12 @@ class EmbeddingBag(nn.Cell):
                  include_last_offset=False, padding_idx=None, device=None, dtype=None):  # fmt: skip
         super().__init__()
         self.num_embeddings, self.embedding_dim, self.padding_idx, self.mode = num_embeddings, embedding_dim, padding_idx, mode
-        self.max_norm, self.norm_type, self.scale_grad_by_freq, self.include_last_offset = max_norm, norm_type, scale_grad_by_freq, include_last_offset
+        self.max_norm, self.norm_type, self.scale_grad_by_freq, self.include_last_offset = (
+            max_norm,
+            norm_type,
+            scale_grad_by_freq,
+            include_last_offset,
+        )
         self.weight = ms.Parameter(embedding_start(num_embeddings, embedding_dim, padding_idx, _weight, dtype))
 
     def construct(self, input, offsets=None, per_sample_weights=None):

@@ -60,7 +60,9 @@ class BatchNorm3d(nn.BatchNorm3d):
 class SyncBatchNorm(nn.Cell):
     """torch.nn.SyncBatchNorm on one device: a batch norm for any number of axes."""
 
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, process_group=None, device=None, dtype=None):
+    def __init__(
+        self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, process_group=None, device=None, dtype=None
+    ):
         super().__init__()
         self.num_features, self.eps, self.momentum, self.track_running_stats = num_features, eps, momentum, track_running_stats
         self.weight = ms.Parameter(ops.ones((num_features,))) if affine else None
@@ -89,19 +91,21 @@ def normalize_tracked(cell, x, axes):
         mean, variance = cell.running_mean.reshape(shape), cell.running_var.reshape(shape)
     x = (x - mean) * ops.rsqrt(variance + cell.eps)
     if cell.weight is not None:
-        x = x * cell.weight.reshape(shape) + cell.bias.reshape(shape)
-    return x
+        x = x * cell.weight.reshape(shape)
+    return x + cell.bias.reshape(shape) if cell.bias is not None else x
 
 
 class InstanceNorm(nn.Cell):
     """Each channel of each sample by itself; from operators that every device has."""
 
-    def __init__(self, rank, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None):
+    def __init__(
+        self, rank, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None, bias=True
+    ):
         super().__init__()
         self.rank, self.num_features, self.eps, self.momentum = rank, num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         self.weight = ms.Parameter(ops.ones((num_features,))) if affine else None
-        self.bias = ms.Parameter(ops.zeros((num_features,))) if affine else None
+        self.bias = ms.Parameter(ops.zeros((num_features,))) if affine and bias else None
         register_buffer(self, "running_mean", ops.zeros((num_features,)) if track_running_stats else None)
         register_buffer(self, "running_var", ops.ones((num_features,)) if track_running_stats else None)
 
@@ -114,22 +118,22 @@ class InstanceNorm(nn.Cell):
 class InstanceNorm1d(InstanceNorm):
     """torch.nn.InstanceNorm1d."""
 
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None):
-        super().__init__(1, num_features, eps, momentum, affine, track_running_stats)
+    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None, bias=True):
+        super().__init__(1, num_features, eps, momentum, affine, track_running_stats, bias=bias)
 
 
 class InstanceNorm2d(InstanceNorm):
     """torch.nn.InstanceNorm2d."""
 
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None):
-        super().__init__(2, num_features, eps, momentum, affine, track_running_stats)
+    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None, bias=True):
+        super().__init__(2, num_features, eps, momentum, affine, track_running_stats, bias=bias)
 
 
 class InstanceNorm3d(InstanceNorm):
     """torch.nn.InstanceNorm3d."""
 
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None):
-        super().__init__(3, num_features, eps, momentum, affine, track_running_stats)
+    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None, bias=True):
+        super().__init__(3, num_features, eps, momentum, affine, track_running_stats, bias=bias)
 
 
 class LayerNorm(nn.LayerNorm):

@@ -174,7 +174,9 @@ def fuse_conv_bn_eval(conv, bn, transpose=False):
     """torch.nn.utils.fusion.fuse_conv_bn_eval: one convolution that computes both."""
     bn = getattr(bn, "bn2d", bn)
     factor = bn.gamma * ops.rsqrt(bn.moving_variance + bn.eps)
-    fused = nn.Conv2d(conv.in_channels, conv.out_channels, conv.kernel_size, conv.stride, conv.pad_mode, conv.padding, conv.dilation, conv.group, True)
+    fused = nn.Conv2d(
+        conv.in_channels, conv.out_channels, conv.kernel_size, conv.stride, conv.pad_mode, conv.padding, conv.dilation, conv.group, True
+    )
     fused.weight.set_data(conv.weight * factor.reshape((-1, 1, 1, 1)))
     bias = conv.bias if conv.bias is not None else ops.zeros_like(bn.moving_mean)
     fused.bias.set_data((bias - bn.moving_mean) * factor + bn.beta)

@@ -2,8 +2,7 @@
 
 import math
 
-import mindspore as ms
-from mindspore import nn, ops
+from mindspore import nn
 
 from .functional_loss import (
     binary_cross_entropy,
@@ -131,7 +130,8 @@ class BCEWithLogitsLoss(nn.Cell):
 
     def construct(self, input, target):
         return binary_cross_entropy_with_logits(
-            input, target,
+            input,
+            target,
             weight=self.weight,
             size_average=self.size_average,
             reduce=self.reduce,
@@ -214,7 +214,8 @@ class PoissonNLLLoss(nn.Cell):
 
     def construct(self, input, target):
         return poisson_nll_loss(
-            input, target,
+            input,
+            target,
             log_input=self.log_input,
             full=self.full,
             size_average=self.size_average,
@@ -245,7 +246,9 @@ class TripletMarginLoss(nn.Cell):
 
     def construct(self, anchor, positive, negative):
         return triplet_margin_loss(
-            anchor, positive, negative,
+            anchor,
+            positive,
+            negative,
             margin=self.margin,
             p=self.norm,
             eps=self.eps,
@@ -265,7 +268,9 @@ class TripletMarginWithDistanceLoss(nn.Cell):
 
     def construct(self, anchor, positive, negative):
         return triplet_margin_with_distance_loss(
-            anchor, positive, negative,
+            anchor,
+            positive,
+            negative,
             distance_function=self.distance_function,
             margin=self.margin,
             swap=self.swap,
@@ -284,7 +289,8 @@ class NLLLoss(nn.Cell):
 
     def construct(self, input, target):
         return nll_loss(
-            input, target,
+            input,
+            target,
             weight=self.weight,
             size_average=self.size_average,
             ignore_index=self.ignore_index,
@@ -304,7 +310,8 @@ class CrossEntropyLoss(nn.Cell):
 
     def construct(self, input, target):
         return cross_entropy(
-            input, target,
+            input,
+            target,
             weight=self.weight,
             size_average=self.size_average,
             ignore_index=self.ignore_index,
@@ -336,7 +343,8 @@ class MultiMarginLoss(nn.Cell):
 
     def construct(self, input, target):
         return multi_margin_loss(
-            input, target,
+            input,
+            target,
             p=self.norm,
             margin=self.margin,
             weight=self.weight,
@@ -354,22 +362,7 @@ class CTCLoss(nn.Cell):
         self.blank, self.reduction, self.zero_infinity = blank, reduction, zero_infinity
 
     def construct(self, log_probs, targets, input_lengths, target_lengths):
-        loss = ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, "none", self.zero_infinity)
-        loss = loss + softmax_gradient(log_probs, input_lengths, loss)
-        if self.reduction == "mean":
-            lengths = target_lengths if isinstance(target_lengths, ms.Tensor) else ms.Tensor(target_lengths)
-            return (loss / ops.maximum(lengths, ops.ones_like(lengths)).astype(loss.dtype)).mean()
-        return loss.sum() if self.reduction == "sum" else loss
-
-
-def softmax_gradient(log_probs, lengths, loss):
-    """Zero, with the gradient that torch adds to that of the CTC loss: it takes log_probs for the result of a log_softmax."""
-    x = log_probs if log_probs.ndim == 3 else log_probs.expand_dims(1)
-    lengths = (lengths if isinstance(lengths, ms.Tensor) else ms.Tensor(lengths)).reshape((1, -1))
-    runs = ops.arange(x.shape[0]).expand_dims(1) < lengths
-    total = (ops.exp(x) * runs.astype(x.dtype).expand_dims(-1)).sum((0, 2)) * (loss != 0).astype(x.dtype)
-    total = total - ops.stop_gradient(total)
-    return total if log_probs.ndim == 3 else total.squeeze(0)
+        return ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity)
 
 
 class LinearCrossEntropyLoss(nn.Cell):
@@ -387,4 +380,13 @@ class LinearCrossEntropyLoss(nn.Cell):
         logits = self.linear(input)
         if self.out_features:
             logits = logits.reshape((*logits.shape[:-1], self.num_classes, *self.out_features))
-        return cross_entropy(logits, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction, label_smoothing=self.label_smoothing)
+        return cross_entropy(
+            logits, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction, label_smoothing=self.label_smoothing
+        )
+
+
+class LinearCrossEntropyOptions:
+    """torch.nn.LinearCrossEntropyOptions: how torch cuts the computation into chunks, which changes no result."""
+
+    def __init__(self, *args, **kwargs):
+        self.options = (args, kwargs)

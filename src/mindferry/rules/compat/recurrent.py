@@ -43,7 +43,16 @@ class RNN(nn.RNN):
 
     def __init__(self, input_size, hidden_size, num_layers=1, nonlinearity="tanh", bias=True, batch_first=False, dropout=0.0, bidirectional=False,
                  device=None, dtype=None):  # fmt: skip
-        super().__init__(input_size, hidden_size, num_layers, bool(bias), bool(batch_first), float(dropout), bool(bidirectional), nonlinearity=nonlinearity)
+        super().__init__(
+            input_size,
+            hidden_size,
+            num_layers,
+            bool(bias),
+            bool(batch_first),
+            float(dropout),
+            bool(bidirectional),
+            nonlinearity=nonlinearity,
+        )
         self.input_size, self.nonlinearity, self.bias = input_size, nonlinearity, bias
         order_as_torch(self, num_layers, bidirectional)
 
@@ -62,7 +71,9 @@ class RNN(nn.RNN):
 class GRU(nn.GRU):
     """mindspore.nn.GRU with torch's arguments."""
 
-    def __init__(self, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False, device=None, dtype=None):
+    def __init__(
+        self, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False, device=None, dtype=None
+    ):
         super().__init__(input_size, hidden_size, num_layers, bool(bias), bool(batch_first), float(dropout), bool(bidirectional))
         self.input_size, self.bias = input_size, bias
         order_as_torch(self, num_layers, bidirectional)
@@ -94,7 +105,11 @@ class LSTM(nn.LSTM):
         for layer in range(self.num_layers):
             for suffix in ("", "_reverse") if self.bidirectional else ("",):
                 width = input_size if layer == 0 else proj_size * directions
-                for kind, shape in (("ih", (4 * hidden_size, width)), ("hh", (4 * hidden_size, proj_size)), ("hr", (proj_size, hidden_size))):
+                for kind, shape in (
+                    ("ih", (4 * hidden_size, width)),
+                    ("hh", (4 * hidden_size, proj_size)),
+                    ("hr", (proj_size, hidden_size)),
+                ):
                     name = f"weight_{kind}_l{layer}{suffix}"
                     if kind != "hr":
                         delattr(self, name)

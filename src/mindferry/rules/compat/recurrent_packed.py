@@ -1,5 +1,4 @@
 """torch.nn.utils.rnn: sequences of different lengths in one tensor."""
-# ruff: noqa: B905 (zip takes no strict= under ms.jit)
 
 import mindspore as ms
 import numpy as np
@@ -11,7 +10,10 @@ class PackedSequence:
 
     def __init__(self, data, batch_sizes=None, sorted_indices=None, unsorted_indices=None):
         self.data, self.batch_sizes = data, batch_sizes
-        self.sorted_indices, self.unsorted_indices = sorted_indices, invert(sorted_indices) if unsorted_indices is None else unsorted_indices
+        self.sorted_indices, self.unsorted_indices = (
+            sorted_indices,
+            invert(sorted_indices) if unsorted_indices is None else unsorted_indices,
+        )
 
     def __iter__(self):
         return iter((self.data, self.batch_sizes, self.sorted_indices, self.unsorted_indices))
@@ -46,7 +48,9 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True,
     x = input.swapaxes(0, 1) if batch_first else input
     lengths = whole_numbers(lengths)
     if enforce_sorted and sorted(lengths, reverse=True) != lengths:
-        raise RuntimeError("`lengths` must be sorted in decreasing order when `enforce_sorted` is True; pass enforce_sorted=False to sort them")
+        raise RuntimeError(
+            "`lengths` must be sorted in decreasing order when `enforce_sorted` is True; pass enforce_sorted=False to sort them"
+        )
     if not enforce_sorted:
         order = np.argsort([-length for length in lengths], kind="stable") if sorted_indices is None else sorted_indices.asnumpy()
         sorted_indices = ms.Tensor(order, ms.int64)

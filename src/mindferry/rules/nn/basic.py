@@ -1,6 +1,5 @@
 """Linear layers, Identity, and layers that only move values."""
 
-
 from .. import Case, rule
 from .._call import Call
 

@@ -13,7 +13,6 @@ rule("torch.nn.Dropout", to="mindspore.nn.Dropout", args="p inplace", positional
 
 for name, shape in (("Dropout1d", (4, 20, 5)), ("Dropout2d", (4, 20, 3, 3)), ("Dropout3d", (4, 20, 2, 2, 2)),
                     ("FeatureAlphaDropout", (4, 20, 3)), ("AlphaDropout", (20, 30))):  # fmt: skip
-
     rule(f"torch.nn.{name}", to=f"compat.{name}", args="p inplace", like=f"compat.{name}", cases=[
         Case(f"nn.{name}()", f"ms_compat.{name}()", shapes=(shape,), random=True),
         Case(f"nn.{name}(0.2, inplace=True)", f"ms_compat.{name}(0.2, inplace=True)", shapes=(shape,), random=True),

@@ -24,7 +24,13 @@ def _write(call: Call, build: str | None) -> None:
     node = call.given.get("tensor")
     if isinstance(node, ast.Attribute) and node.attr == "data":
         node = node.value
-    if build is None or not isinstance(node, ast.Attribute) or node.attr not in ("weight", "bias") or not _is_path(node) or call.has("generator"):
+    if (
+        build is None
+        or not isinstance(node, ast.Attribute)
+        or node.attr not in ("weight", "bias")
+        or not _is_path(node)
+        or call.has("generator")
+    ):
         call.use_like()
         return
     target = call.of(node)
@@ -44,7 +50,9 @@ def _init(name: str, args: str, build: Callable[[Call], str | None], *cases: tup
         written = [Case(f"[nn.init.{spelled}(m.weight{text}) {LINEAR}", f"[m.weight.set_data(initializer.initializer({after}, m.weight.shape, m.weight.dtype)) {DENSE}"
                         if after else f"[ms_compat.init_{name}(m.weight{text}) {DENSE}", random=True) for text, after in cases]  # fmt: skip
         written.append(Case(f"nn.init.{spelled}(x{cases[0][0]})", f"ms_compat.init_{name}(x{cases[0][0]})", shapes=((3, 4),), random=True))
-        rule(f"torch.nn.init.{spelled}", to=target, args=f"tensor {args}".strip(), like=target, cases=written)(lambda call: _write(call, build(call)))
+        rule(f"torch.nn.init.{spelled}", to=target, args=f"tensor {args}".strip(), like=target, cases=written)(
+            lambda call: _write(call, build(call))
+        )
 
 
 def _kaiming(call: Call, kind: str) -> str | None:

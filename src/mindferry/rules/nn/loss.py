@@ -52,7 +52,9 @@ def _helper(name: str, args: str, *cases: tuple[str, tuple[str, ...]], gradient:
     written = []
     for text, inputs in cases:
         apply = f"({', '.join('xyzw'[: 2 if len(inputs) < 4 else 3])})" if "z" in text.replace("size", "").replace("zero", "") else ""
-        written.append(Case(f"nn.{name}({text}){apply}", f"ms_compat.{name}({text}){apply}", inputs=inputs, gradient=gradient and not apply))
+        written.append(
+            Case(f"nn.{name}({text}){apply}", f"ms_compat.{name}({text}){apply}", inputs=inputs, gradient=gradient and not apply)
+        )
     rule(f"torch.nn.{name}", to=f"compat.{name}", args=args, like=f"compat.{name}", cases=written)
 
 
@@ -72,14 +74,25 @@ _helper("KLDivLoss", f"{OLD} log_target",
 SIGNS = ("float32[4,5]", "int64[4,5](-1,2)")
 _helper("SoftMarginLoss", OLD, ("", SIGNS), ("reduction='none'", SIGNS))
 _helper("MultiLabelSoftMarginLoss", f"weight {OLD}", ("", LOGITS), ("reduction='none'", LOGITS), ("z", (*LOGITS, "float32[5](0.5,2)")))
-_helper("HingeEmbeddingLoss", f"margin {OLD}", ("", ("float32[4,5]", "int64[4,5](-1,1)")), ("margin=0.5, reduction='sum'", ("float32[4,5]", "int64[4,5](-1,1)")))
+_helper(
+    "HingeEmbeddingLoss",
+    f"margin {OLD}",
+    ("", ("float32[4,5]", "int64[4,5](-1,1)")),
+    ("margin=0.5, reduction='sum'", ("float32[4,5]", "int64[4,5](-1,1)")),
+)
 _helper("MarginRankingLoss", f"margin {OLD}", ("", ("float32[6]", "float32[6]", "int64[6](-1,2)")),
         ("margin=0.3, reduction='none'", ("float32[6]", "float32[6]", "int64[6](-1,2)")))  # fmt: skip
 _helper("CosineEmbeddingLoss", f"margin {OLD}", ("", ("float32[6,5]", "float32[6,5]", "int64[6](-1,2)")),
         ("margin=0.3, reduction='none'", ("float32[6,5]", "float32[6,5]", "int64[6](-1,2)")))  # fmt: skip
 _helper("MultiLabelMarginLoss", OLD, ("", ("float32[3,4]", "int64[3,4](-1,4)")), ("reduction='none'", ("float32[3,4]", "int64[3,4](-1,4)")),
         ("", ("float32[4]", "int64[4](-1,4)")))  # fmt: skip
-_helper("MultiMarginLoss", f"p margin weight {OLD}", ("", LABELS), ("p=2, margin=0.5, reduction='none'", LABELS), ("weight=z", (*LABELS, "float32[5](0.5,2)")))
+_helper(
+    "MultiMarginLoss",
+    f"p margin weight {OLD}",
+    ("", LABELS),
+    ("p=2, margin=0.5, reduction='none'", LABELS),
+    ("weight=z", (*LABELS, "float32[5](0.5,2)")),
+)
 _helper("PoissonNLLLoss", "log_input full size_average eps reduce reduction", ("", ("float32[4,5]", "float32[4,5](0,5)")),
         ("full=True, reduction='none'", ("float32[4,5]", "float32[4,5](0,5)")), ("log_input=False", ("float32[4,5](0.1,3)", "float32[4,5](0,5)")))  # fmt: skip
 _helper("GaussianNLLLoss", "", ("", ("float32[4,5]", "float32[4,5]", "float32[4,5](0.1,2)")),
@@ -93,7 +106,7 @@ rule("torch.nn.TripletMarginWithDistanceLoss", to="compat.TripletMarginWithDista
 ])  # fmt: skip
 CTC = ("float32[9,2,5]", "int64[2,3](1,5)", "int64[2](8,10)", "int64[2](2,4)")
 rule("torch.nn.CTCLoss", to="compat.CTCLoss", args="blank reduction zero_infinity", like="compat.CTCLoss",
-     differs="torch's gradient takes for granted that log_softmax made the input; this one is right for any input", cases=[
+     differs="as torch's, its gradient takes for granted that log_softmax made the input", cases=[
     Case(f"nn.CTCLoss({text})(nn.LogSoftmax(-1)(x), y, z, w)", f"ms_compat.CTCLoss({text})(nn.LogSoftmax(-1)(x), y, z, w)", inputs=CTC)
     for text in ("", "reduction='sum', zero_infinity=True", "blank=0, reduction='none'")
 ])  # fmt: skip
@@ -103,6 +116,10 @@ rule("torch.nn.LinearCrossEntropyLoss", to="compat.LinearCrossEntropyLoss", args
          inputs=("float32[6,4]", "int64[6](0,5)")),
 ])  # fmt: skip
 
+rule("torch.nn.LinearCrossEntropyOptions", to="compat.LinearCrossEntropyOptions", like="compat.LinearCrossEntropyOptions", cases=[
+    Case("nn.LinearCrossEntropyLoss(4, 5, options=nn.LinearCrossEntropyOptions())",
+         "ms_compat.LinearCrossEntropyLoss(4, 5, options=ms_compat.LinearCrossEntropyOptions())", inputs=("float32[6,4]", "int64[6](0,5)")),
+])  # fmt: skip
 for name in ("_Loss", "_WeightedLoss"):
     rule(f"torch.nn.modules.loss.{name}", to=f"compat.{name[1:]}", like=f"compat.{name[1:]}", cases=[
         Case(f"torch.nn.modules.loss.{name}", f"ms_compat.{name[1:]}", runs=False, why="a base class"),

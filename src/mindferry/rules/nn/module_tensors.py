@@ -96,7 +96,11 @@ def _is_dtype(call: Call, name: str) -> bool:
 
 def _is_device(call: Call) -> bool:
     kind, text = call.kind("device"), call.reading.source.text(call.given["device"]).lower() if call.has("device") else ""
-    return kind.qual == "torch.device" or kind.kind in ("str", "int", "tensor") or any(word in text for word in ("device", "cuda", "gpu", "rank"))
+    return (
+        kind.qual == "torch.device"
+        or kind.kind in ("str", "int", "tensor")
+        or any(word in text for word in ("device", "cuda", "gpu", "rank"))
+    )
 
 
 for name in ("cuda", "cpu", "xpu", "ipu", "share_memory", "to_empty", "compile"):

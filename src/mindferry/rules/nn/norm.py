@@ -113,7 +113,11 @@ rule("torch.nn.LocalResponseNorm", to="compat.LocalResponseNorm", args="size alp
 rule("torch.nn.CrossMapLRN2d", missing="a legacy layer that cuts its window at the edge otherwise than LocalResponseNorm", strategy="equivalent",
      advice="use LocalResponseNorm")  # fmt: skip
 
-CLASSES = {"batchnorm._BatchNorm": "compat.BATCH_NORMS", "batchnorm._NormBase": "compat.BATCH_NORMS", "instancenorm._InstanceNorm": "compat.InstanceNorm"}
+CLASSES = {
+    "batchnorm._BatchNorm": "compat.BATCH_NORMS",
+    "batchnorm._NormBase": "compat.BATCH_NORMS",
+    "instancenorm._InstanceNorm": "compat.InstanceNorm",
+}
 for name, target in CLASSES.items():
     rule(f"torch.nn.modules.{name}", to=target, like=target, differs="for isinstance", cases=[
         Case(f"isinstance(x, torch.nn.modules.{name})", f"isinstance(x, ms_compat.{target[7:]})", shapes=((2, 3),), runs=False, why="a private class"),

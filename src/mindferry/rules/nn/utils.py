@@ -63,8 +63,22 @@ rule("torch.nn.quantized.FloatFunctional", to="compat.FloatFunctional", like="co
 ])  # fmt: skip
 
 PRUNE = "MindSpore has no pruning by masks"
-for name in ("l1_unstructured", "random_unstructured", "ln_structured", "random_structured", "global_unstructured", "remove", "custom_from_mask", "is_pruned"):
-    rule(f"{UTILS}.prune.{name}", missing=PRUNE, strategy="wrapper", advice="set the small weights to zero and multiply the gradients by the mask")
+for name in (
+    "l1_unstructured",
+    "random_unstructured",
+    "ln_structured",
+    "random_structured",
+    "global_unstructured",
+    "remove",
+    "custom_from_mask",
+    "is_pruned",
+):
+    rule(
+        f"{UTILS}.prune.{name}",
+        missing=PRUNE,
+        strategy="wrapper",
+        advice="set the small weights to zero and multiply the gradients by the mask",
+    )
 for name in ("register_parametrization", "remove_parametrizations", "is_parametrized"):
     rule(f"{UTILS}.parametrize.{name}", missing="a Cell's parameter can't be computed by another cell", strategy="wrapper",
          advice="write a Cell that computes the weight in construct")  # fmt: skip
@@ -72,5 +86,15 @@ rule(f"{UTILS}.parametrizations.orthogonal", missing="MindSpore has no parametri
      advice="orthogonalize the weight after each step")  # fmt: skip
 rule(f"{UTILS}.stateless.functional_call", missing="a Cell can't be called with other parameters than its own", strategy="equivalent",
      advice="load the parameters into a copy of the network, or use mindspore.value_and_grad with weights")  # fmt: skip
-rule("torch.nn.intrinsic.qat.freeze_bn_stats", missing="MindSpore has no quantization-aware training here", strategy="not needed", advice="remove it")
-rule("torch.nn.__dict__", missing="the names of mindspore.nn differ from torch.nn's", strategy="equivalent", advice="name the layers that are meant")
+rule(
+    "torch.nn.intrinsic.qat.freeze_bn_stats",
+    missing="MindSpore has no quantization-aware training here",
+    strategy="not needed",
+    advice="remove it",
+)
+rule(
+    "torch.nn.__dict__",
+    missing="the names of mindspore.nn differ from torch.nn's",
+    strategy="equivalent",
+    advice="name the layers that are meant",
+)

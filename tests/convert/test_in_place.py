@@ -152,6 +152,18 @@ def decay(tensors):
         t -= 0.5
 
 
+def spread_(t: torch.Tensor):
+    t.mul_(3)
+    t.clamp_(max=9)
+    return t
+
+
+@torch.no_grad()
+def shift(t: torch.Tensor, by):
+    t.add_(by)
+    return t
+
+
 def step(state):
     average = state["average"]
     average.mul_(0.9).add_(1)
@@ -161,6 +173,8 @@ def case(x):
     state = {"average": x + 0}
     scale(state["average"])
     decay([state["average"]])
+    spread_(state["average"])
+    shift(state["average"], 0.25)
     step(state)
     return state["average"]
 """

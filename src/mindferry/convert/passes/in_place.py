@@ -252,9 +252,25 @@ def _way(context: Context, names: Names, base: ast.Name, is_read_later: bool) ->
         return "set_data"
     if binding.how == "shared":
         return "assign"
-    if binding.how == "argument" and not is_read_later and not _is_in_forward(context, base):
+    if binding.how == "argument" and not _is_in_forward(context, base) and (not is_read_later or _is_for_the_caller(context, base)):
         return "assign"
     return "bind"
+
+
+def _is_for_the_caller(context: Context, node: ast.AST) -> bool:
+    """Without gradients, or in a function named like trunc_normal_, arguments are changed for the caller to see."""
+    function = context.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef)
+    marks: list[ast.expr] = list(getattr(function, "decorator_list", []))
+    block = context.enclosing(node, ast.With, ast.FunctionDef, ast.AsyncFunctionDef)
+    while isinstance(block, ast.With):
+        marks += [item.context_expr for item in block.items]
+        block = context.enclosing(block, ast.With, ast.FunctionDef, ast.AsyncFunctionDef)
+    apis = {context.api(each.func if isinstance(each, ast.Call) else each) for each in marks}
+    name = getattr(function, "name", "")
+    return bool(apis & NO_GRADIENTS) or (name.endswith("_") and not name.endswith("__"))
+
+
+NO_GRADIENTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
 
 
 def _is_in_forward(context: Context, node: ast.AST) -> bool:

@@ -29,7 +29,7 @@ for _name, _args, _call in (
     ("normal", "mean std generator", "(0, 0.02)"), ("uniform", "from to generator", "(-1, 1)"), ("random", "from to generator", "(0, 10)"),
     ("bernoulli", "p generator", "(0.3)"), ("exponential", "lambd generator", "(1.5)"), ("log_normal", "mean std generator", "(0, 0.5)"),
 ):  # fmt: skip
-    rule(f"torch.Tensor.{_name}_", to=f"compat.{_name}_like", args=f"self {_args}", drop="generator", cases=[
+    rule(f"torch.Tensor.{_name}_", to=f"compat.{_name}_like", args=f"self {_args}", rename={"to": "high"}, drop="generator", cases=[
         Case(f"x.clone().{_name}_{_call}", f"ms_compat.{_name}_like(x.copy(), {_call[1:-1]})", shapes=((40, 30),), random=True),
         Case(f"x.clone().{_name}_()", f"ms_compat.{_name}_like(x.copy())", shapes=((40, 30),), random=True),
     ])  # fmt: skip

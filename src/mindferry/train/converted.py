@@ -174,6 +174,7 @@ class _Player:
             }
         )
         self.link.report(self.steps[-1])
+        self.link.doing(f"step {len(self.steps) + 1}")
         if len(self.steps) >= self.wanted:
             raise EnoughSteps
 

@@ -182,6 +182,7 @@ class Recorder:
         self.steps.append({"loss": sum(losses) if losses else float("nan"), "lr": rate, "grad_norm": norm})
         self.write_sample()
         self.link.report(self.steps[-1])
+        self.link.doing(f"step {len(self.steps) + 1}")
         if len(self.steps) >= self.wanted:
             raise EnoughSteps
 
@@ -209,5 +210,5 @@ def switch_dropout_off() -> None:
         start(module, *args, **kwargs)
         module.dropout = 0.0  # its dropout happens inside the kernel
 
-    functional.scaled_dot_product_attention = attend  # type: ignore[assignment]
+    functional.scaled_dot_product_attention = attend
     torch.nn.RNNBase.__init__ = recurrent_start

@@ -84,3 +84,18 @@ def neg(call: Call) -> None:
 @rule("torch.Tensor.pow_", args="self exponent", cases=[Case("x.clone().pow_(2)", "(x.copy() ** 2)", shapes=((2, 3),))])
 def power(call: Call) -> None:
     call.replace(f"{operand(call.text('self'))} ** {operand(call.text('exponent'))}")
+
+
+def _shift(name: str, symbol: str) -> None:
+    """MindSpore's tensors have no << and >>: a shift is a product or a floor division by a power of two."""
+
+    @rule(f"torch.{name}", args="input other", cases=[
+        Case(f"torch.{name}(x, 2)", f"(x {symbol} 2 ** 2)", inputs=("int64[2,3](-50,50)",)),
+        Case(f"x.{name}(y)", f"(x {symbol} 2 ** y)", inputs=("int64[2,3](-50,50)", "int64[3](0,4)")),
+    ])  # fmt: skip
+    def shift(call: Call) -> None:
+        call.replace(f"{operand(call.text('input'))} {symbol} 2 ** {operand(call.text('other'))}")
+
+
+_shift("bitwise_left_shift", "*")
+_shift("bitwise_right_shift", "//")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 import symtable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -92,8 +94,8 @@ def render(names: set[str]) -> str:
     return HEADER + inline(names) + "\n"
 
 
-def inline(names: set[str]) -> str:
-    """The helpers with their imports, to stand in a file of their own or within another."""
+def inline(names: set[str], renamed: Mapping[str, str] | None = None) -> str:
+    """The helpers with their imports, to stand in a file of their own or within another that uses some of their names."""
     _, imports = library()
     chosen = _in_definition_order(closure(names))
     used = set().union(*(unit.uses for unit in chosen)) if chosen else set()
@@ -102,7 +104,10 @@ def inline(names: set[str]) -> str:
     for index, unit in enumerate(chosen):
         is_constant = not unit.text.startswith(("def ", "class ", "@"))
         blocks.append(("\n" if is_constant and index else "\n\n" if index else "") + unit.text)
-    return _spaced(lines) + "\n\n\n" + "".join(blocks).rstrip()
+    text = "".join(blocks).rstrip()
+    for old, new in (renamed or {}).items():
+        text = re.sub(rf"(?<![\w.]){re.escape(old)}(?!\w)(?!\s*=[^=])", new, text)
+    return _spaced(lines) + "\n\n\n" + text
 
 
 def _import_order(line: str) -> tuple[int, str]:

@@ -61,6 +61,7 @@ class Imports:
     compat_import: str = f"import {COMPAT_MODULE}"  # '' to define the helpers in the file itself
     homes: dict[str, str] = field(default_factory=dict)  # home -> name bound in this file
     compat: set[str] = field(default_factory=set)
+    renamed: dict[str, str] = field(default_factory=dict)  # helpers defined in the file itself whose names it uses already
     _taken: set[str] | None = None
 
     def spell(self, qual: str) -> str:
@@ -71,11 +72,19 @@ class Imports:
             self.compat.add(qual.split(".")[1])
             if not self.compat_import:
                 self.homes[home] = ""
-                return qual.removeprefix("compat.")
+                return self._inline_name(qual.removeprefix("compat."))
         if home not in self.homes:
             self.homes[home] = self._bind(home)
         rest = qual[len(home) + 1 :]
         return f"{self.homes[home]}.{rest}" if rest else self.homes[home]
+
+    def _inline_name(self, name: str) -> str:
+        if self._taken is None:
+            self._taken = _bound_names(self.reading)
+        head, dot, rest = name.partition(".")
+        if head in self._taken:
+            self.renamed[head] = f"ms_{head}"
+        return self.renamed.get(head, head) + dot + rest
 
     def _bind(self, home: str) -> str:
         for name, kind in self.reading.scope.names.items():
@@ -92,7 +101,7 @@ class Imports:
         bound, (form, usual) = self.homes[home], HOMES[home]
         if home == "compat":
             if not self.compat_import:
-                return inline(self.compat)
+                return inline(self.compat, self.renamed)
             return self.compat_import + ("" if bound == COMPAT_MODULE else f" as {bound}")
         return form.replace("{0}", bound).replace("{as}", "" if bound == usual else f" as {bound}")
 

@@ -25,6 +25,8 @@ ALIASES: tuple[tuple[str, str], ...] = (
     ("torchvision.ops.misc.", "torchvision.ops."),
     ("torch.optim.adam.Adam", "torch.optim.Adam"),
     ("torch.optim.optimizer.Optimizer", "torch.optim.Optimizer"),
+    ("torch.cuda.amp.GradScaler.", "torch.amp.GradScaler."),
+    ("torch.cuda.amp.grad_scaler.", "torch.cuda.amp."),
     ("torch.functional.", "torch."),
     ("torch.nn.modules.utils.", "torch.nn.modules.utils."),
 )

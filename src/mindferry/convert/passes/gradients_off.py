@@ -9,13 +9,14 @@ import tokenize
 from ..context import Context
 from ..imports import delete_statement
 
+CASTS = {"torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast", "torch.amp.autocast_mode.autocast"}
 NAMES = {"torch.no_grad", "torch.inference_mode", "torch.set_grad_enabled", "torch.autograd.no_grad"}
 
 
 def prepare(context: Context) -> None:
     for node in context.source.nodes:
-        if isinstance(node, ast.With) and len(node.items) == 1 and _is_off(node.items[0].context_expr, context):
-            context.handled |= set(ast.walk(node.items[0]))
+        if isinstance(node, ast.With) and _is_all_off(node, context):
+            context.handled |= {each for item in node.items for each in ast.walk(item)}
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for decorator in node.decorator_list:
                 if _is_off(decorator, context):
@@ -26,12 +27,21 @@ def prepare(context: Context) -> None:
 
 def _is_off(node: ast.expr, context: Context) -> bool:
     function = node.func if isinstance(node, ast.Call) else node
-    return context.api(function) in NAMES
+    return context.api(function) in NAMES | CASTS
+
+
+def _is_all_off(node: ast.With, context: Context) -> bool:
+    return all(_is_off(item.context_expr, context) and item.optional_vars is None for item in node.items)
+
+
+def _casts(item: ast.withitem, context: Context) -> bool:
+    function = item.context_expr.func if isinstance(item.context_expr, ast.Call) else item.context_expr
+    return context.api(function) in CASTS
 
 
 def finish(context: Context) -> None:
     for node in context.source.nodes:
-        if isinstance(node, ast.With) and len(node.items) == 1 and _is_off(node.items[0].context_expr, context):
+        if isinstance(node, ast.With) and _is_all_off(node, context):
             _unwrap(context, node)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for decorator in node.decorator_list:
@@ -50,7 +60,7 @@ def _unwrap(context: Context, node: ast.With) -> None:
         context.edits.replace(source.start(node), source.start(first), "")
         return
     outer, inner = source.indent(node), source.indent(first)
-    header_end = source.find_token(b":", source.end(node.items[0].context_expr), source.start(first)) + 1
+    header_end = source.find_token(b":", source.end(node.items[-1].context_expr), source.start(first)) + 1
     line_end = source.line_end(header_end)
     comment = source.data[header_end:line_end].strip()
     if comment:
@@ -68,7 +78,11 @@ def _unwrap(context: Context, node: ast.With) -> None:
             and source.data[start:].strip(b" \t")[:1] not in (b"\n", b"\r", b"")
         ):
             context.edits.replace(start, start + surplus, "")
-    _stop_gradients(context, node, outer)
+    if any(_casts(item, context) for item in node.items):
+        context.find(node, "MF203", "runs in float32 now: MindSpore casts networks, not blocks",
+                     "for mixed precision on Ascend wrap the network: `amp.auto_mixed_precision(net, 'O2')`", severity="note")  # fmt: skip
+    if not all(_casts(item, context) for item in node.items):
+        _stop_gradients(context, node, outer)
 
 
 def _last_line(node: ast.With) -> int:

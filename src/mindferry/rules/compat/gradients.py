@@ -4,7 +4,6 @@
 import contextlib
 
 import mindspore as ms
-from mindspore import ops
 
 
 def backward(forward, parameters, *inputs):
@@ -26,8 +25,21 @@ def backward(forward, parameters, *inputs):
 
 def apply_gradients(optimizer):
     """optimizer.step(): update with the gradients that have been gathered."""
-    grads = [getattr(parameter, "grad", None) for parameter in optimizer.parameters]
-    return optimizer(tuple(ops.zeros_like(p) if g is None else g for p, g in zip(optimizer.parameters, grads)))
+    return optimizer(gathered(optimizer))
+
+
+def gathered(optimizer):
+    """What backward() has added up for the optimizer's parameters; None where nothing has."""
+    return tuple(getattr(parameter, "grad", None) for parameter in optimizer.parameters)
+
+
+def closure_with_gradients(closure, optimizer):
+    """step(closure) wants the loss and its gradients; torch's closures leave the gradients on the parameters."""
+
+    def evaluate():
+        return closure(), gathered(optimizer)
+
+    return evaluate
 
 
 def clear_gradients(owner):

@@ -33,6 +33,11 @@ def _ledger(context: Context, plain: set[ast.Expr]) -> None:
             continue
         if steps.is_optimizer_method(context, node, "step") and not node.args and not node.keywords:
             _as_function(context, node, "compat.apply_gradients")
+        elif steps.is_optimizer_method(context, node, "step") and len(node.args) == 1 and not node.keywords:
+            wrap, optimizer = context.imports.spell("compat.closure_with_gradients"), context.source.text(node.func.value)
+            context.edits.before(context.source.start(node.args[0]), f"{wrap}(")
+            context.edits.after(context.source.end(node.args[0]), f", {optimizer})")
+            context.handled |= {node, node.func}
         elif steps._clears(context, node):
             _as_function(context, node, "compat.clear_gradients")
 

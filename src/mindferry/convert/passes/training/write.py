@@ -26,14 +26,14 @@ def write(context: Context, found: list[Backward]) -> None:
             call = _kept(context, each, forward)
             lines += [""]
         planned.append((each, lines, call))
-    for each, lines, call in reversed(planned):  # at one place, what is inserted later goes first
-        _insert(context, each, lines)
-        context.rewritten(each.statement, "torch.Tensor.backward", context.source.text(each.statement), call)
     retained = {statement for each in found for statement in each.retained}
     for each, _, call in planned:
         _replace(context, each, call, retained)
     for statement in sorted(retained, key=context.source.start):
         _retain(context, statement)
+    for each, lines, call in reversed(planned):  # at one place, what is inserted later goes first
+        _insert(context, each, lines)
+        context.rewritten(each.statement, "torch.Tensor.backward", context.source.text(each.statement), call)
 
 
 def _free(name: str, names: set[str]) -> str:
@@ -132,7 +132,7 @@ def _opens_block(context: Context, statement: ast.stmt) -> bool:
 
 def _replace(context: Context, each: Backward, call: str, retained: set[ast.stmt]) -> None:
     if each.place in each.lifted and each.place not in retained:
-        context.edits.replace_node(each.place, call)
+        _put(context, each.place, call)
         gone = [*each.lifted, *each.merged, each.statement]
     else:
         context.edits.replace_node(each.statement, call)
@@ -140,6 +140,17 @@ def _replace(context: Context, each: Backward, call: str, retained: set[ast.stmt
     for statement in gone:
         if statement is not each.place and statement not in retained:
             delete_statement(context.edits, statement)
+
+
+def _put(context: Context, statement: ast.stmt, text: str) -> None:
+    """From the start of its line, where an unwrapped `with` has been edited too."""
+    source = context.source
+    start = source.line_start(source.start(statement))
+    indent = source.data[start : source.start(statement)]
+    if indent.strip():
+        context.edits.replace_node(statement, text)
+    else:
+        context.edits.replace(start, source.end(statement), indent.decode("utf-8") + text)
 
 
 def _retain(context: Context, statement: ast.stmt) -> None:

@@ -1,0 +1,1 @@
+"""Mixed precision: torch.amp and torch.cuda.amp."""

@@ -47,3 +47,9 @@ for name in ("create_block_mask", "flex_attention"):
     rule(f"torch.nn.attention.flex_attention.{name}", missing="MindSpore compiles no attention variants from Python functions",
          strategy="wrapper", advice="write the variant as a mask or bias for scaled_dot_product_attention")  # fmt: skip
 rule("torch.nn.attention.SDPBackend", missing="MindSpore chooses its attention kernel itself", strategy="not needed", advice="remove it")
+rule(
+    "torch.nn.attention.sdpa_kernel",
+    missing="MindSpore chooses its attention kernel itself",
+    strategy="not needed",
+    advice="remove the with block around the attention",
+)

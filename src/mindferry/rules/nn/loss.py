@@ -124,3 +124,16 @@ for name in ("_Loss", "_WeightedLoss"):
     rule(f"torch.nn.modules.loss.{name}", to=f"compat.{name[1:]}", like=f"compat.{name[1:]}", cases=[
         Case(f"torch.nn.modules.loss.{name}", f"ms_compat.{name[1:]}", runs=False, why="a base class"),
     ])  # fmt: skip
+rule(
+    "torch.nn.NLLLoss2d",
+    to="compat.NLLLoss",
+    args="weight size_average ignore_index reduce reduction",
+    like="compat.NLLLoss",
+    cases=[Case("nn.NLLLoss2d()", "ms_compat.NLLLoss()", inputs=IMAGE)],
+)
+rule(
+    "torch.nn.AdaptiveLogSoftmaxWithLoss",
+    missing="MindSpore has no softmax over clusters of classes",
+    strategy="wrapper",
+    advice="use a Linear layer and CrossEntropyLoss, or write the clusters as a Cell",
+)

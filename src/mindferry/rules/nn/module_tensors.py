@@ -69,6 +69,15 @@ rule("torch.nn.Module.requires_grad_", to="compat.set_requires_grad", args="self
 rule("torch.nn.Module._load_from_state_dict", missing="MindSpore loads parameters by name, without a method a module",
      strategy="equivalent", advice="rename the entries of the checkpoint before load_state_dict")  # fmt: skip
 
+rule(
+    "torch.nn.Module.zero_grad",
+    to="compat.clear_gradients",
+    args="self set_to_none",
+    drop="set_to_none",
+    differs="a training loop that converts whole needs none: its gradients are new at each step",
+    cases=[Case("[m.zero_grad() for m in [nn.Tanh()]]", "[ms_compat.clear_gradients(m) for m in [nn.Tanh()]]", runs=False, why=STRUCTURE)],
+)
+
 
 @rule("torch.nn.Module.to", to="compat.cell_to", args="device dtype non_blocking", cases=[
     Case("nn.Tanh().to('cuda')(x)", "nn.Tanh()(x)", shapes=((2, 3),)),

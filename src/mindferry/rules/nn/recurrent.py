@@ -55,3 +55,7 @@ rule(f"{UTILS}.unpack_sequence", to="compat.unpack_sequence", args="packed_seque
 rule(f"{UTILS}.PackedSequence", to="compat.PackedSequence", args="data batch_sizes sorted_indices unsorted_indices", like="compat.PackedSequence", cases=[
     Case(f"{UTILS}.PackedSequence(x, y)", "ms_compat.PackedSequence(x, y)", inputs=("float32[3,2]", "int64[2]"), runs=False, why=PACKED),
 ])  # fmt: skip
+for name in ("RNNBase", "RNNCellBase"):
+    rule(
+        f"torch.nn.{name}", missing="a base class without a counterpart", strategy="equivalent", advice="derive from LSTM, GRU, RNN or Cell"
+    )

@@ -93,7 +93,7 @@ rule(
     advice="remove it",
 )
 rule(
-    "torch.nn.__dict__",
+    "torch.nn.__dict__.items",
     missing="the names of mindspore.nn differ from torch.nn's",
     strategy="equivalent",
     advice="name the layers that are meant",

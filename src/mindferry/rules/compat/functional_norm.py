@@ -148,7 +148,12 @@ def softmax(input, dim=None, _stacklevel=3, dtype=None):
     if x.ndim == 0:
         return ops.ones_like(x) + 0 * x
     axis = dim if dim is not None else (0 if x.ndim in (0, 1, 3) else 1)
-    return ops.softmax(x, axis) if x.size else x
+    if not x.size:
+        return x
+    # MindSpore's kernel stops at a row of nothing but -inf and leaves the rows after it unwritten.
+    is_void = (x == float("-inf")).all(axis=axis, keep_dims=True)
+    shares = ops.softmax(ops.where(is_void, ops.zeros_like(x), x), axis)
+    return ops.where(is_void, ops.full_like(x, float("nan")), shares)
 
 
 def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
@@ -167,10 +172,10 @@ def softmin(input, dim=None, _stacklevel=3, dtype=None):
 
 def safe_softmax(input, dim, dtype=None):
     """torch.ops.aten._safe_softmax: zero where a whole row is minus infinity."""
+    shares = softmax(input, dim, dtype=dtype)
     x = input if dtype is None else input.astype(dtype)
-    is_masked = (x == float("-inf")).all(axis=dim, keep_dims=True) if x.ndim else x == float("-inf")
-    safe = ops.where(is_masked, ops.zeros_like(x), x)
-    return ops.where(is_masked, ops.zeros_like(x), softmax(safe, dim))
+    is_void = (x == float("-inf")).all(axis=dim, keep_dims=True) if x.ndim else x == float("-inf")
+    return ops.where(is_void, ops.zeros_like(shares), shares)
 
 
 def softmax_backward_data(grad_output, output, dim, input_dtype):

@@ -3,6 +3,8 @@
 import mindspore as ms
 from mindspore import ops
 
+from .functions_math import maximum, minimum
+
 
 def shifted(x, axis, by, fill):
     """x moved `by` places along `axis`, with `fill` in front."""
@@ -62,7 +64,7 @@ def cummin(input, dim):
 
 def logaddexp(input, other):
     """torch.logaddexp; right at infinities too."""
-    low, high = ops.minimum(input, other), ops.maximum(input, other)
+    low, high = minimum(input, other), maximum(input, other)
     same = low == high
     gap = ops.where(same, ops.zeros_like(low), low - high)
     return high + ops.where(same, ops.full_like(low, 0.6931471805599453), ops.log1p(ops.exp(gap)))

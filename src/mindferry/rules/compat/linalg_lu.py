@@ -90,7 +90,7 @@ def lu(A, pivot=True, get_infos=False, out=None):
 
 def permutation(pivots, rows):
     """The permutation matrix of a list of row swaps."""
-    swaps = pivots.asnumpy().reshape(-1, pivots.shape[-1])
+    swaps = pivots.asnumpy().reshape(int(np.prod(pivots.shape[:-1])), pivots.shape[-1])
     orders = np.tile(np.arange(rows), (len(swaps), 1))
     for order, each in zip(orders, swaps):
         for k, best in enumerate(each - 1):
@@ -133,7 +133,7 @@ def lstsq(A, B, rcond=None, driver=None):
     rows, columns = A.shape[-2:]
     residuals = ops.zeros((0,), A.dtype)
     rank = matrix_rank(A) if driver in (None, "gelsy", "gelsd", "gelss") else ops.zeros((0,), ms.int64)
-    if rows > columns and (driver == "gels" or bool((rank == columns).all())):
+    if rows > columns and driver not in (None, "gelsy") and (driver == "gels" or bool((rank == columns).all())):
         residuals = ops.sum(ops.square(product(A, X) - B), -2)
     values = svdvals(ops.stop_gradient(A)) if driver in ("gelsd", "gelss") else ops.zeros((0,), A.dtype)
     return X, residuals, rank, values

@@ -145,7 +145,8 @@ def tile(call: Call) -> None:
 
 
 def _softmax(name: str) -> None:
-    @rule(f"torch.{name}", to=f"mindspore.ops.{name}", args="input dim dtype", rename=AXIS, only={"dtype": "None"}, like=f"compat.{name}", cases=[
+    @rule(f"torch.{name}", to=f"mindspore.ops.{name}", args="input dim dtype", rename=AXIS, only={"dtype": "None"}, like=f"compat.{name}",
+          differs="a row of nothing but -inf leaves the rows after it unwritten on CPU, where torch gives NaN for that row only", cases=[
         Case(f"torch.{name}(x, dim=1)", f"ops.{name}(x, axis=1)", shapes=((2, 3),)),
         Case(f"torch.{name}(x, -1)", f"ops.{name}(x, -1)", shapes=((2, 3),)),
         Case(f"torch.{name}(x, 1, dtype=torch.float64)", f"ms_compat.{name}(x, 1, dtype=ms.float64)", shapes=((2, 3),)),

@@ -91,3 +91,31 @@ def test_save_image_writes_the_same_file(both: Both, tmp_path: Path) -> None:
     ours.compute(0, 0, 0, 0, str(tmp_path / "b.png"), ms.Tensor(arrays[5]))
     one, other = (np.asarray(Image.open(tmp_path / f"{name}.png")).astype(int) for name in "ab")
     assert one.shape == other.shape and np.abs(one - other).max() <= 1 and np.ptp(one) > 100
+
+
+@pytest.mark.parametrize("ratio", [2, -1])
+@pytest.mark.parametrize("aligned", [True, False])
+def test_roi_align_and_its_gradient_are_torchvisions(both: Both, ratio: int, aligned: bool) -> None:
+    import mindspore as ms
+    from torchvision.ops.roi_align import _roi_align  # the definition in Python; the compiled one does not load everywhere
+
+    rng = np.random.default_rng(4)
+    features = rng.normal(size=(2, 3, 11, 13)).astype(np.float32)
+    corners = rng.uniform(0, 12, (9, 2))
+    rois = np.concatenate([rng.integers(0, 2, (9, 1)), corners, corners + rng.uniform(2, 10, (9, 2))], 1).astype(np.float32)
+    source = SOURCE.format(f"ops.roi_align(boxes, others, (4, 5), 0.5, {ratio}, {aligned})")
+    ours = both(source)[1]
+    tensor = torch.from_numpy(features).requires_grad_()
+    expected = _roi_align.__wrapped__(tensor, torch.from_numpy(rois), 0.5, 4, 5, ratio, aligned)
+    cotangent = rng.normal(size=expected.shape).astype(np.float32)
+    (expected * torch.from_numpy(cotangent)).sum().backward()
+
+    def total(values: ms.Tensor) -> ms.Tensor:
+        return (ours.compute(values, ms.Tensor(rois), 0, 0, 0, 0) * ms.Tensor(cotangent)).sum()
+
+    actual = ours.compute(ms.Tensor(features), ms.Tensor(rois), 0, 0, 0, 0).asnumpy()
+    assert np.allclose(actual, expected.detach().numpy(), atol=1e-5)
+    assert np.allclose(ms.grad(total)(ms.Tensor(features)).asnumpy(), tensor.grad.numpy(), atol=1e-4)
+    listed = [ms.Tensor(rois[rois[:, 0] == image, 1:]) for image in (0, 1)]
+    order = np.argsort(rois[:, 0], kind="stable")
+    assert np.allclose(ours.compute(ms.Tensor(features), listed, 0, 0, 0, 0).asnumpy(), actual[order], atol=1e-6)

@@ -14,6 +14,8 @@ FUNCTIONS = {
     "ops.batched_nms": ("boxes scores idxs iou_threshold", "(b, s, i, 0.5)"),
     "ops.masks_to_boxes": ("masks", "(m)"),
     "ops.sigmoid_focal_loss": ("inputs targets alpha gamma reduction", "(p, t, reduction='mean')"),
+    "ops.roi_align": ("input boxes output_size spatial_scale sampling_ratio aligned", "(f, b, (7, 7), 0.25, aligned=True)"),
+    "ops.RoIAlign": ("output_size spatial_scale sampling_ratio aligned", "(7, 0.25, 2)"),
     "ops.FrozenBatchNorm2d": ("num_features eps", "(64)"),
     "utils.make_grid": ("tensor nrow padding normalize value_range scale_each pad_value", "(b, nrow=4)"),
     "utils.save_image": ("tensor fp format", "(b, 'grid.png', nrow=4, normalize=True)"),

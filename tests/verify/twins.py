@@ -41,7 +41,7 @@ class Twin:
         from mindferry.verify.named import shake
 
         torch.manual_seed(seed)
-        module, cell = (_import(path / "net.py").Net() for path in self.write(folder))
+        module, cell = (load_module(path / "net.py").Net() for path in self.write(folder))
         shake(module, seed)
         return module, cell
 
@@ -52,7 +52,7 @@ def optimizers(module: Any, cell: Any) -> tuple[Any, Any] | None:
     return (found[0], found[1]) if all(found) else None
 
 
-def _import(path: Path) -> Any:
+def load_module(path: Path) -> Any:
     name = f"twin_{abs(hash(str(path)))}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None

@@ -13,6 +13,7 @@ from ..artifacts import Difference
 from .golden import Golden
 
 NETWORK = "the network"
+LOSS = "the loss"
 LOST = "no gradient arrives"
 
 
@@ -26,6 +27,8 @@ def culprits_of(differences: Iterable[Difference], golden: Golden) -> tuple[str,
         elif row.kind == "input":
             modules[caller(row, golden)] = None
     tensors = {"buffer"}
+    if not modules and any(row.kind == "loss" for row in rows):
+        modules[LOSS] = None
     if not modules:
         modules = _backward(rows, golden)
         tensors = {"buffer", "parameter", "update"}

@@ -11,7 +11,12 @@ from typing import Any
 
 from ..artifacts import Comparison
 from ..errors import MindferryError
-from .judge import Rule, judge
+from .backends import process
+from .backends.mindspore import Measured, against
+from .golden import Golden, open_golden
+from .goldenfile import RecordError
+from .judge import Rule, Verdict, judge
+from .recorder import record
 
 
 def compare(
@@ -23,33 +28,35 @@ def compare(
     rule: Rule | None = None,
     seed: int = 0,
     optimizers: tuple[Any, Any] | None = None,
+    in_full: bool = False,
 ) -> Comparison:
     """Copy the torch module's weights into `cell` and compare the two on `inputs`, module by module.
 
     `inputs`: a tensor or array, a tuple of them, a dictionary for keyword arguments, or text such as
     'float32[4,3,224,224]'. `optimizers`: what makes torch's optimizer for the module, and MindSpore's for the cell.
+    `in_full` measures torch's own float32 error everywhere, also where nothing rests on it.
     """
-    from .backends import process
-    from .backends.mindspore import against
-    from .golden import open_golden
-    from .goldenfile import RecordError
-    from .recorder import record
-
     began = time.monotonic()
     os.environ.update(process.settings("mindspore"))
-    with tempfile.TemporaryDirectory(prefix="mindferry-") as folder:
-        path = Path(folder) / "golden.safetensors"
-        recorded = sorted({"eval" if mode == "jit" else mode for mode in modes})
+    recorded = sorted({"eval" if mode == "jit" else mode for mode in modes})
+    makers = optimizers or (None, None)
+    was_training = cell.training
+
+    def look(inside: bool, path: Path) -> tuple[Measured, Verdict, Golden]:
         try:
-            optimizer = optimizers[0] if optimizers else None
-            record(torch_module, _inputs(inputs, seed), path, modes=recorded, seed=seed, optimizer=optimizer)
+            given = _inputs(inputs, seed)
+            record(torch_module, given, path, modes=recorded, seed=seed, inside=inside, optimizer=makers[0])
         except RecordError as error:
             raise MindferryError(str(error)) from None
         golden = open_golden(path)
-        was_training = cell.training
-        measured = against(cell, golden, list(modes), optimizer=optimizers[1] if optimizers else None)
-        cell.set_train(was_training)
-        verdict = judge(measured.measurements, golden, rule or Rule())
+        measured = against(cell, golden, list(modes), optimizer=makers[1])
+        return measured, judge(measured.measurements, golden, rule or Rule()), golden
+
+    with tempfile.TemporaryDirectory(prefix="mindferry-") as folder:
+        measured, verdict, golden = look(in_full, Path(folder) / "golden.safetensors")
+        if not (verdict.passed or in_full):
+            measured, verdict, golden = look(True, Path(folder) / "golden.safetensors")
+    cell.set_train(was_training)
     notes = () if not golden.why else (f"the reference does not run in float64 ({golden.why})",)
     return Comparison(
         type(cell).__name__,

@@ -205,6 +205,7 @@ class Session:
     _seen: dict[tuple[str, int], bool] = dataclasses.field(default_factory=dict)
     _gradients: dict[str, tuple[CallRecord, str]] = dataclasses.field(default_factory=dict)
     _arrived: set[str] = dataclasses.field(default_factory=set)
+    _recent: dict[str, tuple[Tensor, tuple[float, float, str]]] = dataclasses.field(default_factory=dict)
 
     def whole(self) -> None:
         """The network as it is: every output against the reference's."""
@@ -319,10 +320,19 @@ class Session:
             return None
         going_on = []
         for tensor, key in zip(found, record.outputs, strict=True):
-            reference = self.golden.array(key)
-            value = as_numpy(tensor)
-            self._add(run, "output", record, key, value.shape, *distance(value, reference))
-            going_on.append(self._pin(tensor, reference, f"{key}~", record, "gradient") if run == "own" else tensor)
+            known, error = self._recent.get(key, (None, (0.0, 1.0, "")))
+            if known is tensor:  # a container hands out what its last child did
+                self._add(run, "output", record, key, tensor.shape, *error)
+                if f"{key}~" in self._gradients:
+                    self._gradients[f"{key}~"] = (record, "gradient")
+            else:
+                reference, value = self.golden.array(key), as_numpy(tensor)
+                error = distance(value, reference)
+                self._add(run, "output", record, key, value.shape, *error)
+                if run == "own":
+                    tensor, error = self._pin(tensor, reference, f"{key}~", record, "gradient"), (0.0, 1.0, "")
+                self._recent = {key: (tensor, error)}
+            going_on.append(tensor)
         return rebuild(output, iter(going_on), is_tensor) if run == "own" else None
 
     def _pin(self, tensor: Tensor, reference: Any, gradient: str, record: CallRecord, kind: str) -> Tensor:

@@ -175,7 +175,8 @@ class Recorder:
 
     def after_step(self, optimizer: Any) -> None:
         groups = optimizer.param_groups if optimizer is not None else []
-        gradients = [p.grad for group in groups for p in group["params"] if p.grad is not None]
+        parameters = [p for group in groups for p in group["params"]] or [p for root in self.roots for p in root.parameters()]
+        gradients = [p.grad for p in parameters if p.grad is not None]
         norm = sum(float(gradient.double().pow(2).sum()) for gradient in gradients) ** 0.5
         losses, self.losses = self.losses, []
         rate = float(groups[0]["lr"]) if groups else float("nan")

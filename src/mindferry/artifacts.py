@@ -46,7 +46,11 @@ class ApiUse:
     path: str
     lines: tuple[int, ...]
     counterpart: str
-    kind: str  # native, helper, missing, unknown
+    kind: str  # native, helper, removed, missing, unknown
+    differs: str = ""  # what is other than in torch for the calls in this file: names, defaults, meaning
+    strategy: str = ""  # for a missing one: equivalent, wrapper, custom operator, upstream request, not needed
+    advice: str = ""
+    platforms: tuple[str, ...] = ("CPU", "Ascend")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,78 @@ class ModuleClass:
     path: str
     line: int
     base: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodeClass:
+    """One function, or what stands outside of all of them in a file, and what it is for."""
+
+    path: str
+    function: str  # "" outside of functions
+    line: int
+    lines: int
+    kind: str  # to migrate: input, construction, execution, output; to keep: numpy, images, text, config, logging, files, plain
+    is_migrated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of the project's structure."""
+
+    kind: str  # network, block, entry point, dataset
+    name: str
+    path: str
+    line: int
+    role: str = ""  # backbone, neck, head, where the name tells
+    children: tuple[str, ...] = ()  # "conv1: Conv2d", as written
+
+
+@dataclass(frozen=True, slots=True)
+class Trick:
+    """One entry of the checklist: what the code does, not what the paper says."""
+
+    topic: str  # augmentation, shuffling, learning rate, optimizer, batch size, epochs, initialisation, structure, training
+    name: str
+    value: str
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in the code that matters for the migration, and what to do there."""
+
+    topic: str
+    what: str
+    path: str
+    line: int
+    advice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A model in one of MindSpore's collections that has the name of one here."""
+
+    name: str
+    collection: str
+    address: str
+    evidence: str
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much converts with no finding, and what is left, most rewarding first."""
+
+    sites: int
+    clean_sites: int
+    files: int
+    clean_files: int
+    lines: int
+    clean_lines: int
+    is_measured: bool  # False: estimated from the API table alone
+    todo: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +144,15 @@ class Inventory:
     apis: tuple[ApiUse, ...]
     modules: tuple[ModuleClass, ...]
     findings: tuple[Finding, ...]
+    code: tuple[CodeClass, ...] = ()
+    parts: tuple[Part, ...] = ()
+    tricks: tuple[Trick, ...] = ()
+    dynamic: tuple[Place, ...] = ()
+    special: tuple[Place, ...] = ()
+    ports: tuple[Port, ...] = ()
+    features: tuple[Place, ...] = ()
+    effort: Effort | None = None
+    target: str = "CPU"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,57 +1,72 @@
-"""`mindferry analyze`: what a project uses, what converts and what does not."""
+"""`mindferry analyze`: what moves, what stays and what will hurt, before anything is touched."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from .. import artifacts
 from ..analyze import analyze_project
-from ..artifacts import Inventory
+from ..artifacts import Inventory, ProjectConversion
+from ..files import write_text
 from ..progress import progress, stdout
+
+FORMATS = ("text", "json", "markdown", "html", "sarif")
 
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", help="What to print or write.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file instead of stdout.")
+@click.option("--target", type=click.Choice(["CPU", "Ascend"], case_sensitive=False), default="CPU", help="Where it is to run.")
+@click.option("--quick", is_flag=True, help="Estimate the effort from the API table instead of converting without writing.")
+@click.option("--full", is_flag=True, help="All rows of every table in the terminal.")
 @click.option("--json", "as_json", is_flag=True, help="Print the inventory as JSON.")
-def command(path: Path, as_json: bool) -> None:
-    """List the torch APIs that a project uses, and what each becomes. Nothing of it is imported or run.
+def command(path: Path, form: str, output: Path | None, target: str, quick: bool, full: bool, as_json: bool) -> None:
+    """Read a project and fill in the tables of a migration. Nothing of it is imported or run.
+
+    Code to migrate and to keep, structure, tricks with their values, API satisfaction, dynamic shapes, special code,
+    existing ports, features worth using, effort with a to-do list. Exit code 1: something has no counterpart.
 
     \b
     mindferry analyze my_project
-    mindferry analyze my_project --json > inventory.json
+    mindferry analyze my_project --format html -o before.html
+    mindferry analyze my_project --target Ascend --json
     """
     with progress("analyze") as advance:
-        inventory = analyze_project(path, advance)
-    if as_json:
-        click.echo(artifacts.dumps(inventory), nl=False)
+        inventory = analyze_project(path, advance, target=target, check=None if quick else _convert_without_writing)
+    report = render(inventory, "json" if as_json else form, full)
+    if output is None:
+        click.echo(report, nl=False)
     else:
-        print_inventory(inventory)
-    raise click.exceptions.Exit(1 if inventory.findings or _left(inventory) else 0)
+        write_text(output, report)
+        click.echo(f"{output} written", err=True)
+    left = any(use.kind in ("missing", "unknown") for use in inventory.apis)
+    raise click.exceptions.Exit(1 if inventory.findings or left else 0)
 
 
-def _left(inventory: Inventory) -> list[artifacts.ApiUse]:
-    return [use for use in inventory.apis if use.kind in ("missing", "unknown")]
+def _convert_without_writing(path: Path) -> ProjectConversion:
+    from ..convert import convert_project
+
+    return convert_project(path, Path("unwritten"), check=True)
 
 
-def print_inventory(inventory: Inventory) -> None:
-    counts: dict[str, tuple[int, str, str, str]] = {}
-    for use in inventory.apis:
-        number, _, _, place = counts.get(use.api, (0, "", "", f"{use.path}:{use.lines[0]}"))
-        counts[use.api] = (number + len(use.lines), use.counterpart, use.kind, place)
-    grid = Table(
-        "API", "uses", "becomes", "how", "first at", title=f"{inventory.root}: {len(inventory.files)} files, {inventory.lines} lines"
-    )
-    for api, (number, counterpart, kind, place) in sorted(counts.items(), key=lambda item: (-item[1][0], item[0])):
-        grid.add_row(api, str(number), counterpart or "-", kind, place)
-    stdout.print(grid)
-    for finding in inventory.findings:
-        click.echo(str(finding))
-    sites = sum(number for number, *_ in counts.values())
-    left = sum(len(use.lines) for use in _left(inventory))
-    click.echo(f"{len(counts)} APIs at {sites} places; {sites - left} places have a counterpart ({(sites - left) / max(sites, 1):.0%})")
-    need = _left(inventory)
-    if need:
-        click.echo(f"{len({use.api for use in need})} APIs need you: start with {need[0].api} at {need[0].path}:{need[0].lines[0]}")
+def render(inventory: Inventory, form: str, full: bool = False) -> str:
+    if form == "json":
+        return artifacts.dumps(inventory)
+    if form == "markdown":
+        from ..analyze.markdown import markdown
+
+        return markdown(inventory)
+    if form == "html":
+        from ..analyze.html import html
+
+        return html(inventory)
+    if form == "sarif":
+        from ..analyze.sarif import sarif
+
+        return sarif(inventory)
+    from ..analyze.text import text
+
+    return text(inventory, stdout.width if stdout.is_terminal else 80, full)

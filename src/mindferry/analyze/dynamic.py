@@ -1,0 +1,194 @@
+"""Shapes that depend on data, told from shape arithmetic that is static, with a way round each."""
+
+from __future__ import annotations
+
+import ast
+
+from ..artifacts import Place
+from ..syntax.infer import Reading
+from .scan import FUNCTIONS, CallSite, FileScan, argument, line_of
+
+MASK = "multiply by the mask or use where(mask, x, 0), so that the shape stays; gather at the end, on the host"
+FIXED = "compute a fixed upper bound, pad to it, and mask what is over"
+BRANCH = "compute both sides and choose with where, or keep this function out of the graph (PyNative)"
+OPERATORS = {
+    "nonzero": MASK,
+    "argwhere": MASK,
+    "masked_select": MASK,
+    "unique": "pad to a fixed number (ops.unique_with_pad), or count on the host",
+    "unique_consecutive": "pad to a fixed number (ops.unique_with_pad), or count on the host",
+    "nms": "ops.NMSWithMask keeps all boxes and returns a mask: the shape stays",
+    "batched_nms": "ops.NMSWithMask keeps all boxes and returns a mask: the shape stays",
+    "batched_nms_coordinate_trick": "ops.NMSWithMask keeps all boxes and returns a mask: the shape stays",
+    "remove_small_boxes": MASK,
+    "pack_padded_sequence": "keep sequences padded and give their lengths as seq_length",
+    "pad_packed_sequence": "keep sequences padded and give their lengths as seq_length",
+    "pad_sequence": "pad every batch to the same length, or to a few (buckets)",
+}
+HOMES = ("torch.", "torchvision.")
+SIZED = {"arange", "zeros", "ones", "full", "empty", "rand", "randn", "linspace", "reshape", "view", "expand", "repeat", "narrow", "split",
+         "topk", "new_zeros", "new_ones", "interpolate", "pad", "randperm", "eye", "one_hot", "tile"}  # fmt: skip
+TO_HOST = {"item", "tolist"}
+MASKS = {
+    "gt",
+    "lt",
+    "ge",
+    "le",
+    "eq",
+    "ne",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "logical_and",
+    "logical_or",
+    "logical_not",
+    "logical_xor",
+    "bool",
+}
+
+
+def dynamic_shapes(scan: FileScan) -> list[Place]:
+    if b"torch" not in scan.reading.source.data:
+        return []
+    places: list[Place] = []
+    names = {home: _Names(node, scan.reading) for home, node in scan.functions.items()}
+    names[scan.module] = _Names(scan.reading.source.tree, scan.reading)
+    for call in scan.calls:
+        places += _from_call(call, scan, names.get(call.home) or names[scan.module])
+    for node in scan.reading.source.nodes:
+        known = names.get(scan.homes[node]) or names[scan.module]
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            places += _from_index(node, scan, known)
+        elif isinstance(node, ast.If | ast.While | ast.IfExp) and known.is_data(node.test):
+            kind = "loop" if isinstance(node, ast.While) else "branch"
+            places.append(Place(f"data-dependent {kind}", scan.text(node.test), scan.path, node.lineno, BRANCH))
+    return sorted({(each.line, each.topic): each for each in places}.values(), key=lambda each: each.line)
+
+
+def _from_call(call: CallSite, scan: FileScan, names: _Names) -> list[Place]:
+    last, node = call.last, call.node
+    here = (scan.path, line_of(node))
+    if last in OPERATORS and call.name.startswith((*HOMES, ".")) and not (call.name.startswith(".") and last.startswith("unique")):
+        return [Place(last, scan.text(node), *here, OPERATORS[last])]
+    if call.name == "torch.where" and len(node.args) == 1 and not node.keywords:
+        return [Place("nonzero", scan.text(node), *here, MASK)]
+    if call.name in ("torch.repeat_interleave", "torch.Tensor.repeat_interleave"):
+        repeats = argument(node, 1 if call.name.startswith("torch.repeat") else 0, "repeats")
+        if repeats is not None and names.is_data(repeats):
+            return [Place("repeat_interleave by data", scan.text(node), *here, FIXED)]
+    if call.name == "torch.utils.data.DataLoader" and argument(node, -1, "collate_fn") is not None:
+        return []
+    if call.name.startswith(HOMES) and last in SIZED:
+        arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
+        if any(names.is_number_from_data(each) for each in arguments):
+            what = "topk with computed k" if last == "topk" else f"{last} with a size from data"
+            return [Place(what, scan.text(node), *here, FIXED)]
+    return []
+
+
+def _from_index(node: ast.Subscript, scan: FileScan, names: _Names) -> list[Place]:
+    if not scan.reading.type(node.value).is_tensor:
+        return []
+    elements = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    for each in elements:
+        if isinstance(each, ast.Slice):
+            if any(names.is_number_from_data(bound) for bound in (each.lower, each.upper) if bound is not None):
+                return [Place("slice by data", scan.text(node), scan.path, node.lineno, FIXED)]
+        elif names.is_mask(each):
+            return [Place("index by mask", scan.text(node), scan.path, node.lineno, MASK)]
+    return []
+
+
+class _Names:
+    """What the names of one function were last set to: a mask, a number taken from a tensor, a tensor that was computed."""
+
+    def __init__(self, function: ast.AST, reading: Reading) -> None:
+        self.reading = reading
+        self.masks: set[str] = set()
+        self.numbers: set[str] = set()
+        self.computed: set[str] = set()
+        for node in _own_nodes(function):
+            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                self._assign(node.targets[0].id, node.value)
+            elif isinstance(node, ast.For) and isinstance(node.target, ast.Name) and self.is_number_from_data(node.iter):
+                self.numbers.add(node.target.id)
+
+    def _assign(self, name: str, value: ast.expr) -> None:
+        if self.is_mask(value):
+            self.masks.add(name)
+        if self.is_number_from_data(value):
+            self.numbers.add(name)
+        if self.reading.type(value).is_tensor and not isinstance(value, ast.Name):
+            self.computed.add(name)
+
+    def is_mask(self, node: ast.expr) -> bool:
+        """A tensor of truth values: a comparison of tensors, or a name that holds one."""
+        match node:
+            case ast.Name(id=name):
+                return name in self.masks
+            case ast.UnaryOp(op=ast.Invert(), operand=operand):
+                return self.is_mask(operand)
+            case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr(), right=right):
+                return self.is_mask(left) or self.is_mask(right)
+            case ast.Compare():
+                return self.reading.type(node).is_tensor
+            case ast.Call(func=ast.Attribute(attr=name)):
+                return name in MASKS and self.reading.type(node).is_tensor
+            case ast.Attribute(attr="bool"):
+                return False
+        return False
+
+    def is_number_from_data(self, node: ast.expr) -> bool:
+        """`x.item()`, `int(x.max())`, `lengths.tolist()`, and arithmetic on them; `x.shape[0]` is none."""
+        match node:
+            case ast.Name(id=name):
+                return name in self.numbers
+            case ast.Call(func=ast.Attribute(attr=name, value=owner)) if name in TO_HOST:
+                return self.reading.type(owner).is_tensor
+            case ast.Call(func=ast.Name(id="int" | "round" | "max" | "min" | "sum"), args=[first, *_]):
+                return self.is_number_from_data(first) or (self.reading.type(first).is_tensor and self.is_data(first))
+            case ast.BinOp(left=left, right=right):
+                return self.is_number_from_data(left) or self.is_number_from_data(right)
+            case ast.Subscript(value=value):
+                return self.is_number_from_data(value)
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                return any(self.is_number_from_data(each) for each in elements)
+        return False
+
+    def is_data(self, node: ast.expr) -> bool:
+        """Whether a condition asks a tensor's values. A bare parameter may be a flag, so it has to be computed here."""
+        match node:
+            case ast.Name(id=name):
+                return name in self.computed or name in self.numbers
+            case ast.BoolOp(values=values):
+                return any(self.is_data(each) for each in values)
+            case ast.UnaryOp(operand=operand):
+                return self.is_data(operand)
+            case ast.Compare(left=left, ops=ops, comparators=others):
+                if any(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in ops):
+                    return False
+                if any(isinstance(each, ast.Constant) and isinstance(each.value, str | bool | None) for each in others):
+                    return False
+                return any(self.is_data(each) for each in (left, *others))
+            case ast.Call(func=ast.Name(id="bool" | "int" | "float" | "any" | "all"), args=[inner]):
+                return self.is_data(inner)
+            case ast.Call(func=ast.Attribute(attr=name, value=owner)):
+                if name in TO_HOST:
+                    return self.reading.type(owner).is_tensor
+                return self.reading.type(node).is_tensor and name not in ("to", "get")
+            case ast.Call() | ast.BinOp() | ast.Subscript():
+                return self.reading.type(node).is_tensor
+        return False
+
+
+def _own_nodes(function: ast.AST) -> list[ast.AST]:
+    """The function's nodes without those of functions and classes inside it, in the order of the text."""
+    found: list[ast.AST] = []
+    waiting = list(reversed(list(ast.iter_child_nodes(function))))
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            continue
+        found.append(node)
+        waiting += reversed(list(ast.iter_child_nodes(node)))
+    return found

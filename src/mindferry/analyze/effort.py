@@ -1,0 +1,65 @@
+"""How much converts with no finding, and what is left for a person, in the order in which to do it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from ..artifacts import Effort, Finding, Inventory, Place, ProjectConversion
+
+Check = Callable[[Path], ProjectConversion]  # a conversion that writes nothing
+LEFT = ("missing", "unknown")
+ORDER = ("unreadable file", "missing API", "C++ or CUDA operator", "package that needs torch", "autograd function", "sparse tensor",
+         "left by the conversion", "hook", "multiprocessing", "dynamic shape")  # fmt: skip
+SPECIAL = ("C++ or CUDA operator", "package that needs torch", "autograd function", "sparse tensor", "hook", "multiprocessing")
+
+
+def with_effort(inventory: Inventory, lines: dict[str, int], conversion: ProjectConversion | None) -> Inventory:
+    """`lines`: how many each file has. Without a conversion the API table gives an estimate."""
+    found = _findings(inventory, conversion)
+    bad_lines = {(finding.path, finding.line) for finding in found}
+    bad_files = {finding.path for finding in found}
+    torch_files = [path for path in inventory.torch_files if path in lines]
+    sites = [(use.path, line) for use in inventory.apis for line in use.lines]
+    effort = Effort(
+        len(sites), sum(site not in bad_lines for site in sites),
+        len(torch_files), sum(path not in bad_files for path in torch_files),
+        sum(lines[path] for path in torch_files), sum(lines[path] for path in torch_files) - len(bad_lines),
+        conversion is not None, todo(inventory, found),
+    )  # fmt: skip
+    return replace(inventory, effort=effort)
+
+
+def _findings(inventory: Inventory, conversion: ProjectConversion | None) -> list[Finding]:
+    if conversion is not None:
+        return [finding for finding in conversion.findings if finding.severity in ("error", "warning")]
+    return [
+        *inventory.findings,
+        *(_left(use.path, line, use.api, use.differs, use.advice) for use in inventory.apis if use.kind in LEFT for line in use.lines),
+    ]
+
+
+def _left(path: str, line: int, api: str, why: str, advice: str) -> Finding:
+    return Finding("MF100", "error", path, line, 1, f"{api}: {why or 'has no rule'}", advice, api)
+
+
+def todo(inventory: Inventory, findings: list[Finding]) -> tuple[Place, ...]:
+    """What needs a person: the same thing once, with how often; what stops most comes first."""
+    tasks = [Place("unreadable file", each.message, each.path, each.line, each.advice) for each in inventory.findings]
+    tasks += [
+        Place("missing API", use.api, use.path, use.lines[0], use.advice) for use in inventory.apis if use.kind in LEFT for _ in use.lines
+    ]
+    missing = {use.api for use in inventory.apis if use.kind in LEFT}
+    tasks += [each for each in inventory.special if each.topic in SPECIAL]
+    tasks += [
+        Place("left by the conversion", each.message, each.path, each.line, each.advice)
+        for each in findings
+        if each.code != "MF900" and each.rule not in missing
+    ]
+    tasks += [replace(each, topic="dynamic shape", what=each.topic) for each in inventory.dynamic]
+    grouped: dict[tuple[str, str], list[Place]] = {}
+    for task in tasks:
+        grouped.setdefault((task.topic, task.what), []).append(task)
+    ordered = sorted(grouped.items(), key=lambda item: (ORDER.index(item[0][0]), -len(item[1]), item[0][1]))
+    return tuple(replace(same[0], what=same[0].what if len(same) == 1 else f"{same[0].what} ({len(same)} places)") for _, same in ordered)

@@ -1,0 +1,75 @@
+"""API satisfaction: every torch API of a file, its counterpart, what differs for these calls, and what to do where there is none."""
+
+from __future__ import annotations
+
+import ast
+
+from ..artifacts import ApiUse
+from ..rules import Rule, Table
+from ..rules._lookup import rule_of
+from .scan import FileScan
+
+# Converted by a pass, since they are more than a call: what they become.
+BY_PASSES = {
+    "torch.Tensor.backward": "mindspore.value_and_grad",
+    "torch.optim.Optimizer.step": "optimizer(grads)",
+    "torch.optim.Optimizer.zero_grad": "nothing: gradients are return values",
+    "torch.nn.Module.__init__": "mindspore.nn.Cell.__init__",
+    "torch.no_grad": "nothing: only what value_and_grad is given is differentiated",
+}
+
+
+def api_uses(scan: FileScan, rules: Table, target: str) -> list[ApiUse]:
+    nodes: dict[str, list[ast.expr]] = {}
+    for api, node in scan.apis:
+        nodes.setdefault(api, []).append(node)
+    calls = {call.node.func: call.node for call in scan.calls}
+    uses = []
+    for api, found in sorted(nodes.items()):
+        entry = rule_of(api, rules) or rules.get(f"{api}@")
+        if entry is None and rules.is_module(api):
+            continue
+        lines = tuple(sorted(node.lineno for node in found))
+        uses.append(_use(api, scan.path, lines, entry, [calls[node] for node in found if node in calls], target))
+    return uses
+
+
+def _use(api: str, path: str, lines: tuple[int, ...], entry: Rule | None, calls: list[ast.Call], target: str) -> ApiUse:
+    if api in BY_PASSES:
+        return ApiUse(api, path, lines, BY_PASSES[api], "native")
+    if entry is None:
+        advice = f"convert it by hand, or add a rule: `mindferry rules new {api}`"
+        return ApiUse(api, path, lines, "", "unknown", strategy="wrapper", advice=advice)
+    if entry.missing:
+        advice = entry.advice or f"follow the strategy: {entry.strategy}"
+        return ApiUse(api, path, lines, entry.to, "missing", entry.missing, entry.strategy, advice, entry.platforms)
+    if target not in entry.platforms:
+        why = f"{entry.to or 'its counterpart'} runs on {' and '.join(entry.platforms)} only"
+        return ApiUse(api, path, lines, entry.to, "missing", why, "wrapper", f"write it with operators that {target} has", entry.platforms)
+    return ApiUse(api, path, lines, entry.to, entry.kind, _differs(entry, calls), "", entry.advice, entry.platforms)
+
+
+def _differs(entry: Rule, calls: list[ast.Call]) -> str:
+    """What these calls have to say otherwise in MindSpore; an argument that only goes away is no difference."""
+    if entry.kind == "helper":
+        return entry.differs
+    name, given = entry.api.rpartition(".")[2], [_given(entry, call) for call in calls]
+    reasons = []
+    if entry.to and entry.to.rpartition(".")[2] != name:
+        reasons.append(f"called {entry.to.rpartition('.')[2]}")
+    if entry.rename:
+        reasons.append("; ".join(f"{old} is {new}" for old, new in entry.rename.items() if old != new))
+    own = [each for each in entry.defaults if each not in entry.args and each not in entry.rename.values()]
+    left_out = [each for each in entry.defaults if each in entry.args and not all(each in names for names in given)]
+    if own or left_out:
+        reasons.append(f"{', '.join([*own, *left_out])} must be given")
+    is_only_defaults = bool(entry.defaults) and not reasons
+    if entry.differs and entry.function is not None and not is_only_defaults:
+        reasons.append(entry.differs)
+    return "; ".join(dict.fromkeys(each for each in reasons if each))
+
+
+def _given(entry: Rule, call: ast.Call) -> set[str]:
+    if any(isinstance(each, ast.Starred) for each in call.args):
+        return set()
+    return {*entry.args[: len(call.args)], *(keyword.arg for keyword in call.keywords if keyword.arg)}

@@ -1,0 +1,107 @@
+"""One file as the tables see it: every call with its full name, every node with the function that holds it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from ..rules import Table
+from ..rules._lookup import FRAMEWORKS, api_of
+from ..syntax.infer import Reading
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+TORCH = tuple(f"{name}." for name in FRAMEWORKS)
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    name: str  # torch's, the project's or another package's dotted name; ".method" where the receiver is not known
+    node: ast.Call
+    home: str  # dotted name of the function that it stands in, or of the module
+
+    @property
+    def last(self) -> str:
+        return self.name.rpartition(".")[2]
+
+
+@dataclass(slots=True)
+class FileScan:
+    path: str
+    reading: Reading
+    calls: list[CallSite] = field(default_factory=list)
+    apis: list[tuple[str, ast.expr]] = field(default_factory=list)  # every mention of a torch API that counts as a use
+    homes: dict[ast.AST, str] = field(default_factory=dict)
+    functions: dict[str, ast.AST] = field(default_factory=dict)
+
+    @property
+    def module(self) -> str:
+        return self.reading.module
+
+    def text(self, node: ast.AST) -> str:
+        return " ".join(self.reading.source.text(node).split())
+
+
+def scan(reading: Reading, path: str, rules: Table) -> FileScan:
+    result = FileScan(path, reading)
+    homes, parents, owners = result.homes, reading.source.parents, reading.owners
+    called: set[ast.AST] = set()
+    inner: set[ast.AST] = set()
+    for node in reading.source.nodes:  # each after its parent, but for comparison signs, which `ast` shares
+        parent = parents.get(node)
+        home = homes.get(parent, reading.module) if parent is not None else reading.module
+        if isinstance(node, FUNCTIONS) and node in owners:
+            if home == reading.module or home in reading.symbols.classes:
+                home = owners[node]
+                result.functions[home] = node
+        elif isinstance(node, ast.ClassDef) and home == reading.module:
+            home = owners.get(node, home)
+        homes[node] = home
+        if isinstance(node, ast.Call):
+            called.add(node.func)
+        elif isinstance(node, ast.Attribute):
+            inner.add(node.value)
+    for node in reading.source.nodes:
+        if isinstance(node, ast.Call):
+            result.calls.append(CallSite(callee(node, reading, rules), node, homes[node]))
+        elif isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Load):
+            api = _used_api(node, reading, rules, node in called, node in inner)
+            if api:
+                result.apis.append((api, node))
+    return result
+
+
+def callee(node: ast.Call, reading: Reading, rules: Table) -> str:
+    """The dotted name of what is called."""
+    api, _ = api_of(node.func, reading, rules)
+    if api and not api.startswith("any#"):
+        return api
+    kind = reading.type(node.func)
+    if kind.kind in ("ref", "value", "method") and kind.qual and not kind.qual.startswith("."):
+        return reading.symbols.origin(kind.qual)
+    return f".{node.func.attr}" if isinstance(node.func, ast.Attribute) else ""
+
+
+def _used_api(node: ast.Attribute | ast.Name, reading: Reading, rules: Table, is_called: bool, is_inner: bool) -> str:
+    """The torch API that is used here, or '' for attributes that stay and for the `torch.nn` in `torch.nn.Linear`."""
+    api, receiver = api_of(node, reading, rules)
+    if not api.startswith(TORCH):
+        return ""
+    if receiver is None:
+        return "" if is_inner and not rules.is_api(api) else api
+    assert isinstance(node, ast.Attribute)
+    if rules.get(f"{api}@") is None and (not is_called or reading.type(node).kind != "method"):
+        return ""
+    return "" if reading.symbols.has_attribute(reading.type(receiver).qual, node.attr) else api  # the project's own: `self.conv1(x)`
+
+
+def line_of(node: ast.AST) -> int:
+    return getattr(node, "lineno", 1)
+
+
+def argument(call: ast.Call, position: int, *names: str) -> ast.expr | None:
+    """An argument by its keyword, or by its place."""
+    for keyword in call.keywords:
+        if keyword.arg in names:
+            return keyword.value
+    plain = call.args[: position + 1]
+    return plain[position] if 0 <= position < len(plain) and not any(isinstance(each, ast.Starred) for each in plain) else None

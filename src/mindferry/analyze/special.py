@@ -1,0 +1,108 @@
+"""What no table of APIs shows: sparse tensors, C++ and CUDA operators, autograd functions, hooks, in-place tricks, processes, packages."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import tomllib
+from importlib.resources import files
+
+from ..artifacts import Place
+from ..layout import ProjectFile
+from ..rules._lookup import is_in_place
+from .scan import CallSite, FileScan, argument, line_of
+
+SPARSE = "go dense and accumulate gradients if memory runs short; MindSpore's COOTensor and CSRTensor have few operators"
+CUSTOM = "an equivalent of existing operators first; else mindspore.ops.Custom with a kernel for the target, or one that calls torch's ATen kernel"
+FUNCTION = "a Cell with a `bprop` method"
+HOOKS = "Cell.register_forward_hook and register_backward_hook take other arguments, and act in PyNative mode only"
+PROCESSES = "start one process a device with msrun; data workers are num_parallel_workers"
+IN_PLACE = "the value is assigned back by the conversion; check where another name shares the memory (a view)"
+COMPILERS = ("torch.utils.cpp_extension.", "torch.ops.load_library", "torch.classes.", "torch.library.", "triton.")
+HOOK_CALLS = {
+    "register_forward_hook", "register_forward_pre_hook", "register_backward_hook", "register_full_backward_hook", "register_hook",
+    "register_module_forward_hook", "register_state_dict_pre_hook", "_register_load_state_dict_pre_hook", "register_load_state_dict_post_hook",
+    "register_full_backward_pre_hook", "_register_state_dict_hook", "register_comm_hook", "register_step_post_hook", "register_step_pre_hook",
+}  # fmt: skip
+SPARSE_METHODS = {"to_sparse", "to_sparse_coo", "to_sparse_csr", "coalesce", "sparse_resize_", "to_dense", "sparse_mask"}
+NATIVE_SOURCES = {".cu": "CUDA source", ".cuh": "CUDA header", ".cpp": "C++ source", ".cc": "C++ source"}
+NOT_TRICKS = ("requires_grad_", "share_memory_", "detach_", "rename_")
+
+
+def special_code(scan: FileScan) -> list[Place]:
+    places = [place for call in scan.calls for place in _from_call(call, scan)]
+    for node in scan.reading.source.nodes:
+        if isinstance(node, ast.ClassDef):
+            qual = scan.reading.owners.get(node, "")
+            if scan.reading.symbols.torch_base(qual).startswith("torch.autograd.") and "Function" in scan.reading.symbols.torch_base(qual):
+                places.append(Place("autograd function", node.name, scan.path, node.lineno, FUNCTION))
+        elif isinstance(node, ast.Assign | ast.AugAssign):
+            places += _from_assignment(node, scan)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            places += _from_import(node, scan)
+    unique = {(each.topic, each.what, each.line): each for each in places}
+    return sorted(unique.values(), key=lambda each: (each.topic, each.line))
+
+
+def native_sources(project: list[ProjectFile]) -> list[Place]:
+    """C++ and CUDA files, which no conversion of Python reaches."""
+    return [
+        Place("C++ or CUDA operator", f"{NATIVE_SOURCES[file.path.suffix]} {file.relative}", file.relative, 1, CUSTOM)
+        for file in project
+        if file.path.suffix in NATIVE_SOURCES
+    ]
+
+
+def _from_call(call: CallSite, scan: FileScan) -> list[Place]:
+    name, last, node = call.name, call.last, call.node
+    here = (scan.path, line_of(node))
+    if name.startswith("torch.sparse") or (last in SPARSE_METHODS and name.startswith("torch.Tensor.")):
+        return [Place("sparse tensor", scan.text(node.func), *here, SPARSE)]
+    if name.startswith("torch.nn.Embedding") and _is_true(argument(node, 6, "sparse")):
+        return [Place("sparse tensor", "sparse=True", *here, SPARSE)]
+    if name.startswith(COMPILERS) or (name.startswith("torch.ops.") and not name.startswith("torch.ops.aten")):
+        return [Place("C++ or CUDA operator", scan.text(node.func), *here, CUSTOM)]
+    if last in HOOK_CALLS:
+        return [Place("hook", scan.text(node.func), *here, HOOKS)]
+    if name.startswith(("torch.multiprocessing.", "multiprocessing.")) and last in ("spawn", "Process", "Pool", "start_processes", "Queue"):
+        return [Place("multiprocessing", scan.text(node.func), *here, PROCESSES)]
+    if name.startswith("torch.Tensor.") and is_in_place(name) and last not in NOT_TRICKS:
+        return [Place("in-place", scan.text(node.func), *here, IN_PLACE)]
+    return []
+
+
+def _is_true(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True
+
+
+def _from_assignment(node: ast.Assign | ast.AugAssign, scan: FileScan) -> list[Place]:
+    """`x[i] = y`, `x[i] += y` and `x.data = y` on tensors."""
+    found = []
+    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        is_item = isinstance(target, ast.Subscript) and scan.reading.type(target.value).is_tensor
+        is_data = isinstance(target, ast.Attribute) and target.attr == "data" and scan.reading.type(target.value).is_tensor
+        if is_item or is_data:
+            found.append(Place("in-place", scan.text(target), scan.path, node.lineno, IN_PLACE))
+    return found
+
+
+def _from_import(node: ast.Import | ast.ImportFrom, scan: FileScan) -> list[Place]:
+    if isinstance(node, ast.ImportFrom) and node.level:
+        return []
+    modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+    heads = [module.partition(".")[0] for module in modules]
+    known = packages()
+    found = [
+        Place("package that needs torch", head, scan.path, node.lineno, known[head])
+        for head in heads
+        if head in known and head not in scan.reading.symbols.roots
+    ]
+    if "triton" in heads:
+        found.append(Place("C++ or CUDA operator", "triton", scan.path, node.lineno, CUSTOM))
+    return found
+
+
+@functools.cache
+def packages() -> dict[str, str]:
+    found: dict[str, str] = tomllib.loads((files("mindferry.analyze") / "packages.toml").read_text("utf-8"))
+    return found

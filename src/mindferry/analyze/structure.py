@@ -1,0 +1,118 @@
+"""The module tree as written, entry points and datasets."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import replace
+
+from ..artifacts import ModuleClass, Part
+from .scan import FileScan, line_of
+
+ROLES = (
+    ("head", {"head", "heads", "classifier", "predictor"}),
+    ("neck", {"neck", "fpn", "pan", "pafpn", "bifpn", "pyramid"}),
+    ("backbone", {"backbone", "trunk", "darknet", "cspdarknet", "body"}),
+)
+WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+DATASETS = ("torch.utils.data.", "torchvision.datasets.")
+TRAINING = ("torch.Tensor.backward", "torch.optim.Optimizer.step")
+
+
+def module_classes(scan: FileScan) -> list[ModuleClass]:
+    symbols = scan.reading.symbols
+    return [
+        ModuleClass(node.name, scan.path, node.lineno, symbols.classes[qual].bases[0] if symbols.classes[qual].bases else "")
+        for node, qual in scan.reading.owners.items()
+        if isinstance(node, ast.ClassDef) and symbols.is_module(qual)
+    ]
+
+
+def parts(scan: FileScan) -> list[Part]:
+    """Networks with their children, datasets and entry points of one file."""
+    symbols = scan.reading.symbols
+    found = []
+    for node, qual in scan.reading.owners.items():
+        if not isinstance(node, ast.ClassDef):
+            continue
+        if symbols.is_module(qual):
+            found.append(Part("network", node.name, scan.path, node.lineno, role(node.name), _children(node, scan)))
+        elif symbols.torch_base(qual).startswith(DATASETS):
+            found.append(Part("dataset", node.name, scan.path, node.lineno))
+    found += [
+        Part("dataset", call.last, scan.path, line_of(call.node))
+        for call in scan.calls
+        if call.name.startswith("torchvision.datasets.") and call.last[:1].isupper()
+    ]
+    entry = _entry_line(scan)
+    return [*found, Part("entry point", scan.path, scan.path, entry)] if entry else found
+
+
+def held(scan: FileScan) -> set[str]:
+    """Networks that others are made of: built or named inside another class, or handed over as an argument."""
+    symbols, parents, owners = scan.reading.symbols, scan.reading.source.parents, scan.reading.owners
+    names = set()
+    for node in scan.reading.source.nodes:
+        if not isinstance(node, ast.Name | ast.Attribute) or scan.reading.type(node).kind not in ("ref", "value"):
+            continue
+        qual = symbols.origin(scan.reading.type(node).qual)
+        if qual in symbols.classes and symbols.is_module(qual):
+            parent: ast.AST | None = parents.get(node)
+            if isinstance(parent, ast.keyword) or (isinstance(parent, ast.Call) and node in parent.args):
+                names.add(qual.rpartition(".")[2])
+            while parent is not None and not isinstance(parent, ast.ClassDef):
+                parent = parents.get(parent)
+            if parent is not None and symbols.is_module(owners.get(parent, "")) and owners.get(parent) != qual:
+                names.add(qual.rpartition(".")[2])
+    return names
+
+
+def settle(found: list[Part], names: set[str]) -> list[Part]:
+    """A network that another one holds is a block of it."""
+    return [replace(part, kind="block") if part.kind == "network" and part.name in names else part for part in found]
+
+
+def role(name: str) -> str:
+    """backbone, neck or head, if a word of the name says so."""
+    words = {word.lower() for word in WORDS.findall(name)}
+    return next((kind for kind, known in ROLES if words & known), "")
+
+
+def _children(node: ast.ClassDef, scan: FileScan) -> tuple[str, ...]:
+    """`self.name = Layer(...)` in the order in which it is written."""
+    children: dict[str, str] = {}
+    for method in node.body:
+        if not isinstance(method, ast.FunctionDef):
+            continue
+        for statement in ast.walk(method):
+            match statement:
+                case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)], value=value):
+                    kind = _layer(value, scan)
+                    if kind:
+                        children.setdefault(name, f"{kind} [{role(name)}]" if role(name) else kind)
+                case ast.Call(
+                    func=ast.Attribute(value=ast.Name(id="self"), attr="add_module"), args=[ast.Constant(value=str(name)), value]
+                ):
+                    children.setdefault(name, _layer(value, scan) or scan.text(value))
+    return tuple(f"{name}: {kind}" for name, kind in children.items())
+
+
+def _layer(value: ast.expr, scan: FileScan) -> str:
+    """The class of the layer that an expression builds, or ''. A helper function's name counts if it returns a layer."""
+    kind = scan.reading.type(value)
+    if kind.kind != "instance" or not scan.reading.symbols.is_module(kind.qual):
+        return ""
+    name = kind.qual.rpartition(".")[2]
+    if name in ("Sequential", "ModuleList", "ModuleDict") and isinstance(value, ast.Call):
+        inner = [_layer(each, scan) for each in value.args]
+        return f"{name}({', '.join(each for each in inner if each)})" if any(inner) else name
+    return name
+
+
+def _entry_line(scan: FileScan) -> int:
+    """Where the file starts to run as a script: its main guard, or a training loop outside of functions."""
+    for node in scan.reading.source.tree.body:
+        match node:
+            case ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
+                return node.lineno
+    return next((line_of(call.node) for call in scan.calls if call.home == scan.module and call.name in TRAINING), 0)

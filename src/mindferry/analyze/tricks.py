@@ -1,0 +1,250 @@
+"""The checklist of tricks: what the code does to train, each with its value and its place."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field
+
+from ..artifacts import Trick
+from .scan import CallSite, FileScan, argument, line_of
+from .values import Values, shown
+
+TRANSFORMS = ("torchvision.transforms.", "albumentations.")
+NOT_AUGMENTATION = {"Compose", "ToTensor", "ToTensorV2", "ToPILImage", "PILToTensor", "ConvertImageDtype", "ToDtype", "ToImage", "Identity",
+                    "InterpolationMode", "Transform", "ToPureTensor", "BboxParams", "KeypointParams"}  # fmt: skip
+OPTIMIZERS = ("torch.optim.", "timm.optim.", "transformers.optimization.", "apex.optimizers.")
+NOT_OPTIMIZERS = {"Optimizer", "step", "zero_grad", "state_dict", "load_state_dict", "add_param_group"}
+SCHEDULERS = "torch.optim.lr_scheduler."
+SCHEDULE_FUNCTIONS = re.compile(r"get_\w*schedule\w*|create_scheduler\w*|get_lr_scheduler|adjust_learning_rate|build_lr_scheduler")
+SAMPLERS = re.compile(r"(Distributed|WeightedRandom|Random|Sequential|SubsetRandom|Batch)Sampler$")
+EPOCH = re.compile(r"(^|_)epochs?($|_)|^ep$", re.IGNORECASE)
+STEP_LIMIT = re.compile(
+    r"^(max|num|total|n)_?(train_|training_)?(epochs?|iters?|steps?|iterations)$|^epochs$|^iterations$|^n?iters$", re.IGNORECASE
+)
+ACCUMULATION = re.compile(r"accum", re.IGNORECASE)
+BLOCKS = re.compile(
+    r"^(Bottleneck|BasicBlock|InvertedResidual\w*|Squeeze(And)?Excit\w*|SE(Block|Layer|Module)|DropPath|StochasticDepth|ResidualBlock|"
+    r"ASPP|SPPF?|FPN|PAFPN|\w*DecoupledHead|DenseBlock|MBConv\w*|GhostModule|Focus|CSPLayer|CBAM|PositionalEncoding)$"
+)
+EMA = re.compile(r"(^|_)ema($|_)|^(Model)?EMA|ExponentialMovingAverage|AveragedModel|ModelEma", re.IGNORECASE)
+MIX = re.compile(r"^(mix_?up|cut_?mix|mosaic)(_|$|data|batch|Dataset|Detection)|^Mix[uU]p|^CutMix", re.IGNORECASE)
+INITIALISERS = ("torch.nn.init.", "timm.layers.trunc_normal_", "timm.models.layers.trunc_normal_")
+TRAINING_CALLS: dict[str, tuple[str, tuple[tuple[int, str], ...]]] = {
+    "torch.nn.utils.clip_grad_norm_": ("gradient clipping by norm", ((1, "max_norm"),)),
+    "torch.nn.utils.clip_grad_value_": ("gradient clipping by value", ((1, "clip_value"),)),
+    "torch.nn.parallel.DistributedDataParallel": ("distributed: data parallel", ()),
+    "torch.nn.DataParallel": ("distributed: DataParallel", ()),
+    "torch.distributed.init_process_group": ("distributed: process group", ((0, "backend"),)),
+    "torch.nn.SyncBatchNorm.convert_sync_batchnorm": ("synchronised batch norm", ()),
+    "torch.utils.checkpoint.checkpoint": ("gradient checkpointing", ()),
+    "torch.utils.checkpoint.checkpoint_sequential": ("gradient checkpointing", ()),
+    "torch.optim.swa_utils.AveragedModel": ("averaged weights", ()),
+    "torch.optim.swa_utils.SWALR": ("averaged weights", ()),
+    "torch.nn.utils.spectral_norm": ("spectral norm", ()),
+    "torch.nn.utils.weight_norm": ("weight norm", ()),
+    "torch.manual_seed": ("seed", ((0, "seed"),)),
+    "torch.compile": ("compiled", ()),
+    "apex.amp.initialize": ("mixed precision: apex", ()),
+}
+PRECISION = {"torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.cuda.amp.autocast_mode.autocast"}
+SCALERS = {"torch.amp.GradScaler", "torch.cuda.amp.GradScaler", "torch.cuda.amp.grad_scaler.GradScaler"}
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An entry whose values are followed when all files have been read."""
+
+    topic: str
+    name: str
+    given: tuple[tuple[str, ast.expr], ...]
+    home: str
+    path: str
+    line: int
+    text: str = ""  # the value, if it needs no following
+
+
+@dataclass(slots=True)
+class Checklist:
+    drafts: list[Draft] = field(default_factory=list)
+
+    def collect(self, scan: FileScan) -> None:
+        for call in scan.calls:
+            for topic, name, given in _from_call(call, scan):
+                self._add(scan, topic, name, call.node, call.home, given)
+        for node in scan.reading.source.nodes:
+            if isinstance(node, ast.ClassDef | ast.FunctionDef):
+                self._from_definition(node, scan)
+            elif isinstance(node, ast.For | ast.While):
+                self._from_loop(node, scan)
+            elif isinstance(node, ast.Assign):
+                self._from_assignment(node, scan)
+            elif isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Div | ast.Mod):
+                self._from_division(node, scan)
+
+    def _add(self, scan: FileScan, topic: str, name: str, node: ast.AST, home: str, given: Given = (), text: str = "") -> None:
+        self.drafts.append(Draft(topic, name, tuple(given), home, scan.path, line_of(node), text))
+
+    def _from_definition(self, node: ast.ClassDef | ast.FunctionDef, scan: FileScan) -> None:
+        home = scan.homes[node]
+        if isinstance(node, ast.ClassDef):
+            if BLOCKS.match(node.name):
+                self._add(scan, "structure", node.name, node, home)
+            elif re.search(r"label_?smooth", node.name, re.IGNORECASE):
+                self._add(scan, "training", "label smoothing", node, home, text=node.name)
+        if EMA.search(node.name) and scan.reading.source.data.count(b"torch"):
+            self._add(scan, "training", "EMA", node, home, text=node.name)
+        elif MIX.search(node.name):
+            self._add(scan, "augmentation", node.name, node, home)
+        elif re.search(r"warm_?up", node.name, re.IGNORECASE):
+            self._add(scan, "training", "warm-up", node, home, text=node.name)
+
+    def _from_loop(self, node: ast.For | ast.While, scan: FileScan) -> None:
+        home = scan.homes[node]
+        if isinstance(node, ast.While):
+            match node.test:
+                case ast.Compare(left=ast.Name(), ops=[ast.Lt() | ast.LtE()], comparators=[ast.Name(id=limit) as last]) if STEP_LIMIT.match(
+                    limit
+                ):
+                    self._add(scan, "epochs", limit, node, home, [("", last)])
+            return
+        call = node.iter
+        while (
+            isinstance(call, ast.Call) and scan.text(call.func).rpartition(".")[2] in ("tqdm", "trange", "enumerate", "track") and call.args
+        ):
+            if scan.text(call.func).endswith("trange"):
+                break
+            call = call.args[0]
+        if isinstance(call, ast.Call) and scan.text(call.func).rpartition(".")[2] in ("range", "trange") and call.args:
+            bound = call.args[0] if len(call.args) == 1 else call.args[1]
+            target = scan.text(node.target)
+            if EPOCH.search(target) or STEP_LIMIT.match(scan.text(_without_one(bound)).rpartition(".")[2]):
+                name = "epochs" if EPOCH.search(target) or EPOCH.search(scan.text(bound)) else "steps"
+                self._add(scan, "epochs", name, node, home, [("", _without_one(bound) if len(call.args) > 1 else bound)])
+
+    def _from_assignment(self, node: ast.Assign, scan: FileScan) -> None:
+        home = scan.homes[node]
+        for target in node.targets:
+            match target, node.value:
+                case ast.Attribute(attr="requires_grad"), ast.Constant(value=False):
+                    self._add(scan, "training", "freezing", node, home, text=scan.text(target.value))
+                case ast.Subscript(slice=ast.Constant(value="lr")), _:
+                    self._add(scan, "learning rate", "set by hand", node, home, text=scan.text(node.value))
+                case ast.Attribute(attr="weight", value=owner), ast.Attribute(attr="weight", value=other) if scan.text(owner) != scan.text(
+                    other
+                ):
+                    self._add(scan, "structure", "tied weights", node, home, text=scan.text(node))
+
+    def _from_division(self, node: ast.BinOp | ast.AugAssign, scan: FileScan) -> None:
+        divisor = node.right if isinstance(node, ast.BinOp) else node.value
+        dividend = node.left if isinstance(node, ast.BinOp) else node.target
+        if ACCUMULATION.search(scan.text(divisor)) and "loss" in scan.text(dividend).lower():
+            self._add(scan, "training", "gradient accumulation", node, scan.homes[node], [("", divisor)])
+
+    def settle(self, values: Values) -> list[Trick]:
+        """All entries with their values, the same one at the same value once."""
+        tricks = [Trick(each.topic, each.name, _value(each, values), each.path, each.line) for each in self.drafts]
+        tricks += _rates(self.drafts, values)
+        unique: dict[tuple[str, str, str, str], Trick] = {}
+        for trick in tricks:
+            unique.setdefault((trick.topic, trick.name, trick.value, trick.path), trick)
+        return sorted(unique.values(), key=lambda each: (TOPICS.index(each.topic), each.path, each.line))
+
+
+TOPICS = ("augmentation", "shuffling", "learning rate", "optimizer", "batch size", "epochs", "initialisation", "structure", "training")
+Given = list[tuple[str, ast.expr]] | tuple[tuple[str, ast.expr], ...]
+
+
+def _from_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, Given]]:
+    name, last, node = call.name, call.last, call.node
+    if name.startswith(TRANSFORMS) and "functional" not in name:
+        return [("augmentation", last, _arguments(node))] if last[:1].isupper() and last not in NOT_AUGMENTATION else []
+    if name == "torch.utils.data.DataLoader":
+        return _loader(node)
+    if SAMPLERS.search(last) and name.startswith("torch."):
+        return [("shuffling", last, ())]
+    if name.startswith(SCHEDULERS):
+        if not last[:1].isupper():
+            return []
+        warm = [("training", "warm-up", _arguments(node, 1))] if last in ("LinearLR", "ConstantLR", "OneCycleLR") else []
+        return [("learning rate", last, _arguments(node, 1)), *warm]
+    if SCHEDULE_FUNCTIONS.fullmatch(last):
+        warm = [("training", "warm-up", _arguments(node, 1))] if "warmup" in last else []
+        return [("learning rate", last, _arguments(node, 1)), *warm]
+    if name.startswith(OPTIMIZERS) and last[:1].isupper() and last not in NOT_OPTIMIZERS and "swa_utils" not in name:
+        return [("optimizer", last, _arguments(node, 1))]
+    return _from_training_call(call, scan)
+
+
+def _from_training_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, Given]]:
+    name, last, node = call.name, call.last, call.node
+    if name.startswith(INITIALISERS):
+        return [("initialisation", last, _arguments(node, 1))]
+    if name in PRECISION or name in SCALERS:
+        kind = "mixed precision" if name in PRECISION else "loss scaling"
+        return [("training", kind, [(k, v) for k, v in _arguments(node) if k in ("enabled", "dtype")])]
+    if name in TRAINING_CALLS:
+        title, wanted = TRAINING_CALLS[name]
+        found = [(key, argument(node, position, key)) for position, key in wanted]
+        return [("training", title, [("", value) for _, value in found if value is not None])]
+    if last == "requires_grad_" and node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value is False:
+        return [("training", "freezing", ())]
+    if last in ("CrossEntropyLoss", "cross_entropy") and (smoothing := argument(node, -1, "label_smoothing")) is not None:
+        return [("training", "label smoothing", [("", smoothing)])]
+    if name.startswith("torch.nn.Dropout"):
+        rate = argument(node, 0, "p")
+        return [("structure", last, [("p", rate)] if rate is not None else [])]
+    if EMA.search(last) and last[:1].isupper() and not scan.reading.symbols.is_local(name):
+        return [("training", "EMA", ())]
+    return [("augmentation", last, _arguments(node))] if MIX.search(last) and name.startswith(("timm.", "torchvision.")) else []
+
+
+def _loader(node: ast.Call) -> list[tuple[str, str, Given]]:
+    size, shuffle = argument(node, 1, "batch_size"), argument(node, 2, "shuffle")
+    found: list[tuple[str, str, Given]] = [("batch size", "batch size", [("", size)])] if size is not None else []
+    return [*found, ("shuffling", "shuffle", [("", shuffle)])] if shuffle is not None else found
+
+
+def _arguments(node: ast.Call, skip: int = 0) -> list[tuple[str, ast.expr]]:
+    """All but the first `skip` arguments, with their keywords."""
+    positional = [("", each) for each in node.args[skip:] if not isinstance(each, ast.Starred)]
+    return [
+        *positional,
+        *((each.arg, each.value) for each in node.keywords if each.arg and each.arg != "params" and each.arg != "optimizer"),
+    ]
+
+
+def _without_one(bound: ast.expr) -> ast.expr:
+    """range(1, epochs + 1) runs `epochs` times."""
+    match bound:
+        case ast.BinOp(left=left, op=ast.Add(), right=ast.Constant(value=1)):
+            return left
+    return bound
+
+
+def _value(draft: Draft, values: Values) -> str:
+    if draft.text:
+        return draft.text
+    parts = []
+    for label, node in draft.given:
+        value = values.plain(node, draft.home)
+        text = shown(value) if value is not None or isinstance(node, ast.Constant) else ast.unparse(node)
+        parts.append(f"{label}={text}" if label else text)
+    return ", ".join(parts)
+
+
+def _rates(drafts: list[Draft], values: Values) -> list[Trick]:
+    """The learning rate that each optimizer starts from; "fixed" if nothing changes it."""
+    is_fixed = not any(each.topic == "learning rate" for each in drafts)
+    found = []
+    for draft in drafts:
+        if draft.topic != "optimizer":
+            continue
+        rate = next((node for label, node in draft.given if label == "lr"), None)
+        if rate is None and draft.given and not draft.given[0][0]:
+            rate = draft.given[0][1]
+        if rate is not None:
+            value = values.plain(rate, draft.home)
+            text = shown(value) if value is not None else ast.unparse(rate)
+            found.append(Trick("learning rate", "fixed" if is_fixed else "initial", text, draft.path, draft.line))
+    return found

@@ -23,10 +23,10 @@ HEAD = """\
 def resnet50(folder: Path) -> tuple[Any, Any, str]:
     """The bundled example and its conversion."""
     import torch
+    from tests.verify.twins import load_module
 
     from mindferry.convert import convert_project
     from mindferry.verify.named import shake
-    from tests.verify.twins import load_module
 
     example = ROOT / "examples" / "resnet50_cifar10"
     convert_project(example, folder / "converted")

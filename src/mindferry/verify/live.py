@@ -37,7 +37,10 @@ def compare(
     `in_full` measures torch's own float32 error everywhere, also where nothing rests on it.
     """
     began = time.monotonic()
+    import mindspore
+
     os.environ.update(process.settings("mindspore"))
+    mindspore.runtime.launch_blocking()  # or an operator's error surfaces at a later one
     recorded = sorted({"eval" if mode == "jit" else mode for mode in modes})
     makers = optimizers or (None, None)
     was_training = cell.training

@@ -131,7 +131,11 @@ def against(
             session.jit()
         else:
             for run in sorted(record.runs, reverse=True):
-                session.whole() if run == "whole" else session.own()
+                try:
+                    session.whole() if run == "whole" else session.own()
+                except Exception:
+                    if not any(found.problem for found in session.measurements):
+                        raise  # else two shapes met that don't fit, and the first of them is in the list
                 if mode == "train":
                     load_weights(cell, golden)  # running statistics have moved
         measurements += session.measurements

@@ -10,7 +10,6 @@ from .functions_math import real_part
 from .functions_shape import windows
 
 
-
 def fft_dims(x, s, dim):
     """[(dimension, length)], as torch chooses them."""
     if dim is None:

@@ -134,7 +134,8 @@ def pad_pairs(x, pairs, mode, value):
             if mode == "replicate":
                 index = np.clip(index, 0, size - 1)
             elif mode == "circular":
-                index = index % size
+                kept = np.arange(max(-low, 0), size - max(-high, 0))
+                index = np.pad(kept, (max(low, 0), max(high, 0)), "wrap")
             else:
                 index = np.abs(index)
                 index = np.where(index >= size, 2 * (size - 1) - index, index)

@@ -106,12 +106,13 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
     return (1 - label_smoothing) * hard + label_smoothing / input.shape[axis] * smooth
 
 
-def linear_cross_entropy(input, linear_weight, target, linear_bias=None, weight=None, ignore_index=-100, reduction="mean",
+def linear_cross_entropy(input, linear_weight, target, linear_bias=None, weight=None, reduction="mean", ignore_index=None,
                          label_smoothing=0.0, options=None):  # fmt: skip
-    """torch.nn.functional.linear_cross_entropy."""
-    logits = linear(input, linear_weight, linear_bias)
-    logits = ops.movedim(logits, -1, 1) if logits.ndim > 2 else logits
-    return cross_entropy(logits, target, weight, None, ignore_index, None, reduction, label_smoothing)
+    """torch.nn.functional.linear_cross_entropy: the weight's first axis holds the classes."""
+    rows = linear_weight.reshape(-1, linear_weight.shape[-1])
+    logits = linear(input, rows, None if linear_bias is None else linear_bias.reshape(-1))
+    logits = logits.reshape(input.shape[:-1] + linear_weight.shape[:-1])
+    return cross_entropy(logits, target, weight, None, -100 if ignore_index is None else ignore_index, None, reduction, label_smoothing)
 
 
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):

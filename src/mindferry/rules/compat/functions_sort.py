@@ -160,7 +160,7 @@ def isin(elements, test_elements, assume_unique=False, invert=False):
 def unique_values(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """torch.unique. The number of values depends on the data, so that this runs on the host."""
     found = np.unique(input.asnumpy(), return_inverse=True, return_counts=True, axis=dim)
-    values, inverse, counts = (ms.Tensor(np.ascontiguousarray(each)) for each in found)
+    values, inverse, counts = (ms.Tensor(np.array(each, order="C")) for each in found)
     shape = input.shape if dim is None else (input.shape[dim],)
     results = [values, *([inverse.reshape(shape).astype(ms.int64)] if return_inverse else []), *([counts] if return_counts else [])]
     return results[0] if len(results) == 1 else tuple(results)
@@ -177,7 +177,7 @@ def unique_consecutive(input, return_inverse=False, return_counts=False, dim=Non
     inverse = (np.cumsum(starts) - 1).reshape(data.shape if dim is None else (data.shape[dim],))
     counts = np.diff(np.append(places, len(rows)))
     chosen = [values, *([inverse.astype(np.int64)] if return_inverse else []), *([counts.astype(np.int64)] if return_counts else [])]
-    results = tuple(ms.Tensor(np.ascontiguousarray(each)) for each in chosen)
+    results = tuple(ms.Tensor(np.array(each, order="C")) for each in chosen)
     return results[0] if len(results) == 1 else results
 
 

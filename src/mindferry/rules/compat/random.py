@@ -7,7 +7,6 @@ from mindspore import ops
 from .functions_shape import as_shape
 
 
-
 def host_random():
     """A generator of its own for each call, seeded from numpy's, which mindspore.set_seed seeds too."""
     return np.random.default_rng(np.random.randint(0, 2**31 - 1))

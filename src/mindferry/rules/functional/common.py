@@ -173,22 +173,30 @@ def grid_sample(call: Call) -> None:
         call.use_like()
 
 
-def _loss(
-    name: str, args: str, before: str, after: str, helper_before: str, helper_after: str, shapes: tuple[str, ...], **more: object
-) -> None:
+def _loss(name: str, args: str, before: str, after: str, helper_before: str, helper_after: str, shapes: tuple[str, ...]) -> None:
     """A loss that MindSpore has too, but for the two arguments that torch has given up."""
     rule(F + name, to=f"mindspore.ops.{name}", args=args, only={"size_average": "None", "reduce": "None"}, like=f"compat.{name}",
-         positional=2, cases=[Case(before, after, inputs=shapes), Case(helper_before, helper_after, inputs=shapes)], **more)  # type: ignore[arg-type]  # fmt: skip
+         positional=2, cases=[Case(before, after, inputs=shapes), Case(helper_before, helper_after, inputs=shapes)])  # fmt: skip
 
 
 _PAIR = ("float32[3,4]", "float32[3,4]")
 for _name in ("mse_loss", "l1_loss"):
     _loss(_name, "input target size_average reduce reduction", f"F.{_name}(x, y, reduction='sum')", f"ops.{_name}(x, y, reduction='sum')",
           f"F.{_name}(x, y, reduce=False)", f"ms_compat.{_name}(x, y, reduce=False)", _PAIR)  # fmt: skip
-_loss("smooth_l1_loss", "input target size_average reduce reduction beta", "F.smooth_l1_loss(x, y, beta=0.5)",
-      "ops.smooth_l1_loss(x, y, beta=0.5, reduction='mean')", "F.smooth_l1_loss(x, y, size_average=False)",
-      "ms_compat.smooth_l1_loss(x, y, size_average=False)", _PAIR, defaults={"reduction": "'mean'"},
-      differs="ops.smooth_l1_loss doesn't reduce unless told to")  # fmt: skip
+
+
+@rule(F + "smooth_l1_loss", to="mindspore.ops.smooth_l1_loss", args="input target size_average reduce reduction beta", positional=2,
+      only={"size_average": "None", "reduce": "None"}, defaults={"reduction": "'mean'"}, like="compat.smooth_l1_loss",
+      differs="ops.smooth_l1_loss doesn't reduce unless told to", cases=[
+    Case("F.smooth_l1_loss(x, y, beta=0.5)", "ops.smooth_l1_loss(x, y, beta=0.5, reduction='mean')", inputs=_PAIR),
+    Case("F.smooth_l1_loss(x, y, size_average=False)", "ms_compat.smooth_l1_loss(x, y, size_average=False)", inputs=_PAIR),
+    Case("F.smooth_l1_loss(x, y, beta=0)", "ms_compat.smooth_l1_loss(x, y, beta=0)", inputs=_PAIR),
+])  # fmt: skip
+def smooth_l1_loss(call: Call) -> None:
+    if call.literal("beta", 1.0) == 0:
+        call.use_like()
+
+
 _LABELLED = ("float32[6,5]", "int64[6](0,5)")
 _loss("cross_entropy", "input target weight size_average ignore_index reduce reduction label_smoothing",
       "F.cross_entropy(x, y, ignore_index=2, label_smoothing=0.1)", "ops.cross_entropy(x, y, ignore_index=2, label_smoothing=0.1)",

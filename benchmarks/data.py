@@ -100,7 +100,8 @@ print(samples / seconds, samples / busy)
 
 def measured(folder: Path, workers: int) -> tuple[float, float]:
     """Samples per second, and per second of processor time."""
-    environment = {**os.environ, "GLOG_v": "4", "PYTHONPATH": str(SHIM) if folder.name == "torch" else ""}
+    # One thread each, as torch gives its own workers: on a busy machine its threads wait for each other.
+    environment = {**os.environ, "GLOG_v": "4", "OMP_NUM_THREADS": "1", "PYTHONPATH": str(SHIM) if folder.name == "torch" else ""}
     result = subprocess.run(
         [sys.executable, "-c", MEASURE, str(folder), str(workers)], capture_output=True, text=True, env=environment, cwd=folder
     )

@@ -114,3 +114,24 @@ def test_a_dataset_that_numpy_cannot_express_stays_with_mindspore_and_says_so() 
 def test_tensor_maths_outside_of_datasets_is_left_to_mindspore() -> None:
     conversion = convert_source("import torch\n\n\ndef scale(x):\n    return torch.stack([torch.tensor(1.0), torch.tensor(2.0)])\n")
     assert "numpy" not in conversion.main
+
+
+INFERENCE = """import torch
+import torchvision.transforms.functional as TF
+from torchvision import transforms
+
+
+def predict(image):
+    transform = transforms.Compose([transforms.CenterCrop(8), transforms.ToTensor()])
+    batch = transform(image).unsqueeze(0)
+    other = transforms.ToTensor()(image).unsqueeze(0)
+    third = TF.to_tensor(image).unsqueeze(0)
+    return batch, other, third
+"""
+
+
+def test_an_image_transformed_outside_of_a_dataset_becomes_a_tensor(both: Both) -> None:
+    from pictures import picture
+
+    theirs, ours = both(INFERENCE)
+    assert_equal(theirs.predict(picture()), ours.predict(picture()))

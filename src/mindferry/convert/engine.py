@@ -67,9 +67,9 @@ def _convert_node(node: ast.AST, context: Context) -> None:
 
 def _convert_call(node: ast.Call, context: Context) -> None:
     api, receiver = api_of(node.func, context.reading, context.rules)
-    if not api:
+    entry = context.instead.get(node) or (rule_of(api, context.rules) if api else None)
+    if not api and entry is None:
         return
-    entry = context.instead.get(node) or rule_of(api, context.rules)
     if entry is None:
         if api.partition(".")[0] in FRAMEWORKS and not api.startswith(("torch.Tensor.", "torch.nn.Module.")):
             _unknown(node, api, context)

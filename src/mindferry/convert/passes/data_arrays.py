@@ -5,23 +5,54 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...rules._call import Call
 from ...rules._lookup import api_of
 from ...rules._rule import Rule
 from ...rules.data._numpy import TENSOR_ONLY, array_rule, type_name
+from ...syntax.types import TENSOR
 from ..context import Context
+from .data_loaders import makes_arrays, value_of
 
 DATASETS = ("torch.utils.data.Dataset", "torch.utils.data.IterableDataset", "torch.utils.data.dataset.", "torchvision.datasets.")
+TO_ARRAY_FUNCTIONS = tuple(f"torchvision.transforms.functional.{name}" for name in ("to_tensor", "pil_to_tensor"))
 NEUTRAL = ("torch.utils.data.", "torchvision.")  # what these give are arrays already
 
 
 def prepare(context: Context) -> None:
+    inside: set[ast.AST] = set()
     for node in context.source.nodes:
         if (isinstance(node, ast.ClassDef) and _is_dataset(context, node)) or _is_collate(context, node):
-            _convert(context, [node, *_helpers(context, node)])
+            zone = [node, *_helpers(context, node)]
+            _convert(context, zone)
+            inside.update(each for root in zone for each in ast.walk(root))
+    for node in context.source.nodes:
+        if isinstance(node, ast.Call) and node not in inside and _is_image_made_array(context, node):
+            context.instead[node] = AS_TENSOR
+            context.reading.types[node] = TENSOR
 
 
 def finish(context: Context) -> None:
     pass
+
+
+def _as_tensor(call: Call) -> None:
+    if call.rule is AS_TENSOR and not isinstance(call.node.func, ast.Name | ast.Call):
+        helper = call.name("compat.to_tensor" if call.node.func.attr == "to_tensor" else "compat.pil_to_tensor")  # type: ignore[attr-defined]
+        text = f"{helper}({', '.join(call.of(each) for each in call.node.args)})"
+    else:
+        text = call.of(call.node)
+    call.replace(f"{call.name('mindspore.Tensor')}({text})")
+
+
+AS_TENSOR = Rule("torchvision.transforms", function=_as_tensor)
+
+
+def _is_image_made_array(context: Context, node: ast.Call) -> bool:
+    """transform(image) or to_tensor(image) outside of a dataset, where torch's code goes on with a tensor."""
+    if context.api(node.func) in TO_ARRAY_FUNCTIONS:
+        return isinstance(node.func, ast.Attribute) and not node.keywords
+    transform = value_of(context, node.func) if isinstance(node.func, ast.Name) else node.func
+    return isinstance(transform, ast.Call) and len(node.args) == 1 and makes_arrays(context, transform)
 
 
 def _is_dataset(context: Context, node: ast.ClassDef) -> bool:

@@ -82,7 +82,7 @@ def _note_columns(context: Context, node: ast.Call) -> None:
     if not isinstance(values.get("shuffle", ast.Constant(False)), ast.Constant):
         return
     transform = _transform_of(context, dataset)
-    if transform is None or not _makes_arrays(context, transform):
+    if transform is None or not makes_arrays(context, transform):
         return
     one_worker = getattr(values.get("num_workers", ast.Constant(0)), "value", 2) in (0, 1)
     if getattr(values.get("shuffle"), "value", False) or one_worker or not _is_random(context, transform):
@@ -95,7 +95,7 @@ def _is_random(context: Context, transform: ast.Call) -> bool:
 
 def _transform_of(context: Context, dataset: ast.Name) -> ast.Call | None:
     """The transform of a dataset of torchvision's that yields images and labels."""
-    made = _value(context, dataset)
+    made = value_of(context, dataset)
     kind = context.reading.type(dataset)
     symbols = context.reading.symbols
     if not isinstance(made, ast.Call) or kind.kind != "instance" or symbols.method(kind.qual, "__getitem__") is not None:
@@ -107,11 +107,11 @@ def _transform_of(context: Context, dataset: ast.Name) -> ast.Call | None:
     if None in given or "target_transform" in given:
         return None
     transform = given.get("transform")
-    transform = _value(context, transform) if isinstance(transform, ast.Name) else transform
+    transform = value_of(context, transform) if isinstance(transform, ast.Name) else transform
     return transform if isinstance(transform, ast.Call) else None
 
 
-def _makes_arrays(context: Context, transform: ast.Call) -> bool:
+def makes_arrays(context: Context, transform: ast.Call) -> bool:
     if _transform(context.api(transform.func)) in TO_ARRAY:
         return True
     steps = _steps(context, transform)
@@ -121,7 +121,7 @@ def _makes_arrays(context: Context, transform: ast.Call) -> bool:
     )  # fmt: skip
 
 
-def _value(context: Context, name: ast.Name) -> ast.expr | None:
+def value_of(context: Context, name: ast.Name) -> ast.expr | None:
     """What the name was assigned, where it is assigned once in its function or module."""
     scope = context.enclosing(name, ast.FunctionDef, ast.AsyncFunctionDef) or context.source.tree
     found = [

@@ -35,4 +35,9 @@ def data_loader(call: Call) -> None:
     batch = [call.text("batch_size", "1")]
     if call.has("drop_last"):
         batch.append(f"drop_remainder={call.text('drop_last')}")
-    call.replace(f"{call.name('mindspore.dataset.GeneratorDataset')}({', '.join(generator)}).batch({', '.join(batch)})")
+    arguments, end = ", ".join(generator), f").batch({', '.join(batch)})"
+    if len(arguments) > 70:
+        line = call.edits.source.indent(call.node)
+        indent = line[: len(line) - len(line.lstrip())]
+        arguments = f"\n{indent}    {arguments},\n{indent}"
+    call.replace(f"{call.name('mindspore.dataset.GeneratorDataset')}({arguments}{end}")

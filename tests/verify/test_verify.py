@@ -152,6 +152,18 @@ def test_a_loss_and_an_optimizer_are_compared(tmp_path: Path) -> None:
     assert all(found[reduction]["update"].passed for reduction in found)
 
 
+def test_a_random_reference_is_said_to_be_random(tmp_path: Path) -> None:
+    """Stochastic depth: no dropout layer to switch off, and the two frameworks' numbers differ."""
+    twin = replace(
+        RESNET,
+        torch=RESNET.torch.replace("y += x", "y = y * (torch.rand(1) if self.training else 1) + x"),
+        mindspore=RESNET.mutate("y = y + x", "y = y * (ops.rand(1) if self.training else 1) + x").mindspore,
+    )
+    comparison = compare(*twin.load(tmp_path), "float32[2,3,16,16]")
+    assert comparison.notes and comparison.notes[0].startswith("the reference is random in layers.0")
+    assert all(d.passed for d in comparison.differences if d.mode == "eval")
+
+
 def test_a_fault_late_in_a_noisy_network_is_told_from_noise(tmp_path: Path) -> None:
     """In train mode on two samples the norms amplify rounding; on the reference's values nothing is amplified."""
     module, cell = RESNET.mutate("self.bn2 = nn.BatchNorm2d(c)", "self.bn2 = nn.BatchNorm2d(c, eps=1.2e-5)").load(tmp_path)

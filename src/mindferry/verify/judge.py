@@ -20,6 +20,7 @@ from .compare import Measurement
 from .golden import Golden, Reference
 
 NAN = math.nan
+RANDOM = 1e-2  # no single module rounds that badly
 SUMS = 2.0  # the floor is this much higher where a long sum is compared
 
 
@@ -36,6 +37,7 @@ class Verdict:
     differences: tuple[Difference, ...]
     culprits: tuple[str, ...]
     first_divergence: str
+    notes: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -53,7 +55,18 @@ def judge(measurements: Sequence[Measurement], golden: Golden, rule: Rule) -> Ve
     differences = tuple(rows.values())
     culprits = culprits_of(differences, golden)
     failing = next((d.name for d in differences if not d.passed), "")
-    return Verdict(differences, culprits, culprits[0] if culprits else failing)
+    return Verdict(differences, culprits, culprits[0] if culprits else failing, _unsteady(differences))
+
+
+def _unsteady(differences: Sequence[Difference]) -> tuple[str, ...]:
+    """Where the reference does not agree with itself, nothing can be said of the conversion."""
+    rows = [d for d in differences if d.own_reference_error > RANDOM]
+    if not rows:
+        return ()
+    first = rows[0]
+    more = f", and {len(rows) - 1} more values" if len(rows) > 1 else ""
+    said = f"{first.own_reference_error:.0e} between its own float32 and float64 runs in {first.mode} mode"
+    return (f"the reference is random in {first.name or 'the network'} ({said}{more}): not judged there",)
 
 
 def _scales(golden: Golden) -> dict[str, float]:

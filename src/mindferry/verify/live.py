@@ -71,7 +71,7 @@ def compare(
         time.monotonic() - began,
         verdict.culprits,
         measured.unmatched,
-        notes,
+        (*notes, *verdict.notes),
     )
 
 

@@ -63,7 +63,7 @@ def verify(settings: Settings, show: Show = lambda text: None, into: bool = Fals
         time.monotonic() - began,
         verdict.culprits,
         unmatched,
-        (*settings.notes, *_notes(golden)),
+        (*settings.notes, *_notes(golden), *verdict.notes),
         culprit.lines,
         culprit.script,
     )

@@ -137,9 +137,15 @@ class Imports:
         return dropping[-1] if dropping else None
 
     def _is_dropped(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
-        name = _imported(node, alias, self.reading.module)
+        name = _imported(node, alias, self.reading)
         symbols = self.reading.symbols
-        return (name.partition(".")[0] in FRAMEWORKS and not symbols.is_local(name)) or name in symbols.excluded
+        if name in symbols.excluded or (name.partition(".")[0] in FRAMEWORKS and not symbols.is_local(name)):
+            return True
+        passed_on = symbols.exports.get(name.lstrip("."), {}).get(alias.name) if isinstance(node, ast.ImportFrom) else None
+        if passed_on is None or passed_on.kind != "ref":
+            return False
+        # `from .compat import load_url`, where compat.py itself only imported it from torch
+        return passed_on.qual.partition(".")[0] in FRAMEWORKS and not symbols.is_local(passed_on.qual)
 
     def _replace(self, edits: Edits, node: ast.Import | ast.ImportFrom, kept: list[ast.alias], lines: list[str], only_one: bool) -> None:
         source = edits.source
@@ -197,11 +203,13 @@ def _import_statements(source: Source) -> list[tuple[ast.Import | ast.ImportFrom
     return sorted(found, key=lambda each: (each[0].lineno, each[0].col_offset))
 
 
-def _imported(node: ast.Import | ast.ImportFrom, alias: ast.alias, module: str) -> str:
+def _imported(node: ast.Import | ast.ImportFrom, alias: ast.alias, reading: Reading) -> str:
     if isinstance(node, ast.Import):
         return alias.name
     if node.level:
-        parts = module.split(".")[: -node.level] if node.level else []
+        parts = reading.module.split(".")
+        keep = len(parts) - node.level + reading.source.path.endswith("__init__.py")
+        parts = parts[: max(keep, 0)]
         name = ".".join([*parts, *([node.module] if node.module else [])] or [alias.name])
         return f".{name}" if name.partition(".")[0] in FRAMEWORKS else name  # a file torch.py of the project's own
     return node.module or ""
@@ -225,7 +233,7 @@ def _bound_names(reading: Reading) -> set[str]:
             names.add(node.name)
         elif isinstance(node, ast.Import | ast.ImportFrom):
             for alias in node.names:
-                if _imported(node, alias, reading.module).partition(".")[0] not in FRAMEWORKS:
+                if _imported(node, alias, reading).partition(".")[0] not in FRAMEWORKS:
                     names.add((alias.asname or alias.name).partition(".")[0])
     return names
 

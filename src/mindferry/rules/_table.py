@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
+import re
 from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -13,6 +14,7 @@ from ..errors import MindferryError
 from ._aliases import ALIASES
 from ._rule import STRATEGIES, Case, Rule, take_collected
 
+_NN_HOME = re.compile(r"^torch\.nn\.modules\.[a-z_]+\.(?=[A-Z])")  # torch.nn.modules.batchnorm.BatchNorm2d
 HIDDEN = ("_", "compat")
 
 
@@ -52,7 +54,7 @@ def canonical(api: str) -> str:
     for alias, home in ALIASES:
         if api.startswith(alias):
             return home + api[len(alias) :]
-    return api
+    return _NN_HOME.sub("torch.nn.", api) if api.startswith("torch.nn.modules.") else api
 
 
 def _prefixes(api: str) -> list[str]:

@@ -1,6 +1,7 @@
 """torch.hub and model_zoo: what they fetch are PyTorch files and PyTorch code, which MindSpore can't read."""
 
-from .. import rule
+from .. import Case, rule
+from .._call import Call
 
 FILE = "download it once, run `mindferry weights convert FILE -o FILE.ckpt`, and load that with ms.load_checkpoint"
 
@@ -20,10 +21,17 @@ rule(
     strategy="equivalent",
     advice="urllib.request.urlretrieve(url, dst) from the standard library",
 )
-rule(
-    "torch.hub.get_dir",
-    missing="there is no hub folder",
-    strategy="equivalent",
-    advice="choose a folder of your own, such as pathlib.Path.home() / '.cache'",
-)
+
+
+@rule("torch.hub.get_dir", differs="a folder of MindSpore's own", cases=[
+    Case("torch.hub.get_dir()", "os.path.join(os.path.expanduser('~'), '.cache', 'mindspore')", runs=False, why="a folder's name"),
+])  # fmt: skip
+@rule("torch.hub._get_torch_home", differs="a folder of MindSpore's own", cases=[
+    Case("torch.hub._get_torch_home()", "os.path.join(os.path.expanduser('~'), '.cache', 'mindspore')", runs=False, why="a folder's name"),
+])  # fmt: skip
+def cache_folder(call: Call) -> None:
+    path = call.name("os.path")
+    call.replace(f"{path}.join({path}.expanduser('~'), '.cache', 'mindspore')")
+
+
 rule("torch.hub.set_dir", missing="there is no hub folder", strategy="not needed", advice="leave it out")

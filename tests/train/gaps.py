@@ -27,6 +27,7 @@ GAPS: dict[str, Gap] = {
     "minigpt": Gap("autocast kept in a variable; weight of a tied embedding", finding="torch.amp.autocast"),
     "multitask_steps": Gap("torch.zeros(())", failure="operator[Zeros]"),
     "pinn_heat": Gap("torch.autograd.grad of an output by its inputs", finding="torch.autograd.grad"),
+    "rnn_adding": Gap("clip_grad_value_ does not reach the gradients that the optimizer is given", failure="step "),
     "trainer_class": Gap("the import of SummaryWriter is dropped, its name is not", failure="'SummaryWriter' is not defined"),
     "transformer_tagger": Gap("ms_compat.backward of a function that returns only a loss", failure="multi output"),
     "triplet_embedding": Gap("fill_diagonal_ has no rule", failure="fill_diagonal"),

@@ -15,6 +15,9 @@ OUTPUT_CALLS = {"torch.save", "torch.nn.Module.state_dict", "torch.onnx.export",
                 "torch.Tensor.numpy", "torch.Tensor.cpu", "torch.Tensor.detach", "torch.optim.Optimizer.state_dict"}  # fmt: skip
 STEPS = {"torch.Tensor.backward", "torch.optim.Optimizer.step", "torch.optim.Optimizer.zero_grad", "torch.no_grad", "torch.autocast"}
 NEUTRAL = ("torch.Tensor.shape", "torch.Tensor.size", "torch.jit.", "torch.compiler.", "torch.fx.", "torch.Tensor@", "torch.Size.")
+# Methods of networks, optimizers and tensors that nothing else has, on something that is not known to be one.
+DEVICE_METHODS = {".named_parameters", ".parameters", ".state_dict", ".load_state_dict", ".backward", ".zero_grad", ".named_modules",
+                  ".named_buffers", ".requires_grad_", ".unscale_"}  # fmt: skip
 KEPT = {
     "numpy": ("numpy", "scipy", "pandas", "sklearn"),
     "images": ("cv2", "PIL", "skimage", "imageio", "albumentations", "pycocotools"),
@@ -72,11 +75,18 @@ def _touched(scan: FileScan) -> dict[str, Counter[str]]:
             marks["execution"] += 1
         elif scan.reading.symbols.is_module(call.name) and not call.name.startswith(TORCH):
             marks["construction"] += 1
+        elif call.name in DEVICE_METHODS or (not call.name.startswith(TORCH) and _handles_tensors(call.node, scan)):
+            marks["execution"] += 1
         elif head in PACKAGES:
             marks[PACKAGES[head]] += 1
         elif call.name == "builtins.print":
             marks["logging"] += 1
     return touched
+
+
+def _handles_tensors(node: ast.Call, scan: FileScan) -> bool:
+    """Whether a call of something that is not torch's takes or gives tensors."""
+    return any(scan.reading.type(each).is_tensor for each in (node, *node.args, *(keyword.value for keyword in node.keywords)))
 
 
 def _is_annotation(node: ast.AST, scan: FileScan) -> bool:

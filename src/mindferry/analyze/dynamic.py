@@ -55,14 +55,21 @@ def dynamic_shapes(scan: FileScan) -> list[Place]:
     names[scan.module] = _Names(scan.reading.source.tree, scan.reading)
     for call in scan.calls:
         places += _from_call(call, scan, names.get(call.home) or names[scan.module])
+    loops = _training_functions(scan)
     for node in scan.reading.source.nodes:
         known = names.get(scan.homes[node]) or names[scan.module]
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
             places += _from_index(node, scan, known)
-        elif isinstance(node, ast.If | ast.While | ast.IfExp) and known.is_data(node.test):
+        elif isinstance(node, ast.If | ast.While | ast.IfExp) and scan.homes[node] not in loops and known.is_data(node.test):
             kind = "loop" if isinstance(node, ast.While) else "branch"
             places.append(Place(f"data-dependent {kind}", scan.text(node.test), scan.path, node.lineno, BRANCH))
     return sorted({(each.line, each.topic): each for each in places}.values(), key=lambda each: each.line)
+
+
+def _training_functions(scan: FileScan) -> set[str]:
+    """Where Python drives the steps: a branch there is none of the graph's."""
+    driving = ("torch.Tensor.backward", "torch.optim.Optimizer.step", "torch.nn.Module.train", "torch.nn.Module.eval")
+    return {scan.module, *(call.home for call in scan.calls if call.name in driving)}
 
 
 def _from_call(call: CallSite, scan: FileScan, names: _Names) -> list[Place]:
@@ -76,8 +83,13 @@ def _from_call(call: CallSite, scan: FileScan, names: _Names) -> list[Place]:
         repeats = argument(node, 1 if call.name.startswith("torch.repeat") else 0, "repeats")
         if repeats is not None and names.is_data(repeats):
             return [Place("repeat_interleave by data", scan.text(node), *here, FIXED)]
-    if call.name == "torch.utils.data.DataLoader" and argument(node, -1, "collate_fn") is not None:
-        return []
+    if (
+        call.name in ("torch.cat", "torch.stack")
+        and node.args
+        and isinstance(node.args[0], ast.ListComp)
+        and node.args[0].generators[0].ifs
+    ):
+        return [Place("as many tensors as data says", scan.text(node), *here, FIXED)]
     if call.name.startswith(HOMES) and last in SIZED:
         arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
         if any(names.is_number_from_data(each) for each in arguments):

@@ -21,9 +21,11 @@ def with_effort(inventory: Inventory, lines: dict[str, int], conversion: Project
     bad_lines = {(finding.path, finding.line) for finding in found}
     bad_files = {finding.path for finding in found}
     torch_files = [path for path in inventory.torch_files if path in lines]
-    sites = [(use.path, line) for use in inventory.apis for line in use.lines]
+    bad_sites = {(finding.path, finding.line, finding.rule) for finding in found}  # a finding without a rule is about all of its line
+    sites = [(use.path, line, use.api) for use in inventory.apis for line in use.lines]
+    clean = [site for site in sites if site not in bad_sites and (site[0], site[1], "") not in bad_sites]
     effort = Effort(
-        len(sites), sum(site not in bad_lines for site in sites),
+        len(sites), len(clean),
         len(torch_files), sum(path not in bad_files for path in torch_files),
         sum(lines[path] for path in torch_files), sum(lines[path] for path in torch_files) - len(bad_lines),
         conversion is not None, todo(inventory, found),

@@ -27,8 +27,8 @@ def api_uses(scan: FileScan, rules: Table, target: str) -> list[ApiUse]:
     uses = []
     for api, found in sorted(nodes.items()):
         entry = rule_of(api, rules) or rules.get(f"{api}@")
-        if entry is None and rules.is_module(api):
-            continue
+        if entry is None and api not in BY_PASSES and (rules.is_module(api) or api.startswith("torch.nn.Module.")):
+            continue  # a package; a child such as `self.blocks.norm`, which the rules don't know as a method
         lines = tuple(sorted(node.lineno for node in found))
         uses.append(_use(api, scan.path, lines, entry, [calls[node] for node in found if node in calls], target))
     return uses

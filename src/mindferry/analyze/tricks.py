@@ -51,6 +51,21 @@ PRECISION = {"torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", 
 SCALERS = {"torch.amp.GradScaler", "torch.cuda.amp.GradScaler", "torch.cuda.amp.grad_scaler.GradScaler"}
 
 
+SETTINGS = tuple(
+    (re.compile(pattern, re.IGNORECASE), topic, name)
+    for pattern, topic, name in (
+        (r"^(train_?|per_device_train_)?batch_?size$", "batch size", "batch size"),
+        (STEP_LIMIT.pattern, "epochs", "epochs"),
+        (r"^(base_|init_|initial_)?(lr|learning_rate)$", "learning rate", "initial"),
+        (r"^(lr_)?warm_?up(_(iters|steps|epochs|ratio))?$", "training", "warm-up"),
+        (r"accum\w*_steps|grad\w*_accum\w*", "training", "gradient accumulation"),
+        (r"^label_?smooth(ing)?$", "training", "label smoothing"),
+        (r"^(model_)?ema(_decay)?$", "training", "EMA"),
+        (r"^(mixup|cutmix)(_alpha|_prob)?$", "augmentation", "mixup"),
+    )
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """An entry whose values are followed when all files have been read."""
@@ -62,6 +77,7 @@ class Draft:
     path: str
     line: int
     text: str = ""  # the value, if it needs no following
+    is_fallback: bool = False  # a setting by its name alone: counts only where nothing else says it
 
 
 @dataclass(slots=True)
@@ -72,6 +88,8 @@ class Checklist:
         for call in scan.calls:
             for topic, name, given in _from_call(call, scan):
                 self._add(scan, topic, name, call.node, call.home, given)
+            if call.last == "add_argument":
+                self._from_option(call, scan)
         for node in scan.reading.source.nodes:
             if isinstance(node, ast.ClassDef | ast.FunctionDef):
                 self._from_definition(node, scan)
@@ -79,6 +97,10 @@ class Checklist:
                 self._from_loop(node, scan)
             elif isinstance(node, ast.Assign):
                 self._from_assignment(node, scan)
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+                self._from_setting(node.target.id, node.value, node, scan)
+            elif isinstance(node, ast.Dict):
+                self._from_group(node, scan)
             elif isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Div | ast.Mod):
                 self._from_division(node, scan)
 
@@ -92,7 +114,9 @@ class Checklist:
                 self._add(scan, "structure", node.name, node, home)
             elif re.search(r"label_?smooth", node.name, re.IGNORECASE):
                 self._add(scan, "training", "label smoothing", node, home, text=node.name)
-        if EMA.search(node.name) and scan.reading.source.data.count(b"torch"):
+        if re.search(r"gradient_?penalty", node.name, re.IGNORECASE):
+            self._add(scan, "training", "gradient penalty", node, home, text=node.name)
+        elif EMA.search(node.name):
             self._add(scan, "training", "EMA", node, home, text=node.name)
         elif MIX.search(node.name):
             self._add(scan, "augmentation", node.name, node, home)
@@ -125,6 +149,8 @@ class Checklist:
     def _from_assignment(self, node: ast.Assign, scan: FileScan) -> None:
         home = scan.homes[node]
         for target in node.targets:
+            if isinstance(target, ast.Name):
+                self._from_setting(target.id, node.value, node, scan)
             match target, node.value:
                 case ast.Attribute(attr="requires_grad"), ast.Constant(value=False):
                     self._add(scan, "training", "freezing", node, home, text=scan.text(target.value))
@@ -135,6 +161,27 @@ class Checklist:
                 ):
                     self._add(scan, "structure", "tied weights", node, home, text=scan.text(node))
 
+    def _from_option(self, call: CallSite, scan: FileScan) -> None:
+        default = argument(call.node, -1, "default")
+        flags = [each.value for each in call.node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        if default is not None and flags:
+            long = next((each for each in flags if each.startswith("--")), flags[0])
+            self._from_setting(long.lstrip("-").replace("-", "_"), default, call.node, scan)
+
+    def _from_setting(self, name: str, value: ast.expr, node: ast.AST, scan: FileScan) -> None:
+        if not isinstance(value, ast.Constant) or not value.value:  # off, or not plain
+            return
+        for pattern, topic, title in SETTINGS:
+            if pattern.search(name):
+                self.drafts.append(Draft(topic, title, (("", value),), scan.homes[node], scan.path, line_of(node), is_fallback=True))
+
+    def _from_group(self, node: ast.Dict, scan: FileScan) -> None:
+        """A group of parameters with settings of its own: {"params": ..., "weight_decay": 0}."""
+        keys = [key.value if isinstance(key, ast.Constant) else None for key in node.keys]
+        if "params" in keys and len(keys) > 1:
+            given = [(str(key), value) for key, value in zip(keys, node.values, strict=True) if key not in (None, "params")]
+            self._add(scan, "optimizer", "parameter group", node, scan.homes[node], given)
+
     def _from_division(self, node: ast.BinOp | ast.AugAssign, scan: FileScan) -> None:
         divisor = node.right if isinstance(node, ast.BinOp) else node.value
         dividend = node.left if isinstance(node, ast.BinOp) else node.target
@@ -143,14 +190,20 @@ class Checklist:
 
     def settle(self, values: Values) -> list[Trick]:
         """All entries with their values, the same one at the same value once."""
-        tricks = [Trick(each.topic, each.name, _value(each, values), each.path, each.line) for each in self.drafts]
-        tricks += _rates(self.drafts, values)
+        drafts = [each for each in self.drafts if not each.is_fallback]
+        tricks = [Trick(each.topic, each.name, _value(each, values), each.path, each.line) for each in drafts]
+        tricks = [each for each in tricks if UNFOLLOWED not in each.value] + _rates(drafts, values)
+        said = {(each.topic, each.name if each.topic in ("training", "augmentation") else "") for each in tricks}
+        for each in self.drafts:
+            if each.is_fallback and (each.topic, each.name if each.topic in ("training", "augmentation") else "") not in said:
+                tricks.append(Trick(each.topic, each.name, _value(each, values), each.path, each.line))
         unique: dict[tuple[str, str, str, str], Trick] = {}
         for trick in tricks:
             unique.setdefault((trick.topic, trick.name, trick.value, trick.path), trick)
         return sorted(unique.values(), key=lambda each: (TOPICS.index(each.topic), each.path, each.line))
 
 
+UNFOLLOWED = "<spread>"  # an argument that `**settings` may or may not hold
 TOPICS = ("augmentation", "shuffling", "learning rate", "optimizer", "batch size", "epochs", "initialisation", "structure", "training")
 Given = list[tuple[str, ast.expr]] | tuple[tuple[str, ast.expr], ...]
 
@@ -187,6 +240,8 @@ def _from_training_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, 
         title, wanted = TRAINING_CALLS[name]
         found = [(key, argument(node, position, key)) for position, key in wanted]
         return [("training", title, [("", value) for _, value in found if value is not None])]
+    if last in ("add_", "sub_") and name.startswith("torch.Tensor.") and any(scan.text(each).endswith(".grad") for each in node.args):
+        return [("optimizer", "by hand", _arguments(node, 1))]
     if last == "requires_grad_" and node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value is False:
         return [("training", "freezing", ())]
     if last in ("CrossEntropyLoss", "cross_entropy") and (smoothing := argument(node, -1, "label_smoothing")) is not None:
@@ -201,6 +256,9 @@ def _from_training_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, 
 
 def _loader(node: ast.Call) -> list[tuple[str, str, Given]]:
     size, shuffle = argument(node, 1, "batch_size"), argument(node, 2, "shuffle")
+    spread = next((keyword.value for keyword in node.keywords if keyword.arg is None), None)
+    if size is None and spread is not None:
+        size = ast.Subscript(spread, ast.Constant("batch_size"), ast.Load())
     found: list[tuple[str, str, Given]] = [("batch size", "batch size", [("", size)])] if size is not None else []
     return [*found, ("shuffling", "shuffle", [("", shuffle)])] if shuffle is not None else found
 
@@ -228,7 +286,10 @@ def _value(draft: Draft, values: Values) -> str:
     parts = []
     for label, node in draft.given:
         value = values.plain(node, draft.home)
-        text = shown(value) if value is not None or isinstance(node, ast.Constant) else ast.unparse(node)
+        if value is not None or isinstance(node, ast.Constant):
+            text = shown(value)
+        else:
+            text = UNFOLLOWED if isinstance(node, ast.Subscript) and not hasattr(node, "lineno") else ast.unparse(node)
         parts.append(f"{label}={text}" if label else text)
     return ", ".join(parts)
 

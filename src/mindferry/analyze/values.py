@@ -163,6 +163,10 @@ class Values:
             case ast.Attribute(value=ast.Name(id="self"), attr=name):
                 own = self.names.get(f"{home.rpartition('.')[0]}.{name}", [])
                 return own if len(own) == 1 else self._setting(name) if not own else []
+            case ast.Subscript(value=ast.Name() as owner, slice=ast.Constant(value=str(name))):
+                mapping = self.origin(owner, home)
+                item = _item(mapping[0].node, name) if len(mapping) == 1 else None
+                return [Spot(item, mapping[0].home)] if item is not None else self._setting(name) if hasattr(node, "lineno") else []
             case ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
                 return self._setting(name)
         return []
@@ -204,6 +208,15 @@ class Values:
             return [self.options[name]]
         spots = self.fields.get(name, [])
         return spots if len(spots) == 1 else []
+
+
+def _item(mapping: ast.expr, key: str) -> ast.expr | None:
+    """What {"key": value} or dict(key=value) holds."""
+    if isinstance(mapping, ast.Dict):
+        return next((v for k, v in zip(mapping.keys, mapping.values, strict=True) if isinstance(k, ast.Constant) and k.value == key), None)
+    if isinstance(mapping, ast.Call) and isinstance(mapping.func, ast.Name) and mapping.func.id == "dict":
+        return argument(mapping, -1, key)
+    return None
 
 
 def shown(value: object) -> str:

@@ -65,18 +65,18 @@ def einsum(equation, *operands):
     given = operands[0] if len(operands) == 1 and isinstance(operands[0], (tuple, list)) else operands
     inputs, _, output = equation.replace(" ", "").partition("->")
     terms = inputs.split(",")
-    rank = max([each.ndim - len(term.replace("...", "")) for each, term in zip(given, terms) if "..." in term], default=0)
+    rank = max([0] + [each.ndim - len(term.replace("...", "")) for each, term in zip(given, terms) if "..." in term])
     free = [chr(0x3B1 + index) for index in range(rank)]
     spelled = [_spell(term, free, each.ndim) for each, term in zip(given, terms)]
     if "->" not in equation:
-        letters = sorted(set("".join(terms)) - {"."})
+        letters = [each for each in sorted(dict.fromkeys("".join(terms))) if each != "."]
         output = ("..." if rank else "") + "".join(each for each in letters if inputs.count(each) == 1)
     wanted = _spell(output, free, rank + len(output.replace("...", "")))
     result, names = _diagonal_term(given[0], spelled[0])
     for index in range(1, len(given)):
-        later = set("".join(spelled[index + 1 :])) | set(wanted)
+        later = "".join(spelled[index + 1 :]) + wanted
         result, names = _contract(result, names, *_diagonal_term(given[index], spelled[index]), later)
-    result, names = _sum_out(result, names, set(wanted))
+    result, names = _sum_out(result, names, wanted)
     return ops.transpose(result, tuple(names.index(each) for each in wanted)) if result.ndim > 1 else result
 
 
@@ -116,15 +116,15 @@ def _sum_out(x, names, kept):
 
 def _contract(a, a_names, b, b_names, later):
     """Two terms as one batched matrix product."""
-    a, a_names = _sum_out(a, a_names, set(b_names) | later)
-    b, b_names = _sum_out(b, b_names, set(a_names) | later)
+    a, a_names = _sum_out(a, a_names, "".join(b_names) + later)
+    b, b_names = _sum_out(b, b_names, "".join(a_names) + later)
     batch = [each for each in a_names if each in b_names and each in later]
     inner = [each for each in a_names if each in b_names and each not in later]
     left = [each for each in a_names if each not in b_names]
     right = [each for each in b_names if each not in a_names]
-    sizes_of = {**dict(zip(a_names, a.shape)), **dict(zip(b_names, b.shape))}
-    for each in batch + inner:  # a size of 1 is broadcast
-        sizes_of[each] = max(a.shape[a_names.index(each)], b.shape[b_names.index(each)])
+    sizes_of = {}
+    for each, size in zip(a_names + b_names, a.shape + b.shape):
+        sizes_of[each] = max(size, sizes_of.get(each, 1)) if size else 0  # a size of 1 is broadcast
     first = _arranged(a, a_names, (batch, left, inner), sizes_of)
     second = _arranged(b, b_names, (batch, inner, right), sizes_of)
     names = batch + left + right
@@ -132,7 +132,7 @@ def _contract(a, a_names, b, b_names, later):
 
 
 def _arranged(x, names, groups, sizes_of):
-    order = [each for group in groups for each in group]
+    order = groups[0] + groups[1] + groups[2]
     x = ops.transpose(x, tuple(names.index(each) for each in order)) if x.ndim > 1 else x
     x = ops.broadcast_to(x, tuple(sizes_of[each] for each in order))
     return x.reshape(tuple(math.prod(sizes_of[each] for each in group) for group in groups))

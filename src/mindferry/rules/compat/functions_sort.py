@@ -169,7 +169,7 @@ def unique_values(input, sorted=True, return_inverse=False, return_counts=False,
 def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
     """torch.unique_consecutive."""
     data = input.asnumpy()
-    rows = data.reshape(-1, 1) if dim is None else np.moveaxis(data, dim, 0).reshape(data.shape[dim], -1)
+    rows = data.reshape(-1, 1) if dim is None else np.moveaxis(data, dim, 0).reshape(data.shape[dim], data.size // max(data.shape[dim], 1))
     starts = np.ones(len(rows), bool)
     starts[1:] = (rows[1:] != rows[:-1]).any(axis=1)
     places = np.flatnonzero(starts)

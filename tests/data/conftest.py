@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-import itertools
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -13,22 +10,9 @@ import pytest
 
 from mindferry import convert_source
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
-import torchvision_ops  # noqa: F401  (before torchvision: it declares missing operators)
-
-Both = Callable[[str], tuple[ModuleType, ModuleType]]
-_numbers = itertools.count()
-
-
-def load(text: str, folder: Path, kind: str) -> ModuleType:
-    path = folder / f"{kind}_{next(_numbers)}.py"
-    path.write_text(text, "utf-8")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module  # workers look classes up here
-    spec.loader.exec_module(module)
-    return module
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "support")]
+import torchvision_ops  # noqa: E402, F401  (before torchvision: it declares missing operators)
+from data_pairs import Both, load  # noqa: E402
 
 
 @pytest.fixture

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_loader import assert_equal
+from data_pairs import Both, assert_equal
 
-from conftest import Both
 from mindferry import convert_source
 
 HEAD = """import numpy as np
@@ -131,7 +130,7 @@ def predict(image):
 
 
 def test_an_image_transformed_outside_of_a_dataset_becomes_a_tensor(both: Both) -> None:
-    from pictures import picture
+    from data_pictures import picture
 
     theirs, ours = both(INFERENCE)
     assert_equal(theirs.predict(picture()), ours.predict(picture()))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import formats
+import data_formats as formats
 import numpy as np
 import pytest
-from pictures import values
-
-from conftest import Both
+from data_pairs import Both
+from data_pictures import values
 
 SOURCE = "from torchvision import datasets\n\n\n{0}\n"
 

@@ -7,11 +7,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-import formats
-import numpy as np
+import data_formats as formats
 import pytest
-
-from conftest import Both
+from data_pairs import Both, assert_equal
 
 SOURCE = """import collections
 import numpy as np
@@ -67,28 +65,6 @@ OPTIONS = [
     {"batch_sampler": [[1, 2], [9], [0, 4, 3]]},
     {"batch_size": 3, "sampler": [5, 1, 9, 2]},
 ]
-
-
-def assert_equal(theirs: Any, ours: Any) -> None:
-    """The same form, types and values; a torch.Tensor's counterpart is a mindspore.Tensor of the same type."""
-    import mindspore as ms
-    import torch
-
-    if isinstance(theirs, torch.Tensor):
-        assert isinstance(ours, ms.Tensor), type(ours)
-        assert ours.asnumpy().dtype == theirs.numpy().dtype
-        assert np.array_equal(ours.asnumpy(), theirs.numpy())
-    elif isinstance(theirs, dict):
-        assert list(theirs) == list(ours)
-        for key in theirs:
-            assert_equal(theirs[key], ours[key])
-    elif isinstance(theirs, list | tuple):
-        assert type(theirs).__name__ == type(ours).__name__ or type(theirs) is tuple
-        assert len(theirs) == len(ours)
-        for one, other in zip(theirs, ours, strict=True):
-            assert_equal(one, other)
-    else:
-        assert theirs == ours and type(theirs) is type(ours)
 
 
 @pytest.mark.parametrize("workers", [0, 1])
@@ -266,6 +242,22 @@ def test_a_known_pipeline_becomes_a_generator_dataset_with_equal_batches(both: B
     assert len(expected) == len(actual)
     for _ in range(2):
         assert_equal([tuple(each) for each in expected], [tuple(each) for each in actual])
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_generator_dataset_is_shuffled_anew_every_epoch_after_a_seed(
+    both: Both, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    import mindspore as ms
+
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    formats.write_mnist(tmp_path)
+    ours = both(PIPELINE.replace("shuffle=False", "shuffle=True"))[1]
+    ms.set_seed(2)
+    loader = ours.loader(str(tmp_path), False, workers)
+    epochs = [[float(each) for images, _ in loader for each in images.asnumpy().mean((1, 2, 3))] for _ in range(4)]
+    assert len({tuple(each) for each in epochs}) > 2
+    assert len({tuple(sorted(each)) for each in epochs}) == 1
 
 
 def test_a_project_that_reads_the_loaders_dataset_keeps_a_loader() -> None:

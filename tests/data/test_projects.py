@@ -10,7 +10,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from test_loader import assert_equal
+from data_pairs import assert_equal
 
 from mindferry.convert import convert_project
 
@@ -24,12 +24,15 @@ CASES = [
     ("unet_segmentation", "data_loading", "BasicDataset, draw_shapes", "BasicDataset('imgs', 'masks')", ""),
     ("mnist_cnn", "main", "make_digits", "TensorDataset(*make_digits(23, 1))", ""),
     ("ema_resume", "train", "get_data", "TensorDataset(*get_data())", ""),
+    ("ctc_digits", "train", "DigitStrings, PadCollate", "DigitStrings(17)", ", collate_fn=PadCollate()"),
     ("denoising_autoencoder", "train", "Waves", "Waves('saw', 12)", ""),
 ]
 
 
 def imported(folder: Path, name: str) -> ModuleType:
     """A module of the folder, with its neighbours, as if the folder were the working directory."""
+    names = {path.stem for path in folder.glob("*.py")}
+    hidden = {each: sys.modules.pop(each) for each in list(sys.modules) if each.partition(".")[0] in names}
     before = set(sys.modules)
     sys.path.insert(0, str(folder))
     try:
@@ -41,6 +44,7 @@ def imported(folder: Path, name: str) -> ModuleType:
             file = getattr(sys.modules[each], "__file__", None) or ""
             if file.startswith(str(folder)):
                 del sys.modules[each]
+        sys.modules.update(hidden)
 
 
 @pytest.mark.parametrize(("project", "module", "names", "made", "options"), CASES, ids=[each[0] for each in CASES])

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from pictures import picture, values
-
-from conftest import Both
+from data_pairs import Both
+from data_pictures import picture, values
 
 DRAWS = 2000
 SOURCE = "from torchvision import transforms as T\n\n\ndef make():\n    return {0}\n"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-
-from conftest import Both
+from data_pairs import Both
 
 SOURCE = """import torch
 from torch.utils.data import *

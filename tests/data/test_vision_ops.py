@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from data_pairs import Both
 from PIL import Image
-
-from conftest import Both
 
 SOURCE = "import torch\nimport torchvision\nfrom torchvision import ops, utils\n\n\ndef compute(boxes, others, scores, classes, masks, images):\n    return {0}\n"
 

@@ -7,7 +7,7 @@ import pickle
 from pathlib import Path
 
 import numpy as np
-from pictures import picture
+from data_pictures import picture
 
 
 def write_cifar(root: Path, kind: int = 10) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 
 from ..artifacts import CodeClass
-from .scan import FUNCTIONS, TORCH, FileScan, line_of
+from .scan import FUNCTIONS, TORCH, CallSite, FileScan, line_of
 
 MIGRATED = ("execution", "construction", "input", "output")
 INPUT = ("torch.utils.data.", "torchvision.transforms.", "torchvision.datasets.", "torchvision.io.")
@@ -18,6 +19,7 @@ NEUTRAL = ("torch.Tensor.shape", "torch.Tensor.size", "torch.jit.", "torch.compi
 # Methods of networks, optimizers and tensors that nothing else has, on something that is not known to be one.
 DEVICE_METHODS = {".named_parameters", ".parameters", ".state_dict", ".load_state_dict", ".backward", ".zero_grad", ".named_modules",
                   ".named_buffers", ".requires_grad_", ".unscale_"}  # fmt: skip
+DRIVEN = re.compile(r"(model|net|network|module|optimi[sz]er|opt|scheduler|scaler)s?$", re.IGNORECASE)
 KEPT = {
     "numpy": ("numpy", "scipy", "pandas", "sklearn"),
     "images": ("cv2", "PIL", "skimage", "imageio", "albumentations", "pycocotools"),
@@ -67,6 +69,9 @@ def _touched(scan: FileScan) -> dict[str, Counter[str]]:
     for api, node in scan.apis:
         if not api.startswith(NEUTRAL) and not _is_annotation(node, scan):
             touched.setdefault(scan.homes[node], Counter())[_torch_kind(api)] += 1
+    for part in scan.reading.source.nodes:
+        if isinstance(part, ast.Attribute) and part.attr == "param_groups":
+            touched.setdefault(scan.homes[part], Counter())["execution"] += 1
     for call in scan.calls:
         marks = touched.setdefault(call.home, Counter())
         head = call.name.partition(".")[0]
@@ -75,13 +80,29 @@ def _touched(scan: FileScan) -> dict[str, Counter[str]]:
             marks["execution"] += 1
         elif scan.reading.symbols.is_module(call.name) and not call.name.startswith(TORCH):
             marks["construction"] += 1
-        elif call.name in DEVICE_METHODS or (not call.name.startswith(TORCH) and _handles_tensors(call.node, scan)):
+        elif (
+            call.name in DEVICE_METHODS
+            or _is_of_device(call, scan)
+            or (not call.name.startswith(TORCH) and _handles_tensors(call.node, scan))
+        ):
             marks["execution"] += 1
         elif head in PACKAGES:
             marks[PACKAGES[head]] += 1
         elif call.name == "builtins.print":
             marks["logging"] += 1
     return touched
+
+
+def _is_of_device(call: CallSite, scan: FileScan) -> bool:
+    """`self.model.train()`, `scheduler.step()`, `batch.to(device)`: told by the names, where types don't tell."""
+    function = call.node.func
+    if not (call.name.startswith(".") and isinstance(function, ast.Attribute)):
+        return False
+    if function.attr == "to":
+        return any("device" in scan.text(each) for each in call.node.args)
+    if function.attr == "view":
+        return any(scan.text(each) == "-1" for each in call.node.args)
+    return function.attr in ("train", "eval", "step") and DRIVEN.search(scan.text(function.value)) is not None
 
 
 def _handles_tensors(node: ast.Call, scan: FileScan) -> bool:

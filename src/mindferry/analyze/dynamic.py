@@ -15,19 +15,22 @@ OPERATORS = {
     "nonzero": MASK,
     "argwhere": MASK,
     "masked_select": MASK,
+    "bincount": "give the number of classes (ops.bincount pads to minlength), or count on the host",
     "unique": "pad to a fixed number (ops.unique_with_pad), or count on the host",
     "unique_consecutive": "pad to a fixed number (ops.unique_with_pad), or count on the host",
     "nms": "ops.NMSWithMask keeps all boxes and returns a mask: the shape stays",
     "batched_nms": "ops.NMSWithMask keeps all boxes and returns a mask: the shape stays",
-    "batched_nms_coordinate_trick": "ops.NMSWithMask keeps all boxes and returns a mask: the shape stays",
+    "qnms": "ops.NMSWithMask keeps all boxes and returns a mask: the shape stays",
     "remove_small_boxes": MASK,
     "pack_padded_sequence": "keep sequences padded and give their lengths as seq_length",
     "pad_packed_sequence": "keep sequences padded and give their lengths as seq_length",
     "pad_sequence": "pad every batch to the same length, or to a few (buckets)",
 }
 HOMES = ("torch.", "torchvision.")
+ANYWHERE = {"nms", "batched_nms", "remove_small_boxes"}  # names that mean the same wherever they come from
+LENGTHS = {"numel", "size", "nelement", "dim"}
 SIZED = {"arange", "zeros", "ones", "full", "empty", "rand", "randn", "linspace", "reshape", "view", "expand", "repeat", "narrow", "split",
-         "topk", "new_zeros", "new_ones", "interpolate", "pad", "randperm", "eye", "one_hot", "tile"}  # fmt: skip
+         "topk", "new_zeros", "new_ones", "interpolate", "pad", "randperm", "eye", "one_hot", "tile", "randint"}  # fmt: skip
 TO_HOST = {"item", "tolist"}
 MASKS = {
     "gt",
@@ -75,7 +78,7 @@ def _training_functions(scan: FileScan) -> set[str]:
 def _from_call(call: CallSite, scan: FileScan, names: _Names) -> list[Place]:
     last, node = call.last, call.node
     here = (scan.path, line_of(node))
-    if last in OPERATORS and call.name.startswith((*HOMES, ".")) and not (call.name.startswith(".") and last.startswith("unique")):
+    if is_dynamic_operator(call.name):
         return [Place(last, scan.text(node), *here, OPERATORS[last])]
     if call.name == "torch.where" and len(node.args) == 1 and not node.keywords:
         return [Place("nonzero", scan.text(node), *here, MASK)]
@@ -83,6 +86,8 @@ def _from_call(call: CallSite, scan: FileScan, names: _Names) -> list[Place]:
         repeats = argument(node, 1 if call.name.startswith("torch.repeat") else 0, "repeats")
         if repeats is not None and names.is_data(repeats):
             return [Place("repeat_interleave by data", scan.text(node), *here, FIXED)]
+    if call.name == "torch.cat" and node.args and _grows(node, scan):
+        return [Place("tensor that grows in a loop", scan.text(node), *here, "allocate the final length before the loop and write into it")]
     if (
         call.name in ("torch.cat", "torch.stack")
         and node.args
@@ -98,8 +103,28 @@ def _from_call(call: CallSite, scan: FileScan, names: _Names) -> list[Place]:
     return []
 
 
+def is_dynamic_operator(name: str) -> bool:
+    last = name.rpartition(".")[2]
+    return last in ANYWHERE or (last in OPERATORS and name.startswith(HOMES)) or name in (".nonzero", ".masked_select")
+
+
+def _grows(node: ast.Call, scan: FileScan) -> bool:
+    """`x = torch.cat((x, y))` inside a loop."""
+    parents = scan.reading.source.parents
+    parent = parents.get(node)
+    if not (isinstance(parent, ast.Assign) and isinstance(node.args[0], ast.Tuple | ast.List)):
+        return False
+    targets = {scan.text(target) for target in parent.targets}
+    while (parent := parents.get(parent)) is not None and not isinstance(parent, FUNCTIONS):
+        if isinstance(parent, ast.For | ast.While):
+            return any(scan.text(each) in targets for each in node.args[0].elts)
+    return False
+
+
 def _from_index(node: ast.Subscript, scan: FileScan, names: _Names) -> list[Place]:
-    if not scan.reading.type(node.value).is_tensor:
+    kind = scan.reading.type(node.value)
+    is_network = scan.reading.symbols.is_module(scan.homes[node].rpartition(".")[0])
+    if not (kind.is_tensor or (kind.kind == "unknown" and is_network)):  # what a network indexes by a mask is a tensor
         return []
     elements = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     for each in elements:
@@ -119,17 +144,24 @@ class _Names:
         self.masks: set[str] = set()
         self.numbers: set[str] = set()
         self.computed: set[str] = set()
+        self.ragged: set[str] = set()  # tensors whose length depends on data
+        self.listed: set[str] = set()  # elements of lists that were taken to the host
         for node in _own_nodes(function):
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
                 self._assign(node.targets[0].id, node.value)
             elif isinstance(node, ast.For) and isinstance(node.target, ast.Name) and self.is_number_from_data(node.iter):
                 self.numbers.add(node.target.id)
+                self.listed.add(node.target.id)
 
     def _assign(self, name: str, value: ast.expr) -> None:
         if self.is_mask(value):
             self.masks.add(name)
         if self.is_number_from_data(value):
             self.numbers.add(name)
+        if self._is_listed(value):
+            self.listed.add(name)
+        if self.is_ragged(value):
+            self.ragged.add(name)
         if self.reading.type(value).is_tensor and not isinstance(value, ast.Name):
             self.computed.add(name)
 
@@ -143,11 +175,24 @@ class _Names:
             case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr(), right=right):
                 return self.is_mask(left) or self.is_mask(right)
             case ast.Compare():
-                return self.reading.type(node).is_tensor
+                return self.reading.type(node).kind in ("tensor", "unknown")
             case ast.Call(func=ast.Attribute(attr=name)):
                 return name in MASKS and self.reading.type(node).is_tensor
             case ast.Attribute(attr="bool"):
                 return False
+        return False
+
+    def is_ragged(self, node: ast.expr) -> bool:
+        """A tensor whose length depends on data: chosen by mask or index, or the result of such an operator."""
+        match node:
+            case ast.Name(id=name):
+                return name in self.ragged
+            case ast.Subscript(value=value, slice=index):
+                return self.is_ragged(value) or self.is_mask(index) or (isinstance(index, ast.Name) and index.id in self.ragged)
+            case ast.Call(func=ast.Attribute(attr="where"), args=[_], keywords=[]):
+                return True
+            case ast.Call(func=ast.Attribute(attr=name, value=value)):
+                return name in ANYWHERE or name in ("nonzero", "masked_select", "argwhere") or self.is_ragged(value)
         return False
 
     def is_number_from_data(self, node: ast.expr) -> bool:
@@ -156,7 +201,13 @@ class _Names:
             case ast.Name(id=name):
                 return name in self.numbers
             case ast.Call(func=ast.Attribute(attr=name, value=owner)) if name in TO_HOST:
-                return self.reading.type(owner).is_tensor
+                return self.reading.type(owner).kind in ("tensor", "unknown")
+            case ast.Call(func=ast.Attribute(attr=name, value=owner)) if name in LENGTHS:
+                return self.is_ragged(owner)
+            case ast.Attribute(attr="shape", value=owner):
+                return self.is_ragged(owner)
+            case ast.Call(args=[ast.Name(id=first), *_]) if first in self.ragged and self.reading.type(node).kind in ("int", "unknown"):
+                return True  # len(kept), count(kept)
             case ast.Call(func=ast.Name(id="int" | "round" | "max" | "min" | "sum"), args=[first, *_]):
                 return self.is_number_from_data(first) or (self.reading.type(first).is_tensor and self.is_data(first))
             case ast.BinOp(left=left, right=right):
@@ -167,11 +218,14 @@ class _Names:
                 return any(self.is_number_from_data(each) for each in elements)
         return False
 
+    def _is_listed(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Name) and node.id in self.listed
+
     def is_data(self, node: ast.expr) -> bool:
         """Whether a condition asks a tensor's values. A bare parameter may be a flag, so it has to be computed here."""
         match node:
             case ast.Name(id=name):
-                return name in self.computed or name in self.numbers
+                return name in self.computed or name in self.numbers - self.listed
             case ast.BoolOp(values=values):
                 return any(self.is_data(each) for each in values)
             case ast.UnaryOp(operand=operand):
@@ -181,13 +235,13 @@ class _Names:
                     return False
                 if any(isinstance(each, ast.Constant) and isinstance(each.value, str | bool | None) for each in others):
                     return False
-                return any(self.is_data(each) for each in (left, *others))
+                return any(self.is_data(each) or self.is_number_from_data(each) for each in (left, *others) if not self._is_listed(each))
             case ast.Call(func=ast.Name(id="bool" | "int" | "float" | "any" | "all"), args=[inner]):
                 return self.is_data(inner)
             case ast.Call(func=ast.Attribute(attr=name, value=owner)):
                 if name in TO_HOST:
                     return self.reading.type(owner).is_tensor
-                return self.reading.type(node).is_tensor and name not in ("to", "get")
+                return self.reading.type(node).is_tensor and name not in ("to", "get") and not name.startswith("is_")
             case ast.Call() | ast.BinOp() | ast.Subscript():
                 return self.reading.type(node).is_tensor
         return False

@@ -76,14 +76,30 @@ def _is_true(node: ast.expr | None) -> bool:
 
 
 def _from_assignment(node: ast.Assign | ast.AugAssign, scan: FileScan) -> list[Place]:
-    """`x[i] = y`, `x[i] += y` and `x.data = y` on tensors."""
+    """`x[i] = y`, `x[i] += y` and `x.data = y` on tensors, and `x -= y` on parameters, outside of the graph."""
     found = []
     for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-        is_item = isinstance(target, ast.Subscript) and scan.reading.type(target.value).is_tensor
-        is_data = isinstance(target, ast.Attribute) and target.attr == "data" and scan.reading.type(target.value).is_tensor
-        if is_item or is_data:
+        kind = scan.reading.type(target.value) if isinstance(target, ast.Subscript | ast.Attribute) else scan.reading.type(target)
+        is_item = isinstance(target, ast.Subscript) and kind.is_tensor
+        is_data = isinstance(target, ast.Attribute) and target.attr == "data" and (kind.is_tensor or _is_parameter(scan.text(target.value)))
+        is_update = isinstance(target, ast.Name) and isinstance(node, ast.AugAssign) and kind.is_tensor and _is_without_gradient(node, scan)
+        if is_item or is_data or is_update:
             found.append(Place("in-place", scan.text(target), scan.path, node.lineno, IN_PLACE))
     return found
+
+
+def _is_parameter(name: str) -> bool:
+    return name.rpartition(".")[2] in ("p", "param", "parameter", "weight", "bias")
+
+
+def _is_without_gradient(node: ast.AST, scan: FileScan) -> bool:
+    """Inside `with torch.no_grad():`."""
+    parent = scan.reading.source.parents.get(node)
+    while parent is not None and not isinstance(parent, ast.FunctionDef):
+        if isinstance(parent, ast.With) and any("no_grad" in scan.text(item.context_expr) for item in parent.items):
+            return True
+        parent = scan.reading.source.parents.get(parent)
+    return False
 
 
 def _from_import(node: ast.Import | ast.ImportFrom, scan: FileScan) -> list[Place]:

@@ -58,12 +58,17 @@ def held(scan: FileScan) -> set[str]:
         qual = symbols.origin(scan.reading.type(node).qual)
         if qual in symbols.classes and symbols.is_module(qual):
             parent: ast.AST | None = parents.get(node)
-            if isinstance(parent, ast.keyword) or (isinstance(parent, ast.Call) and node in parent.args):
+            is_argument = isinstance(parent, ast.keyword) or (isinstance(parent, ast.Call) and node in parent.args)
+            if is_argument and not (isinstance(parent, ast.Call) and scan.text(parent.func) == "super"):
                 names.add(qual.rpartition(".")[2])
             while parent is not None and not isinstance(parent, ast.ClassDef):
                 parent = parents.get(parent)
             if parent is not None and symbols.is_module(owners.get(parent, "")) and owners.get(parent) != qual:
                 names.add(qual.rpartition(".")[2])
+    for call in scan.calls:
+        if call.name in symbols.classes and symbols.is_module(call.name):
+            kinds = [scan.reading.type(each) for each in (*call.node.args, *(keyword.value for keyword in call.node.keywords))]
+            names |= {kind.qual.rpartition(".")[2] for kind in kinds if kind.kind == "instance" and symbols.is_module(kind.qual)}
     return names
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ..artifacts import Trick
 from .scan import CallSite, FileScan, argument, line_of
-from .values import Values, shown
+from .values import Values
 
 TRANSFORMS = ("torchvision.transforms.", "albumentations.")
 NOT_AUGMENTATION = {"Compose", "ToTensor", "ToTensorV2", "ToPILImage", "PILToTensor", "ConvertImageDtype", "ToDtype", "ToImage", "Identity",
@@ -20,7 +20,8 @@ SCHEDULE_FUNCTIONS = re.compile(r"get_\w*schedule\w*|create_scheduler\w*|get_lr_
 SAMPLERS = re.compile(r"(Distributed|WeightedRandom|Random|Sequential|SubsetRandom|Batch)Sampler$")
 EPOCH = re.compile(r"(^|_)epochs?($|_)|^ep$", re.IGNORECASE)
 STEP_LIMIT = re.compile(
-    r"^(max|num|total|n)_?(train_|training_)?(epochs?|iters?|steps?|iterations)$|^epochs$|^iterations$|^n?iters$", re.IGNORECASE
+    r"^(max|num|total|n)_?(train_|training_)?(epochs?|iters?|steps?|iterations)$|^(epochs|iterations|episodes|steps|n?iters)$",
+    re.IGNORECASE,
 )
 ACCUMULATION = re.compile(r"accum", re.IGNORECASE)
 BLOCKS = re.compile(
@@ -29,7 +30,15 @@ BLOCKS = re.compile(
 )
 EMA = re.compile(r"(^|_)ema($|_)|^(Model)?EMA|ExponentialMovingAverage|AveragedModel|ModelEma", re.IGNORECASE)
 MIX = re.compile(r"^(mix_?up|cut_?mix|mosaic)(_|$|data|batch|Dataset|Detection)|^Mix[uU]p|^CutMix", re.IGNORECASE)
+DEFINITIONS = tuple(
+    (re.compile(pattern, re.IGNORECASE), title)
+    for pattern, title in (
+        (r"gradient_?penalty", "gradient penalty"), (r"(^|_)kd($|_)|distill", "distillation"), (r"warm_?up", "warm-up"),
+    )
+)  # fmt: skip
 INITIALISERS = ("torch.nn.init.", "timm.layers.trunc_normal_", "timm.models.layers.trunc_normal_")
+STARTS = {f"torch.Tensor.{name}" for name in ("uniform_", "normal_", "zero_", "fill_", "trunc_normal_", "copy_")}
+OF_LAYERS = re.compile(r"\.(weight|bias)(\.data)?$")
 TRAINING_CALLS: dict[str, tuple[str, tuple[tuple[int, str], ...]]] = {
     "torch.nn.utils.clip_grad_norm_": ("gradient clipping by norm", ((1, "max_norm"),)),
     "torch.nn.utils.clip_grad_value_": ("gradient clipping by value", ((1, "clip_value"),)),
@@ -59,6 +68,7 @@ SETTINGS = tuple(
         (r"^(base_|init_|initial_)?(lr|learning_rate)$", "learning rate", "initial"),
         (r"^(lr_)?warm_?up(_(iters|steps|epochs|ratio))?$", "training", "warm-up"),
         (r"accum\w*_steps|grad\w*_accum\w*", "training", "gradient accumulation"),
+        (r"^patience$", "training", "early stopping"),
         (r"^label_?smooth(ing)?$", "training", "label smoothing"),
         (r"^(model_)?ema(_decay)?$", "training", "EMA"),
         (r"^(mixup|cutmix)(_alpha|_prob)?$", "augmentation", "mixup"),
@@ -103,25 +113,30 @@ class Checklist:
                 self._from_group(node, scan)
             elif isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Div | ast.Mod):
                 self._from_division(node, scan)
+            elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Sub) and scan.text(node.value).endswith(".grad"):
+                self._add(scan, "optimizer", "by hand", node, scan.homes[node], text=scan.text(node))
 
     def _add(self, scan: FileScan, topic: str, name: str, node: ast.AST, home: str, given: Given = (), text: str = "") -> None:
         self.drafts.append(Draft(topic, name, tuple(given), home, scan.path, line_of(node), text))
 
     def _from_definition(self, node: ast.ClassDef | ast.FunctionDef, scan: FileScan) -> None:
         home = scan.homes[node]
+        if isinstance(node, ast.FunctionDef):
+            names = [each.arg for each in node.args.args][len(node.args.args) - len(node.args.defaults) :]
+            for name, default in zip(names, node.args.defaults, strict=True):
+                if home.rpartition(".")[0] == scan.module:
+                    self._from_setting(name, default, node, scan)
         if isinstance(node, ast.ClassDef):
             if BLOCKS.match(node.name):
                 self._add(scan, "structure", node.name, node, home)
             elif re.search(r"label_?smooth", node.name, re.IGNORECASE):
                 self._add(scan, "training", "label smoothing", node, home, text=node.name)
-        if re.search(r"gradient_?penalty", node.name, re.IGNORECASE):
-            self._add(scan, "training", "gradient penalty", node, home, text=node.name)
+        if (named := next((title for pattern, title in DEFINITIONS if pattern.search(node.name)), "")) != "":
+            self._add(scan, "training", named, node, home, text=node.name)
         elif EMA.search(node.name):
             self._add(scan, "training", "EMA", node, home, text=node.name)
         elif MIX.search(node.name):
             self._add(scan, "augmentation", node.name, node, home)
-        elif re.search(r"warm_?up", node.name, re.IGNORECASE):
-            self._add(scan, "training", "warm-up", node, home, text=node.name)
 
     def _from_loop(self, node: ast.For | ast.While, scan: FileScan) -> None:
         home = scan.homes[node]
@@ -197,9 +212,12 @@ class Checklist:
         for each in self.drafts:
             if each.is_fallback and (each.topic, each.name if each.topic in ("training", "augmentation") else "") not in said:
                 tricks.append(Trick(each.topic, each.name, _value(each, values), each.path, each.line))
+        called = {(each.name, each.path) for each in drafts if each.given}
+        tricks = [each for each in tricks if not ((each.name, each.path) in called and any(p.search(each.value) for p, _ in DEFINITIONS))]
         unique: dict[tuple[str, str, str, str], Trick] = {}
         for trick in tricks:
-            unique.setdefault((trick.topic, trick.name, trick.value, trick.path), trick)
+            value = "" if any(trick.name == title for _, title in DEFINITIONS) else trick.value
+            unique.setdefault((trick.topic, trick.name, value, trick.path), trick)
         return sorted(unique.values(), key=lambda each: (TOPICS.index(each.topic), each.path, each.line))
 
 
@@ -214,6 +232,8 @@ def _from_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, Given]]:
         return [("augmentation", last, _arguments(node))] if last[:1].isupper() and last not in NOT_AUGMENTATION else []
     if name == "torch.utils.data.DataLoader":
         return _loader(node)
+    if name in ("torch.randperm", "numpy.random.permutation", "numpy.random.shuffle", "random.shuffle"):
+        return [("shuffling", "by hand", ())]
     if SAMPLERS.search(last) and name.startswith("torch."):
         return [("shuffling", last, ())]
     if name.startswith(SCHEDULERS):
@@ -240,6 +260,8 @@ def _from_training_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, 
         title, wanted = TRAINING_CALLS[name]
         found = [(key, argument(node, position, key)) for position, key in wanted]
         return [("training", title, [("", value) for _, value in found if value is not None])]
+    if name in STARTS and isinstance(node.func, ast.Attribute) and OF_LAYERS.search(scan.text(node.func.value)):
+        return [("initialisation", last, _arguments(node))]
     if last in ("add_", "sub_") and name.startswith("torch.Tensor.") and any(scan.text(each).endswith(".grad") for each in node.args):
         return [("optimizer", "by hand", _arguments(node, 1))]
     if last == "requires_grad_" and node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value is False:
@@ -285,11 +307,8 @@ def _value(draft: Draft, values: Values) -> str:
         return draft.text
     parts = []
     for label, node in draft.given:
-        value = values.plain(node, draft.home)
-        if value is not None or isinstance(node, ast.Constant):
-            text = shown(value)
-        else:
-            text = UNFOLLOWED if isinstance(node, ast.Subscript) and not hasattr(node, "lineno") else ast.unparse(node)
+        is_spread = isinstance(node, ast.Subscript) and not hasattr(node, "lineno")
+        text = UNFOLLOWED if is_spread and values.plain(node, draft.home) is None else values.described(node, draft.home)
         parts.append(f"{label}={text}" if label else text)
     return ", ".join(parts)
 
@@ -299,13 +318,12 @@ def _rates(drafts: list[Draft], values: Values) -> list[Trick]:
     is_fixed = not any(each.topic == "learning rate" for each in drafts)
     found = []
     for draft in drafts:
-        if draft.topic != "optimizer":
+        if draft.topic != "optimizer" or draft.name == "parameter group":
             continue
         rate = next((node for label, node in draft.given if label == "lr"), None)
         if rate is None and draft.given and not draft.given[0][0]:
             rate = draft.given[0][1]
         if rate is not None:
-            value = values.plain(rate, draft.home)
-            text = shown(value) if value is not None else ast.unparse(rate)
+            text = values.described(rate, draft.home)
             found.append(Trick("learning rate", "fixed" if is_fixed else "initial", text, draft.path, draft.line))
     return found

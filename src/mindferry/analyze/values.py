@@ -14,7 +14,7 @@ DEEPEST = 12  # names followed one after the other
 OPERATORS: dict[type, Callable[[float, float], float]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv,
 }  # fmt: skip
-PLAIN_CALLS = ("builtins.int", "builtins.float", "builtins.str", "builtins.bool")
+SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//"}
 CLASSES_OF_SETTINGS = re.compile(r"config|cfg|args|arguments|param|setting|option|hyper", re.IGNORECASE)
 
 
@@ -131,6 +131,26 @@ class Values:
         spots = self.origin(node, home)
         found = [self.plain(spot.node, spot.home, depth + 1) for spot in spots]
         return found[0] if found and found[0] is not None and all(each == found[0] for each in found) else None
+
+    def described(self, node: ast.expr, home: str, depth: int = 0) -> str:
+        """The value; where it isn't plain, the ways it can be, or the expression with what is known filled in."""
+        value = self.plain(node, home)
+        if value is not None or isinstance(node, ast.Constant):
+            return shown(value)
+        if depth > DEEPEST:
+            return ast.unparse(node)
+        if isinstance(node, ast.Name) and f"{home}.{node.id}" in self.updated:
+            first = self.names.get(f"{home}.{node.id}", [])
+            plain = self.plain(first[0].node, home) if first else None
+            return f"{shown(plain)} at first" if plain is not None else node.id
+        spots = self.origin(node, home)
+        ways = list(dict.fromkeys(self.described(spot.node, spot.home, depth + 1) for spot in spots))
+        if ways:
+            return " or ".join(ways)
+        if isinstance(node, ast.BinOp):
+            left, right = (self.described(each, home, depth + 1) for each in (node.left, node.right))
+            return f"{left} {SIGNS[type(node.op)]} {right}" if type(node.op) in SIGNS else ast.unparse(node)
+        return ast.unparse(node)
 
     @staticmethod
     def _arithmetic(left: object, op: type, right: object) -> object:

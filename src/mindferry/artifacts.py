@@ -302,7 +302,16 @@ def save(artifact: Any, folder: Path, stage: str) -> Path:
 
 def dumps(artifact: Any) -> str:
     body = {"mindferry": FORMAT, "kind": type(artifact).__name__, **dataclasses.asdict(artifact)}
-    return json.dumps(body, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(_finite(body), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no NaN and no infinity: both become null, which `load` reads as NaN."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def load(kind: type[T], folder: Path, stage: str) -> T:
@@ -335,4 +344,6 @@ def _build(kind: Any, value: Any) -> Any:
         return {key: _build(args[1], item) for key, item in value.items()}
     if origin in (typing.Union, types.UnionType):
         return None if value is None else _build(next(a for a in args if a is not type(None)), value)
+    if kind is float and value is None:
+        return math.nan
     return kind(value) if kind in (int, float, str, bool) else value

@@ -8,7 +8,7 @@ import pytest
 
 from .faults import FAULTS, TWINS, Fault, Twin, false_alarm, plant
 
-SAMPLE = FAULTS[1::5]  # every network, forward and backward
+SAMPLE = FAULTS[1::7]  # every network, forward and backward
 
 
 @pytest.mark.parametrize("fault", SAMPLE, ids=str)

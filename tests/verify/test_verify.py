@@ -205,3 +205,31 @@ def test_bad_input_is_one_sentence(tmp_path: Path, what: str) -> None:
     assert isinstance(result.exception, MindferryError), result.output
     assert expected in str(result.exception) and "Traceback" not in str(result.exception)
     assert not (mindspore_side / ".mindferry").exists()
+
+
+def test_the_written_comparison_is_plain_json_and_comes_back(tmp_path: Path) -> None:
+    module, cell = RESNET.mutate("self.layers(self.pool(self.stem(x)))", "self.layers(self.stem(x))").load(tmp_path)
+    comparison = compare(module, cell, "float32[2,3,16,16]", modes=("eval",))
+    save(comparison, tmp_path, "verify")
+    text = (tmp_path / ".mindferry" / "verify.json").read_text()
+    json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+    back = load(Comparison, tmp_path, "verify")
+    assert [d.passed for d in back.differences] == [d.passed for d in comparison.differences]
+    assert back.culprits == ("the network",) and back.unmatched == ("pool: only in torch",)
+
+
+@pytest.mark.parametrize(
+    ("operator", "said"),
+    [
+        ("ops.AllReduce()(x)", "the MindSpore worker died in layers.0 (Block)"),  # no communication: a segmentation fault
+        ("ops.layer_norm(x, (8,), ops.ones(8), ops.ones(8))", "the MindSpore worker failed in layers.0 (Block)"),
+    ],
+)
+def test_an_operator_that_fails_in_mindspore_is_reported_with_its_module(tmp_path: Path, operator: str, said: str) -> None:
+    twin = RESNET.mutate("y = y + x", f"y = y + {operator}")
+    torch_side, mindspore_side = twin.write(tmp_path)
+    options = ("--model", "net:Net", "--input", "float32[2,3,16,16]", "--modes", "eval")
+    result = run(mindspore_side, "--torch", torch_side, *options)
+    message = str(result.exception)
+    assert isinstance(result.exception, MindferryError) and said in message, message
+    assert "net.py" in message and str(twin.mindspore.splitlines().index(f"        y = y + {operator}") + 4) in message

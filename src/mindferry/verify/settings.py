@@ -51,6 +51,8 @@ def settings(
     converted = _folder(converted or Path(), "MindSpore project")
     if reference is None and golden is None and (converted / STATE / "convert.json").is_file():
         reference = Path(load(ProjectConversion, converted, "convert").source)
+        if not reference.exists():
+            raise MindferryError(f"{converted} was converted from {reference}, which is not there; name it with --torch")
     if reference is None and golden is None:
         raise MindferryError(f"{converted} has no record of its conversion; name the torch project with --torch DIR")
     reference = _folder(reference, "torch project") if reference is not None else None
@@ -106,7 +108,7 @@ def _weights(option: str, table: dict[str, Any], home: Path | None) -> tuple[str
         return "", ()
     if (home / named).is_file():
         return str((home / named).resolve()), ()
-    return "", (f"{home / named} is not there: both sides run with the model's initial weights",)
+    return "", (f"{home / named} is not there: both sides run with the model's initial weights, with spread",)
 
 
 def _modes(text: str) -> tuple[str, ...]:

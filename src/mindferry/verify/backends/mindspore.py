@@ -276,17 +276,21 @@ class Session:
     def _watched(self, run: str) -> Iterator[None]:
         """Hooks on every cell; dropout off."""
         calls = {(record.path, record.call): record for record in self.record.calls}
+        running: list[str] = []
         starts: dict[str, int] = {}
         counts: dict[str, int] = {}
         handles = []
 
         def before(path: str, cell: Cell, args: Any, kwargs: dict[str, Any]) -> Any:
-            self.doing(f"{path or 'the network'} ({type(cell).__name__})")
+            running.append(f"{path or 'the network'} ({type(cell).__name__})")
+            self.doing(running[-1])
             number = starts[path] = starts.get(path, -1) + 1
             record = calls.get((path, number))
             return self._inputs(record, args, kwargs) if run == "own" and record is not None else None
 
         def after(path: str, cell: Cell, args: Any, output: Any) -> Any:
+            running.pop()
+            self.doing(running[-1] if running else "")
             number = counts[path] = counts.get(path, -1) + 1
             record = calls.get((path, number))
             if record is None:

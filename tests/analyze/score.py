@@ -7,6 +7,7 @@ A label file names a project and what a reader found in it. Each list is complet
     tricks  = ["optimizer | Adam | lr=0.001"] a label without a value matches any value
     keep    = ["main.py:Bars.__len__"]        functions that stay; all others of the project move
     dynamic = ["main.py:31"]                  lines where a shape starts to depend on data
+    version = "torchvision 0.28.0"            the package and version that was read
     files   = ["roi_heads.py"]                if given, only these files are labelled
     special = ["hook | main.py:7"]            a kind and a line
     networks = ["VAE"]                        networks that nothing else in the project holds
@@ -15,6 +16,7 @@ A label file names a project and what a reader found in it. Each list is complet
 
 from __future__ import annotations
 
+import importlib.metadata
 import sys
 import tomllib
 from collections.abc import Callable
@@ -53,6 +55,15 @@ def place(name: str) -> Path:
     return Path(spec.origin).parent / rest
 
 
+def is_here(body: dict[str, str]) -> bool:
+    """Lines were labelled in one version of a package; in another they stand elsewhere."""
+    package, _, version = body.get("version", "").partition(" ")
+    try:
+        return not package or importlib.metadata.version(package) == version
+    except importlib.metadata.PackageNotFoundError:
+        return False
+
+
 def shown_tricks(inventory: Inventory) -> list[str]:
     return [f"{each.topic} | {each.name} | {each.value}" for each in inventory.tricks]
 
@@ -83,6 +94,12 @@ SHOWN: dict[str, Callable[[Inventory], list[str]]] = {
 }  # fmt: skip
 
 
+def is_labelled(fact: str, body: dict[str, list[str]]) -> bool:
+    """Whether the fact is about one of the files that the labels speak of; its file stands last, before a colon."""
+    file = fact.rpartition(" | ")[2].partition(":")[0]
+    return "files" not in body or file in body["files"]
+
+
 def compare(name: str, labels: list[str], shown: list[str], score: Score) -> None:
     left = list(shown)
     for label in labels:
@@ -101,13 +118,17 @@ def measure() -> dict[str, Score]:
     scores = {table: Score() for table in (*SHOWN, "move")}
     for path in sorted(LABELS.glob("*.toml")):
         body = tomllib.loads(path.read_text("utf-8"))
+        if not is_here(body):
+            print(f"left out: {path.name}, labelled for {body['version']}", file=sys.stderr)
+            continue
         inventory = analyze_project(place(body["project"]))
         for table, show in SHOWN.items():
             if table in body:
-                shown = [each for each in show(inventory) if "files" not in body or any(file in each for file in body["files"])]
+                shown = [each for each in show(inventory) if is_labelled(each, body)]
                 compare(path.stem, body[table], shown, scores[table])
         if "keep" in body:  # the other side of the same table
             functions = [f"{each.path}:{each.function}" for each in inventory.code if each.function]
+            functions = [each for each in functions if is_labelled(each, body)]
             moved = [each for each in functions if each not in shown_keep(inventory)]
             compare(path.stem, [each for each in functions if each not in body["keep"]], moved, scores["move"])
     return scores

@@ -39,7 +39,9 @@ def code_classes(scan: FileScan) -> list[CodeClass]:
         start = min([line_of(node), *(line_of(each) for each in getattr(node, "decorator_list", []))])
         lines = (getattr(node, "end_lineno", start) or start) - start + 1
         inside += lines
-        kind = _kind(touched.get(home, Counter()), _role(home, node, scan))
+        role = _role(home, node, scan)
+        is_forward = role == "execution" and getattr(node, "name", "") == "forward"
+        kind = role if is_forward else _kind(touched.get(home, Counter()), role)
         entries.append(CodeClass(scan.path, home.removeprefix(f"{scan.module}."), line_of(node), lines, kind, kind in MIGRATED))
     total = scan.reading.source.data.count(b"\n")
     if total > inside:
@@ -69,6 +71,9 @@ def _touched(scan: FileScan) -> dict[str, Counter[str]]:
     for api, node in scan.apis:
         if not api.startswith(NEUTRAL) and not _is_annotation(node, scan):
             touched.setdefault(scan.homes[node], Counter())[_torch_kind(api)] += 1
+    for home, names in scan.tensors.items():
+        if names:
+            touched.setdefault(home, Counter())["execution"] += 1
     for part in scan.reading.source.nodes:
         if isinstance(part, ast.Attribute) and part.attr == "param_groups":
             touched.setdefault(scan.homes[part], Counter())["execution"] += 1

@@ -54,8 +54,9 @@ def dynamic_shapes(scan: FileScan) -> list[Place]:
     if b"torch" not in scan.reading.source.data:
         return []
     places: list[Place] = []
-    names = {home: _Names(node, scan.reading) for home, node in scan.functions.items()}
-    names[scan.module] = _Names(scan.reading.source.tree, scan.reading)
+    random = _random_calls(scan)
+    names = {home: _Names(node, scan.reading, random) for home, node in scan.functions.items()}
+    names[scan.module] = _Names(scan.reading.source.tree, scan.reading, random)
     for call in scan.calls:
         places += _from_call(call, scan, names.get(call.home) or names[scan.module])
     loops = _training_functions(scan)
@@ -69,6 +70,21 @@ def dynamic_shapes(scan: FileScan) -> list[Place]:
     return sorted({(each.line, each.topic): each for each in places}.values(), key=lambda each: each.line)
 
 
+def _random_calls(scan: FileScan) -> set[ast.AST]:
+    """Calls that give another number each time: Python's and numpy's generators, and the file's functions that ask them."""
+    asking: set[str] = set()
+    calls: set[ast.AST] = set()
+    while True:
+        before = len(calls)
+        for call in scan.calls:
+            if call.name.startswith(("numpy.random.", "random.")) or call.name in asking:
+                calls.add(call.node)
+                if call.home != scan.module and not call.home.endswith("__init__"):
+                    asking.add(call.home)
+        if len(calls) == before:
+            return calls
+
+
 def _training_functions(scan: FileScan) -> set[str]:
     """Where Python drives the steps: a branch there is none of the graph's."""
     driving = ("torch.Tensor.backward", "torch.optim.Optimizer.step", "torch.nn.Module.train", "torch.nn.Module.eval")
@@ -78,7 +94,7 @@ def _training_functions(scan: FileScan) -> set[str]:
 def _from_call(call: CallSite, scan: FileScan, names: _Names) -> list[Place]:
     last, node = call.last, call.node
     here = (scan.path, line_of(node))
-    if is_dynamic_operator(call.name):
+    if is_dynamic_operator(call.name) and argument(node, -1, "minlength") is None:
         return [Place(last, scan.text(node), *here, OPERATORS[last])]
     if call.name == "torch.where" and len(node.args) == 1 and not node.keywords:
         return [Place("nonzero", scan.text(node), *here, MASK)]
@@ -122,14 +138,17 @@ def _grows(node: ast.Call, scan: FileScan) -> bool:
 
 
 def _from_index(node: ast.Subscript, scan: FileScan, names: _Names) -> list[Place]:
-    kind = scan.reading.type(node.value)
     is_network = scan.reading.symbols.is_module(scan.homes[node].rpartition(".")[0])
-    if not (kind.is_tensor or (kind.kind == "unknown" and is_network)):  # what a network indexes by a mask is a tensor
+    is_unknown = scan.reading.type(node.value).kind == "unknown"
+    if not (scan.is_tensor(node.value) or (is_unknown and is_network)):  # what a network indexes by a mask is a tensor
         return []
     elements = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     for each in elements:
         if isinstance(each, ast.Slice):
-            if any(names.is_number_from_data(bound) for bound in (each.lower, each.upper) if bound is not None):
+            bounds = [bound for bound in (each.lower, each.upper) if bound is not None]
+            if any(names.is_random(bound) for bound in bounds):
+                return [Place("slice by random numbers", scan.text(node), scan.path, node.lineno, FIXED)]
+            if any(names.is_number_from_data(bound) for bound in bounds):
                 return [Place("slice by data", scan.text(node), scan.path, node.lineno, FIXED)]
         elif names.is_mask(each):
             return [Place("index by mask", scan.text(node), scan.path, node.lineno, MASK)]
@@ -139,8 +158,9 @@ def _from_index(node: ast.Subscript, scan: FileScan, names: _Names) -> list[Plac
 class _Names:
     """What the names of one function were last set to: a mask, a number taken from a tensor, a tensor that was computed."""
 
-    def __init__(self, function: ast.AST, reading: Reading) -> None:
-        self.reading = reading
+    def __init__(self, function: ast.AST, reading: Reading, random: set[ast.AST]) -> None:
+        self.reading, self.random_calls = reading, random
+        self.random: set[str] = set()  # numbers that a generator on the host gave
         self.masks: set[str] = set()
         self.numbers: set[str] = set()
         self.computed: set[str] = set()
@@ -149,6 +169,8 @@ class _Names:
         for node in _own_nodes(function):
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
                 self._assign(node.targets[0].id, node.value)
+            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple) and node.value in self.random_calls:
+                self.random |= {part.id for part in ast.walk(node.targets[0]) if isinstance(part, ast.Name)}
             elif isinstance(node, ast.For) and isinstance(node.target, ast.Name) and self.is_number_from_data(node.iter):
                 self.numbers.add(node.target.id)
                 self.listed.add(node.target.id)
@@ -160,10 +182,25 @@ class _Names:
             self.numbers.add(name)
         if self._is_listed(value):
             self.listed.add(name)
+        if self.is_random(value):
+            self.random.add(name)
         if self.is_ragged(value):
             self.ragged.add(name)
         if self.reading.type(value).is_tensor and not isinstance(value, ast.Name):
             self.computed.add(name)
+
+    def is_random(self, node: ast.expr) -> bool:
+        """A number from a generator on the host, or arithmetic on one."""
+        match node:
+            case ast.Name(id=name):
+                return name in self.random
+            case ast.Call(func=ast.Name(id="int" | "round" | "max" | "min" | "float"), args=arguments):
+                return any(self.is_random(each) for each in arguments)
+            case ast.Call():
+                return node in self.random_calls
+            case ast.BinOp(left=left, right=right):
+                return self.is_random(left) or self.is_random(right)
+        return False
 
     def is_mask(self, node: ast.expr) -> bool:
         """A tensor of truth values: a comparison of tensors, or a name that holds one."""

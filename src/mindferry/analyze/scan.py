@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from ..rules import Table
 from ..rules._lookup import FRAMEWORKS, api_of
 from ..syntax.infer import Reading
+from .evidence import root, tensor_names
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 TORCH = tuple(f"{name}." for name in FRAMEWORKS)
@@ -32,10 +33,16 @@ class FileScan:
     apis: list[tuple[str, ast.expr]] = field(default_factory=list)  # every mention of a torch API that counts as a use
     homes: dict[ast.AST, str] = field(default_factory=dict)
     functions: dict[str, ast.AST] = field(default_factory=dict)
+    tensors: dict[str, frozenset[str]] = field(default_factory=dict)  # function -> names that its code shows to be tensors
 
     @property
     def module(self) -> str:
         return self.reading.module
+
+    def is_tensor(self, node: ast.expr) -> bool:
+        """By its type, or by what the function does with the name."""
+        kind = self.reading.type(node)
+        return kind.is_tensor or (kind.kind == "unknown" and root(node) in self.tensors[self.homes[node]])
 
     def text(self, node: ast.AST) -> str:
         return " ".join(self.reading.source.text(node).split())
@@ -46,6 +53,7 @@ def scan(reading: Reading, path: str, rules: Table) -> FileScan:
     homes, parents, owners = result.homes, reading.source.parents, reading.owners
     called: set[ast.AST] = set()
     inner: set[ast.AST] = set()
+    own: dict[str, list[ast.AST]] = {}  # the nodes of each function
     for node in reading.source.nodes:  # each after its parent, but for comparison signs, which `ast` shares
         parent = parents.get(node)
         home = homes.get(parent, reading.module) if parent is not None else reading.module
@@ -56,10 +64,12 @@ def scan(reading: Reading, path: str, rules: Table) -> FileScan:
         elif isinstance(node, ast.ClassDef) and home == reading.module:
             home = owners.get(node, home)
         homes[node] = home
+        own.setdefault(home, []).append(node)
         if isinstance(node, ast.Call):
             called.add(node.func)
         elif isinstance(node, ast.Attribute):
             inner.add(node.value)
+    result.tensors = {home: tensor_names(nodes) for home, nodes in own.items()}
     for node in reading.source.nodes:
         if isinstance(node, ast.Call):
             result.calls.append(CallSite(callee(node, reading, rules), node, homes[node]))

@@ -62,11 +62,13 @@ def _from_call(call: CallSite, scan: FileScan) -> list[Place]:
         return [Place("sparse tensor", "sparse=True", *here, SPARSE)]
     if name.startswith(COMPILERS) or (name.startswith("torch.ops.") and not name.startswith("torch.ops.aten")):
         return [Place("C++ or CUDA operator", scan.text(node.func), *here, CUSTOM)]
-    if last in HOOK_CALLS:
+    if last in HOOK_CALLS and not scan.reading.symbols.is_local(name):
         return [Place("hook", scan.text(node.func), *here, HOOKS)]
     if name.startswith(("torch.multiprocessing.", "multiprocessing.")) and last in ("spawn", "Process", "Pool", "start_processes", "Queue"):
         return [Place("multiprocessing", scan.text(node.func), *here, PROCESSES)]
-    if name.startswith("torch.Tensor.") and is_in_place(name) and last not in NOT_TRICKS:
+    is_method = name.startswith("torch.Tensor.") and is_in_place(name) and last not in NOT_TRICKS
+    is_function = name.startswith("torch.") and argument(node, -1, "out") is not None
+    if is_method or is_function or (name.startswith("torch._foreach_") and last.endswith("_")):
         return [Place("in-place", scan.text(node.func), *here, IN_PLACE)]
     return []
 
@@ -79,17 +81,24 @@ def _from_assignment(node: ast.Assign | ast.AugAssign, scan: FileScan) -> list[P
     """`x[i] = y`, `x[i] += y` and `x.data = y` on tensors, and `x -= y` on parameters, outside of the graph."""
     found = []
     for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-        kind = scan.reading.type(target.value) if isinstance(target, ast.Subscript | ast.Attribute) else scan.reading.type(target)
-        is_item = isinstance(target, ast.Subscript) and kind.is_tensor
-        is_data = isinstance(target, ast.Attribute) and target.attr == "data" and (kind.is_tensor or _is_parameter(scan.text(target.value)))
-        is_update = isinstance(target, ast.Name) and isinstance(node, ast.AugAssign) and kind.is_tensor and _is_without_gradient(node, scan)
+        is_item = isinstance(target, ast.Subscript) and (scan.is_tensor(target.value) or _takes_tensor(target, node.value, scan))
+        is_data = isinstance(target, ast.Attribute) and target.attr == "data" and _is_parameter(target.value, scan)
+        is_update = isinstance(target, ast.Name) and isinstance(node, ast.AugAssign) and scan.is_tensor(target)
+        is_update = is_update and _is_without_gradient(node, scan)
         if is_item or is_data or is_update:
             found.append(Place("in-place", scan.text(target), scan.path, node.lineno, IN_PLACE))
     return found
 
 
-def _is_parameter(name: str) -> bool:
-    return name.rpartition(".")[2] in ("p", "param", "parameter", "weight", "bias")
+def _takes_tensor(target: ast.Subscript, value: ast.expr, scan: FileScan) -> bool:
+    """`image[:, a:b] = tensor`: a part of something that is no list."""
+    parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else []
+    has_slice = any(isinstance(each, ast.Slice) for each in parts)
+    return has_slice and scan.reading.type(target.value).kind == "unknown" and scan.reading.type(value).is_tensor
+
+
+def _is_parameter(node: ast.expr, scan: FileScan) -> bool:
+    return scan.is_tensor(node) or scan.text(node).rpartition(".")[2] in ("p", "param", "parameter", "weight", "bias")
 
 
 def _is_without_gradient(node: ast.AST, scan: FileScan) -> bool:

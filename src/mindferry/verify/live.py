@@ -6,6 +6,7 @@ import os
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,28 @@ from .backends import process
 from .backends.mindspore import Measured, against
 from .golden import Golden, open_golden
 from .goldenfile import RecordError
-from .judge import Rule, Verdict, judge
+from .judge import Rule, judge
 from .recorder import record
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    module: Any
+    cell: Any
+    inputs: list[tuple[str, Any]]
+    modes: list[str]
+    seed: int
+    optimizers: tuple[Any, Any]
+
+    def measure(self, path: Path, inside: bool) -> tuple[Measured, Golden]:
+        recorded = sorted({"eval" if mode == "jit" else mode for mode in self.modes})
+        made, seed = self.optimizers[0], self.seed
+        try:
+            record(self.module, self.inputs, path, modes=recorded, seed=seed, inside=inside, optimizer=made)
+        except RecordError as error:
+            raise MindferryError(str(error)) from None
+        golden = open_golden(path)
+        return against(self.cell, golden, self.modes, optimizer=self.optimizers[1]), golden
 
 
 def compare(
@@ -41,24 +62,15 @@ def compare(
 
     os.environ.update(process.settings("mindspore"))
     mindspore.runtime.launch_blocking()  # or an operator's error surfaces at a later one
-    recorded = sorted({"eval" if mode == "jit" else mode for mode in modes})
-    makers = optimizers or (None, None)
+    pair = _Pair(torch_module, cell, _inputs(inputs, seed), list(modes), seed, optimizers or (None, None))
     was_training = cell.training
-
-    def look(inside: bool, path: Path) -> tuple[Measured, Verdict, Golden]:
-        try:
-            given = _inputs(inputs, seed)
-            record(torch_module, given, path, modes=recorded, seed=seed, inside=inside, optimizer=makers[0])
-        except RecordError as error:
-            raise MindferryError(str(error)) from None
-        golden = open_golden(path)
-        measured = against(cell, golden, list(modes), optimizer=makers[1])
-        return measured, judge(measured.measurements, golden, rule or Rule()), golden
-
     with tempfile.TemporaryDirectory(prefix="mindferry-") as folder:
-        measured, verdict, golden = look(in_full, Path(folder) / "golden.safetensors")
+        path = Path(folder) / "golden.safetensors"
+        measured, golden = pair.measure(path, in_full)
+        verdict = judge(measured.measurements, golden, rule or Rule())
         if not (verdict.passed or in_full):
-            measured, verdict, golden = look(True, Path(folder) / "golden.safetensors")
+            measured, golden = pair.measure(path, True)
+            verdict = judge(measured.measurements, golden, rule or Rule())
     cell.set_train(was_training)
     notes = () if not golden.why else (f"the reference does not run in float64 ({golden.why})",)
     return Comparison(

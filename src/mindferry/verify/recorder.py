@@ -309,11 +309,7 @@ def record(
     metadata |= {"seed": seed, "weights": _write_weights(model, writer)}
     metadata |= {"inputs": _write_inputs("input", inputs, writer), "targets": _write_inputs("target", targets, writer)}
     metadata["attributes"] = {path: plain_settings(module) for path, module in model.named_modules()}
-    runs = {mode: ["own", "whole"] if inside else [] for mode in modes}
-    if not inside:
-        runs[modes[-1]].append("own")
-        runs[modes[0]].append("whole")
-    recorder = Recorder(model, inputs, writer, seed, note, inside, runs, loss, targets)
+    recorder = Recorder(model, inputs, writer, seed, note, inside, _runs(modes, inside), loss, targets)
     was_training = model.training
     with _full_precision():
         metadata["modes"] = {mode: recorder.mode(mode, mode == modes[-1]) for mode in modes}
@@ -321,6 +317,15 @@ def record(
     model.train(was_training)
     metadata |= {"complete": inside, "why": recorder.why, "errors": recorder.errors}
     writer.finish(metadata)
+
+
+def _runs(modes: Sequence[str], inside: bool) -> dict[str, list[str]]:
+    if inside:
+        return {mode: ["own", "whole"] for mode in modes}
+    runs: dict[str, list[str]] = {mode: [] for mode in modes}
+    runs[modes[-1]].append("own")
+    runs[modes[0]].append("whole")
+    return runs
 
 
 def _write_weights(model: Any, writer: GoldenWriter) -> dict[str, str]:

@@ -32,9 +32,7 @@ def verify(settings: Settings, show: Show = lambda text: None, into: bool = Fals
         if settings.golden is None:
             reference = stack.enter_context(Worker("torch", settings.reference))
             show("running the reference")
-            golden = _record(settings, reference)
-        else:
-            golden = open_golden(settings.golden)
+        golden = _record(settings, reference) if reference is not None else open_golden(settings.golden or Path())
         settings = _fit(settings, golden)
         show("running the conversion")
         verdict, unmatched = _compare(settings, golden, converted)
@@ -49,10 +47,7 @@ def verify(settings: Settings, show: Show = lambda text: None, into: bool = Fals
         predictions: Predictions | None = None
         if settings.test_data and reference is not None:
             show("comparing predictions")
-            payload = {"data": settings.test_data, "samples": settings.samples}
-            reference.start(f"{_TORCH}:predict", payload)
-            converted.start(f"{_MINDSPORE}:predict", payload)
-            predictions = agreement(Path(reference.result()), Path(converted.result()))
+            predictions = _predict(settings, reference, converted)
     return Comparison(
         settings.converted_model,
         ", ".join(settings.inputs),
@@ -67,6 +62,13 @@ def verify(settings: Settings, show: Show = lambda text: None, into: bool = Fals
         culprit.lines,
         culprit.script,
     )
+
+
+def _predict(settings: Settings, reference: Worker, converted: Worker) -> Predictions:
+    payload = {"data": settings.test_data, "samples": settings.samples}
+    reference.start(f"{_TORCH}:predict", payload)
+    converted.start(f"{_MINDSPORE}:predict", payload)
+    return agreement(Path(reference.result()), Path(converted.result()))
 
 
 def record(settings: Settings, path: Path, show: Show = lambda text: None) -> Golden:

@@ -49,12 +49,8 @@ def settings(
 ) -> Settings:
     """Options win over mindferry.toml, which wins over what the conversion recorded."""
     converted = _folder(converted or Path(), "MindSpore project")
-    if reference is None and golden is None and (converted / STATE / "convert.json").is_file():
-        reference = Path(load(ProjectConversion, converted, "convert").source)
-        if not reference.exists():
-            raise MindferryError(f"{converted} was converted from {reference}, which is not there; name it with --torch")
     if reference is None and golden is None:
-        raise MindferryError(f"{converted} has no record of its conversion; name the torch project with --torch DIR")
+        reference = _converted_from(converted)
     reference = _folder(reference, "torch project") if reference is not None else None
     reference, single = _project_of(reference)
     home = next((f for f in (reference, converted) if f is not None and (f / "mindferry.toml").is_file()), None)
@@ -85,6 +81,15 @@ def settings(
         str(table.get("optimizer", "")),
         notes,
     )
+
+
+def _converted_from(converted: Path) -> Path:
+    if not (converted / STATE / "convert.json").is_file():
+        raise MindferryError(f"{converted} has no record of its conversion; name the torch project with --torch DIR")
+    source = Path(load(ProjectConversion, converted, "convert").source)
+    if not source.exists():
+        raise MindferryError(f"{converted} was converted from {source}, which is not there; name it with --torch")
+    return source
 
 
 def read_table(path: Path) -> dict[str, Any]:

@@ -187,13 +187,21 @@ def converted(payload: dict[str, Any], link: Link) -> dict[str, Any]:
     return {"forward": forward, "gradient": gradient, "worst": worst, "jit": compiled}
 
 
+# Files of torchvision that only serve torch: its compiled operators and its ONNX exporter. The models call none of them.
+STAND_INS = {"torchvision.extension": ("_assert_has_ops", "_has_ops"), "torchvision.ops._register_onnx_ops": ("_register_custom_op",)}
+
+
 def _skip_package_init(zoo: str, link: Link) -> None:
-    """torchvision/__init__.py loads image readers and data sets; the models need neither."""
+    """torchvision/__init__.py loads image readers and data sets, which models don't need."""
     if zoo == "torchvision" and "torchvision" not in sys.modules:
         assert link.project is not None
         package = types.ModuleType("torchvision")
         package.__path__ = [str(link.project / "torchvision")]
         sys.modules["torchvision"] = package
+        for name, functions in STAND_INS.items():
+            sys.modules[name] = types.ModuleType(name)
+            for function in functions:
+                setattr(sys.modules[name], function, lambda: False)
 
 
 def _compare(outputs: list[Any], expected: list[Any]) -> float:

@@ -6,6 +6,8 @@ import ast
 import builtins
 from collections.abc import Callable
 
+from .networks import SHARED, is_mode_call, is_named_like_network
+from .networks import UNMISTAKABLE as OF_NETWORKS
 from .symbols import Symbols
 from .torch_types import DTYPES, TENSOR_ATTRIBUTES, UNMISTAKABLE, call_result, method_result, module_call_result
 from .types import (
@@ -113,7 +115,15 @@ class Expressions:
             return Type("method", f".{name}")
         if self.is_torch_file and name == "saved_tensors":  # of an autograd.Function's context
             return list_of(TENSOR)
-        return Type("method", f"torch.Tensor.{name}") if self.is_torch_file and name in UNMISTAKABLE else UNKNOWN
+        if self.is_torch_file and name in UNMISTAKABLE:
+            return Type("method", f"torch.Tensor.{name}")
+        return Type("method", f"torch.nn.Module.{name}") if self._is_of_network(node.value, name) else UNKNOWN
+
+    def _is_of_network(self, receiver: ast.expr, name: str) -> bool:
+        """Whether a method of something unknown is a network's: by itself, or because its receiver is named like one."""
+        if name in OF_NETWORKS:
+            return True
+        return name in SHARED and self.is_torch_file and is_named_like_network(receiver) and not self.symbols.defines_like_network(name)
 
     def _member(self, qual: str, name: str) -> Type:
         full = f"{qual}.{name}"
@@ -136,6 +146,8 @@ class Expressions:
         return Type("method", f"{base}.{name}") if base else UNKNOWN
 
     def _Call(self, node: ast.Call, scope: Scope) -> Type:
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "train":
+            self.symbols.sets_mode = True
         function = self.visit(node.func, scope)
         arguments = [self.visit(argument, scope) for argument in node.args]
         for keyword in node.keywords:
@@ -148,8 +160,12 @@ class Expressions:
             return self._call_ref(self.symbols.origin(function.qual), node, arguments, count)
         if function.kind == "method":
             owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+            is_module = function.qual.startswith("torch.nn.Module.")
+            if owner is not None and is_module and function.qual.endswith((".train", ".eval")) and not is_mode_call(node):
+                self.types[node.func] = UNKNOWN if self.types[owner].kind == "unknown" else function
+                return UNKNOWN
             if isinstance(owner, ast.Name) and self.types[owner].kind == "unknown" and scope.look_up(owner.id) == UNKNOWN:
-                scope.names[owner.id] = TENSOR  # it has a method that only tensors have, so it is one from here on
+                scope.names[owner.id] = MODULE if is_module else TENSOR  # it has a method that only they have, so it is one from here on
             return self._call_method(node, function.qual, count)
         if function.kind == "instance":
             return self._call_instance(function.qual)
@@ -210,6 +226,8 @@ class Expressions:
         receiver, name = self.types[node.func.value], node.func.attr
         if receiver.is_tensor or (receiver.kind == "unknown" and qual.startswith("torch.Tensor.")):
             return method_result(name, count)
+        if receiver.kind == "unknown" and qual.startswith("torch.nn.Module."):
+            return self._module_method(MODULE, name, node)
         if receiver.kind == "instance":
             own = self.symbols.method(receiver.qual, name)
             if own is not None:

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .expressions import FRAMEWORKS, Expressions, Scope
+from .networks import is_network_name, is_used_as_network
 from .source import Source
 from .symbols import ClassInfo, Symbols
 from .torch_types import DISTINCTIVE
-from .types import NONE, TENSOR, UNKNOWN, Type, instance, join, ref, tuple_of
+from .types import MODULE, NONE, TENSOR, UNKNOWN, Type, instance, join, ref, tuple_of
 
 
 @dataclass(slots=True)
@@ -246,7 +247,7 @@ class _Reader:
             default = defaults[index] if index < len(positional) else arguments.kw_defaults[index - len(positional)]
             kind = self.values.annotation(argument.annotation, scope)
             if kind.kind in ("unknown", "none"):
-                kind = join(*called.get(index, []), *called.get(argument.arg, [])) if called else UNKNOWN
+                kind = self.symbols.settle([*called.get(index, []), *called.get(argument.arg, [])]) if called else UNKNOWN
             if kind.kind in ("unknown", "none"):
                 kind = self.values.types.get(default, UNKNOWN) if default is not None else UNKNOWN
             is_tensor = (
@@ -256,6 +257,8 @@ class _Reader:
             )
             if kind.kind in ("unknown", "none") and is_tensor:
                 kind = TENSOR
+            if kind.kind in ("unknown", "none") and self.values.is_torch_file and is_network_name(argument.arg):
+                kind = MODULE if is_used_as_network(node, argument.arg) and not self.symbols.defines_like_network("train") else kind
             if kind.kind == "ref":
                 kind = Type("value", kind.qual)
             scope.names[argument.arg] = kind if kind.kind != "none" else UNKNOWN

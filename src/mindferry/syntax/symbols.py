@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .types import UNKNOWN, Type, join
+from .networks import is_network_name
+from .types import MODULE, UNKNOWN, Type, join
 
 MODULE_BASES = ("torch.nn.", "torch.jit.ScriptModule", "lightning.LightningModule", "pytorch_lightning.LightningModule")
 NOT_MODULES = ("torch.nn.parameter.", "torch.nn.utils.", "torch.nn.init.")
@@ -31,6 +32,7 @@ class Symbols:
     exports: dict[str, dict[str, Type]] = field(default_factory=dict)  # module -> its global names
     arguments: dict[str, dict[int | str, list[Type]]] = field(default_factory=dict)  # function -> what it is called with
     excluded: frozenset[str] = frozenset()  # modules left out of the conversion
+    sets_mode: bool = False  # some network's train() is called
     roots: frozenset[str] = frozenset()  # top-level modules and packages of the project
     mentioned: set[str] = field(default_factory=set)  # every attribute's name that the project reads or calls
 
@@ -58,6 +60,17 @@ class Symbols:
 
     def is_module(self, qual: str) -> bool:
         return any(base.startswith(MODULE_BASES) and not base.startswith(NOT_MODULES) and base != "torch.nn.Parameter" for base in self.bases(qual))
+
+    def settle(self, kinds: list[Type]) -> Type:
+        """What an argument or attribute is that was given all of these; networks of several classes are a network."""
+        known = [kind for kind in kinds if kind.kind not in ("unknown", "none")]
+        if known and all(kind.kind == "instance" and self.is_module(kind.qual) for kind in known):
+            return known[0] if len(set(known)) == 1 else MODULE
+        return join(*kinds)
+
+    def defines_like_network(self, method: str) -> bool:
+        """Whether a class of the project that is named like a network has such a method of its own."""
+        return any(method in info.results and is_network_name(qual.rpartition(".")[2]) for qual, info in self.classes.items())
 
     def torch_base(self, qual: str) -> str:
         """The nearest base that is torch's or torchvision's own class, or ''."""

@@ -10,6 +10,7 @@ from . import (
     data_loaders,
     gradients_off,
     in_place,
+    modes,
     module_loops,
     no_counterpart,
     tidy,
@@ -28,5 +29,6 @@ PASSES = (
     in_place,
     gradients_off,
     tidy,
+    modes,
     training,
 )

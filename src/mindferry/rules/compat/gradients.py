@@ -14,9 +14,10 @@ def backward(forward, parameters, *inputs):
     def loss_first(*values):
         result = forward(*values)
         several.append(isinstance(result, tuple))
-        return result if several[-1] else (result, 0)
+        return result if several[-1] else (result, result)
 
-    result, grads = ms.value_and_grad(loss_first, None, ms.ParameterTuple(parameters), has_aux=True)(*inputs)
+    # A plain tuple: two networks may have parameters of the same name, which a ParameterTuple refuses.
+    result, grads = ms.value_and_grad(loss_first, None, tuple(parameters), has_aux=True)(*inputs)
     for parameter, grad in zip(parameters, grads):
         known = getattr(parameter, "grad", None)
         parameter.grad = grad if known is None else known + grad

@@ -32,6 +32,7 @@ class Backward:
     anchor: ast.stmt | None = None
     step: ast.Expr | None = None  # the plain form: one step() after it, in the same block
     idle: list[ast.Expr] = field(default_factory=list)
+    cleared: list[ast.Expr] = field(default_factory=list)  # zero_grad() calls that have to come before `place`
     clips: list[ast.Expr] = field(default_factory=list)
 
 
@@ -117,14 +118,16 @@ def _updates_between(first: Backward, second: Backward) -> bool:
 
 
 def _finish(context: Context, each: Backward, found: list[Backward]) -> None:
-    _place(context, each, found)
-    each.anchor = _anchor(context, each)
-    _inputs_and_outputs(context, each)
     if sum(other.scope is each.scope for other in found) == 1:
         _plain_step(context, each)
+    _place(context, each)
+    if each.step is None:
+        _clear_first(context, each)
+    each.anchor = _anchor(context, each)
+    _inputs_and_outputs(context, each)
 
 
-def _place(context: Context, each: Backward, found: list[Backward]) -> None:
+def _place(context: Context, each: Backward) -> None:
     """Where the first lifted statement stands if its inputs are known there; else where the loss is complete."""
     if not each.lifted:
         return
@@ -146,6 +149,23 @@ def _place(context: Context, each: Backward, found: list[Backward]) -> None:
     else:
         each.place = same[-1]
         each.retained = [s for s in same if any(flow.writes(s) & flow.reads(block[index]) for index in readers if index > block.index(s))]
+
+
+def _clear_first(context: Context, each: Backward) -> None:
+    """zero_grad() between the forward and the backward clears before: the gradients of this loss come with the forward here."""
+    start, end = context.source.start(each.place), context.source.start(each.statement)
+    for node in ast.walk(each.scope):
+        if not isinstance(node, ast.Call) or not start < context.source.start(node) < end:
+            continue
+        if is_optimizer_method(context, node, "step"):
+            each.place, each.cleared = each.statement, []
+            return
+        if _clears(context, node):
+            statement = context.parents[node]
+            if not isinstance(statement, ast.Expr) or statement not in context.block_of(each.place):
+                each.place, each.cleared = each.statement, []
+                return
+            each.cleared.append(statement)
 
 
 def _anchor(context: Context, each: Backward) -> ast.stmt:
@@ -235,9 +255,15 @@ def _plain_step(context: Context, each: Backward) -> None:
     assert isinstance(call, ast.Call)
     if call.args or call.keywords:
         return
-    clips = [s for s in block[position + 1 :] if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call) and _is_clip(context, s.value)]
-    other_clips = [node for node in ast.walk(each.scope) if isinstance(node, ast.Call) and _is_clip(context, node)]
-    if len(clips) != len(other_clips):
+    between = block[position + 1 : block.index(steps[0])]
+    clips = [s for s in between if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call) and _is_clip(context, s.value)]
+    nets = flow.networks(context, [*each.lifted, each.loss])
+    handles = {flow.key(call.func.value), *(nets or [])} if isinstance(call.func, ast.Attribute) else set()
+    if any(flow.reads(s) & handles or _clips(context, s) for s in between if s not in clips):
+        return  # what gets the optimizer or the network may look at the gradients that parameters keep
+    if clips and (nets is None or len(nets) != 1 or any(f"{nets[0]}.parameters()" not in context.source.text(clip) for clip in clips)):
+        return  # the norm is over other parameters than the optimizer's
+    if len(clips) != sum(_clips(context, statement) for statement in ast.walk(each.scope) if isinstance(statement, ast.Expr | ast.Assign)):
         return
     each.step, each.idle, each.clips = steps[0], list(idle), clips
 
@@ -252,7 +278,12 @@ def _clears(context: Context, node: ast.expr) -> bool:
     return False
 
 
+def _clips(context: Context, node: ast.AST) -> bool:
+    return any(isinstance(each, ast.Call) and context.api(each.func).startswith("torch.nn.utils.clip_grad") for each in ast.walk(node))
+
+
 def _is_clip(context: Context, call: ast.Call) -> bool:
-    return context.api(call.func) == "torch.nn.utils.clip_grad_norm_" and (
-        len(call.args) == 2 or any(k.arg == "max_norm" for k in call.keywords)
-    )
+    """The plain clip_grad_norm_(parameters, limit)."""
+    names = [keyword.arg for keyword in call.keywords]
+    is_plain = (len(call.args), names) in ((2, []), (1, ["max_norm"]))
+    return is_plain and context.api(call.func) == "torch.nn.utils.clip_grad_norm_"

@@ -23,7 +23,8 @@ def write(context: Context, found: list[Backward]) -> None:
             call, maker = _plain(context, each, forward, names)
             lines += ["", maker]
         else:
-            call = _kept(context, each, forward)
+            cleared = [context.edits.text(statement) for statement in each.cleared]
+            call = (context.source.newline() + context.source.indent(each.place)).join([*cleared, _kept(context, each, forward)])
             lines += [""]
         planned.append((each, lines, call))
     retained = {statement for each in found for statement in each.retained}
@@ -137,7 +138,7 @@ def _replace(context: Context, each: Backward, call: str, retained: set[ast.stmt
     else:
         context.edits.replace_node(each.statement, call)
         gone = [*each.lifted, *each.merged]
-    for statement in gone:
+    for statement in (*gone, *each.cleared):
         if statement is not each.place and statement not in retained:
             delete_statement(context.edits, statement)
 

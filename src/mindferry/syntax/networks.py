@@ -1,0 +1,57 @@
+"""Networks told by their methods and names, where no assignment or call tells their class."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+# Methods that nothing but a network has, in a project that uses torch.
+UNMISTAKABLE = frozenset(
+    "named_parameters named_modules named_buffers named_children register_forward_hook register_forward_pre_hook "
+    "register_full_backward_hook register_full_backward_pre_hook".split()
+)
+# Methods that other things have too: the receiver's name must tell.
+SHARED = frozenset("train eval parameters buffers modules children state_dict load_state_dict requires_grad_ zero_grad".split())
+_WORDS = (
+    "model|net|network|module|backbone|encoder|decoder|generator|discriminator|critic|actor|teacher|student|classifier|policy|unet|vae|gan"
+)
+_NAME = re.compile(rf"(?:.*_)?(?:{_WORDS})s?\d*(?:_.*)?|net[A-Z0-9]\w*|\w*[a-z](?:Net|Model)\d*")
+_MODES = frozenset({"mode", "training", "is_train", "is_training", "train_mode"})
+
+
+def is_named_like_network(node: ast.AST) -> bool:
+    """`model`, `self.netG`, `nets["a"]`, `student_model`, `agent.policy`."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    return is_network_name(name)
+
+
+def is_network_name(name: str) -> bool:
+    return _NAME.fullmatch(name) is not None or _NAME.fullmatch(name.lower()) is not None
+
+
+def is_mode_call(node: ast.Call) -> bool:
+    """Whether train() or eval() is called as a network's is: `model.train(loader)` is something else."""
+    match [*node.args, *(keyword.value for keyword in node.keywords)]:
+        case []:
+            return True
+        case [ast.Constant(value=bool())]:
+            return True
+        case [ast.Name(id=name) | ast.Attribute(attr=name)]:
+            return name in _MODES
+    return False
+
+
+def is_used_as_network(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
+    """Whether the function calls a network's method on its argument of that name."""
+    found = False
+    for node in ast.walk(function):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=method)) if owner == name:
+                if method in ("train", "eval"):
+                    if not is_mode_call(node):
+                        return False
+                    found = True
+                found |= method in UNMISTAKABLE
+    return found

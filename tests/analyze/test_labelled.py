@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import pytest
-
-spec = importlib.util.spec_from_file_location("score", Path(__file__).parent / "score.py")
-assert spec is not None and spec.loader is not None
-score = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(score)
+import score  # beside this file
 
 
 @pytest.fixture(scope="module")

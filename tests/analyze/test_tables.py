@@ -148,6 +148,14 @@ def test_the_effort_is_measured_when_a_conversion_is_given(tmp_path: Path) -> No
     assert [task.what for task in inventory.effort.todo] == ["torch.zeros: not today"]
 
 
+def test_a_file_that_stays_as_it_was_counts_with_all_its_lines(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(HEAD + "x = torch.zeros(2)\ny = torch.ones(2)\n")
+    finding = Finding("MF901", "error", "main.py", 4, 1, "would not compile")
+    record = ProjectConversion("", "", (FileConversion("main.py", "unchanged", "", (), (finding,)),))
+    effort = analyze_project(tmp_path, check=lambda path: record).effort
+    assert effort is not None and (effort.clean_sites, effort.clean_files, effort.clean_lines) == (0, 0, 0)
+
+
 def test_a_file_that_is_not_python_is_a_finding_and_the_rest_is_read(tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text("import torch\ndef f(:\n")
     inventory = analyze(tmp_path, "x = torch.zeros(2)\n")

@@ -9,6 +9,7 @@ from pathlib import Path
 from ..artifacts import Effort, Finding, Inventory, Place, ProjectConversion
 
 Check = Callable[[Path], ProjectConversion]  # a conversion that writes nothing
+WHOLE_FILE = ("MF900", "MF901")  # unreadable, or left as it was: nothing of the file converts
 LEFT = ("missing", "unknown")
 ORDER = ("unreadable file", "missing API", "C++ or CUDA operator", "package that needs torch", "autograd function", "sparse tensor",
          "left by the conversion", "hook", "multiprocessing", "dynamic shape")  # fmt: skip
@@ -23,11 +24,13 @@ def with_effort(inventory: Inventory, lines: dict[str, int], conversion: Project
     torch_files = [path for path in inventory.torch_files if path in lines]
     bad_sites = {(finding.path, finding.line, finding.rule) for finding in found}  # a finding without a rule is about all of its line
     sites = [(use.path, line, use.api) for use in inventory.apis for line in use.lines]
-    clean = [site for site in sites if site not in bad_sites and (site[0], site[1], "") not in bad_sites]
+    lost = {finding.path for finding in found if finding.code in WHOLE_FILE}
+    clean = [site for site in sites if not (site in bad_sites or (site[0], site[1], "") in bad_sites or site[0] in lost)]
+    left_lines = sum(lines[path] for path in torch_files if path in lost) + sum(path not in lost for path, _ in bad_lines)
     effort = Effort(
         len(sites), len(clean),
         len(torch_files), sum(path not in bad_files for path in torch_files),
-        sum(lines[path] for path in torch_files), sum(lines[path] for path in torch_files) - len(bad_lines),
+        sum(lines[path] for path in torch_files), sum(lines[path] for path in torch_files) - left_lines,
         conversion is not None, todo(inventory, found),
     )  # fmt: skip
     return replace(inventory, effort=effort)

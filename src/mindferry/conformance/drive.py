@@ -19,7 +19,7 @@ LIMIT = 60.0  # seconds without a word from one sample
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One of torch's databases: `module` has `names` and `check` for the worker."""
+    """One of torch's databases: `module` has `names` and `check_all` for the worker."""
 
     name: str
     title: str
@@ -95,7 +95,7 @@ class Driver:
         while True:
             try:
                 payload = {"name": name, "start": start, "samples": self.samples}
-                self._worker().call(f"{self.group.module}:check", payload, note)
+                self._worker().call(f"{self.group.module}:check_all", payload, note)
                 return result
             except WorkerError as error:
                 self.close()

@@ -41,7 +41,7 @@ def _entries() -> dict[str, Any]:
     return {str(entry.name): entry for entry in module_db}
 
 
-def check(payload: Any, link: Any) -> dict[str, Any]:
+def check_all(payload: Any, link: Any) -> dict[str, Any]:
     """In the worker: the samples of one module from `start` on."""
     import torch
 

@@ -15,7 +15,7 @@ def names(payload: Any, link: Any) -> list[str]:
     return sorted(entries())
 
 
-def check(payload: Any, link: Any) -> dict[str, Any]:
+def check_all(payload: Any, link: Any) -> dict[str, Any]:
     """In the worker: the samples of one entry from `start` on. Says which sample runs, so that a crash is pinned to it."""
     import torch
 

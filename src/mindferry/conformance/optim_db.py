@@ -12,6 +12,7 @@ from typing import Any
 
 from ..convert import convert_source
 from .cases import _load
+from .drive import Group
 
 STEPS, RTOL, ATOL = 20, 1e-3, 1e-4
 PRELUDE = "import torch\nfrom torch import nn, optim\n\n\n"
@@ -34,11 +35,8 @@ class Record:
 
 def run(only: Iterable[str] = (), note: Callable[[Record], None] | None = None) -> list[Record]:
     """Every configuration of every optimizer, or of those named."""
-    from torch.testing._internal.common_optimizers import optim_db
-
     wanted, records = set(only), []
-    for info in optim_db:
-        name = info.optim_cls.__name__
+    for name, info in _entries().items():
         if wanted and name not in wanted:
             continue
         for arguments in _configurations(name, info.optim_inputs_func(device="cpu")):
@@ -47,6 +45,28 @@ def run(only: Iterable[str] = (), note: Callable[[Record], None] | None = None) 
             if note is not None:
                 note(record)
     return records
+
+
+def names(payload: Any, link: Any) -> list[str]:
+    """In the worker: every optimizer."""
+    return list(_entries())
+
+
+def check_all(payload: Any, link: Any) -> dict[str, Any]:
+    """In the worker: the configurations of one optimizer from `start` on."""
+    name = payload["name"]
+    for index, arguments in enumerate(_configurations(name, _entries()[name].optim_inputs_func(device="cpu"))[: payload["samples"]]):
+        if index >= payload["start"]:
+            source = f"optim.{name}({arguments})"
+            link.report({"index": index, "source": source, "reason": "running"})
+            link.report({"index": index, "source": source, "reason": check(name, arguments).reason})
+    return {}
+
+
+def _entries() -> dict[str, Any]:
+    from torch.testing._internal.common_optimizers import optim_db
+
+    return {info.optim_cls.__name__: info for info in optim_db}
 
 
 def _configurations(name: str, inputs: list[Any]) -> list[str]:
@@ -191,6 +211,8 @@ def main() -> int:
     print(table(records))
     return 0 if records and all(record.is_right for record in records) else 1
 
+
+GROUP = Group("optim_db", "optimizers", "mindferry.conformance.optim_db")
 
 if __name__ == "__main__":
     sys.exit(main())

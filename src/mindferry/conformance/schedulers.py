@@ -12,6 +12,7 @@ from typing import Any
 
 from ..convert import convert_source
 from .cases import _load
+from .drive import Group
 
 STEPS, RTOL = 50, 1e-9
 PRELUDE = "import math\nimport torch\nfrom torch import nn, optim\nfrom torch.optim import lr_scheduler\n\n\n"
@@ -75,15 +76,38 @@ class Record:
 
 def run(only: Iterable[str] = (), note: Callable[[Record], None] | None = None) -> list[Record]:
     wanted, records = set(only), []
-    for name, call in CASES:
+    for name, call, optimizer in _configurations():
         if wanted and name not in wanted:
             continue
-        for optimizer in (SGD, ADAM) if "[" not in call or "optimizer, [lr" in call else (SGD,):
-            record = _check(name, call.replace("STEPS", str(STEPS)), optimizer)
-            records.append(record)
-            if note is not None:
-                note(record)
+        record = _check(name, call, optimizer)
+        records.append(record)
+        if note is not None:
+            note(record)
     return records
+
+
+def names(payload: Any, link: Any) -> list[str]:
+    """In the worker: every scheduler."""
+    return list(dict.fromkeys(name for name, _ in CASES))
+
+
+def check_all(payload: Any, link: Any) -> dict[str, Any]:
+    """In the worker: the configurations of one scheduler from `start` on."""
+    own = [each for each in _configurations() if each[0] == payload["name"]]
+    for index, (name, call, optimizer) in enumerate(own[: payload["samples"]]):
+        if index >= payload["start"]:
+            link.report({"index": index, "source": call, "reason": "running"})
+            link.report({"index": index, "source": call, "reason": _check(name, call, optimizer).reason})
+    return {}
+
+
+def _configurations() -> list[tuple[str, str, str]]:
+    """Every case over SGD with two groups, and over Adam where one value does for all groups."""
+    return [
+        (name, call.replace("STEPS", str(STEPS)), optimizer)
+        for name, call in CASES
+        for optimizer in ((SGD, ADAM) if "[" not in call or "optimizer, [lr" in call else (SGD,))
+    ]
 
 
 def _check(name: str, call: str, optimizer: str) -> Record:
@@ -165,6 +189,8 @@ def main() -> int:
     print(table(records))
     return 0 if records and all(record.is_right for record in records) else 1
 
+
+GROUP = Group("schedulers", "schedulers", "mindferry.conformance.schedulers")
 
 if __name__ == "__main__":
     sys.exit(main())

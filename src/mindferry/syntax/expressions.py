@@ -157,12 +157,16 @@ class Expressions:
             bases = self.symbols.classes[scope.owner].bases if scope.owner in self.symbols.classes else []
             return instance(bases[0]) if bases else UNKNOWN
         if function.kind in ("ref", "value"):
-            return self._call_ref(self.symbols.origin(function.qual), node, arguments, count)
+            qual = self.symbols.origin(function.qual)
+            if qual.startswith(("torch.optim.", "torch.nn.utils.")):
+                self._note_networks(node.args)
+            return self._call_ref(qual, node, arguments, count)
         if function.kind == "method":
             owner = node.func.value if isinstance(node.func, ast.Attribute) else None
             is_module = function.qual.startswith("torch.nn.Module.")
-            if owner is not None and is_module and function.qual.endswith((".train", ".eval")) and not is_mode_call(node):
-                self.types[node.func] = UNKNOWN if self.types[owner].kind == "unknown" else function
+            is_told = is_module and owner is not None and self.types[owner].kind == "unknown"
+            if is_told and function.qual.endswith((".train", ".eval")) and not is_mode_call(node):
+                self.types[node.func] = UNKNOWN
                 return UNKNOWN
             if isinstance(owner, ast.Name) and self.types[owner].kind == "unknown" and scope.look_up(owner.id) == UNKNOWN:
                 scope.names[owner.id] = MODULE if is_module else TENSOR  # it has a method that only they have, so it is one from here on
@@ -170,6 +174,13 @@ class Expressions:
         if function.kind == "instance":
             return self._call_instance(function.qual)
         return UNKNOWN
+
+    def _note_networks(self, arguments: list[ast.expr]) -> None:
+        """`SGD(thing.parameters())`: whatever it is called, an optimizer gets a network's parameters."""
+        for argument in arguments:
+            match argument:
+                case ast.Call(func=ast.Attribute(attr="parameters", value=owner) as method) if self.types[owner].kind == "unknown":
+                    self.types[method] = Type("method", "torch.nn.Module.parameters")
 
     def _call_ref(self, qual: str, node: ast.Call, arguments: list[Type], count: int) -> Type:
         head = qual.partition(".")[0]

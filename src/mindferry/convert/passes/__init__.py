@@ -10,18 +10,22 @@ from . import (
     data_loaders,
     gradients_off,
     in_place,
+    layer_keywords,
     modes,
     module_loops,
     no_counterpart,
     tidy,
     training,
+    unknown_networks,
 )
 
 # The order matters: what reads the structure prepares first, what cleans up finishes last.
 PASSES = (
     classes,
     attributes,
+    layer_keywords,
     module_loops,
+    unknown_networks,
     checkpoint_names,
     data_loaders,
     data_arrays,

@@ -1,6 +1,6 @@
 """Samples put together into a batch, with torch's types."""
 
-# ruff: noqa: B905  (lengths are checked before)
+
 
 import collections.abc
 

@@ -1,6 +1,5 @@
 """torch's datasets made of tensors and of other datasets."""
 
-# ruff: noqa: B905
 
 import bisect
 import itertools

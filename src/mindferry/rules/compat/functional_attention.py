@@ -7,7 +7,7 @@ import numpy as np
 from mindspore import ops
 
 from .functional_conv import linear, pad
-from .functional_norm import safe_softmax
+from .functional_norm import safe_softmax, softmax
 from .functions_math import renorm
 from .functions_shape import repeat_interleave
 from .random import dropout
@@ -68,7 +68,7 @@ def multi_head_attention_forward(
         blocked = _widened(_as_scores(key_padding_mask, q.dtype), extra)
         scores = scores.reshape(batch, num_heads, length, -1) + blocked.reshape(batch, 1, 1, -1)
         scores = scores.reshape(batch * num_heads, length, -1)
-    shares = ops.softmax(scores, -1)
+    shares = softmax(scores, -1)
     shares = dropout(shares, dropout_p, training)
     mixed = ops.swapaxes(ops.matmul(shares, v), 0, 1).reshape(length, batch, width)
     result = linear(mixed, out_proj_weight, out_proj_bias)

@@ -1,5 +1,5 @@
 """Gradients kept on the parameters, as torch keeps them: for loops that accumulate, clip, or have several optimizers."""
-# ruff: noqa: B905 (zip takes no strict= under ms.jit)
+
 
 import contextlib
 

@@ -2,6 +2,8 @@
 
 from mindspore import nn, ops
 
+from .functional_norm import log_softmax, softmax, tanh, tanhshrink
+
 
 class ReLU(nn.ReLU):
     """mindspore.nn.ReLU that takes inplace, which has no meaning here."""
@@ -119,13 +121,6 @@ class RReLU(nn.Cell):
         return ops.relu(input) - slope * ops.relu(-input)
 
 
-def along(function, x, dim):
-    """A softmax along dim; without dim along the axis that torch guesses; a tensor without axes counts as having one."""
-    if x.ndim == 0:
-        return function(x.reshape((1,)), 0).reshape(())
-    return function(x, (0 if x.ndim in (1, 3) else 1) if dim is None else dim)
-
-
 class Softmax(nn.Cell):
     """torch.nn.Softmax, with or without dim."""
 
@@ -134,7 +129,7 @@ class Softmax(nn.Cell):
         self.dim = dim
 
     def construct(self, input):
-        return along(ops.softmax, input, self.dim)
+        return softmax(input, self.dim)
 
 
 class LogSoftmax(nn.Cell):
@@ -145,7 +140,7 @@ class LogSoftmax(nn.Cell):
         self.dim = dim
 
     def construct(self, input):
-        return along(ops.log_softmax, input, self.dim)
+        return log_softmax(input, self.dim)
 
 
 class Softmin(nn.Cell):
@@ -156,14 +151,14 @@ class Softmin(nn.Cell):
         self.dim = dim
 
     def construct(self, input):
-        return along(ops.softmax, -input, self.dim)
+        return softmax(-input, self.dim)
 
 
 class Softmax2d(nn.Cell):
     """torch.nn.Softmax2d: over the channels."""
 
     def construct(self, input):
-        return ops.softmax(input, -3)
+        return softmax(input, -3)
 
 
 class Softplus(nn.Cell):
@@ -177,6 +172,20 @@ class Softplus(nn.Cell):
         x = input * self.beta
         soft = (ops.relu(x) + ops.log1p(ops.exp(-ops.abs(x)))) / self.beta
         return ops.select(x > self.threshold, input, soft)
+
+
+class Tanh(nn.Tanh):
+    """mindspore.nn.Tanh, exact in float32 on CPU too."""
+
+    def construct(self, input):
+        return tanh(input)
+
+
+class Tanhshrink(nn.Tanhshrink):
+    """mindspore.nn.Tanhshrink, exact in float32 on CPU too."""
+
+    def construct(self, input):
+        return tanhshrink(input)
 
 
 class Hardtanh(nn.Hardtanh):

@@ -1,5 +1,5 @@
 """Convolutions with torch's arguments: unbatched inputs, padding modes and output padding included."""
-# ruff: noqa: B905 (zip takes no strict= under ms.jit)
+
 
 import math
 

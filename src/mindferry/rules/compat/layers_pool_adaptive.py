@@ -1,5 +1,5 @@
 """Adaptive, power-average, fractional and inverse pooling, from gathers and reductions that every device has."""
-# ruff: noqa: B905 (zip takes no strict= under ms.jit)
+
 
 import mindspore as ms
 from mindspore import nn, ops
@@ -224,7 +224,7 @@ class FractionalMaxPool(nn.Cell):
         x = input if input.ndim == rank + 2 else input.expand_dims(0)
         sizes, (n, c) = x.shape[2:], x.shape[:2]
         parts = self.output_size or tuple(int(size * ratio) for size, ratio in zip(sizes, self.output_ratio))
-        samples = ops.rand(n, c, rank) if self._random_samples is None else self._random_samples
+        samples = ops.rand(n, c, rank) if self._random_samples is None else self._random_samples[:n]
         order = (1, 0) if rank == 2 else (0, 1, 2)  # torch's first sample is for the width in two dimensions, for the depth in three
         flat = ops.zeros((n, c, *[1] * (2 * rank)), ms.int32)
         for axis in range(rank):

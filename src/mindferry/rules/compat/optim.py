@@ -1,5 +1,5 @@
 """The base of all optimizers: torch's parameter groups and state, called with gradients as MindSpore's are."""
-# ruff: noqa: B905 (zip takes no strict= under ms.jit)
+
 
 import mindspore as ms
 from mindspore import Parameter, ParameterTuple, Tensor, nn, ops

@@ -1,5 +1,5 @@
 """Adam and its variants, with torch's arithmetic."""
-# ruff: noqa: B905 (zip takes no strict= under ms.jit)
+
 
 import math
 

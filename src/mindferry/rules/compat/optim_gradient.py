@@ -1,5 +1,5 @@
 """SGD and the optimizers that scale each gradient by its own history, with torch's arithmetic."""
-# ruff: noqa: B905 (zip takes no strict= under ms.jit)
+
 
 import mindspore as ms
 from mindspore import Tensor, ops

@@ -1,5 +1,5 @@
 """Optimizers that look at a parameter as a matrix, with torch's arithmetic."""
-# ruff: noqa: B905 (zip takes no strict= under ms.jit)
+
 
 import math
 

@@ -4,6 +4,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import ops
 
+from .functional_norm import softmax
 from .functions_shape import as_shape
 
 
@@ -174,7 +175,7 @@ def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
 def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
     """torch.nn.functional.gumbel_softmax."""
     noise = -ops.log(-ops.log1p(-uniform_numbers(logits.shape)) + eps).astype(logits.dtype)
-    soft = ops.softmax((logits + noise) / tau, dim)
+    soft = softmax((logits + noise) / tau, dim)
     if not hard:
         return soft
     index = ops.argmax(soft, dim, True)

@@ -1,5 +1,5 @@
 """RNN, LSTM and GRU with torch's arguments: unbatched inputs, packed sequences and projections included."""
-# ruff: noqa: B905 (zip takes no strict= under ms.jit)
+
 
 import math
 
@@ -7,6 +7,7 @@ import mindspore as ms
 from mindspore import nn, ops
 from mindspore.common.initializer import Uniform, initializer
 
+from .functional_norm import tanh
 from .recurrent_packed import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 
@@ -65,7 +66,7 @@ class RNN(nn.RNN):
 
     def step(self, x, state, weights):
         total = x + ops.matmul(state[0], weights[1].T) + weights[3]
-        return (ops.relu(total) if self.nonlinearity == "relu" else exact_tanh(total),)
+        return (ops.relu(total) if self.nonlinearity == "relu" else tanh(total),)
 
 
 class GRU(nn.GRU):
@@ -169,20 +170,15 @@ def walk_steps(cell, x, state, lengths, name, is_reverse):
 def gru_step(from_input, from_hidden, h):
     """torch's GRU: the new value is gated before it meets the reset."""
     (reset, update, new), (h_reset, h_update, h_new) = ops.chunk(from_input, 3, -1), ops.chunk(from_hidden, 3, -1)
-    new = exact_tanh(new + ops.sigmoid(reset + h_reset) * h_new)
+    new = tanh(new + ops.sigmoid(reset + h_reset) * h_new)
     return new + ops.sigmoid(update + h_update) * (h - new)
 
 
 def lstm_step(gates, c):
     """torch's LSTM: gates in the order input, forget, cell, output."""
     i, f, g, o = ops.chunk(gates, 4, -1)
-    c = ops.sigmoid(f) * c + ops.sigmoid(i) * exact_tanh(g)
-    return ops.sigmoid(o) * exact_tanh(c), c
-
-
-def exact_tanh(x):
-    """tanh whose gradient doesn't vanish beyond 5, as that of MindSpore's does on CPU."""
-    return 2 * ops.sigmoid(2 * x) - 1
+    c = ops.sigmoid(f) * c + ops.sigmoid(i) * tanh(g)
+    return ops.sigmoid(o) * tanh(c), c
 
 
 def gates_of(cell, x, h):
@@ -207,7 +203,7 @@ class RNNCell(nn.RNNCell):
 
     def construct(self, input, hx=None):
         from_input, from_hidden = gates_of(self, input, start_state(self, input, hx))
-        return ops.relu(from_input + from_hidden) if self.nonlinearity == "relu" else exact_tanh(from_input + from_hidden)
+        return ops.relu(from_input + from_hidden) if self.nonlinearity == "relu" else tanh(from_input + from_hidden)
 
 
 class GRUCell(nn.GRUCell):

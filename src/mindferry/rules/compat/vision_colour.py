@@ -1,6 +1,5 @@
 """Colours: brightness, contrast, saturation, hue and the like, on PIL images and on arrays (…, channels, height, width)."""
 
-# ruff: noqa: B905
 
 import numpy as np
 from PIL import Image, ImageEnhance, ImageOps

@@ -1,6 +1,5 @@
 """Rotations, affine and perspective maps, on PIL images and on arrays (…, height, width)."""
 
-# ruff: noqa: B905
 
 import math
 

@@ -74,9 +74,15 @@ rule("torch.nn.RReLU", to="compat.RReLU", args="lower upper inplace", like="comp
     Case("nn.RReLU(0.1, 0.3).eval()(x)", "ms_compat.RReLU(0.1, 0.3).set_train(False)(x)", shapes=X),
 ])  # fmt: skip
 
-for name in ("Sigmoid", "Tanh", "Softsign", "Tanhshrink", "LogSigmoid"):
+for name in ("Sigmoid", "Softsign", "LogSigmoid"):
     rule(f"torch.nn.{name}", to=f"mindspore.nn.{name}", like=f"mindspore.nn.{name}", cases=[
         Case(f"nn.{name}()", f"nn.{name}()", shapes=X), Case(f"nn.{name}()", f"nn.{name}()", inputs=("float32[2,3,4](-3,3)",)),
+    ])  # fmt: skip
+
+for name in ("Tanh", "Tanhshrink"):
+    rule(f"torch.nn.{name}", to=f"compat.{name}", like=f"compat.{name}",
+         differs=f"mindspore.nn.{name} is off by 1e-4 in float32 on CPU, its gradient by 2e-4, and the gradient vanishes beyond 5", cases=[
+        Case(f"nn.{name}()", f"ms_compat.{name}()", shapes=X), Case(f"nn.{name}()", f"ms_compat.{name}()", inputs=("float32[40,50](-9,9)",)),
     ])  # fmt: skip
 
 for name in ("Softmax", "LogSoftmax"):

@@ -13,9 +13,9 @@ from ._context import slices_a
     like="compat.Sequential",
     differs="a slice of a SequentialCell renames the parameters that it shares, so files that slice get a helper",
     cases=[
-        Case("nn.Sequential(nn.ReLU(), nn.Tanh())", "nn.SequentialCell(nn.ReLU(), nn.Tanh())", shapes=((2, 3),)),
-        Case("nn.Sequential(*[nn.Tanh(), nn.Tanh()])", "ms_compat.Sequential(*[nn.Tanh(), nn.Tanh()])", shapes=((2, 3),)),
-        Case("nn.Sequential(nn.Tanh(), nn.ReLU())[:1](x)", "ms_compat.Sequential(nn.Tanh(), nn.ReLU())[:1](x)", shapes=((2, 3),)),
+        Case("nn.Sequential(nn.ReLU(), nn.Sigmoid())", "nn.SequentialCell(nn.ReLU(), nn.Sigmoid())", shapes=((2, 3),)),
+        Case("nn.Sequential(*[nn.Sigmoid(), nn.Sigmoid()])", "ms_compat.Sequential(*[nn.Sigmoid(), nn.Sigmoid()])", shapes=((2, 3),)),
+        Case("nn.Sequential(nn.Sigmoid(), nn.ReLU())[:1](x)", "ms_compat.Sequential(nn.Sigmoid(), nn.ReLU())[:1](x)", shapes=((2, 3),)),
     ],
 )
 def sequential(call: Call) -> None:
@@ -30,11 +30,11 @@ def sequential(call: Call) -> None:
     like="compat.ModuleList",
     differs="CellList takes a list only, and a slice of it renames the parameters that it shares",
     cases=[
-        Case("nn.ModuleList([nn.Tanh(), nn.ReLU()])[0](x)", "nn.CellList([nn.Tanh(), nn.ReLU()])[0](x)", shapes=((2, 3),)),
-        Case("nn.ModuleList([nn.Tanh() for _ in range(2)])[-1](x)", "nn.CellList([nn.Tanh() for _ in range(2)])[-1](x)", shapes=((2, 3),)),
-        Case("nn.ModuleList(nn.Tanh() for _ in range(2))[1](x)", "ms_compat.ModuleList(nn.Tanh() for _ in range(2))[1](x)", shapes=((2, 3),)),
-        Case("nn.ModuleList([nn.ReLU(), nn.Tanh()])[1:][0](x)", "ms_compat.ModuleList([nn.ReLU(), nn.Tanh()])[1:][0](x)", shapes=((2, 3),)),
-        Case("nn.ModuleList().append(nn.Tanh())[0](x)", "ms_compat.ModuleList().append(nn.Tanh())[0](x)", shapes=((2, 3),)),
+        Case("nn.ModuleList([nn.Sigmoid(), nn.ReLU()])[0](x)", "nn.CellList([nn.Sigmoid(), nn.ReLU()])[0](x)", shapes=((2, 3),)),
+        Case("nn.ModuleList([nn.Sigmoid() for _ in range(2)])[-1](x)", "nn.CellList([nn.Sigmoid() for _ in range(2)])[-1](x)", shapes=((2, 3),)),
+        Case("nn.ModuleList(nn.Sigmoid() for _ in range(2))[1](x)", "ms_compat.ModuleList(nn.Sigmoid() for _ in range(2))[1](x)", shapes=((2, 3),)),
+        Case("nn.ModuleList([nn.ReLU(), nn.Sigmoid()])[1:][0](x)", "ms_compat.ModuleList([nn.ReLU(), nn.Sigmoid()])[1:][0](x)", shapes=((2, 3),)),
+        Case("nn.ModuleList().append(nn.Sigmoid())[0](x)", "ms_compat.ModuleList().append(nn.Sigmoid())[0](x)", shapes=((2, 3),)),
     ],
 )  # fmt: skip
 def module_list(call: Call) -> None:
@@ -49,8 +49,8 @@ rule(
     args="modules",
     like="compat.ModuleDict",
     cases=[
-        Case("nn.ModuleDict({'a': nn.Tanh(), 'b': nn.Sequential(nn.ReLU())})['a'](x)",
-             "ms_compat.ModuleDict({'a': nn.Tanh(), 'b': nn.SequentialCell(nn.ReLU())})['a'](x)", shapes=((2, 3),)),
+        Case("nn.ModuleDict({'a': nn.Sigmoid(), 'b': nn.Sequential(nn.ReLU())})['a'](x)",
+             "ms_compat.ModuleDict({'a': nn.Sigmoid(), 'b': nn.SequentialCell(nn.ReLU())})['a'](x)", shapes=((2, 3),)),
     ],
 )  # fmt: skip
 rule("torch.nn.ParameterList", to="compat.ParameterList", args="values", like="compat.ParameterList", cases=[

@@ -13,8 +13,8 @@ rule(
     cases=[Case("nn.Module", "nn.Cell", runs=False, why="a base class; every converted network runs it")],
 )
 rule("torch.nn.Module.train", to=".set_train", args="mode", cases=[
-    Case("nn.Tanh().train()(x)", "nn.Tanh().set_train()(x)", shapes=((2, 3),)),
-    Case("nn.Tanh().train(mode=False)(x)", "nn.Tanh().set_train(mode=False)(x)", shapes=((2, 3),)),
+    Case("nn.Sigmoid().train()(x)", "nn.Sigmoid().set_train()(x)", shapes=((2, 3),)),
+    Case("nn.Sigmoid().train(mode=False)(x)", "nn.Sigmoid().set_train(mode=False)(x)", shapes=((2, 3),)),
 ])  # fmt: skip
 
 
@@ -24,7 +24,7 @@ def evaluate(call: Call) -> None:
 
 
 rule("torch.nn.Module.forward", to=".construct", like=".construct", cases=[
-    Case("nn.Tanh().forward(x)", "nn.Tanh().construct(x)", shapes=((2, 3),)),
+    Case("nn.Sigmoid().forward(x)", "nn.Sigmoid().construct(x)", shapes=((2, 3),)),
 ])  # fmt: skip
 
 
@@ -36,12 +36,12 @@ def modules(call: Call) -> None:
 
 
 rule("torch.nn.Module.children", to=".cells", cases=[
-    Case("list(nn.Sequential(nn.Tanh()).children())[0](x)", "list(nn.SequentialCell(nn.Tanh()).cells())[0](x)", shapes=((2, 3),)),
+    Case("list(nn.Sequential(nn.Sigmoid()).children())[0](x)", "list(nn.SequentialCell(nn.Sigmoid()).cells())[0](x)", shapes=((2, 3),)),
 ])  # fmt: skip
 
 
 @rule("torch.nn.Module.named_children", cases=[
-    Case("[m(x) for n, m in nn.Sequential(nn.Tanh()).named_children()]", "[m(x) for n, m in nn.SequentialCell(nn.Tanh()).name_cells().items()]",
+    Case("[m(x) for n, m in nn.Sequential(nn.Sigmoid()).named_children()]", "[m(x) for n, m in nn.SequentialCell(nn.Sigmoid()).name_cells().items()]",
          shapes=((2, 3),)),
 ])  # fmt: skip
 def named_children(call: Call) -> None:
@@ -49,9 +49,9 @@ def named_children(call: Call) -> None:
 
 
 @rule("torch.nn.Module.named_modules", args="memo prefix remove_duplicate", rename={"prefix": "name_prefix"}, cases=[
-    Case("[m(x) for n, m in nn.Sequential(nn.Tanh()).named_modules() if n]", "[m(x) for n, m in nn.SequentialCell(nn.Tanh()).cells_and_names() if n]",
+    Case("[m(x) for n, m in nn.Sequential(nn.Sigmoid()).named_modules() if n]", "[m(x) for n, m in nn.SequentialCell(nn.Sigmoid()).cells_and_names() if n]",
          shapes=((2, 3),)),
-    Case("[m(x) for n, m in nn.Tanh().named_modules(prefix='a') if n == 'a']", "[m(x) for n, m in nn.Tanh().cells_and_names(name_prefix='a') if n == 'a']",
+    Case("[m(x) for n, m in nn.Sigmoid().named_modules(prefix='a') if n == 'a']", "[m(x) for n, m in nn.Sigmoid().cells_and_names(name_prefix='a') if n == 'a']",
          shapes=((2, 3),)),
 ])  # fmt: skip
 def named_modules(call: Call) -> None:
@@ -60,41 +60,41 @@ def named_modules(call: Call) -> None:
 
 
 @rule("torch.nn.Module.add_module", args="name module", cases=[
-    Case("nn.Module().add_module('a', nn.Tanh())", "setattr(nn.Cell(), 'a', nn.Tanh())", runs=False, why=STRUCTURE),
+    Case("nn.Module().add_module('a', nn.Sigmoid())", "setattr(nn.Cell(), 'a', nn.Sigmoid())", runs=False, why=STRUCTURE),
 ])  # fmt: skip
 def add_module(call: Call) -> None:
     call.replace(f"setattr({call.target}, {call.text('name')}, {call.text('module')})")
 
 
 rule("torch.nn.Module.register_module", to="compat.add_module", args="self name module", cases=[
-    Case("nn.Module().register_module('a', nn.Tanh())", "ms_compat.add_module(nn.Cell(), 'a', nn.Tanh())", runs=False, why=STRUCTURE),
+    Case("nn.Module().register_module('a', nn.Sigmoid())", "ms_compat.add_module(nn.Cell(), 'a', nn.Sigmoid())", runs=False, why=STRUCTURE),
 ])  # fmt: skip
 rule("torch.nn.Sequential.add_module", to="compat.add_module", args="self name module", cases=[
-    Case("nn.Sequential(nn.Tanh()).add_module('a', nn.Tanh())", "ms_compat.add_module(nn.SequentialCell(nn.Tanh()), 'a', nn.Tanh())",
+    Case("nn.Sequential(nn.Sigmoid()).add_module('a', nn.Sigmoid())", "ms_compat.add_module(nn.SequentialCell(nn.Sigmoid()), 'a', nn.Sigmoid())",
          runs=False, why=STRUCTURE),
 ])  # fmt: skip
 rule("torch.nn.Module.apply", to=".apply", args="fn", rename={"fn": "fn"}, cases=[
-    Case("nn.Tanh().apply(print)(x)", "nn.Tanh().apply(print)(x)", shapes=((2, 3),)),
+    Case("nn.Sigmoid().apply(print)(x)", "nn.Sigmoid().apply(print)(x)", shapes=((2, 3),)),
 ])  # fmt: skip
 rule("torch.nn.Module.get_submodule", to=".get_sub_cell", args="target", cases=[
-    Case("nn.Sequential(nn.Tanh()).get_submodule('0')(x)", "nn.SequentialCell(nn.Tanh()).get_sub_cell('0')(x)", shapes=((2, 3),)),
+    Case("nn.Sequential(nn.Sigmoid()).get_submodule('0')(x)", "nn.SequentialCell(nn.Sigmoid()).get_sub_cell('0')(x)", shapes=((2, 3),)),
 ])  # fmt: skip
 rule("torch.nn.Module.extra_repr", to=".extend_repr", cases=[
-    Case("nn.Tanh().extra_repr()", "nn.Tanh().extend_repr()", runs=False, why="a string that differs by framework"),
+    Case("nn.Sigmoid().extra_repr()", "nn.Sigmoid().extend_repr()", runs=False, why="a string that differs by framework"),
 ])  # fmt: skip
 
 HOOK = "a hook needs a loop around it; tests/rules/test_module_methods.py runs it"
 rule("torch.nn.Module.register_forward_hook", to=".register_forward_hook", args="hook", rename={"hook": "hook_fn"}, cases=[
-    Case("nn.Tanh().register_forward_hook(hook=print)", "nn.Tanh().register_forward_hook(hook_fn=print)", runs=False, why=HOOK),
+    Case("nn.Sigmoid().register_forward_hook(hook=print)", "nn.Sigmoid().register_forward_hook(hook_fn=print)", runs=False, why=HOOK),
 ])  # fmt: skip
 rule("torch.nn.Module.register_forward_pre_hook", to=".register_forward_pre_hook", args="hook", rename={"hook": "hook_fn"}, cases=[
-    Case("nn.Tanh().register_forward_pre_hook(print)", "nn.Tanh().register_forward_pre_hook(print)", runs=False, why=HOOK),
+    Case("nn.Sigmoid().register_forward_pre_hook(print)", "nn.Sigmoid().register_forward_pre_hook(print)", runs=False, why=HOOK),
 ])  # fmt: skip
 for name in ("register_full_backward_hook", "register_backward_hook"):
     rule(f"torch.nn.Module.{name}", to=".register_backward_hook", args="hook prepend", rename={"hook": "hook_fn"}, only={"prepend": "False"}, cases=[
-        Case(f"nn.Tanh().{name}(print)", "nn.Tanh().register_backward_hook(print)", runs=False, why=HOOK),
+        Case(f"nn.Sigmoid().{name}(print)", "nn.Sigmoid().register_backward_hook(print)", runs=False, why=HOOK),
     ])  # fmt: skip
 rule("torch.nn.Module.register_full_backward_pre_hook", to=".register_backward_pre_hook", args="hook prepend", rename={"hook": "hook_fn"},
      only={"prepend": "False"}, cases=[
-    Case("nn.Tanh().register_full_backward_pre_hook(print)", "nn.Tanh().register_backward_pre_hook(print)", runs=False, why=HOOK),
+    Case("nn.Sigmoid().register_full_backward_pre_hook(print)", "nn.Sigmoid().register_backward_pre_hook(print)", runs=False, why=HOOK),
 ])  # fmt: skip

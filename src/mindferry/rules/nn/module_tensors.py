@@ -64,7 +64,7 @@ for name in ("get_parameter", "get_buffer"):
         Case(f"nn.Linear(2, 3).{name}('weight')", "ms_compat.get_parameter(nn.Dense(2, 3), 'weight')", runs=False, why=STRUCTURE),
     ])  # fmt: skip
 rule("torch.nn.Module.requires_grad_", to="compat.set_requires_grad", args="self requires_grad", cases=[
-    Case("nn.Tanh().requires_grad_(False)(x)", "ms_compat.set_requires_grad(nn.Tanh(), False)(x)", shapes=((2, 3),)),
+    Case("nn.Sigmoid().requires_grad_(False)(x)", "ms_compat.set_requires_grad(nn.Sigmoid(), False)(x)", shapes=((2, 3),)),
 ])  # fmt: skip
 rule("torch.nn.Module._load_from_state_dict", missing="MindSpore loads parameters by name, without a method a module",
      strategy="equivalent", advice="rename the entries of the checkpoint before load_state_dict")  # fmt: skip
@@ -75,16 +75,16 @@ rule(
     args="self set_to_none",
     drop="set_to_none",
     differs="a training loop that converts whole needs none: its gradients are new at each step",
-    cases=[Case("[m.zero_grad() for m in [nn.Tanh()]]", "[ms_compat.clear_gradients(m) for m in [nn.Tanh()]]", runs=False, why=STRUCTURE)],
+    cases=[Case("[m.zero_grad() for m in [nn.Sigmoid()]]", "[ms_compat.clear_gradients(m) for m in [nn.Sigmoid()]]", runs=False, why=STRUCTURE)],
 )
 
 
 @rule("torch.nn.Module.to", to="compat.cell_to", args="device dtype non_blocking", cases=[
-    Case("nn.Tanh().to('cuda')(x)", "nn.Tanh()(x)", shapes=((2, 3),)),
-    Case("nn.Tanh().to(torch.device('cpu'))(x)", "nn.Tanh()(x)", shapes=((2, 3),)),
-    Case("nn.Tanh().to(dtype=torch.float32)(x)", "nn.Tanh().to(ms.float32)(x)", shapes=((2, 3),)),
-    Case("nn.Tanh().to(torch.float32)(x)", "nn.Tanh().to(ms.float32)(x)", shapes=((2, 3),)),
-    Case("nn.Tanh().to(x)(x)", "nn.Tanh()(x)", shapes=((2, 3),)),
+    Case("nn.Sigmoid().to('cuda')(x)", "nn.Sigmoid()(x)", shapes=((2, 3),)),
+    Case("nn.Sigmoid().to(torch.device('cpu'))(x)", "nn.Sigmoid()(x)", shapes=((2, 3),)),
+    Case("nn.Sigmoid().to(dtype=torch.float32)(x)", "nn.Sigmoid().to(ms.float32)(x)", shapes=((2, 3),)),
+    Case("nn.Sigmoid().to(torch.float32)(x)", "nn.Sigmoid().to(ms.float32)(x)", shapes=((2, 3),)),
+    Case("nn.Sigmoid().to(x)(x)", "nn.Sigmoid()(x)", shapes=((2, 3),)),
 ])  # fmt: skip
 def to(call: Call) -> None:
     dtypes = [name for name in ("device", "dtype") if call.has(name) and _is_dtype(call, name)]
@@ -115,7 +115,7 @@ def _is_device(call: Call) -> bool:
 for name in ("cuda", "cpu", "xpu", "ipu", "share_memory", "to_empty", "compile"):
 
     @rule(f"torch.nn.Module.{name}", args="device", differs="no meaning in MindSpore, so it goes", cases=[
-        Case("nn.Tanh().cpu()(x)" if name == "cpu" else f"nn.Tanh().{name}()", "nn.Tanh()(x)" if name == "cpu" else "nn.Tanh()",
+        Case("nn.Sigmoid().cpu()(x)" if name == "cpu" else f"nn.Sigmoid().{name}()", "nn.Sigmoid()(x)" if name == "cpu" else "nn.Sigmoid()",
              shapes=((2, 3),), runs=name == "cpu", why="nothing is left of it"),
     ])  # fmt: skip
     def disappear(call: Call) -> None:
@@ -124,7 +124,7 @@ for name in ("cuda", "cpu", "xpu", "ipu", "share_memory", "to_empty", "compile")
 
 def _cast(name: str, dtype: str) -> None:
     @rule(f"torch.nn.Module.{name}", cases=[
-        Case(f"nn.Tanh().{name}()(x)", f"nn.Tanh().to(ms.{dtype})(x)", shapes=((2, 3),)),
+        Case(f"nn.Sigmoid().{name}()(x)", f"nn.Sigmoid().to(ms.{dtype})(x)", shapes=((2, 3),)),
     ])  # fmt: skip
     def cast(call: Call) -> None:
         call.replace(f"{call.target}.to({call.name(f'mindspore.{dtype}')})")
@@ -135,7 +135,7 @@ for method, dtype in FLOATS.items():
 
 
 @rule("torch.nn.Module.type", args="dst_type", cases=[
-    Case("nn.Tanh().type(torch.float32)(x)", "nn.Tanh().to(ms.float32)(x)", shapes=((2, 3),)),
+    Case("nn.Sigmoid().type(torch.float32)(x)", "nn.Sigmoid().to(ms.float32)(x)", shapes=((2, 3),)),
 ])  # fmt: skip
 def to_type(call: Call) -> None:
     call.replace(f"{call.target}.to({call.text('dst_type')})")

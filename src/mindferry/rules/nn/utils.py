@@ -5,10 +5,10 @@ from .. import Case, rule
 UTILS = "torch.nn.utils"
 ALONE = "needs a network around it; tests/rules/test_module_methods.py runs it"
 RULES = (
-    ("clip_grad_norm_", "clip_grad_norm", "parameters max_norm norm_type error_if_nonfinite foreach", "nn.Tanh().parameters(), 1.0",
-     "ms_compat.parameters(nn.Tanh()), 1.0"),
-    ("clip_grad_value_", "clip_grad_value", "parameters clip_value foreach", "nn.Tanh().parameters(), 1.0", "ms_compat.parameters(nn.Tanh()), 1.0"),
-    ("vector_to_parameters", "vector_to_parameters", "vec parameters", "x, nn.Tanh().parameters()", "x, ms_compat.parameters(nn.Tanh())"),
+    ("clip_grad_norm_", "clip_grad_norm", "parameters max_norm norm_type error_if_nonfinite foreach", "nn.Sigmoid().parameters(), 1.0",
+     "ms_compat.parameters(nn.Sigmoid()), 1.0"),
+    ("clip_grad_value_", "clip_grad_value", "parameters clip_value foreach", "nn.Sigmoid().parameters(), 1.0", "ms_compat.parameters(nn.Sigmoid()), 1.0"),
+    ("vector_to_parameters", "vector_to_parameters", "vec parameters", "x, nn.Sigmoid().parameters()", "x, ms_compat.parameters(nn.Sigmoid())"),
 )  # fmt: skip
 for name, helper, args, before, after in RULES:
     rule(f"{UTILS}.{name}", to=f"compat.{helper}", args=args, like=f"compat.{helper}", cases=[

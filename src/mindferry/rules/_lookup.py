@@ -24,6 +24,8 @@ def api_of(node: ast.expr, reading: Reading, rules: Table) -> tuple[str, ast.exp
             return f"torch.Tensor.{node.attr}", node.value
         if receiver.kind == "instance":
             return _method_api(receiver.qual, node.attr, reading, rules), node.value
+        if receiver.kind == "unknown" and kind.qual.startswith("torch.nn.Module."):  # told by its name or its methods
+            return kind.qual, node.value
         if receiver.kind in ("unknown", "batch"):
             return f"any#{node.attr}", node.value
         if receiver.kind == "size":

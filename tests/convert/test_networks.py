@@ -1,0 +1,60 @@
+"""Networks that come as arguments, attributes or from elsewhere are told by calls, by methods and by names."""
+
+from __future__ import annotations
+
+import pytest
+
+from mindferry import convert_source
+
+HEAD = "import torch\nfrom torch import nn, optim\n\n"
+TWO = "class A(nn.Module):\n    pass\n\nclass B(nn.Module):\n    pass\n\n"
+
+
+def converted(code: str) -> str:
+    return convert_source(HEAD + code).main
+
+
+def warnings(code: str) -> list[str]:
+    return [each.message for each in convert_source(HEAD + code).findings if each.severity == "warning"]
+
+
+def test_an_argument_that_is_given_networks_of_two_classes_is_a_network() -> None:
+    assert "    x.set_train(False)\n" in converted(f"{TWO}def score(x):\n    x.eval()\n\nscore(A())\nscore(B())\n")
+
+
+def test_an_argument_that_is_given_a_network_and_something_unknown_is_a_network() -> None:
+    assert "    x.set_train(False)\n" in converted(f"{TWO}def score(x):\n    x.eval()\n\nscore(A())\nscore(build())\n")
+
+
+@pytest.mark.parametrize("name", ["model", "self.netG", "student_model", "nets['a']", "agent.policy_net", "myNet", "model.module"])
+def test_a_name_tells_a_network(name: str) -> None:
+    text = converted(f"def step(self, model, agent, nets, myNet, student_model):\n    {name}.train()\n    {name}.eval()\n")
+    assert f"    {name}.set_train()\n    {name}.set_train(False)\n" in text
+
+
+def test_named_parameters_tell_a_network_in_a_file_without_torch() -> None:
+    text = convert_source("class Average:\n    def __init__(self, thing):\n        self.thing = thing\n\n    def names(self):\n"
+                          "        return [name for name, p in self.thing.named_parameters()]\n").main  # fmt: skip
+    assert "ms_compat.named_parameters(self.thing)" in text
+
+
+def test_an_optimizer_is_given_a_network_s_parameters_whatever_its_name() -> None:
+    assert "SGD(thing.trainable_params(), lr=0.1)" in converted("def build(thing):\n    return optim.SGD(thing.parameters(), lr=0.1)\n")
+
+
+@pytest.mark.parametrize("call", ["model.train(loader)", "model.eval('x + 1')", "trainer.train()", "runner.eval()"])
+def test_what_is_no_network_s_call_stays_without_a_word(call: str) -> None:
+    code = f"def go(model, trainer, runner, loader):\n    {call}\n"
+    assert call in converted(code) and warnings(code) == []
+
+
+def test_a_project_s_own_model_keeps_its_methods() -> None:
+    code = "class Model:\n    def train(self):\n        return 1\n\ndef go(model):\n    model.train()\n"
+    assert "    model.train()\n" in converted(code)
+
+
+def test_what_may_be_a_network_is_warned_about() -> None:
+    assert "thing.eval()" in converted("def go(thing):\n    thing.eval()\n")
+    assert warnings("def go(thing):\n    thing.eval()\n") == [
+        "thing.eval(): whether thing is a network can't be told from here, so the call stays"
+    ]

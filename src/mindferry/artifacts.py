@@ -134,6 +134,21 @@ class Effort:
 
 
 @dataclass(frozen=True, slots=True)
+class Baseline:
+    """The reference as it ran: what later stages are compared with."""
+
+    command: str
+    losses: tuple[float, ...]
+    steps: int  # of optimizers
+    steps_per_second: float
+    peak_memory: int  # bytes of the process
+    peak_device_memory: int  # bytes on the accelerator, 0 without one
+    seed: int
+    versions: dict[str, str] = field(default_factory=dict)
+    parameters: tuple[str, ...] = ()  # checkpoints that it saved
+
+
+@dataclass(frozen=True, slots=True)
 class Inventory:
     """What `analyze` read in a project, without running any of it."""
 
@@ -153,6 +168,7 @@ class Inventory:
     features: tuple[Place, ...] = ()
     effort: Effort | None = None
     target: str = "CPU"
+    baseline: Baseline | None = None
 
 
 @dataclass(frozen=True, slots=True)

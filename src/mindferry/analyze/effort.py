@@ -21,7 +21,8 @@ def with_effort(inventory: Inventory, lines: dict[str, int], conversion: Project
     found = _findings(inventory, conversion)
     bad_lines = {(finding.path, finding.line) for finding in found}
     bad_files = {finding.path for finding in found}
-    torch_files = [path for path in inventory.torch_files if path in lines]
+    torch_files = inventory.torch_files
+    lines = {path: lines.get(path, 0) for path in torch_files}  # an unreadable file has lines that nobody counted
     bad_sites = {(finding.path, finding.line, finding.rule) for finding in found}  # a finding without a rule is about all of its line
     sites = [(use.path, line, use.api) for use in inventory.apis for line in use.lines]
     lost = {finding.path for finding in found if finding.code in WHOLE_FILE}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from ..artifacts import ApiUse, Effort, Inventory, Place
+from ..artifacts import ApiUse, Baseline, Effort, Inventory, Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,9 @@ class Sheet:
 
 
 def sheets(inventory: Inventory) -> list[Sheet]:
+    measured = [_baseline(inventory.baseline)] if inventory.baseline else []
     return [
+        *measured,
         _effort(inventory.effort) if inventory.effort else Sheet("Effort", "not estimated", (), ()),
         _code(inventory),
         _structure(inventory),
@@ -29,6 +31,20 @@ def sheets(inventory: Inventory) -> list[Sheet]:
               tuple((each.name, f"{each.collection} {each.address}", each.evidence, f"{each.path}:{each.line}") for each in inventory.ports)),
         _places("Features worth using", "Features of MindSpore", ("feature", "suggested by", "where", "how"), inventory.features),
     ]  # fmt: skip
+
+
+def _baseline(baseline: Baseline) -> Sheet:
+    losses = baseline.losses
+    trend = f"{losses[0]:.6g} → {losses[-1]:.6g} over {len(losses)}" if losses else "none recorded"
+    rows = [
+        ("loss", trend),
+        ("optimizer steps", f"{baseline.steps}, {baseline.steps_per_second:.3g} a second"),
+        ("peak memory", f"{baseline.peak_memory / 2**20:.0f} MiB, on the device {baseline.peak_device_memory / 2**20:.0f} MiB"),
+        ("seed", str(baseline.seed)),
+        ("versions", ", ".join(f"{name} {version}" for name, version in baseline.versions.items())),
+        ("saved parameters", ", ".join(baseline.parameters) or "none"),
+    ]
+    return Sheet("Baseline", f"the reference as `{baseline.command}` ran here", ("what", "value"), tuple(rows))
 
 
 def _effort(effort: Effort) -> Sheet:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from .. import artifacts
 from ..analyze import analyze_project
+from ..analyze.baseline import run_baseline
 from ..artifacts import Inventory, ProjectConversion
 from ..files import write_text
 from ..progress import progress, stdout
@@ -21,10 +23,11 @@ FORMATS = ("text", "json", "markdown", "html", "sarif")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file instead of stdout.")
 @click.option("--target", type=click.Choice(["CPU", "Ascend"], case_sensitive=False), default="CPU", help="Where it is to run.")
 @click.option("--quick", is_flag=True, help="Estimate the effort from the API table instead of converting without writing.")
+@click.option("--baseline", metavar="CMD", help="Run this command under a recorder: losses, steps a second, memory, seed, versions.")
 @click.option("--full", is_flag=True, help="All rows of every table in the terminal.")
 @click.option("--json", "as_json", is_flag=True, help="Print the inventory as JSON.")
-def command(path: Path, form: str, output: Path | None, target: str, quick: bool, full: bool, as_json: bool) -> None:
-    """Read a project and fill in the tables of a migration. Nothing of it is imported or run.
+def command(path: Path, form: str, output: Path | None, target: str, quick: bool, baseline: str | None, full: bool, as_json: bool) -> None:
+    """Read a project and fill in the tables of a migration. Nothing of it is imported or run, unless --baseline asks for it.
 
     Code to migrate and to keep, structure, tricks with their values, API satisfaction, dynamic shapes, special code,
     existing ports, features worth using, effort with a to-do list. Exit code 1: something has no counterpart.
@@ -33,9 +36,13 @@ def command(path: Path, form: str, output: Path | None, target: str, quick: bool
     mindferry analyze my_project
     mindferry analyze my_project --format html -o before.html
     mindferry analyze my_project --target Ascend --json
+    mindferry analyze my_project --baseline "python train.py --epochs 1"
     """
     with progress("analyze") as advance:
         inventory = analyze_project(path, advance, target=target, check=None if quick else _convert_without_writing)
+    if baseline:
+        with progress(f"baseline: {baseline}"):
+            inventory = replace(inventory, baseline=run_baseline(path, baseline))
     report = render(inventory, "json" if as_json else form, full)
     if output is None:
         click.echo(report, nl=False)

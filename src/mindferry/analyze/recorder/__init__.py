@@ -1,0 +1,1 @@
+"""A folder for PYTHONPATH, so that Python imports `sitecustomize` from it before the reference starts."""

@@ -15,7 +15,7 @@ from ..syntax.infer import read
 from ..syntax.source import Edits, Source
 from ..syntax.symbols import Symbols
 from .context import Context
-from .imports import Imports
+from .imports import Imports, fill_empty_blocks
 from .passes import PASSES
 
 
@@ -43,6 +43,7 @@ def convert_file(source: Source, symbols: Symbols, module: str = "__main__", is_
     for each in PASSES:
         each.finish(context)
     context.imports.rewrite(context.edits)
+    fill_empty_blocks(context.edits)
     code = context.edits.apply()
     try:
         compile(code, source.path, "exec", dont_inherit=True)

@@ -165,6 +165,7 @@ class Imports:
 def delete_statement(edits: Edits, node: ast.AST) -> None:
     """Remove a statement, with its line if nothing else is on it; a comment on the line stays."""
     source = edits.source
+    edits.removed.add(node)
     start, end = source.start(node), source.end(node)
     line_start, line_end = source.line_start(start), source.line_end(end)
     before, after = source.data[line_start:start], source.data[end:line_end]
@@ -177,6 +178,27 @@ def delete_statement(edits: Edits, node: ast.AST) -> None:
         edits.replace(start, source.skip_blanks(end), "")
     else:
         edits.replace(line_start, line_end, "")
+
+
+def fill_empty_blocks(edits: Edits) -> None:
+    """A block whose statements all went keeps a `pass`."""
+    source = edits.source
+    for parent in {source.parents[node] for node in edits.removed} - {source.tree}:
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(parent, name, None)
+            if not isinstance(block, list) or not block or not edits.removed.issuperset(block):
+                continue
+            start, end = source.start(block[0]), source.end(block[-1])
+            line_start, line_end = source.line_start(start), source.line_end(end)
+            if source.data[line_start:start].strip():  # if cuda: a.cuda(); b.cuda()
+                edits.replace(start, end, "pass")
+            elif not _without_comments(edits.span(line_start, line_end)):
+                last = source.line_start(source.start(block[-1]))
+                edits.replace(last, line_end, f"{source.indent(block[-1])}pass{source.newline()}")
+
+
+def _without_comments(text: str) -> str:
+    return "".join(line for line in text.splitlines() if not line.lstrip().startswith("#")).strip()
 
 
 def _home(qual: str) -> str | None:

@@ -179,6 +179,7 @@ class Edits:
         self.source = source
         self._edits: list[_Edit] = []
         self._count = 0
+        self.removed: set[ast.AST] = set()  # statements that went
 
     def __len__(self) -> int:
         return len(self._edits)

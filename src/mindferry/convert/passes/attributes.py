@@ -1,11 +1,14 @@
-"""A layer's parameters under MindSpore's names: `self.bn.weight` is `self.bn.gamma`."""
+"""A layer's parameters under MindSpore's names: `self.bn.weight` is `self.bn.gamma`; a pair's parts by number."""
 
 from __future__ import annotations
 
 import ast
 
-from ...syntax.types import Type
+from ...syntax.types import TENSOR, Type, tuple_of
 from ..context import Context
+
+PAIR = tuple_of(TENSOR, TENSOR)  # torch.return_types of max, topk, sort
+PARTS = {"values": "[0]", "indices": "[1]"}
 
 
 def prepare(context: Context) -> None:
@@ -14,6 +17,17 @@ def prepare(context: Context) -> None:
             receiver = context.reading.type(node.value)
             if receiver.kind == "instance":
                 _rename(context, node, receiver)
+            elif receiver == PAIR and node.attr in PARTS:
+                _index(context, node)
+
+
+def _index(context: Context, node: ast.Attribute) -> None:
+    """`x.max(1).indices`: a pair is a plain tuple."""
+    source, new = context.source, PARTS[node.attr]
+    dot = source.find_token(b".", source.end(node.value), source.end(node))
+    context.edits.replace(dot, source.end(node), new)
+    context.rewritten(node, "pair", f".{node.attr}", new)
+    context.handled.add(node)
 
 
 def _rename(context: Context, node: ast.Attribute, receiver: Type) -> None:

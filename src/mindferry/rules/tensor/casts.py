@@ -85,12 +85,14 @@ def to(call: Call) -> None:
     Case("x.type(torch.int64)", "x.to(ms.int64)", inputs=("float32[2,3](0,9)",), gradient=False),
     Case("x.type(torch.FloatTensor)", "x.to(ms.float32)", inputs=("int64[2,3]",)),
     Case("x.type(y.type())", "x.to(y.dtype)", inputs=("int64[2,3]", "float32[2]"), gradient=False),
+    Case("x + (x.type() == y.type())", "x + (x.dtype == y.dtype)", inputs=("float32[2,3]", "float32[3]"), gradient=False),
     Case("x.type('torch.LongTensor')", "x.to(ms.int64)", inputs=("float32[2,3](0,9)",), gradient=False),
     Case("x.type(torch.cuda.FloatTensor)", "x.to(ms.float32)", inputs=("int64[2,3]",), runs=False, why="needs a GPU in torch"),
 ])  # fmt: skip
 def type_(call: Call) -> None:
     if not call.has("dtype"):
-        if isinstance(call.edits.source.parents.get(call.node), ast.Compare):
+        parent = call.edits.source.parents.get(call.node)
+        if isinstance(parent, ast.Compare) and not all(_is_type_call(each) for each in (parent.left, *parent.comparators)):
             call.leave("without an argument it names torch's own tensor class", "compare x.dtype with ms.float32 and its like")
         else:
             call.replace(f"{call.target}.dtype")
@@ -98,6 +100,10 @@ def type_(call: Call) -> None:
         call.replace(f"{call.target}.to({text})")
     else:
         call.leave("the type can't be told", "write x.to(ms.float32) or the type that is meant")
+
+
+def _is_type_call(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "type" and not node.args
 
 
 rule("torch.Tensor.type_as", to=".type_as", args="other", like=".type_as", cases=[

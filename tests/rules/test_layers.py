@@ -42,7 +42,7 @@ def test_an_init_function_draws_from_torchs_distribution(call: str, start: str, 
         body = f"def run():\n    m = {start}\n    nn.init.{call.replace('(p', f'({target}')}\n    return m.weight.detach().numpy()\n"
         theirs, ours = both(body)
         assert theirs.shape == ours.shape
-        for moment, atol in ((np.mean, 0.01), (np.std, 0.005), (np.min, 0.15), (np.max, 0.15)):
+        for moment, atol in ((np.mean, 0.01), (np.std, 0.005), (np.min, 0.6), (np.max, 0.6)):  # the ends of a normal sample vary
             assert np.isclose(moment(theirs), moment(ours), rtol=0.1, atol=atol), (target, moment)
 
 

@@ -2,9 +2,9 @@
 
 from .. import Case, rule
 from .._call import Call
+from .._void_rows import VOID_ROWS, may_be_void
 
 F = "torch.nn.functional."
-VOID_ROWS = "a row of nothing but -inf leaves the rows after it unwritten on CPU, where torch gives NaN for that row only"
 
 
 def _plain(name: str, to: str, args: str = "input inplace", after: str = "", shapes: tuple[tuple[int, ...], ...] = ((3, 4),)) -> None:
@@ -54,9 +54,11 @@ def _softmax(name: str) -> None:
         Case(f"F.{name}(x, dim=1)", f"ops.{name}(x, axis=1)", shapes=((3, 4),)),
         Case(f"F.{name}(x, -1)", f"ops.{name}(x, -1)", shapes=((3, 4),)),
         Case(f"F.{name}(x, dim=-1, dtype=torch.float64)", f"ms_compat.{name}(x, dim=-1, dtype=ms.float64)", shapes=((3, 4),)),
+        Case(f"F.{name}(x, dim=0)", f"ms_compat.{name}(x, dim=0)", shapes=((3, 4),)),
+        *([Case("F.softmax(x.masked_fill(x < 0, -torch.inf), dim=1)", "ms_compat.softmax(ms_compat.masked_fill(x, x < 0, -math.inf), dim=1)", shapes=((9, 2),), gradient=False)] if name == "softmax" else []),
     ])  # fmt: skip
     def softmax(call: Call) -> None:
-        if not call.has("dim"):
+        if call.literal("dim") in (None, 0) or (name == "softmax" and may_be_void(call)):  # 0: of a tensor without axes, perhaps
             call.use_like()
 
 
@@ -171,8 +173,8 @@ rule(F + "adaptive_avg_pool2d", to="mindspore.ops.adaptive_avg_pool2d", args="in
          shapes=((2, 3, 8, 8), (2, 4, 4, 2))),
     Case("F.grid_sample(x, y.tanh(), mode='nearest', padding_mode='border')",
          "ops.grid_sample(x, ms_compat.tanh(y), mode='nearest', padding_mode='border')", shapes=((2, 3, 8, 8), (2, 4, 4, 2))),
-    Case("F.grid_sample(x, y.tanh(), mode='bicubic')", "ms_compat.grid_sample(x, ms_compat.tanh(y), mode='bicubic')",
-         shapes=((2, 3, 8, 8), (2, 4, 4, 2))),
+    Case("F.grid_sample(x, y, mode='bicubic')", "ms_compat.grid_sample(x, y, mode='bicubic')",
+         inputs=("float32[2,3,8,8]", "float32[2,4,4,2](-1,1)")),
 ])  # fmt: skip
 def grid_sample(call: Call) -> None:
     if call.literal("mode", "bilinear") not in ("bilinear", "nearest"):

@@ -2,9 +2,9 @@
 
 from .. import Case, rule
 from .._call import Call
+from .._void_rows import VOID_ROWS, may_be_void
 
 AXIS = {"dim": "axis"}
-VOID_ROWS = "a row of nothing but -inf leaves the rows after it unwritten on CPU, where torch gives NaN for that row only"
 
 rule("torch.cat", to="mindspore.ops.cat", args="tensors dim", rename=AXIS, like="compat.cat", cases=[
     Case("torch.cat((x, y), dim=1)", "ops.cat((x, y), axis=1)", shapes=((2, 3), (2, 4))),
@@ -151,9 +151,11 @@ def _softmax(name: str) -> None:
         Case(f"torch.{name}(x, dim=1)", f"ops.{name}(x, axis=1)", shapes=((2, 3),)),
         Case(f"torch.{name}(x, -1)", f"ops.{name}(x, -1)", shapes=((2, 3),)),
         Case(f"torch.{name}(x, 1, dtype=torch.float64)", f"ms_compat.{name}(x, 1, dtype=ms.float64)", shapes=((2, 3),)),
+        Case(f"torch.{name}(x, dim=0)", f"ms_compat.{name}(x, dim=0)", shapes=((3, 4),)),
+        *([Case("x.masked_fill(x < 0, float('-inf')).softmax(-1)", "ms_compat.softmax(x.masked_fill(x < 0, float('-inf')), -1)", shapes=((9, 2),), gradient=False)] if name == "softmax" else []),
     ])  # fmt: skip
     def softmax(call: Call) -> None:
-        if call.extra:
+        if call.extra or call.literal("dim") in (None, 0) or (name == "softmax" and may_be_void(call)):  # 0: of a tensor without axes, perhaps
             call.use_like()
 
 

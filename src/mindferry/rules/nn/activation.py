@@ -2,6 +2,7 @@
 
 from .. import Case, rule
 from .._call import Call
+from .._void_rows import VOID_ROWS, may_be_void
 
 X = ((3, 4),)
 IN_PLACE = "never in place"
@@ -88,13 +89,13 @@ for name in ("Tanh", "Tanhshrink"):
 for name in ("Softmax", "LogSoftmax"):
 
     @rule(f"torch.nn.{name}", to=f"mindspore.nn.{name}", args="dim", rename={"dim": "axis"}, like=f"compat.{name}",
-          differs="without dim, torch guesses from the rank, MindSpore takes the last axis", cases=[
+          differs="without dim, torch guesses from the rank, MindSpore takes the last axis" + (f"; {VOID_ROWS}" if name == "Softmax" else ""), cases=[
         Case(f"nn.{name}(dim=1)", f"nn.{name}(axis=1)", shapes=((3, 4, 2),)),
         Case(f"nn.{name}(-1)", f"nn.{name}(-1)", shapes=((3, 4, 2),)),
         Case(f"nn.{name}()", f"ms_compat.{name}()", shapes=((3, 4, 2),)),
     ])  # fmt: skip
     def softmax(call: Call) -> None:
-        if call.literal("dim") in (None, 0):  # along the batch: or on a tensor without axes, which MindSpore refuses
+        if call.literal("dim") in (None, 0) or (call.rule.api == "torch.nn.Softmax" and may_be_void(call)):  # along the batch: or on a tensor without axes, which MindSpore refuses
             call.use_like()
 
 

@@ -76,3 +76,9 @@ def test_nothing_of_the_project_is_imported_or_run(tmp_path: Path) -> None:
     script = f"import sys; from mindferry.analyze import analyze_project; from pathlib import Path; analyze_project(Path({str(tmp_path)!r})); print('torch' in sys.modules, 'numpy' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert result.stdout.split() == ["False", "False"] and not (tmp_path / "ran").exists()
+
+
+def test_a_large_project_is_estimated_unless_told_otherwise(tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text("import torch\nx = torch.zeros(2)\n" + "\n" * 20_001)
+    assert "estimated from the API table" in run(str(tmp_path))[1]
+    assert "measured by" in run(str(tmp_path), "--measure")[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,8 +13,10 @@ from ..analyze import analyze_project
 from ..analyze.baseline import run_baseline
 from ..artifacts import Inventory, ProjectConversion
 from ..files import write_text
+from ..layout import find_files
 from ..progress import progress, stdout
 
+LARGEST_MEASURED = 20_000  # lines; converting takes several times as long as reading
 FORMATS = ("text", "json", "markdown", "html", "sarif")
 
 
@@ -22,11 +25,17 @@ FORMATS = ("text", "json", "markdown", "html", "sarif")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", help="What to print or write.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file instead of stdout.")
 @click.option("--target", type=click.Choice(["CPU", "Ascend"], case_sensitive=False), default="CPU", help="Where it is to run.")
-@click.option("--quick", is_flag=True, help="Estimate the effort from the API table instead of converting without writing.")
+@click.option(
+    "--measure/--quick",
+    default=None,
+    help="Measure the effort by converting without writing, or estimate it. Default: by size of the project.",
+)
 @click.option("--baseline", metavar="CMD", help="Run this command under a recorder: losses, steps a second, memory, seed, versions.")
 @click.option("--full", is_flag=True, help="All rows of every table in the terminal.")
 @click.option("--json", "as_json", is_flag=True, help="Print the inventory as JSON.")
-def command(path: Path, form: str, output: Path | None, target: str, quick: bool, baseline: str | None, full: bool, as_json: bool) -> None:
+def command(
+    path: Path, form: str, output: Path | None, target: str, measure: bool | None, baseline: str | None, full: bool, as_json: bool
+) -> None:
     """Read a project and fill in the tables of a migration. Nothing of it is imported or run, unless --baseline asks for it.
 
     Code to migrate and to keep, structure, tricks with their values, API satisfaction, dynamic shapes, special code,
@@ -38,8 +47,10 @@ def command(path: Path, form: str, output: Path | None, target: str, quick: bool
     mindferry analyze my_project --target Ascend --json
     mindferry analyze my_project --baseline "python train.py --epochs 1"
     """
+    if measure is None:
+        measure = _count_lines(path) <= LARGEST_MEASURED
     with progress("analyze") as advance:
-        inventory = analyze_project(path, advance, target=target, check=None if quick else _convert_without_writing)
+        inventory = analyze_project(path, advance, target=target, check=_convert_without_writing if measure else None)
     if baseline:
         with progress(f"baseline: {baseline}"):
             inventory = replace(inventory, baseline=run_baseline(path, baseline))
@@ -51,6 +62,14 @@ def command(path: Path, form: str, output: Path | None, target: str, quick: bool
         click.echo(f"{output} written", err=True)
     left = any(use.kind in ("missing", "unknown") for use in inventory.apis)
     raise click.exceptions.Exit(1 if inventory.findings or left else 0)
+
+
+def _count_lines(path: Path) -> int:
+    total = 0
+    for file in find_files(path, ()).python:
+        with contextlib.suppress(OSError):  # one that can't be read becomes a finding later
+            total += file.path.read_bytes().count(b"\n")
+    return total
 
 
 def _convert_without_writing(path: Path) -> ProjectConversion:

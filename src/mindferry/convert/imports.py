@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from ..layout import FRAMEWORKS
-from ..syntax.infer import Reading
+from ..syntax.infer import Reading, imported_names
 from ..syntax.source import Edits, Source
 from .helpers_module import inline
 
@@ -154,12 +154,33 @@ class Imports:
             module = "." * node.level + (node.module or "") if isinstance(node, ast.ImportFrom) else ""
             lines = [f"from {module} import {names}" if module else f"import {names}", *lines]
         start, end = source.start(node), source.end(node)
-        if lines:
+        if not lines and self._has_substitute(node):
+            edits.replace(start, end, f'raise ImportError("{_imported(node, node.names[0], self.reading)} is torch\'s")')
+        elif lines:
             edits.replace(start, end, (source.newline() + source.indent(node)).join(lines))
         elif only_one:
             edits.replace(start, end, "pass")
         else:
             delete_statement(edits, node)
+
+    def _has_substitute(self, node: ast.Import | ast.ImportFrom) -> bool:
+        """`except ImportError: SummaryWriter = None`: a handler stands in for names that nothing of MindSpore's does."""
+        parent = self.reading.source.parents[node]
+        if not isinstance(parent, ast.Try) or node not in parent.body or not parent.handlers:
+            return False
+        names = set(imported_names(node))
+        lasting = {name for name in names if getattr(self.reading.scope.names.get(name), "qual", "").startswith(FRAMEWORKS)}
+        return not lasting and all(names <= _bound_by(handler.body) for handler in parent.handlers)
+
+
+def _bound_by(block: list[ast.stmt]) -> set[str]:
+    found = {name for statement in block for name in imported_names(statement)}
+    for statement in block:
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        found |= {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            found.add(statement.name)
+    return found
 
 
 def delete_statement(edits: Edits, node: ast.AST) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -12,6 +13,8 @@ from .source import Source
 from .symbols import ClassInfo, Symbols
 from .torch_types import DISTINCTIVE
 from .types import MODULE, NONE, TENSOR, UNKNOWN, Type, instance, join, ref, tuple_of
+
+_MODULES = re.compile(r"(?:torch|torchvision)(?:\.[a-z]+)?|torch\.nn\.(?:functional|init|utils)|torch\.utils\.data")
 
 
 @dataclass(slots=True)
@@ -160,6 +163,17 @@ class _Reader:
                 return [(name, join(*kinds))]
         return []
 
+    def _Try(self, node: ast.Try, scope: Scope) -> None:
+        """A name that the body imports from torch stays torch's, whatever a handler puts in its place."""
+        self.block(node.body, scope)
+        imported = {name: scope.names[name] for each in node.body for name in imported_names(each) if name in scope.names}
+        for handler in node.handlers:
+            self.statement(handler, scope)
+        for name, kind in imported.items():
+            if kind.kind == "ref" and (self.values.is_api(kind.qual) or _MODULES.fullmatch(kind.qual)):
+                scope.names[name] = kind
+        self.block([*node.orelse, *node.finalbody], scope)
+
     def _ExceptHandler(self, node: ast.ExceptHandler, scope: Scope) -> None:
         self.values.visit(node.type, scope)
         if node.name:
@@ -266,6 +280,13 @@ class _Reader:
             scope.names[arguments.vararg.arg] = tuple_of(TENSOR) if is_forward else Type("tuple")
         if arguments.kwarg:
             scope.names[arguments.kwarg.arg] = Type("dict")
+
+
+def imported_names(node: ast.stmt) -> list[str]:
+    """What an import statement binds."""
+    if not isinstance(node, ast.Import | ast.ImportFrom):
+        return []
+    return [alias.asname or alias.name.partition(".")[0] for alias in node.names]
 
 
 def _holder(node: ast.Attribute) -> str:

@@ -59,7 +59,9 @@ class Symbols:
         return [qual, *(each for base in info.bases for each in self.bases(base, seen | {qual}))]
 
     def is_module(self, qual: str) -> bool:
-        return any(base.startswith(MODULE_BASES) and not base.startswith(NOT_MODULES) and base != "torch.nn.Parameter" for base in self.bases(qual))
+        return any(
+            base.startswith(MODULE_BASES) and not base.startswith(NOT_MODULES) and base != "torch.nn.Parameter" for base in self.bases(qual)
+        )
 
     def settle(self, kinds: list[Type]) -> Type:
         """What an argument or attribute is that was given all of these; networks of several classes are a network."""

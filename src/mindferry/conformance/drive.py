@@ -75,6 +75,8 @@ class Driver:
         for number, name in enumerate(wanted, 1):
             result = self._entry(name)
             self.results[name] = result
+            if not result.is_right:
+                self.close()  # a kernel's error can surface as late as in the next entry
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(asdict(result)) + "\n")
             mark = "ok " if result.is_right else "BAD"

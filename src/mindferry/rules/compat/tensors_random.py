@@ -1,5 +1,7 @@
 """Random numbers in the shape and type of a tensor, with torch's arguments."""
 
+import math
+
 import mindspore as ms
 from mindspore import ops
 
@@ -38,6 +40,15 @@ def bernoulli_like(x, p=0.5):
 
 def exponential_like(x, lambd=1.0):
     return (-ops.log(1.0 - ops.rand(x.shape)) / lambd).astype(x.dtype)
+
+
+def cauchy_like(x, median=0.0, sigma=1.0):
+    return (median + sigma * ops.tan(math.pi * (ops.rand(x.shape) - 0.5))).astype(x.dtype)
+
+
+def geometric_like(x, p):
+    """The number of tries up to the first success."""
+    return ops.ceil(ops.log(1.0 - ops.rand(x.shape)) / math.log(1 - p)).clamp(min=1).astype(x.dtype)
 
 
 def log_normal_like(x, mean=1.0, std=2.0):

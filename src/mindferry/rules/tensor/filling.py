@@ -33,8 +33,12 @@ for _name, _args, _call in (
         Case(f"x.clone().{_name}_{_call}", f"ms_compat.{_name}_like(x.copy(), {_call[1:-1]})", shapes=((40, 30),), random=True),
         Case(f"x.clone().{_name}_()", f"ms_compat.{_name}_like(x.copy())", shapes=((40, 30),), random=True),
     ])  # fmt: skip
-for _name in ("cauchy_", "geometric_"):
-    rule(f"torch.Tensor.{_name}", missing="MindSpore draws no such numbers", strategy="wrapper", advice="draw them with numpy")
+rule("torch.Tensor.cauchy_", to="compat.cauchy_like", args="self median sigma generator", drop="generator", cases=[
+    Case("x.clone().cauchy_(1, sigma=0.5)", "ms_compat.cauchy_like(x.copy(), 1, sigma=0.5)", shapes=((40, 30),), random=True),
+])  # fmt: skip
+rule("torch.Tensor.geometric_", to="compat.geometric_like", args="self p generator", drop="generator", cases=[
+    Case("x.clone().geometric_(0.3)", "ms_compat.geometric_like(x.copy(), 0.3)", shapes=((40, 30),), random=True),
+])  # fmt: skip
 
 
 @rule("torch.Tensor.masked_fill", to=".masked_fill", args="mask value", cases=[

@@ -46,6 +46,14 @@ def new_full(call: Call) -> None:
     call.replace(f"{call.name('mindspore.ops.full')}({call.text('size')}, {call.text('fill_value')}, dtype={dtype})")
 
 
+@rule("torch.Tensor.new_empty_strided", args="size stride dtype device requires_grad", differs="the memory is zeroed, without strides", cases=[
+    Case("x.new_empty_strided((2, 3), (3, 1))", "ops.zeros((2, 3), x.dtype)", shapes=((2, 3),), random=True),
+])  # fmt: skip
+def new_empty_strided(call: Call) -> None:
+    dtype = call.text("dtype") or f"{call.target}.dtype"
+    call.replace(f"{call.name('mindspore.ops.zeros')}({call.text('size')}, {dtype})")
+
+
 @rule("torch.Tensor.new_tensor", args="data dtype device requires_grad", like="compat.new_tensor", cases=[
     Case("x.new_tensor([1, 2, 3]) * x", "ms.Tensor([1, 2, 3], x.dtype) * x", shapes=((2, 3),)),
     Case("x.new_tensor(y)", "ms_compat.new_tensor(x, y)", inputs=("float32[2]", "int64[3]"), gradient=False),

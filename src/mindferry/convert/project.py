@@ -44,7 +44,7 @@ def convert_project(path: Path, output: Path, *, check: bool = False, advance: A
         if advance:
             advance(file.relative)
     helpers = _helpers(layout, written)
-    result = ProjectConversion(str(path), str(output), tuple(each.record for each in (*written, *helpers)),
+    result = ProjectConversion(str(path.resolve()), str(output.resolve()), tuple(each.record for each in (*written, *helpers)),
                                tuple(sorted(set().union(*(each.compat for each in written)))), _parameter_names())  # fmt: skip
     if not check:
         result = _write(output, result, [*written, *helpers], previous)

@@ -81,11 +81,11 @@ def update_running(running_mean, running_var, mean, variance, momentum):
 
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05):
     """torch.nn.functional.batch_norm. Running statistics that are Parameters are updated."""
+    if not input.size:
+        return input.copy()
     shape = (1, -1) + (1,) * (input.ndim - 2)
     if not training:
         return affine((input - running_mean.reshape(shape)) * ops.rsqrt(running_var.reshape(shape) + eps), weight, bias)
-    if not input.size:
-        return input.copy()
     axes = (0, *range(2, input.ndim))
     x, mean, variance = standardized(input, axes, eps)
     count = input.size // input.shape[1]

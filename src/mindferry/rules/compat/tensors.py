@@ -21,10 +21,20 @@ def repeat_by(x, *sizes):
 
 def unfold_dimension(x, dimension, size, step):
     """torch's x.unfold: all windows of `size` along a dimension, as a new last one."""
+    if x.ndim == 0:
+        return ops.narrow(x.reshape((1,)), 0, 0, size)
     dimension = dimension % x.ndim
     count = (x.shape[dimension] - size) // step + 1
     windows = [ops.narrow(x, dimension, index * step, size).expand_dims(dimension) for index in range(count)]
     return ops.cat(windows, dimension).movedim(dimension + 1, -1)
+
+
+def sum_to_size(x, *size):
+    """torch's x.sum_to_size: the sum that broadcasting to x undoes."""
+    sizes = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+    extra = x.ndim - len(sizes)
+    dims = (*range(extra), *(extra + axis for axis, each in enumerate(sizes) if each == 1 and x.shape[extra + axis] != 1))
+    return ops.sum(x, dims, True).reshape(sizes) if dims else x
 
 
 def typed_tensor(dtype, arguments):

@@ -166,3 +166,7 @@ rule("torch.Tensor.unfold", to="compat.unfold_dimension", args="self dimension s
     Case("x.unfold(1, 3, 2)", "ms_compat.unfold_dimension(x, 1, 3, 2)", shapes=((2, 7, 4),)),
     Case("x.unfold(dimension=-1, size=2, step=1)", "ms_compat.unfold_dimension(x, dimension=-1, size=2, step=1)", shapes=((2, 4),)),
 ])  # fmt: skip
+rule("torch.Tensor.sum_to_size", to="compat.sum_to_size", args="self", cases=[
+    Case("x.sum_to_size(3, 1)", "ms_compat.sum_to_size(x, 3, 1)", shapes=((2, 3, 4),)),
+    Case("x.sum_to_size([1])", "ms_compat.sum_to_size(x, [1])", shapes=((5,),)),
+])  # fmt: skip

@@ -15,7 +15,7 @@ demo: setup
 	$(BIN)/mindferry migrate examples/resnet50_cifar10 -o build/resnet50_ms
 
 test: setup lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 
 lint: setup
 	$(BIN)/ruff check src tests

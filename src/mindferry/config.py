@@ -28,6 +28,14 @@ class Verify:
     model: str = ""  # "module:factory", on both sides
     inputs: tuple[str, ...] = ()  # "float32[4,3,224,224]"
     test_data: str = ""  # "module:function" that returns batches of (inputs, labels)
+    mindspore_model: str = ""  # only if the factory has another name there
+    modes: str = ""  # eval, train, jit
+    loss: str = ""
+    targets: tuple[str, ...] = ()
+    optimizer: str = ""
+    samples: int = 1000
+    k: float = 4.0
+    floor: float = 5e-6
 
 
 @dataclass(frozen=True, slots=True)

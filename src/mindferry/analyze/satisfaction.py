@@ -16,6 +16,9 @@ BY_PASSES = {
     "torch.optim.Optimizer.zero_grad": "nothing: gradients are return values",
     "torch.nn.Module.__init__": "mindspore.nn.Cell.__init__",
     "torch.no_grad": "nothing: only what value_and_grad is given is differentiated",
+    **dict.fromkeys(
+        ["torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast"], "nothing: runs in float32"
+    ),
 }
 
 

@@ -245,3 +245,8 @@ def test_a_multi_line_statement_inside_no_grad_stays_whole() -> None:
 def test_converting_the_output_again_changes_nothing() -> None:
     once = convert_source(HEADER + NETWORK).main
     assert convert_source(once).main == once
+
+
+def test_an_in_place_method_without_a_rule_is_an_error_and_another_method_a_warning() -> None:
+    found = convert_source("import torch\n\ndef f(x: torch.Tensor):\n    x.unheard_of_(1)\n    return x.unheard_of(1)\n").findings
+    assert [each.severity for each in found if each.code == "MF100"] == ["error", "warning"]

@@ -23,11 +23,9 @@ GAPS: dict[str, Gap] = {
     "linear_regression_by_hand": Gap("backward() to tensors that are no parameters of a network", finding="MF201"),
     "lstm_language_model": Gap("torch.save of a whole network", finding="can't save a whole network"),
     "minigpt": Gap("autocast kept in a variable; weight of a tied embedding", finding="torch.amp.autocast"),
-    "multitask_steps": Gap("torch.zeros(())", failure="operator[Zeros]"),
     "pinn_heat": Gap("torch.autograd.grad of an output by its inputs", finding="torch.autograd.grad"),
     "rnn_adding": Gap("clip_grad_value_ does not reach the gradients that the optimizer is given", failure="step "),
     "transformer_tagger": Gap("ms_compat.backward of a function that returns only a loss", failure="multi output"),
-    "triplet_embedding": Gap("fill_diagonal_ has no rule", failure="fill_diagonal"),
     "unet_segmentation": Gap("gradients cleared after backward(), which moved up to the forward pass", failure="step 2: "),
     "wgan_gp": Gap("an `if` whose two statements both go away", finding="MF901"),
 }

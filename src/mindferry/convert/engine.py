@@ -9,7 +9,7 @@ from ..artifacts import Finding, Rewrite
 from ..layout import FRAMEWORKS
 from ..rules import Rule, table
 from ..rules._call import Call
-from ..rules._lookup import api_of, rule_of
+from ..rules._lookup import api_of, is_in_place, rule_of
 from ..syntax.fstrings import is_located
 from ..syntax.infer import read
 from ..syntax.source import Edits, Source
@@ -75,7 +75,7 @@ def _convert_call(node: ast.Call, context: Context) -> None:
         if api.partition(".")[0] in FRAMEWORKS and not api.startswith(("torch.Tensor.", "torch.nn.Module.")):
             _unknown(node, api, context)
         elif api.startswith("torch.Tensor."):
-            _unknown(node, api, context, severity="warning")
+            _unknown(node, api, context, severity="error" if is_in_place(api) else "warning")
         return
     before = context.source.text(node)
     call = Call(node, entry, context.reading, context.edits, context.imports, receiver)

@@ -3,6 +3,7 @@
 import math
 
 import mindspore as ms
+import numpy as np
 from mindspore import ops
 
 
@@ -17,6 +18,13 @@ def copied(x, source):
     """What x.copy_(source) puts into x."""
     source = source if isinstance(source, ms.Tensor) else ms.Tensor(source)
     return ops.broadcast_to(source.astype(x.dtype), x.shape)
+
+
+def fill_diagonal(x, fill_value, wrap=False):
+    """What x.fill_diagonal_(fill_value) puts into x."""
+    mask = np.zeros(x.shape, np.bool_)
+    np.fill_diagonal(mask, True, wrap=wrap)
+    return ops.where(ms.Tensor(mask), ops.full_like(x, fill_value), x)
 
 
 def normal_like(x, mean=0.0, std=1.0):

@@ -5,6 +5,7 @@ from .._call import Call
 
 OPTIONS = "out dtype layout device requires_grad pin_memory memory_format"
 SIZED = ("tuple", "list", "size")
+SCALAR = ("()", "[]")  # a size that ops.zeros refuses
 
 
 def _sizes(call: Call) -> str:
@@ -34,11 +35,12 @@ def _filled(api: str, target: str, helper: str, differs: str = "") -> None:
         Case(f"x + {api}((3, 4), dtype=torch.float64)", f"x + ops.{text}((3, 4), dtype=ms.float64)", shapes=((3, 4),)),
         Case(f"x + {api}(x.shape, device='cpu')", f"x + ops.{text}(x.shape)", shapes=((3, 4),)),
         Case(f"x + {api}(x.size(0), 4)", f"x + ops.{text}((x.shape[0], 4))", shapes=((3, 4),)),
+        Case(f"x + {api}(())", f"x + ms_compat.{helper[7:]}(())", shapes=((3, 4),)),
         Case(f"x + {api}(*x.shape)", f"x + ms_compat.{helper[7:]}(*x.shape)", shapes=((3, 4),)),
     ])  # fmt: skip
     def filled(call: Call) -> None:
         shape = _sizes(call)
-        if shape and not call.has("out"):
+        if shape and shape not in SCALAR and not call.has("out"):
             _replace(call, target, shape)
         else:
             call.use_like()
@@ -54,7 +56,7 @@ _filled("torch.ones", "mindspore.ops.ones", "compat.ones")
 ])  # fmt: skip
 def empty(call: Call) -> None:
     shape = _sizes(call)
-    if shape and not call.has("out"):
+    if shape and shape not in SCALAR and not call.has("out"):
         _replace(call, "mindspore.ops.zeros", shape)
     else:
         call.use_like()

@@ -14,6 +14,12 @@ rule("torch.Tensor.fill_", to="mindspore.ops.full_like", args="self value", rena
     Case("x * x.clone().fill_(2.5)", "x * ops.full_like(x.copy(), 2.5)", shapes=((2, 3),)),
     Case("x + x.clone().fill_(7)", "x + ops.full_like(x.copy(), 7)", inputs=("int64[2,3]",)),
 ])  # fmt: skip
+rule("torch.Tensor.fill_diagonal_", to="compat.fill_diagonal", args="self fill_value wrap", cases=[
+    Case("(x * 2).fill_diagonal_(5.0)", "ms_compat.fill_diagonal((x * 2), 5.0)", shapes=((4, 4),)),
+    Case("x.clone().fill_diagonal_(0)", "ms_compat.fill_diagonal(x.copy(), 0)", shapes=((5, 2),)),
+    Case("x.clone().fill_diagonal_(1, wrap=True)", "ms_compat.fill_diagonal(x.copy(), 1, wrap=True)", shapes=((7, 3),)),
+    Case("x.clone().fill_diagonal_(7)", "ms_compat.fill_diagonal(x.copy(), 7)", inputs=("int64[3,3,3]",)),
+])  # fmt: skip
 rule("torch.Tensor.copy_", to="compat.copied", args="self src non_blocking", drop="non_blocking", cases=[
     Case("x.clone().copy_(y) * x", "ms_compat.copied(x.copy(), y) * x", inputs=("float32[2,3]", "int64[3]")),
 ])  # fmt: skip

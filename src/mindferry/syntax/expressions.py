@@ -263,6 +263,8 @@ class Expressions:
             match node.args:
                 case [ast.Constant(value=str(attribute)), *_]:
                     self.symbols.classes[receiver.qual].note(attribute, TENSOR)
+        if name == "apply" and node.args:
+            self._note_applied(self.types[node.args[0]])
         if name in ("to", "cuda", "cpu", "train", "eval", "half", "float", "double", "requires_grad_", "apply"):
             return receiver
         return {
@@ -271,6 +273,13 @@ class Expressions:
             "named_parameters": list_of(tuple_of(STR, TENSOR)), "named_buffers": list_of(tuple_of(STR, TENSOR)),
             "state_dict": Type("dict", "torch.state_dict", (TENSOR,)), "forward": TENSOR, "get_submodule": MODULE,
         }.get(name, UNKNOWN)  # fmt: skip
+
+    def _note_applied(self, function: Type) -> None:
+        """`net.apply(init)`: init's argument, after self if it is a method, is a network."""
+        qual = self.symbols.origin(function.qual)
+        positions = (0,) if function.kind in ("ref", "value") else (0, 1) if function.kind == "method" else ()
+        for index in positions:
+            self.symbols.arguments.setdefault(qual, {}).setdefault(index, []).append(MODULE)
 
     def _call_instance(self, qual: str) -> Type:
         if not self.symbols.is_module(qual):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from ...syntax.types import TENSOR, Type, tuple_of
+from ...syntax.types import MODULE, TENSOR, Type, tuple_of
 from ..context import Context
 
 PAIR = tuple_of(TENSOR, TENSOR)  # torch.return_types of max, topk, sort
+ANY_LAYER = frozenset({"weight", "bias", "running_mean", "running_var", "__class__"})
 PARTS = {"values": "[0]", "indices": "[1]"}
 
 
@@ -15,10 +16,29 @@ def prepare(context: Context) -> None:
     for node in context.source.nodes:
         if isinstance(node, ast.Attribute):
             receiver = context.reading.type(node.value)
-            if receiver.kind == "instance":
+            if receiver == MODULE and isinstance(node.value, ast.Name) and node.attr in ANY_LAYER and isinstance(node.ctx, ast.Load):
+                _look_up(context, node)
+            elif receiver.kind == "instance":
                 _rename(context, node, receiver)
             elif receiver == PAIR and node.attr in PARTS:
                 _index(context, node)
+
+
+def _look_up(context: Context, node: ast.Attribute) -> None:
+    """`m.weight` of whatever layer `net.apply(init)` gives: its name is known when it runs."""
+    if getattr(context.enclosing(node, ast.FunctionDef), "name", "") in ("forward", "construct"):
+        return
+    before, parent = context.source.text(node), context.parents[node]
+    if node.attr != "__class__":
+        new = f"{context.imports.spell('compat.layer_parameter')}({context.source.text(node.value)}, '{node.attr}')"
+    elif isinstance(parent, ast.Attribute) and parent.attr == "__name__":
+        new = f"{context.imports.spell('compat.layer_name')}({context.source.text(node.value)})"
+        node, before = parent, context.source.text(parent)
+    else:
+        return
+    context.edits.replace_node(node, new)
+    context.rewritten(node, "torch.nn.Module", before, new)
+    context.handled |= {node, *ast.walk(node)}
 
 
 def _index(context: Context, node: ast.Attribute) -> None:

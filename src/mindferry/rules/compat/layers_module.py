@@ -9,6 +9,23 @@ TORCH_NAMES = {"gamma": "weight", "beta": "bias", "moving_mean": "running_mean",
                "embedding_table": "weight", "w": "weight"}  # fmt: skip
 
 
+CLASS_NAMES = {"Dense": "Linear", "SequentialCell": "Sequential", "CellList": "ModuleList", "CellDict": "ModuleDict",
+               "Conv1dTranspose": "ConvTranspose1d", "Conv2dTranspose": "ConvTranspose2d", "Conv3dTranspose": "ConvTranspose3d"}  # fmt: skip
+
+
+def layer_name(cell):
+    """m.__class__.__name__ as torch has it."""
+    return CLASS_NAMES.get(type(cell).__name__, type(cell).__name__)
+
+
+def layer_parameter(cell, name):
+    """m.weight of any layer, whatever MindSpore calls it; None for a bias that the layer does without."""
+    cell = getattr(cell, "bn2d", cell)  # BatchNorm3d holds one
+    if isinstance(cell, RENAMING):
+        name = next((own for own, torch_name in TORCH_NAMES.items() if torch_name == name and hasattr(cell, own)), name)
+    return getattr(cell, name, None) if name == "bias" else getattr(cell, name)
+
+
 def parameter(data=None, requires_grad=True):
     """torch.nn.Parameter."""
     return ms.Parameter(ops.zeros((0,)) if data is None else data, requires_grad=requires_grad)

@@ -254,7 +254,8 @@ def _imported(node: ast.Import | ast.ImportFrom, alias: ast.alias, reading: Read
         keep = len(parts) - node.level + reading.source.path.endswith("__init__.py")
         parts = parts[: max(keep, 0)]
         name = ".".join([*parts, *([node.module] if node.module else [])] or [alias.name])
-        return f".{name}" if name.partition(".")[0] in FRAMEWORKS else name  # a file torch.py of the project's own
+        is_foreign = name.partition(".")[0] in FRAMEWORKS and not reading.symbols.is_local(name)
+        return f".{name}" if is_foreign else name  # a file torch.py of the project's own
     return node.module or ""
 
 

@@ -99,7 +99,8 @@ class _Reader:
         parts = self.module.split(".")
         keep = len(parts) - node.level + (1 if self.is_package else 0)
         name = ".".join([*parts[: max(keep, 0)], *([node.module] if node.module else [])])
-        return f".{name}" if name.partition(".")[0] in FRAMEWORKS else name  # a file torch.py of the project's own
+        is_foreign = name.partition(".")[0] in FRAMEWORKS and not self.symbols.is_local(name)
+        return f".{name}" if is_foreign else name  # a file torch.py of the project's own
 
     def _Assign(self, node: ast.Assign, scope: Scope) -> None:
         kind = self.values.visit(node.value, scope)

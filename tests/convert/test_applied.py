@@ -48,3 +48,25 @@ def test_a_branch_that_tests_the_class_keeps_the_native_name() -> None:
         "from torch import nn\n\ndef init(m):\n    if isinstance(m, nn.BatchNorm2d):\n        nn.init.ones_(m.weight)\n\nnn.Sequential().apply(init)\n"
     ).main
     assert "m.gamma" in text and "layer_parameter" not in text
+
+
+def test_weights_tied_in_a_dictionary_of_layers_are_one_parameter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    code = """import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ModuleDict(dict(embed=nn.Embedding(5, 3), drop=nn.Dropout(0.1)))
+        self.head = nn.Linear(3, 5, bias=False)
+        self.parts.embed.weight = self.head.weight
+
+net = Net()
+count = len(list(net.parameters()))
+"""
+    conversion = convert_source(code)
+    values: dict[str, Any] = {"__name__": "converted"}
+    exec(compile(conversion.code, "converted", "exec"), values)
+    net = values["net"]
+    assert values["count"] == 1 and net.parts["embed"].embedding_table is net.head.weight

@@ -58,3 +58,14 @@ def test_what_may_be_a_network_is_warned_about() -> None:
     assert warnings("def go(thing):\n    thing.eval()\n") == [
         "thing.eval(): whether thing is a network can't be told from here, so the call stays"
     ]
+
+
+def test_autocast_in_a_variable_is_a_context_that_does_nothing() -> None:
+    conversion = convert_source(
+        "import torch\nfrom contextlib import nullcontext\n\n"
+        "context = nullcontext() if plain else torch.amp.autocast(device_type='cuda')\nwith context:\n    done = True\n"
+    )
+    assert [each.severity for each in conversion.findings] == ["note"]
+    values: dict[str, object] = {"plain": False}
+    exec(conversion.code, values)
+    assert values["done"] is True

@@ -14,14 +14,12 @@ class Gap:
 
 GAPS: dict[str, Gap] = {
     "ctc_digits": Gap("gradients prepared for an optimizer that may be None", failure="'NoneType' object has no attribute 'parameters'"),
-    "dcgan": Gap("m.weight of a batch norm that is only known by its class name", failure="has no attribute 'weight'"),
     "ddp_classifier": Gap("all_reduce in place", finding="torch.distributed.all_reduce"),
     "denoising_autoencoder": Gap("gradients cleared after backward(), which moved up to the forward pass", failure="step 2: "),
     "dqn": Gap("what a statement that stays reads is lifted with the loss", failure="'transitions' is not defined"),
     "finetune_frozen": Gap("backward() under a condition inside `with torch.set_grad_enabled`", finding="MF901"),
     "lbfgs_sequence": Gap("ms_compat.backward of a function that returns only a loss", failure="multi output"),
     "linear_regression_by_hand": Gap("backward() to tensors that are no parameters of a network", finding="MF201"),
-    "lstm_language_model": Gap("torch.save of a whole network", finding="can't save a whole network"),
     "minigpt": Gap("autocast kept in a variable; weight of a tied embedding", finding="torch.amp.autocast"),
     "pinn_heat": Gap("torch.autograd.grad of an output by its inputs", finding="torch.autograd.grad"),
     "rnn_adding": Gap("clip_grad_value_ does not reach the gradients that the optimizer is given", failure="step "),

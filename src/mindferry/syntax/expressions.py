@@ -32,6 +32,7 @@ from .types import (
 _BUILTIN_NAMES = frozenset(dir(builtins))
 _ANNOTATIONS = {"int": INT, "float": FLOAT, "bool": BOOL, "str": STR, "None": NONE}
 FRAMEWORKS = ("torch", "torchvision")
+OF_DICTS = SHARED | OF_NETWORKS | frozenset("keys values items get pop update clear to cuda cpu apply forward training half float add_module".split())
 
 
 class Scope:
@@ -143,6 +144,8 @@ class Expressions:
         base = self.symbols.torch_base(qual)
         if base and self.symbols.is_module(qual) and name in ("weight", "bias", "running_mean", "running_var", "in_proj_weight"):
             return TENSOR
+        if base == "torch.nn.ModuleDict" and name not in OF_DICTS and not name.startswith("_"):
+            return MODULE
         return Type("method", f"{base}.{name}") if base else UNKNOWN
 
     def _Call(self, node: ast.Call, scope: Scope) -> Type:

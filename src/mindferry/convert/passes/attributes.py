@@ -16,12 +16,34 @@ def prepare(context: Context) -> None:
     for node in context.source.nodes:
         if isinstance(node, ast.Attribute):
             receiver = context.reading.type(node.value)
-            if receiver == MODULE and isinstance(node.value, ast.Name) and node.attr in ANY_LAYER and isinstance(node.ctx, ast.Load):
-                _look_up(context, node)
+            if receiver == MODULE and node.attr in ANY_LAYER and _is_any_layer(context, node.value):
+                if isinstance(node.ctx, ast.Load):
+                    _look_up(context, node)
+                else:
+                    _tie(context, node)
             elif receiver.kind == "instance":
                 _rename(context, node, receiver)
             elif receiver == PAIR and node.attr in PARTS:
                 _index(context, node)
+
+
+def _is_any_layer(context: Context, node: ast.expr) -> bool:
+    """An argument, or what a ModuleDict holds: several kinds of layers may stand there."""
+    if isinstance(node, ast.Attribute):
+        return context.reading.symbols.torch_base(context.reading.type(node.value).qual) == "torch.nn.ModuleDict"
+    return isinstance(node, ast.Name)
+
+
+def _tie(context: Context, node: ast.Attribute) -> None:
+    """`self.layers.embed.weight = self.head.weight`."""
+    source, parent = context.source, context.parents[node]
+    if not isinstance(parent, ast.Assign) or len(parent.targets) != 1:
+        return
+    opening = f"{context.imports.spell('compat.set_layer_parameter')}({source.text(node.value)}, '{node.attr}', "
+    context.edits.replace(source.start(node), source.start(parent.value), opening)
+    context.edits.after(source.end(parent.value), ")")
+    context.rewritten(node, "torch.nn.Module", source.text(node), opening)
+    context.handled |= set(ast.walk(node))
 
 
 def _look_up(context: Context, node: ast.Attribute) -> None:

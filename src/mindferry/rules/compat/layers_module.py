@@ -18,12 +18,22 @@ def layer_name(cell):
     return CLASS_NAMES.get(type(cell).__name__, type(cell).__name__)
 
 
+def own_name(cell, name):
+    """What MindSpore calls a layer's parameter."""
+    options = [own for own, torch_name in TORCH_NAMES.items() if torch_name == name and hasattr(cell, own)]
+    return options[0] if options and isinstance(cell, RENAMING) else name
+
+
 def layer_parameter(cell, name):
-    """m.weight of any layer, whatever MindSpore calls it; None for a bias that the layer does without."""
+    """m.weight of any layer; None for a bias that the layer does without."""
     cell = getattr(cell, "bn2d", cell)  # BatchNorm3d holds one
-    if isinstance(cell, RENAMING):
-        name = next((own for own, torch_name in TORCH_NAMES.items() if torch_name == name and hasattr(cell, own)), name)
+    name = own_name(cell, name)
     return getattr(cell, name, None) if name == "bias" else getattr(cell, name)
+
+
+def set_layer_parameter(cell, name, value):
+    """m.weight = value, such as another layer's weight: both then learn together."""
+    setattr(cell, own_name(cell, name), value)
 
 
 def parameter(data=None, requires_grad=True):

@@ -38,7 +38,12 @@ def save(call: Call) -> None:
                 call.use("mindspore.save_checkpoint")
         case ast.expr() as node:
             kind = call.reading.type(node)
-            if kind.kind == "instance" and call.reading.symbols.is_module(kind.qual):
+            if kind.kind != "instance" or not call.reading.symbols.is_module(kind.qual):
+                return
+            if b"torch.load" not in call.reading.source.data:
+                call.set(obj=f"{call.of(node)}.state_dict()")
+                call.note = "MindSpore can't save a whole network with its code, so its parameters are saved: build the network anew to load them"
+            else:
                 call.leave(
                     "MindSpore can't save a whole network with its code", "save its state_dict(), build the network anew and load that"
                 )

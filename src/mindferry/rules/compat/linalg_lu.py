@@ -242,7 +242,7 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, dtype=None):
         return norm_over(x, 2, (row, column), keepdim)
     if ord in (2, -2, "nuc"):
         values = svdvals(ops.movedim(x, (row, column), (-2, -1)))
-        result = values.sum(axis=-1) if ord == "nuc" else ops.amax(values, -1) if ord == 2 else ops.amin(values, -1)
+        result = sum_over(values, -1) if ord == "nuc" else ops.amax(values, -1) if ord == 2 else ops.amin(values, -1)
     else:
         summed, other = (row, column) if abs(ord) == 1 else (column, row)
         sums = ops.sum(ops.abs(x), summed, True)

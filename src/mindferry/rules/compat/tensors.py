@@ -4,6 +4,8 @@ import mindspore as ms
 import numpy as np
 from mindspore import ops
 
+from .functions_shape import tile
+
 
 def expand_to(x, *sizes):
     """torch's x.expand: sizes one by one or as one tuple."""
@@ -14,9 +16,7 @@ def expand_to(x, *sizes):
 
 def repeat_by(x, *sizes):
     """torch's x.repeat: sizes one by one or as one tuple."""
-    if len(sizes) == 1 and not isinstance(sizes[0], int):
-        sizes = tuple(sizes[0])
-    return x.tile(sizes)
+    return tile(x, *sizes)
 
 
 def unfold_dimension(x, dimension, size, step):

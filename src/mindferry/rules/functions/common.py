@@ -41,9 +41,17 @@ def squeeze(call: Call) -> None:
 
 for _name in ("transpose", "swapaxes", "swapdims"):
     _args = "input dim0 dim1" if _name != "swapaxes" else "input axis0 axis1"
-    rule(f"torch.{_name}", to="mindspore.ops.swapaxes", args=_args, rename={"dim0": "axis0", "dim1": "axis1"}, like="compat.transpose", cases=[
+
+    @rule(f"torch.{_name}", to="mindspore.ops.swapaxes", args=_args, rename={"dim0": "axis0", "dim1": "axis1"}, like="compat.transpose", cases=[
         Case(f"torch.{_name}(x, 0, 1)", "ops.swapaxes(x, 0, 1)", shapes=((2, 3, 4),)),
+        Case(f"torch.{_name}(x, 0, 0)", "ms_compat.transpose(x, 0, 0)", shapes=((2, 3),)),
     ])  # fmt: skip
+    def transpose(call: Call) -> None:
+        first, second = (call.literal(name) for name in call.rule.args[1:])
+        if first == second == 0:  # of a tensor without axes, perhaps
+            call.use_like()
+
+
 rule("torch.permute", to="mindspore.ops.permute", args="input dims", rename={"dims": "axis"}, like="compat.permute", cases=[
     Case("torch.permute(x, (2, 0, 1))", "ops.permute(x, (2, 0, 1))", shapes=((2, 3, 4),)),
     Case("torch.permute(x, dims=(2, 0, 1))", "ops.permute(x, axis=(2, 0, 1))", shapes=((2, 3, 4),)),

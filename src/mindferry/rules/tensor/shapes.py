@@ -1,5 +1,7 @@
 """Another shape for the same numbers. Forms that mean the same in PyNative and under ms.jit: `x.transpose(0, 1)` doesn't."""
 
+import ast
+
 from .. import Case, rule
 from .._call import Call
 
@@ -128,9 +130,12 @@ def expand(call: Call) -> None:
     Case("x.repeat([1, 2])", "x.tile(tuple([1, 2]))", shapes=((2, 3),)),
     Case("x.repeat(x.size(0), 1)", "x.tile((x.shape[0], 1))", shapes=((2, 3),)),
     Case("x.repeat(*[2, 1])", "x.tile((*[2, 1],))", shapes=((2, 3),)),
+    Case("x.repeat((0, 2))", "ms_compat.repeat_by(x, (0, 2))", shapes=((2, 3),), gradient=False),
 ])  # fmt: skip
 def repeat(call: Call) -> None:
-    sizes = sizes_of(call)
+    counts = [each for argument in call.node.args for each in getattr(argument, "elts", [argument])]
+    is_empty = any(isinstance(each, ast.Constant) and each.value == 0 for each in counts)
+    sizes = "" if is_empty else sizes_of(call)  # MindSpore refuses to repeat nothing
     call.replace(f"{call.target}.tile({sizes})" if sizes else _helped(call, "repeat_by"))
 
 

@@ -54,14 +54,23 @@ def masked_amin(input, dim=None, keepdim=False, dtype=None, mask=None):
     return amin(kept_only(input, mask, float("inf"), dtype), () if dim is None else dim, keepdim)
 
 
+def nan_marked(x, dim, sign):
+    """x, but a row with NaN only marks where it stands: torch takes NaN for the extreme."""
+    if not x.is_floating_point() or not x.ndim or not x.size:
+        return x
+    marks = ops.isnan(x).astype(x.dtype)
+    has_nan = (marks.max() if dim is None else ops.amax(marks, dim, True)) > 0
+    return ops.where(has_nan, sign * marks, x)
+
+
 def masked_argmax(input, dim=None, keepdim=False, dtype=None, mask=None):
     """torch.masked.argmax."""
-    return argmax(kept_only(input, mask, float("-inf")), dim, keepdim).astype(dtype or input.dtype)
+    return argmax(nan_marked(kept_only(input, mask, float("-inf")), dim, 1), dim, keepdim).astype(dtype or input.dtype)
 
 
 def masked_argmin(input, dim=None, keepdim=False, dtype=None, mask=None):
     """torch.masked.argmin."""
-    return argmin(kept_only(input, mask, float("inf")), dim, keepdim).astype(dtype or input.dtype)
+    return argmin(nan_marked(kept_only(input, mask, float("inf")), dim, -1), dim, keepdim).astype(dtype or input.dtype)
 
 
 def masked_mean(input, dim=None, keepdim=False, dtype=None, mask=None):

@@ -20,7 +20,6 @@ GAPS: dict[str, Gap] = {
     "finetune_frozen": Gap("backward() under a condition inside `with torch.set_grad_enabled`", finding="MF901"),
     "lbfgs_sequence": Gap("ms_compat.backward of a function that returns only a loss", failure="multi output"),
     "linear_regression_by_hand": Gap("backward() to tensors that are no parameters of a network", finding="MF201"),
-    "minigpt": Gap("autocast kept in a variable; weight of a tied embedding", finding="torch.amp.autocast"),
     "pinn_heat": Gap("torch.autograd.grad of an output by its inputs", finding="torch.autograd.grad"),
     "rnn_adding": Gap("clip_grad_value_ does not reach the gradients that the optimizer is given", failure="step "),
     "transformer_tagger": Gap("ms_compat.backward of a function that returns only a loss", failure="multi output"),

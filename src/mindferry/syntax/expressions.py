@@ -446,6 +446,9 @@ class Expressions:
             self.types[target] = kind
         else:
             self.visit(target, scope)
+            match target:  # out[split] = loss: the dictionary holds tensors
+                case ast.Subscript(value=ast.Name(id=name)) if kind.is_tensor and scope.look_up(name) == Type("dict"):
+                    scope.names[name] = Type("dict", "", (kind,))
 
     def annotation(self, node: ast.expr | None, scope: Scope) -> Type:
         """The type that an annotation promises."""

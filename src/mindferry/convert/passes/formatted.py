@@ -1,0 +1,54 @@
+"""`f"{loss:.4f}"` and `"{:.4f}".format(loss)`: a MindSpore Tensor takes no format, its number does."""
+
+from __future__ import annotations
+
+import ast
+import string
+
+from ...syntax.fstrings import is_located
+from ..context import Context
+
+BEFORE_A_DOT = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
+
+
+def prepare(context: Context) -> None:
+    pass
+
+
+def finish(context: Context) -> None:
+    for node in context.source.nodes:
+        match node:
+            case ast.FormattedValue(value=value, format_spec=ast.JoinedStr()) if is_located(value):
+                _take_number(context, value)
+            case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format")):
+                for each in _with_format(text, node):
+                    _take_number(context, each)
+
+
+def _with_format(text: str, call: ast.Call) -> list[ast.expr]:
+    """The arguments that the text gives a format."""
+    try:
+        fields = [(name, spec) for _, name, spec, _ in string.Formatter().parse(text) if name is not None]
+    except ValueError:
+        return []
+    keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+    found: list[ast.expr] = []
+    for index, (name, spec) in enumerate(fields):
+        position = index if not name else int(name) if name.isdigit() else -1
+        given = call.args[position] if 0 <= position < len(call.args) else keywords.get(name)
+        if spec and given is not None and given not in found:
+            found.append(given)
+    return found if not any(isinstance(each, ast.Starred) for each in call.args) else []
+
+
+def _take_number(context: Context, value: ast.expr) -> None:
+    if not context.reading.type(value).is_tensor:
+        return
+    start, end = context.source.start(value), context.source.end(value)
+    before = context.edits.text(value)
+    if isinstance(value, BEFORE_A_DOT):
+        context.edits.after(end, ".item()")
+    else:
+        context.edits.before(start, "(")
+        context.edits.after(end, ").item()")
+    context.rewritten(value, "format", before, context.edits.text(value))

@@ -1,0 +1,28 @@
+"""Tensors that are printed with a format."""
+
+from __future__ import annotations
+
+import pytest
+
+from mindferry import convert_source
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        ('f"{x:.4f}"', 'f"{x.item():.4f}"'),
+        ('f"{x.mean():.4f} {n:.2f} {x}"', 'f"{ops.mean(x).item():.4f} {n:.2f} {x}"'),
+        ('f"{x / n:.4f}"', 'f"{(x / n).item():.4f}"'),
+        ('f"{x.item():.4f}"', 'f"{x.item():.4f}"'),
+        ('"{:.4f} {}".format(x, x)', '"{:.4f} {}".format(x.item(), x)'),
+        ('"{1:.4f} {a:e}".format(n, x, a=x)', '"{1:.4f} {a:e}".format(n, x.item(), a=x.item())'),
+        ('"%.3f" % x', '"%.3f" % x'),
+    ],
+)
+def test_a_format_is_given_the_number(before: str, after: str) -> None:
+    assert f"    print({after})\n" in convert_source(f"import torch\n\ndef f(x: torch.Tensor, n: float):\n    print({before})\n").main
+
+
+def test_a_dictionary_that_is_filled_with_tensors_holds_tensors() -> None:
+    code = "import torch\n\ndef f(x: torch.Tensor):\n    out = {}\n    for key in 'ab':\n        out[key] = x.mean()\n    return out\n\n"
+    assert "{f(x)['a'].item():.4f}" in convert_source(code + "def g(x: torch.Tensor):\n    print(f\"{f(x)['a']:.4f}\")\n").main

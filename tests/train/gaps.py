@@ -15,7 +15,6 @@ class Gap:
 GAPS: dict[str, Gap] = {
     "ctc_digits": Gap("gradients prepared for an optimizer that may be None", failure="'NoneType' object has no attribute 'parameters'"),
     "ddp_classifier": Gap("all_reduce in place", finding="torch.distributed.all_reduce"),
-    "denoising_autoencoder": Gap("gradients cleared after backward(), which moved up to the forward pass", failure="step 2: "),
     "dqn": Gap("what a statement that stays reads is lifted with the loss", failure="'transitions' is not defined"),
     "finetune_frozen": Gap("backward() under a condition inside `with torch.set_grad_enabled`", finding="MF901"),
     "lbfgs_sequence": Gap("ms_compat.backward of a function that returns only a loss", failure="multi output"),
@@ -23,6 +22,5 @@ GAPS: dict[str, Gap] = {
     "pinn_heat": Gap("torch.autograd.grad of an output by its inputs", finding="torch.autograd.grad"),
     "rnn_adding": Gap("clip_grad_value_ does not reach the gradients that the optimizer is given", failure="step "),
     "transformer_tagger": Gap("ms_compat.backward of a function that returns only a loss", failure="multi output"),
-    "unet_segmentation": Gap("gradients cleared after backward(), which moved up to the forward pass", failure="step 2: "),
     "wgan_gp": Gap("an `if` whose two statements both go away", finding="MF901"),
 }

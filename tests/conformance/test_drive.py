@@ -15,7 +15,7 @@ import os, time
 def names(payload, link):
     return ["good", "mixed", "dies", "sleeps"]
 
-def check(payload, link):
+def check_all(payload, link):
     for index in range(3):
         if index < payload["start"]:
             continue

@@ -42,7 +42,9 @@ class Table:
         return iter(self.rules.values())
 
     def is_api(self, name: str) -> bool:
-        return self.get(name) is not None
+        """Whether it is a name of torch's that has a counterpart."""
+        entry = self.get(name)
+        return entry is not None and not entry.missing
 
     def is_module(self, name: str) -> bool:
         """Whether it is a package of APIs, such as torch.nn.functional."""
@@ -75,29 +77,43 @@ def table() -> Table:
     for name in names:
         importlib.import_module(name)
         rules += take_collected()
-    for path in sorted(_tsv_files(files("mindferry.rules")), key=str):
+    for path in sorted(_tsv_files(files("mindferry.rules"), "renames.tsv"), key=str):
         rules += _read_tsv(path)
+    for path in sorted(_tsv_files(files("mindferry.rules"), "missing.tsv"), key=str):
+        rules += _read_missing(path)
     return Table(rules)
 
 
-def _tsv_files(folder: Traversable) -> Iterator[Traversable]:
+def _tsv_files(folder: Traversable, name: str) -> Iterator[Traversable]:
     for item in folder.iterdir():
-        if item.name == "renames.tsv":
+        if item.name == name:
             yield item
         elif item.is_dir() and not item.name.startswith("__"):
-            yield from _tsv_files(item)
+            yield from _tsv_files(item, name)
+
+
+def _lines(path: Traversable, count: int) -> Iterator[tuple[int, list[str]]]:
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        columns = [column.strip() for column in line.split("\t")]
+        if len(columns) != count:
+            raise MindferryError(f"{path}:{number}: a line has {count} columns separated by tabs, this one has {len(columns)}")
+        yield number, columns
+
+
+def _read_missing(path: Traversable) -> list[Rule]:
+    """Columns: torch's name, why MindSpore has none, strategy, what to do."""
+    return [
+        Rule(api, missing=why, strategy=strategy, advice=advice, file=str(path), line=number)
+        for number, (api, why, strategy, advice) in _lines(path, 4)
+    ]
 
 
 def _read_tsv(path: Traversable) -> list[Rule]:
     """Columns: torch's name, MindSpore's name, torch's parameters, a call, what it becomes, the inputs."""
     rules = []
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        columns = line.split("\t")
-        if len(columns) != 6:
-            raise MindferryError(f"{path}:{number}: a line has 6 columns separated by tabs, this one has {len(columns)}")
-        api, to, args, before, after, inputs = (column.strip() for column in columns)
+    for number, (api, to, args, before, after, inputs) in _lines(path, 6):
         case = Case(before, after, inputs=tuple(inputs.split()), gradient="float" in inputs)
         rules.append(Rule(api, to, tuple(args.split()), like=to, cases=(case,), file=str(path), line=number))
     return rules

@@ -32,7 +32,7 @@ def test_what_has_a_counterpart_is_converted_whatever_the_handler_says() -> None
 
 def test_without_a_substitute_the_use_is_a_finding() -> None:
     conversion = convert_source(WRITER.format("print('no tensorboard')") + "writer = SummaryWriter('runs')\n")
-    assert [each.code for each in conversion.findings if each.severity == "error"] == ["MF100"]
+    assert [each.code for each in conversion.findings if each.severity == "error"] == ["MF101"]
     assert "raise" not in conversion.main
 
 

@@ -200,10 +200,10 @@ def models(filters: list[str]) -> Iterator[tuple[str, Any, Any]]:
                 model = zoo.get_model(name, weights=None, **extra)
             size = sum(value.numel() for value in model.parameters())
             yield f"torchvision {name}", model, model if size <= LOADED else None
-    import transformers
-
     for config, name, sizes in ARCHITECTURES:
         if not filters or any(part in name for part in filters):
+            import transformers
+
             with torch.device("meta"):
                 model = getattr(transformers, name)(getattr(transformers, config)())
             model.tie_weights()

@@ -8,11 +8,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("torch")
-pytest.importorskip("mindspore")
-if importlib.util.find_spec("torchvision") is None or importlib.util.find_spec("transformers") is None:
-    pytest.skip("needs torchvision and transformers", allow_module_level=True)
-
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "weights.md"
 

@@ -24,6 +24,7 @@ class Context:
     handled: set[ast.AST] = field(default_factory=set)  # nodes that a pass takes care of itself
     instead: dict[ast.AST, Rule] = field(default_factory=dict)  # calls that follow another rule than their API's
     captured: dict[ast.AST, str] = field(default_factory=dict)  # nodes whose text a pass wants as it is before their parent changes
+    _stores: dict[str, list[ast.Name]] = field(default_factory=dict)
 
     @property
     def parents(self) -> dict[ast.AST, ast.AST]:
@@ -60,6 +61,20 @@ class Context:
         while current is not None and not isinstance(current, kinds):
             current = self.parents.get(current)
         return current
+
+    def is_within(self, node: ast.AST, outer: ast.AST) -> bool:
+        current: ast.AST | None = node
+        while current is not None and current is not outer:
+            current = self.parents.get(current)
+        return current is not None
+
+    def stores(self, name: str) -> list[ast.Name]:
+        """Every place in the file where the name is bound or deleted as a variable."""
+        if not self._stores:
+            for node in self.source.nodes:
+                if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                    self._stores.setdefault(node.id, []).append(node)
+        return self._stores.get(name, [])
 
     def api(self, node: ast.expr) -> str:
         """torch's dotted name of an expression that refers to one, or ''."""

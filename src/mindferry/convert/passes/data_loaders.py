@@ -123,11 +123,7 @@ def makes_arrays(context: Context, transform: ast.Call) -> bool:
 
 def value_of(context: Context, name: ast.Name) -> ast.expr | None:
     """What the name was assigned, where it is assigned once in its function or module."""
-    scope = context.enclosing(name, ast.FunctionDef, ast.AsyncFunctionDef) or context.source.tree
-    found = [
-        each.value
-        for each in ast.walk(scope)
-        if isinstance(each, ast.Assign) and any(isinstance(target, ast.Name) and target.id == name.id for target in each.targets)
-    ]
-    stored = sum(isinstance(each, ast.Name) and each.id == name.id and not isinstance(each.ctx, ast.Load) for each in ast.walk(scope))
-    return found[0] if len(found) == 1 and stored == 1 else None
+    scope = context.enclosing(name, ast.FunctionDef, ast.AsyncFunctionDef)
+    stored = [each for each in context.stores(name.id) if scope is None or context.is_within(each, scope)]
+    parent = context.parents[stored[0]] if len(stored) == 1 else None
+    return parent.value if isinstance(parent, ast.Assign) else None

@@ -1,0 +1,2 @@
+from .dataset import BERTDataset
+from .vocab import WordVocab

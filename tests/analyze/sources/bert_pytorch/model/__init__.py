@@ -1,0 +1,2 @@
+from .bert import BERT
+from .language_model import BERTLM

@@ -1,0 +1,94 @@
+"""Reads what the stages left in `.mindferry/`, and refuses artifacts that don't belong together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from ..artifacts import STATE, Comparison, Curves, Inventory, ProjectConversion, TuneRecord, WeightsReport, load
+from ..errors import MindferryError
+
+STAGES = ("analyze", "convert", "weights", "verify", "train", "tune")
+SLACK = 2.0  # seconds by which a copied folder may have its files in another order
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Every artifact that is there; None where a stage has not run."""
+
+    folder: Path
+    analyze: Inventory | None
+    convert: ProjectConversion | None
+    weights: WeightsReport | None
+    verify: Comparison | None
+    train: Curves | None
+    tune: TuneRecord | None
+    written: dict[str, float]  # stage -> when, seconds since the epoch
+
+    @property
+    def source(self) -> Path | None:
+        """Where the torch project was when it was converted."""
+        if self.convert is None:
+            return Path(self.analyze.root) if self.analyze else None
+        path = Path(self.convert.source)
+        return path.parent if path.is_file() else path
+
+    @property
+    def title(self) -> str:
+        return (self.source.name if self.source else "") or self.folder.resolve().name
+
+    @property
+    def stale(self) -> tuple[str, ...]:
+        """Stages that ran before the code was converted the last time."""
+        converted = self.written.get("convert", 0.0)
+        return tuple(stage for stage in STAGES[3:] if self.written.get(stage, converted) < converted - SLACK)
+
+
+def gather(folder: Path) -> Found:
+    """All artifacts of a converted project."""
+    state = folder / STATE
+    written = {stage: (state / f"{stage}.json").stat().st_mtime for stage in STAGES if (state / f"{stage}.json").is_file()}
+    if not written:
+        what = f"{state} holds no artifact" if state.is_dir() else f"{folder} holds nothing to report on"
+        raise MindferryError(f"{what}; run `mindferry migrate PROJECT -o {folder}` first")
+
+    def read(kind: type[T], stage: str) -> T | None:
+        return load(kind, folder, stage) if stage in written else None
+
+    found = Found(
+        folder,
+        read(Inventory, "analyze"),
+        read(ProjectConversion, "convert"),
+        read(WeightsReport, "weights"),
+        read(Comparison, "verify"),
+        read(Curves, "train"),
+        read(TuneRecord, "tune"),
+        written,
+    )
+    _check_one_project(found)
+    return found
+
+
+def _check_one_project(found: Found) -> None:
+    """What can be told: folder names and files of the code, parameter names of the network."""
+    state = found.folder / STATE
+    if found.analyze and found.convert:
+        ours, theirs = Path(found.analyze.root), Path(found.convert.source)
+        same_name = ours.resolve() == theirs if ours.is_absolute() else ours.name in ("", "..", theirs.name)
+        files = {file.path for file in found.convert.files}
+        if not same_name or (found.analyze.files and files and not files.intersection(found.analyze.files)):
+            raise MindferryError(
+                f"{state} holds artifacts of two projects: analyze.json is of {ours}, convert.json of {theirs}; "
+                f"run `mindferry migrate {theirs} -o {found.folder}` again"
+            )
+    if found.weights and found.verify:
+        carried = {name for entry in found.weights.entries for name in (entry.source, entry.target)}
+        compared = {each.name for each in found.verify.differences if each.kind == "parameter"}
+        if carried and compared and not carried & compared:
+            raise MindferryError(
+                f"{state} holds artifacts of two projects: weights.json and verify.json ({found.verify.model}) have no parameter "
+                "in common; run `mindferry weights` and `mindferry verify` again"
+            )

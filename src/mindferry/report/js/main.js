@@ -1,0 +1,35 @@
+// Starts the page: theme, tabs, printing, and reloading while it is watched.
+setTheme(recall("theme"));
+drawTabs();
+drawHelp();
+byId("theme").addEventListener("click", nextTheme);
+byId("keys").addEventListener("click", () => byId("help").showModal());
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => dispatchEvent(new Event("themechange")));
+addEventListener("hashchange", follow);
+follow();
+
+// On paper every tab follows the other, with all rows that the tables hold.
+addEventListener("beforeprint", () => {
+  for (const [tab] of TABS) {
+    ensure(tab);
+    views[tab].show?.("");
+    for (const view of [views[tab].rows, views[tab].first, ...(views[tab].tables || []).map((table) => table.rows)]) if (view instanceof Rows) view.draw(Infinity);
+  }
+});
+
+// While `mindferry report --watch` runs, it leaves a number beside this page; another number means another page.
+if (report.watch) {
+  const kept = sessionStorage.getItem("mindferry-scroll");
+  if (kept) requestAnimationFrame(() => scrollTo(0, Number(kept)));
+  window.mindferryStamp = (stamp) => {
+    if (stamp === report.watch.stamp) return;
+    sessionStorage.setItem("mindferry-scroll", String(scrollY));
+    location.reload();
+  };
+  setInterval(() => {
+    const probe = el("script", { src: `${report.watch.probe}?${Date.now()}` });
+    probe.addEventListener("load", () => probe.remove());
+    probe.addEventListener("error", () => probe.remove());
+    document.head.append(probe);
+  }, 1000);
+}

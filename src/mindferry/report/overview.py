@@ -1,0 +1,278 @@
+"""The verdict, what was carried over, and what is left to do, in order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..artifacts import Finding, Inventory
+from .code import RuleCard
+from .gather import Found
+from .modules import strain
+
+COMMANDS = {
+    "analyze": "mindferry migrate PROJECT -o {out}",
+    "convert": "mindferry convert PROJECT -o {out}",
+    "weights": "mindferry migrate PROJECT -o {out}",
+    "verify": "mindferry verify {out}",
+    "train": "mindferry train {out}",
+    "tune": "mindferry tune {out}",
+}
+TABS = {
+    "analyze": "analysis",
+    "convert": "code",
+    "weights": "weights",
+    "verify": "verification",
+    "train": "training",
+    "tune": "performance",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Something for a person to do, and where."""
+
+    stage: str
+    what: str
+    how: str = ""
+    path: str = ""
+    line: int = 0
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StageLine:
+    stage: str
+    tab: str
+    state: str  # ok, look, absent
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    value: str
+    label: str
+    tab: str
+    state: str = "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    state: str  # same, different, open, unmeasured
+    verdict: str
+    detail: str
+    figures: tuple[Figure, ...]
+    stages: tuple[StageLine, ...]
+    todo: tuple[Task, ...]
+    warnings: tuple[Task, ...]
+    notes: tuple[str, ...]
+    statuses: dict[str, int]  # of files
+    kinds: dict[str, int]  # of rewrites: native, helper, removed
+
+
+def overview(found: Found, cards: Mapping[str, RuleCard]) -> Overview:
+    todo = tuple(_todo(found))
+    warnings = tuple(_task(each) for each in found.convert.findings if each.severity == "warning") if found.convert else ()
+    state, verdict, detail = _verdict(found, todo)
+    files = found.convert.files if found.convert else ()
+    kinds = Counter(cards[each.rule].kind if each.rule in cards else "native" for file in files for each in file.rewrites)
+    return Overview(
+        state,
+        verdict,
+        detail,
+        tuple(_figures(found)),
+        tuple(_stage(found, stage) for stage in COMMANDS),
+        todo,
+        warnings,
+        tuple(_notes(found)),
+        dict(Counter(file.status for file in files)),
+        dict(kinds.most_common()),
+    )
+
+
+def _todo(found: Found) -> Iterator[Task]:
+    """Unreadable files first, then calls that were left, then what was measured and differs."""
+    if found.convert:
+        errors = [finding for finding in found.convert.findings if finding.severity == "error"]
+        yield from (_task(each) for each in sorted(errors, key=lambda each: each.code != "MF900"))
+    if found.weights and not found.weights.complete:
+        lost = (*found.weights.mismatched, *found.weights.missing, *found.weights.unexpected)
+        yield Task(
+            "weights", f"{len(lost)} parameters found no place, first {lost[0]}", "give a map of names with --names, or mend the model"
+        )
+    if found.verify and not found.verify.passed:
+        yield _divergence(found)
+    if found.train and not found.train.passed:
+        yield Task("train", f"training parts: {found.train.first_difference}", "see which of lr, gradient norm and loss parts first")
+
+
+def _task(finding: Finding) -> Task:
+    return Task("convert", finding.message, finding.advice, finding.path, finding.line, finding.code)
+
+
+def _divergence(found: Found) -> Task:
+    verify = found.verify
+    assert verify is not None
+    first = verify.first_divergence
+    path, line = _defined_at(first, found.analyze)
+    what = f"first divergence: {first}" if first else "predictions differ"
+    said = verify.diagnosis[0] if verify.diagnosis else f"`mindferry verify {found.folder} --bisect` looks into it"
+    return Task("verify", what, said, path, line)
+
+
+def _defined_at(module: str, inventory: Inventory | None) -> tuple[str, int]:
+    """Where the layer of that name is made, if only one class has one."""
+    names = [part for part in module.split(".") if not part.isdigit()]
+    if inventory is None or not names:
+        return "", 0
+    owners = [part for part in inventory.parts if any(child.partition(":")[0] == names[-1] for child in part.children)]
+    return (owners[0].path, owners[0].line) if len(owners) == 1 else ("", 0)
+
+
+def _verdict(found: Found, todo: tuple[Task, ...]) -> tuple[str, str, str]:
+    differing = [each for each in todo if each.stage in ("verify", "train")]
+    left = len(todo) - len(differing)
+    if differing:
+        return "different", "The conversion does not behave like the original yet.", _sentence(todo[0])
+    if left:
+        return "open", f"{left} thing{'s are' if left > 1 else ' is'} left for you.", f"Start with {_sentence(todo[0])}"
+    if found.convert is None:
+        return "unmeasured", "Read, not yet converted.", ""
+    measured = list(_measured(found))
+    if not measured:
+        return "unmeasured", "Converted without a finding; not measured yet.", f"`mindferry verify {found.folder}` runs both side by side."
+    return "same", "The conversion behaves like the original.", " ".join(measured)
+
+
+def _sentence(task: Task) -> str:
+    where = f"{task.path}:{task.line}: " if task.path else ""
+    return f"{where}{task.what}{'' if task.what.endswith('.') else '.'}"
+
+
+def _measured(found: Found) -> Iterator[str]:
+    """What the verdict rests on, a sentence a stage."""
+    if found.verify:
+        told = found.verify.predictions
+        also = f"; {told.agree} of {told.samples} predictions are equal" if told else ""
+        yield f"{len(found.verify.differences):,} tensors agree within what torch's own rounding allows{also}."
+    if found.train:
+        yield f"{len(found.train.reference)} training steps keep their losses within {scientific(found.train.worst)} of each other."
+    elif found.verify:
+        yield "Training has not been compared."
+    if found.train and not found.verify:
+        yield "The network has not been compared module by module."
+
+
+def scientific(value: float) -> str:
+    """1.8e-6 for 1.8e-06."""
+    mantissa, _, power = f"{value:.1e}".partition("e")
+    return f"{mantissa}e{int(power)}" if power else mantissa
+
+
+def _figures(found: Found) -> Iterator[Figure]:
+    if found.convert:
+        rewrites = sum(len(file.rewrites) for file in found.convert.files)
+        changed = sum(bool(file.rewrites) for file in found.convert.files)
+        yield Figure(f"{rewrites:,}", f"rewrites in {changed} of {len(found.convert.files)} files", "code")
+    if found.analyze:
+        apis = {use.api: use.kind not in ("missing", "unknown") for use in found.analyze.apis}
+        covered = sum(apis.values())
+        yield Figure(f"{covered} / {len(apis)}", "torch APIs covered", "analysis", "ok" if covered == len(apis) else "look")
+    if found.weights:
+        state = "ok" if found.weights.complete else "look"
+        yield Figure(f"{len(found.weights.entries):,}", "parameters carried", "weights", state)
+    if found.verify:
+        yield from _verify_figures(found)
+    if found.train:
+        label = f"largest loss difference in {len(found.train.reference)} steps"
+        yield Figure(scientific(found.train.worst), label, "training", "ok" if found.train.passed else "look")
+
+
+def _verify_figures(found: Found) -> Iterator[Figure]:
+    assert found.verify is not None
+    rows = found.verify.differences
+    whole = next((row for row in rows if row.kind == "network"), None)
+    if whole is not None:
+        yield Figure(scientific(whole.max_rel), "output difference, of the largest value", "verification", "ok" if whole.passed else "look")
+    passed = sum(row.passed for row in rows)
+    yield Figure(f"{passed:,} / {len(rows):,}", "tensors within tolerance", "verification", "ok" if passed == len(rows) else "look")
+    told = found.verify.predictions
+    if told:
+        yield Figure(f"{told.agree} / {told.samples}", "predictions equal", "verification", "ok" if told.passed else "look")
+
+
+def _stage(found: Found, stage: str) -> StageLine:
+    if stage not in found.written:
+        return StageLine(stage, TABS[stage], "absent", f"not run: `{COMMANDS[stage].format(out=found.folder)}`")
+    state, summary = _SUMMARIES[stage](found)
+    return StageLine(stage, TABS[stage], state, summary)
+
+
+def _analyzed(found: Found) -> tuple[str, str]:
+    inventory = found.analyze
+    assert inventory is not None
+    left = {use.api for use in inventory.apis if use.kind in ("missing", "unknown")}
+    apis = len({use.api for use in inventory.apis})
+    said = f"{len(inventory.files)} files, {inventory.lines:,} lines, {apis} torch APIs"
+    return ("look" if left else "ok"), f"{said}, {len(left)} without a counterpart" if left else f"{said}, all of them covered"
+
+
+def _converted(found: Found) -> tuple[str, str]:
+    assert found.convert is not None
+    errors = sum(each.severity == "error" for each in found.convert.findings)
+    warnings = sum(each.severity == "warning" for each in found.convert.findings)
+    rewrites = sum(len(file.rewrites) for file in found.convert.files)
+    helpers = f", {len(found.convert.helpers)} helpers written" if found.convert.helpers else ""
+    return ("look" if errors else "ok"), f"{rewrites:,} rewrites{helpers}, {errors} calls left, {warnings} to look at"
+
+
+def _carried(found: Found) -> tuple[str, str]:
+    report = found.weights
+    assert report is not None
+    lost = len(report.missing) + len(report.unexpected) + len(report.mismatched)
+    said = f"{len(report.entries)} parameters carried to {Path(report.output).name}, {len(report.dropped)} dropped by design"
+    return ("ok" if report.complete else "look"), f"{said}, {lost} without a place" if lost else said
+
+
+def _verified(found: Found) -> tuple[str, str]:
+    verify = found.verify
+    assert verify is not None
+    worst = max(verify.differences, key=strain, default=None)
+    said = f"{len(verify.differences):,} tensors compared in {verify.seconds:.0f} s"
+    if worst is not None and verify.passed:
+        said += f"; the closest call, {worst.name or 'the network'}, used {strain(worst):.0%} of its tolerance"
+    return ("ok", said) if verify.passed else ("look", f"{said}; first divergence: {verify.first_divergence or 'the predictions'}")
+
+
+def _trained(found: Found) -> tuple[str, str]:
+    train = found.train
+    assert train is not None
+    said = f"{len(train.reference)} steps in both frameworks, losses within {scientific(train.worst)} (allowed {train.tolerance:g})"
+    return ("ok", said) if train.passed else ("look", f"{said}; {train.first_difference}")
+
+
+def _tuned(found: Found) -> tuple[str, str]:
+    tune = found.tune
+    assert tune is not None
+    said = f"a step takes {milliseconds(tune.profile.step_seconds)}"
+    if tune.reference is not None:
+        said += f" ({milliseconds(tune.reference.step_seconds)} in torch)"
+    if tune.best < tune.untouched:
+        said = f"a step takes {milliseconds(tune.best)} instead of {milliseconds(tune.untouched)}"
+    return "ok", f"{said}; {len(tune.diagnoses)} diagnoses, {len(tune.experiments)} experiments"
+
+
+def milliseconds(seconds: float) -> str:
+    return f"{1000 * seconds:.3g} ms"
+
+
+_SUMMARIES = {"analyze": _analyzed, "convert": _converted, "weights": _carried, "verify": _verified, "train": _trained, "tune": _tuned}
+
+
+def _notes(found: Found) -> Iterator[str]:
+    for stage in found.stale:
+        yield f"{stage} ran before the code was converted the last time: run `mindferry {stage} {found.folder}` again"
+    if found.verify:
+        yield from found.verify.notes

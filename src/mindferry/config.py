@@ -36,6 +36,9 @@ class Verify:
     samples: int = 1000
     k: float = 4.0
     floor: float = 5e-6
+    seed: int = 0  # of inputs and of the order of samples
+    data: tuple[str, ...] = ()  # "module:function" that returns a loader, or "script.py arguments": compared batch by batch
+    shards: int = 0  # ranks to compare: the functions in `data` take rank= and world_size=
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,10 @@ def _section(path: Path, name: str, kind: type, values: Any) -> Any:
         if key not in known:
             raise MindferryError(f"{path}: no key {key!r} in [{name}]; there are {', '.join(known)}")
         default = known[key].default
-        value = tuple(value) if isinstance(value, list) else float(value) if isinstance(default, float) else value
+        if isinstance(default, tuple):
+            value = tuple(value) if isinstance(value, list) else (value,) if isinstance(value, str) else value
+        elif isinstance(default, float) and isinstance(value, int):
+            value = float(value)
         if type(value) is not type(default):
             raise MindferryError(f"{path}: {name}.{key} should be a {type(default).__name__}, not {value!r}")
         chosen[key] = value

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import artifacts
 from .artifacts import STATE, Comparison, Curves, Inventory, ProjectConversion, WeightsReport
@@ -20,6 +20,9 @@ from .errors import MindferryError
 from .files import write_text
 from .layout import find_files
 from .progress import progress
+
+if TYPE_CHECKING:
+    from .verify.data import Pipelines
 
 REFERENCE = f"{STATE}/reference"  # where the reference runs when it has to make its weights
 
@@ -78,6 +81,8 @@ def _stages(state: Migration) -> list[tuple[str, Stage]]:
     chosen: list[tuple[str, Stage]] = [("analyze", _analyze), ("convert", _convert)]
     if state.config.weights.file:
         chosen.append(("weights", _weights))
+    if state.config.verify.data:
+        chosen.append(("data", _data))
     if state.config.verify.model:
         chosen.append(("verify", _verify))
     if state.config.train.script:
@@ -165,6 +170,18 @@ def _make_weights(state: Migration, target: Path) -> None:
         raise MindferryError(f"`{' '.join(command)}` made no {target.name} ({last}); see {folder / 'log.txt'}")
 
 
+def _data(state: Migration) -> tuple[Pipelines, bool, str]:
+    from .verify.data import run
+    from .verify.settings import data_settings
+
+    with progress("data") as advance:
+        found = run(data_settings(state.output), lambda text: advance(text, 0))
+    batches = sum(each.compared for each in found.pipelines)
+    first = next((f"{each.name}, {each.differences[0].where}: {each.differences[0].what}" for each in found.pipelines if not each.passed), "")
+    summary = f"{len(found.pipelines)} pipelines, {batches} batches compared"
+    return found, found.passed, summary + (f", first difference: {first}" if first else "")
+
+
 def _verify(state: Migration) -> tuple[Comparison, bool, str]:
     from .verify.run import verify
     from .verify.settings import settings
@@ -195,7 +212,7 @@ def _inputs(state: Migration, stage: str) -> str:
     if stage == "analyze":
         files = find_files(state.project, (), state.output).files
         return _digest(str(state.project.resolve()), *(f"{file.relative}:{_file_digest(file.path)}" for file in files))
-    return {"weights": repr(state.config.weights), "verify": repr(state.config.verify), "train": repr(state.config.train)}.get(stage, "")
+    return {"weights": repr(state.config.weights), "data": repr(state.config.verify), "verify": repr(state.config.verify), "train": repr(state.config.train)}.get(stage, "")
 
 
 def _file_digest(path: Path) -> str:

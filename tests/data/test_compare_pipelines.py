@@ -49,7 +49,7 @@ def run(tmp_path: Path, function: str, change: tuple[str, str] = ("", ""), **opt
         (tmp_path / name).mkdir()
         assert change[0] in text
         (tmp_path / name / "data.py").write_text(text.replace(*change) if name == "ours" and change[0] else text)
-    return compare_pipelines(function, tmp_path / "theirs", tmp_path / "ours", **options)
+    return compare_pipelines(function, tmp_path / "theirs", tmp_path / "ours", **options).pipelines[-1]
 
 
 def test_equal_pipelines_pass(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.option("--golden", type=click.Path(path_type=Path), help="A file from `mindferry record`; no torch needed.")
 @click.option("--k", type=float, help="Allowed multiple of torch's own float32 error. By default 4.")
 @click.option("--bisect", "into", is_flag=True, help="Look into the first wrong module; print a script that shows it.")
-@click.option("--seed", default=0, help="Of the inputs.")
+@click.option("--data", is_flag=False, flag_value="", metavar="[MODULE:FUNCTION]", help="Compare data pipelines, batch by batch, instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(
     converted: Path | None,
@@ -38,21 +38,26 @@ def command(
     golden: Path | None,
     k: float | None,
     into: bool,
-    seed: int,
+    data: str | None,
     as_json: bool,
 ) -> None:
-    """Compare a converted model with its original, module by module, forward and gradient.
+    """Compare a converted model with its original, module by module, forward and gradient; or their data, batch by batch.
 
     \b
     mindferry verify build/resnet50_ms               all from mindferry.toml and the conversion's record
     mindferry verify --torch a --mindspore b --model model:resnet50 --input 'float32[4,3,224,224]'
     mindferry verify build/resnet50_ms --golden resnet50.golden
+    mindferry verify build/resnet50_ms --data                            [verify] data, or the training script's loaders
+    mindferry verify build/resnet50_ms --data 'data:test_loader(batch_size=8)'
 
     The reference also runs in float64. A value passes if its error is at most k times torch's own float32 error.
     Exit code 1: they differ. The table names the first module that is wrong by itself.
     """
     from ..artifacts import dumps, save
     from ..progress import progress
+
+    if data is not None:
+        sys.exit(_compare_data(converted or other, reference, data, as_json))
     from ..verify.run import verify
     from ..verify.settings import settings
 
@@ -64,7 +69,6 @@ def command(
         weights=weights,
         test_data=test_data,
         modes=modes,
-        seed=seed,
         k=k,
         golden=golden,
     )
@@ -90,3 +94,23 @@ def _print(comparison: Comparison, path: Path) -> None:
     for line in summary(comparison):
         stdout.print(line, highlight=False, soft_wrap=True)
     stdout.print(f"Written to {path}", highlight=False, soft_wrap=True)
+
+
+def _compare_data(converted: Path | None, reference: Path | None, data: str, as_json: bool) -> int:
+    from ..artifacts import dumps, save
+    from ..progress import progress
+    from ..verify.data import run
+    from ..verify.data_table import lines
+    from ..verify.settings import data_settings
+
+    chosen = data_settings(converted, reference=reference, data=data)
+    with progress("verify") as advance:
+        found = run(chosen, advance)
+    path = save(found, chosen.converted, "data")
+    if as_json:
+        click.echo(dumps(found), nl=False)
+    else:
+        for line in lines(found):
+            click.echo(line)
+        click.echo(f"Written to {path}")
+    return 0 if found.passed else 1

@@ -1,20 +1,25 @@
 """Two data pipelines over the same files, batch by batch: places, shapes, types, values, order, lengths, shards.
 
     result = compare_pipelines("data:test_loader(batch_size=8)", Path("resnet50"), Path("resnet50_ms"))
-    result.passed, result.differences
+    result.passed, result.pipelines[0].differences
 
-A pipeline that gives other batches in its second epoch is random. Then labels and untouched samples must be the same set, and numbers
-that an augmentation changes are compared by mean and spread.
+Both sides draw the order of samples from the same stream, so that shuffled batches are compared one by one. A pipeline that gives other
+batches in its second epoch is random: numbers that an augmentation changes are then compared by mean and spread.
 """
 
 from __future__ import annotations
 
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..errors import MindferryError
 from .backends.process import Worker
+from .settings import DataSettings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,12 +38,15 @@ class PipelineDifference:
 
 @dataclass(frozen=True, slots=True)
 class PipelineComparison:
-    function: str
+    """One loader on both sides."""
+
+    name: str  # what made it, and which of its loaders
     lengths: tuple[int, ...]  # batches in each epoch of the reference
     is_random: bool
     compared: int  # batches whose values were compared
     largest: float  # difference between two numbers
     differences: tuple[PipelineDifference, ...]
+    places: tuple[str, ...] = ()  # "image: equal", "label: the same samples in another order", "crop: the same mean and spread"
 
     @property
     def passed(self) -> bool:
@@ -46,9 +54,19 @@ class PipelineComparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """What one side gave: (epoch, batch) -> place -> array."""
+class Pipelines:
+    """What `mindferry verify --data` measured."""
 
+    pipelines: tuple[PipelineComparison, ...]
+    passed: bool
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one loader of one side gave: (epoch, batch) -> place -> array."""
+
+    name: str
     lengths: tuple[int, ...]
     announced: int | None
     batches: dict[tuple[int, int], dict[str, np.ndarray[Any, Any]]]
@@ -65,9 +83,23 @@ class Run:
             for place, values in batch.items()
         )
 
+    @property
+    def places(self) -> list[str]:
+        return list(next(iter(self.batches.values()), {}))
+
+    def samples(self, places: list[str]) -> list[bytes]:
+        """The rows of the first epoch, as bytes."""
+        import numpy as np
+
+        rows: list[bytes] = []
+        for batch in (batch for (epoch, _), batch in self.batches.items() if epoch == 0):
+            arrays = [np.atleast_1d(batch[place]) for place in places]
+            rows += [b"|".join(np.ascontiguousarray(each[row]).tobytes() for each in arrays) for row in range(len(arrays[0]))]
+        return rows
+
 
 def compare_pipelines(
-    function: str,
+    data: str | Sequence[str],
     reference: Path,
     converted: Path,
     *,
@@ -76,51 +108,120 @@ def compare_pipelines(
     seed: int = 0,
     shards: int = 0,
     tolerance: float = TOLERANCE,
-) -> PipelineComparison:
-    """Run `module:function(arguments)` of both projects and compare what they yield.
+    helpers: Sequence[str] = (),
+    show: Callable[[str], None] = lambda text: None,
+) -> Pipelines:
+    """Run the same pipelines of both projects and compare what they yield.
 
-    With `shards`, the function is called with rank= and world_size= for every rank as well, and the shards must hold the same samples.
+    `data`: `module:function(arguments)` that returns a loader or several, or `script.py arguments`, whose own loaders are taken; or a
+    list of these. With `shards`, a function is called with rank= and world_size= for every rank as well. `helpers`: the modules in which
+    the conversion keeps its samplers.
     """
+    began = time.monotonic()
+    options = {"epochs": max(epochs, 2), "batches": batches, "seed": seed, "helpers": list(helpers)}
+    found: list[PipelineComparison] = []
+    for each in [data] if isinstance(data, str) else data:
+        show(each)
+        found += _compare_loaders(each, *_run(reference, converted, {**options, "data": each}), tolerance)
+        if shards and ".py" not in each:
+            found.append(_compare_shards(each, reference, converted, options, shards, tolerance))
+    return Pipelines(tuple(found), all(each.passed for each in found), time.monotonic() - began)
+
+
+def run(settings: DataSettings, show: Callable[[str], None] = lambda text: None) -> Pipelines:
+    return compare_pipelines(
+        settings.data, settings.reference, settings.converted,
+        seed=settings.seed, shards=settings.shards, helpers=settings.helpers, show=show,
+    )  # fmt: skip
+
+
+def _run(reference: Path, converted: Path, payload: dict[str, Any]) -> tuple[list[Run], list[Run]]:
+    """What each side gave, loader by loader, in fresh workers: a pipeline's second run would find other random numbers."""
     with ExitStack() as stack:
         sides = [stack.enter_context(Worker("torch", reference)), stack.enter_context(Worker("mindspore", converted))]
-        payload = {"function": function, "epochs": max(epochs, 2), "batches": batches, "seed": seed}
-        theirs, ours = _run(sides, payload)
-        found, compared, largest = _compare(theirs, ours, tolerance)
-        for rank in range(shards):
-            shard = _with_arguments(function, f"rank={rank}, world_size={shards}")
-            one, other = _run(sides, {**payload, "function": shard})
-            found += [
-                PipelineDifference(f"rank {rank}, {each.where}", each.what, each.detail) for each in _compare(one, other, tolerance)[0]
-            ]
-    return PipelineComparison(function, theirs.lengths, theirs.is_random, compared, largest, tuple(found))
+        for side in sides:
+            side.start(COLLECT, payload)
+        runs: list[list[Run]] = []
+        problems = []
+        for side in sides:
+            try:
+                runs.append([_read(each) for each in side.result()])
+            except MindferryError as error:
+                problems.append(error)
+    if len(problems) == 1:
+        raise problems[0]
+    if problems:
+        raise MindferryError(f"{payload['data']} fails in both frameworks. {problems[0]}. {problems[1]}")
+    return runs[0], runs[1]
+
+
+def _read(result: dict[str, Any]) -> Run:
+    import numpy as np
+
+    with np.load(result["file"], allow_pickle=False) as file:
+        batches = {
+            (epoch, number): {place: file[f"{epoch}/{number}/{place}"] for place in places} for epoch, number, places in result["places"]
+        }
+    return Run(result["name"], tuple(result["lengths"]), result["announced"], batches)
+
+
+def _compare_loaders(data: str, theirs: list[Run], ours: list[Run], tolerance: float) -> list[PipelineComparison]:
+    found = []
+    for one, other in zip(theirs, ours, strict=False):
+        comparison = _compare(one, other, tolerance)
+        found.append(replace(comparison, name=f"{data}, {one.name}" if one.name else data))
+    if len(theirs) != len(ours):
+        detail = f"{len(theirs)} loaders in torch, {len(ours)} in MindSpore"
+        found.append(PipelineComparison(data, (), False, 0, 0.0, (PipelineDifference("loaders", "length", detail),)))
+    return found
+
+
+def _compare_shards(
+    function: str, reference: Path, converted: Path, options: dict[str, Any], shards: int, tolerance: float
+) -> PipelineComparison:
+    """Every rank's batches against torch's; all ranks together hold every sample, as often as torch's do."""
+    found: list[PipelineDifference] = []
+    counts: list[Counter[bytes]] = [Counter(), Counter()]
+    lengths, compared, largest = [], 0, 0.0
+    for rank in range(shards):
+        shard = _with_arguments(function, f"rank={rank}, world_size={shards}")
+        runs = [loaders[0] for loaders in _run(reference, converted, {**options, "data": shard})]
+        comparison = _compare(*runs, tolerance)
+        lengths.append(runs[0].lengths[0])
+        compared, largest = compared + comparison.compared, max(largest, comparison.largest)
+        found += [PipelineDifference(f"rank {rank}, {each.where}", each.what, each.detail) for each in comparison.differences]
+        for count, run in zip(counts, runs, strict=True):
+            count.update(run.samples(_steady(runs[0])))
+    missing, more = len(counts[0] - counts[1]), len(counts[1] - counts[0])
+    if missing or more:
+        found.append(
+            PipelineDifference("all ranks", "shards", f"{missing} samples are in no shard or in fewer than in torch, {more} in more")
+        )
+    twice = sum(count - 1 for count in counts[1].values())
+    told = f"{len(counts[1])} samples in {shards} shards, {twice or 'none'} of them repeated, as in torch"
+    name = f"{function}, {shards} shards"
+    return PipelineComparison(name, tuple(lengths), False, compared, largest, tuple(found), () if found else (told,))
+
+
+def _steady(run: Run) -> list[str]:
+    """The places that no augmentation changes; all, if there is none such."""
+    return [place for place in run.places if _repeats(place, run)] or run.places
+
+
+def _repeats(place: str, run: Run) -> bool:
+    """Whether both epochs hold the same samples there, in whatever order."""
+    epochs = [[batch[place] for key, batch in run.batches.items() if key[0] == epoch] for epoch in (0, 1)]
+    return _same_samples(*epochs)
 
 
 def _with_arguments(function: str, more: str) -> str:
-    return (
-        f"{function[:-1].rstrip('( ')}{', ' if '=' in function or ',' in function else '('}{more})"
-        if function.endswith(")")
-        else f"{function}({more})"
-    )
+    if not function.endswith(")"):
+        return f"{function}({more})"
+    given = function[:-1].rstrip()
+    return f"{given}{'' if given.endswith(('(', ',')) else ', '}{more})"
 
 
-def _run(sides: list[Worker], payload: dict[str, Any]) -> list[Run]:
-    import numpy as np
-
-    for side in sides:
-        side.start(COLLECT, payload)
-    runs = []
-    for side in sides:
-        result = side.result()
-        with np.load(result["file"], allow_pickle=False) as file:
-            batches = {
-                (epoch, number): {place: file[f"{epoch}/{number}/{place}"] for place in places}
-                for epoch, number, places in result["places"]
-            }
-        runs.append(Run(tuple(result["lengths"]), result["announced"], batches))
-    return runs
-
-
-def _compare(theirs: Run, ours: Run, tolerance: float) -> tuple[list[PipelineDifference], int, float]:
+def _compare(theirs: Run, ours: Run, tolerance: float) -> PipelineComparison:
     found: list[PipelineDifference] = []
     if theirs.lengths != ours.lengths:
         found.append(PipelineDifference("epochs", "length", f"{theirs.lengths} batches in torch, {ours.lengths} in MindSpore"))
@@ -132,17 +233,19 @@ def _compare(theirs: Run, ours: Run, tolerance: float) -> tuple[list[PipelineDif
             PipelineDifference("epochs", "order", f"what torch gives {order[theirs.is_random]}, in MindSpore it {order[ours.is_random]}")
         )
     shared = [key for key in theirs.batches if key in ours.batches]
-    largest = 0.0
     for key in shared:
         found += _compare_forms(key, theirs.batches[key], ours.batches[key])
+    largest, how = 0.0, []
     if not any(each.what in ("places", "type", "shape") for each in found):
-        if theirs.is_random:
-            found += _compare_random(theirs, ours)
-        else:
-            for key in shared:
-                differences, distance = _compare_values(key, theirs.batches[key], ours.batches[key], tolerance)
-                found, largest = found + differences, max(largest, distance)
-    return found, len(shared), largest
+        for place in theirs.places:
+            differences, distance = _compare_values(place, shared, theirs, ours, tolerance)
+            told = "equal"
+            if differences and theirs.is_random:
+                differences, told = _compare_random(place, theirs, ours)
+            largest = max(largest, distance if told == "equal" else 0.0)
+            found += differences
+            how += [] if differences else [f"{place}: {told}" if place else told]
+    return PipelineComparison(theirs.name, theirs.lengths, theirs.is_random, len(shared), largest, tuple(found), tuple(how))
 
 
 Batch = dict[str, "np.ndarray[Any, Any]"]
@@ -158,58 +261,67 @@ def _compare_forms(key: tuple[int, int], theirs: Batch, ours: Batch) -> list[Pip
     found = []
     for place, expected in theirs.items():
         actual = ours[place]
-        if expected.shape[1:] != actual.shape[1:] or (expected.shape != actual.shape):
+        if expected.shape != actual.shape:
             found.append(PipelineDifference(_name(key, place), "shape", f"{expected.shape} in torch, {actual.shape} in MindSpore"))
         elif expected.dtype != actual.dtype and expected.dtype.kind not in "US":
             found.append(PipelineDifference(_name(key, place), "type", f"{expected.dtype} in torch, {actual.dtype} in MindSpore"))
     return found
 
 
-def _compare_values(key: tuple[int, int], theirs: Batch, ours: Batch, tolerance: float) -> tuple[list[PipelineDifference], float]:
+def _compare_values(
+    place: str, keys: list[tuple[int, int]], theirs: Run, ours: Run, tolerance: float
+) -> tuple[list[PipelineDifference], float]:
     import numpy as np
 
     found, largest = [], 0.0
-    for place, expected in theirs.items():
-        actual = ours[place]
+    for key in keys:
+        expected, actual = theirs.batches[key][place], ours.batches[key][place]
         if expected.dtype.kind not in "fciu" or not expected.size:
             if not np.array_equal(expected, actual):
-                found.append(
-                    PipelineDifference(_name(key, place), "values", f"{expected.flat[0]!r} in torch, {actual.flat[0]!r} in MindSpore")
-                )
+                told = f"{expected.flat[0]!r} in torch, {actual.flat[0]!r} in MindSpore"
+                found.append(PipelineDifference(_name(key, place), "values", told))
             continue
-        distance = float(np.nanmax(np.abs(expected.astype(np.complex128) - actual.astype(np.complex128))))
-        allowed = tolerance * max(1.0, float(np.nanmax(np.abs(expected)))) if expected.dtype.kind in "fc" else 0.0
+        distance = _distance(expected, actual)
+        allowed = tolerance * max(1.0, _size(expected)) if expected.dtype.kind in "fc" else 0.0
         largest = max(largest, distance)
         if distance > allowed or not np.array_equal(np.isnan(expected), np.isnan(actual)):
             found.append(PipelineDifference(_name(key, place), "values", f"differ by up to {distance:.3g}; {allowed:.3g} is allowed"))
     return found, largest
 
 
-def _compare_random(theirs: Run, ours: Run) -> list[PipelineDifference]:
-    """Place by place over all epochs: the same set of samples, or at least the same mean and spread."""
+def _distance(expected: np.ndarray[Any, Any], actual: np.ndarray[Any, Any]) -> float:
     import numpy as np
 
-    found = []
-    for place in next(iter(theirs.batches.values()), {}):
-        expected, actual = ([batch[place] for batch in run.batches.values()] for run in (theirs, ours))
-        if _same_samples(expected, actual):
-            continue
-        epochs = [[batch[place] for key, batch in theirs.batches.items() if key[0] == epoch] for epoch in (0, 1)]
-        if _same_samples(*epochs):  # shuffled, but neither changed nor dropped: then the other side must hold them too
-            found.append(PipelineDifference(place, "order", "the epochs don't hold the same samples in both frameworks"))
-            continue
-        if expected[0].dtype.kind not in "fciu":
-            continue
-        means = [np.array([float(row.mean()) for batch in side for row in np.atleast_1d(batch)]) for side in (expected, actual)]
-        error = np.sqrt(sum(each.var() / len(each) for each in means)) + 1e-6
-        apart = abs(means[0].mean() - means[1].mean()) / error
-        spread = (means[1].std() + 1e-6) / (means[0].std() + 1e-6)
-        if apart > SPREADS or not 0.5 < spread < 2:
-            detail = (
-                f"mean {means[0].mean():.4g} ± {means[0].std():.2g} in torch, {means[1].mean():.4g} ± {means[1].std():.2g} in MindSpore"
-            )
-            found.append(PipelineDifference(place, "distribution", detail))
-    return found
+    kind = np.complex128 if expected.dtype.kind == "c" else np.float64
+    return _size(expected.astype(kind) - actual.astype(kind))
+
+
+def _size(values: np.ndarray[Any, Any]) -> float:
+    """The largest number; one that is NaN doesn't count."""
+    import numpy as np
+
+    return float(np.nanmax(np.abs(values))) if not np.isnan(values).all() else 0.0
+
+
+def _compare_random(place: str, theirs: Run, ours: Run) -> tuple[list[PipelineDifference], str]:
+    """Over all epochs: the same set of samples, or at least the same mean and spread."""
+    import numpy as np
+
+    expected, actual = ([batch[place] for batch in run.batches.values()] for run in (theirs, ours))
+    if _same_samples(expected, actual):
+        return [], "the same samples in another order"
+    if _repeats(place, theirs):  # shuffled, but neither changed nor dropped: then the other side must hold them too
+        return [PipelineDifference(place, "order", "the epochs don't hold the same samples in both frameworks")], ""
+    if expected[0].dtype.kind not in "fciu":
+        return [], "random, and no number"
+    means = [np.array([float(row.mean()) for batch in side for row in np.atleast_1d(batch)]) for side in (expected, actual)]
+    error = np.sqrt(sum(each.var() / len(each) for each in means)) + 1e-6
+    apart = abs(means[0].mean() - means[1].mean()) / error
+    spread = (means[1].std() + 1e-6) / (means[0].std() + 1e-6)
+    if apart <= SPREADS and 0.5 < spread < 2:
+        return [], "the same mean and spread"
+    told = [f"{each.mean():.4g} ± {each.std():.2g}" for each in means]
+    return [PipelineDifference(place, "distribution", f"mean {told[0]} in torch, {told[1]} in MindSpore")], ""
 
 
 def _same_samples(theirs: list[np.ndarray[Any, Any]], ours: list[np.ndarray[Any, Any]]) -> bool:

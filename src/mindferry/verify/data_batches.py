@@ -1,60 +1,164 @@
-"""In a worker: run a data pipeline and write its batches to a file, as arrays under the names of their places."""
+"""In a worker: run a project's data pipelines and write their batches to files, as arrays under the names of their places."""
 
 from __future__ import annotations
 
 import ast
+import importlib
 import re
+import shlex
+import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import MindferryError
+from .data_order import share_order
 
 if TYPE_CHECKING:
     from .backends.worker import Json, Link
 
+FUNCTION = re.compile(r"([\w.]+):(\w+)(\(.*\))?", re.DOTALL)
+
+
+class LoadersFound(BaseException):
+    """Ends the script; not an Exception, so that its own handlers let it pass."""
+
 
 def collect(payload: Json, link: Link) -> Json:
-    """{"function", "epochs", "batches", "seed"} -> {"file", "lengths", "places"}: what each epoch gave."""
-    import numpy as np
-
+    """{"data", "epochs", "batches", "seed", "helpers"} -> what each loader gave: [{"name", "file", "lengths", "places", "announced"}]."""
     from .goldenfile import RecordError
 
     try:
         seed(link.framework, payload["seed"])
-        loader = make(payload["function"])
+        helpers = [importlib.import_module(name) for name in payload["helpers"]] if link.framework == "mindspore" else []
+        if FUNCTION.fullmatch(payload["data"].strip()):
+            loaders = named(make(payload["data"], lambda module: share_order(link.framework, payload["seed"], [*helpers, module])))
+            return [read(name, loader, payload, link) for name, loader in loaders]
+        share_order(link.framework, payload["seed"], helpers)
+        return of_script(payload, link, helpers)
     except RecordError as error:
         raise MindferryError(str(error)) from None
+
+
+def make(spec: str, prepare: Callable[[ModuleType], None] = lambda module: None) -> Any:
+    """`data:test_loader` or `data:test_loader(batch_size=8)` -> what the function returns."""
+    from .named import find
+
+    match = FUNCTION.fullmatch(spec.strip())
+    if match is None:
+        raise MindferryError(f"{spec!r} names no function; write module:function, for instance data:test_loader(batch_size=8)")
+    try:
+        call = ast.parse(f"f{match[3] or '()'}", mode="eval").body
+        assert isinstance(call, ast.Call)
+        positional = [ast.literal_eval(each) for each in call.args]
+        keywords = {str(each.arg): ast.literal_eval(each.value) for each in call.keywords}
+    except (SyntaxError, ValueError):
+        raise MindferryError(f"the arguments in {spec!r} must be plain values") from None
+    function = find(f"{match[1]}:{match[2]}")
+    prepare(sys.modules[match[1]])
+    return function(*positional, **keywords)
+
+
+def named(made: Any) -> list[tuple[str, Any]]:
+    """One loader, or several in a dict, list or tuple."""
+    if isinstance(made, dict):
+        return [(str(name), loader) for name, loader in made.items()]
+    return [(str(number), loader) for number, loader in enumerate(made)] if isinstance(made, list | tuple) else [("", made)]
+
+
+def of_script(payload: Json, link: Link, helpers: list[ModuleType]) -> Json:
+    """Run a script until it reads from a loader, then read all loaders that it has made so far."""
+    import runpy
+
+    assert link.project is not None
+    script, *arguments = shlex.split(payload["data"])
+    path = link.project / script
+    if not path.is_file():
+        raise MindferryError(f"there is no {path}; name a script, or module:function, with --data or in [verify] data")
+    results: list[Json] = []
+    sys.path.insert(0, str(path.parent))
+    sys.argv = [str(path), *arguments]
+    try:
+        watch_loaders(link, helpers, lambda loaders: results.extend(read(f"loader {n}", each, payload, link) for n, each in loaders))
+        runpy.run_path(str(path), run_name="__main__")
+    except LoadersFound:
+        return results
+    except SystemExit as error:
+        if error.code not in (0, None):
+            raise MindferryError(f"{path} ended with {error.code!r}; check its arguments in {payload['data']!r}") from None
+    raise MindferryError(f"{path} read from no loader; name a function that returns one, as module:function, with --data")
+
+
+def watch_loaders(link: Link, helpers: list[ModuleType], found: Callable[[Iterable[tuple[int, Any]]], None]) -> None:
+    """Note each loader that the script makes; when it begins to read one, call `found` with all of them and end it."""
+    loaders: list[Any] = []
+    state = {"reading": False}
+
+    def noted(original: Any) -> Any:
+        def start(loader: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(loader, *args, **kwargs)
+            if not state["reading"]:
+                loaders.append(loader if result is None else result)  # __init__, or batch()
+            return result
+
+        return start
+
+    def begun(original: Any) -> Any:
+        def iterate(loader: Any, *args: Any, **kwargs: Any) -> Any:
+            if state["reading"] or not loaders:
+                return original(loader, *args, **kwargs)
+            state["reading"] = True
+            found(enumerate(loaders, 1))
+            raise LoadersFound
+
+        return iterate
+
+    for kind in loader_classes(link.framework, helpers):
+        kind.__init__, kind.__iter__ = noted(kind.__init__), begun(kind.__iter__)
+    if link.framework == "mindspore":
+        from mindspore import dataset
+
+        kinds = dataset.GeneratorDataset.__mro__
+        for name, wrap in (("batch", noted), ("create_tuple_iterator", begun), ("create_dict_iterator", begun), ("__iter__", begun)):
+            owner = next(each for each in kinds if name in vars(each))
+            setattr(owner, name, wrap(getattr(owner, name)))
+
+
+def loader_classes(framework: str, helpers: list[ModuleType]) -> list[Any]:
+    if framework == "mindspore":
+        return [helper.DataLoader for helper in helpers if hasattr(helper, "DataLoader")]
+    from torch.utils.data import DataLoader
+
+    return [DataLoader]
+
+
+def read(name: str, loader: Any, payload: Json, link: Link) -> Json:
+    import numpy as np
+
     arrays: dict[str, Any] = {}
     lengths, places = [], []
     for epoch in range(payload["epochs"]):
         count = 0
+        link.doing(" ".join(f"batch 1 of epoch {epoch + 1} {name and 'of'} {name}".split()))
         for count, batch in enumerate(loader, 1):
-            link.doing(f"batch {count} of epoch {epoch + 1}")
+            link.doing(" ".join(f"batch {count + 1} of epoch {epoch + 1} {name and 'of'} {name}".split()))
             if count <= payload["batches"]:
                 found = flat(batch)
                 arrays.update({f"{epoch}/{count - 1}/{place}": value for place, value in found.items()})
                 places.append([epoch, count - 1, list(found)])
         lengths.append(count)
-    path = Path(link.scratch) / "batches.npz"
+    path = Path(link.scratch) / f"batches{len(list(Path(link.scratch).glob('batches*.npz')))}.npz"
     np.savez(path, **arrays)
-    return {"file": str(path), "lengths": lengths, "places": places, "announced": len(loader) if hasattr(loader, "__len__") else None}
+    announced = length(loader)
+    return {"name": name, "file": str(path), "lengths": lengths, "places": places, "announced": announced}
 
 
-def make(spec: str) -> Any:
-    """`data:test_loader` or `data:test_loader(batch_size=8)` -> what the function returns."""
-    from .named import find
-
-    match = re.fullmatch(r"([\w.]+:\w+)(\(.*\))?", spec.strip(), re.DOTALL)
-    if match is None:
-        raise MindferryError(f"{spec!r} names no function; write module:function, for instance data:test_loader(batch_size=8)")
+def length(loader: Any) -> int | None:
     try:
-        call = ast.parse(f"f{match[2] or '()'}", mode="eval").body
-        assert isinstance(call, ast.Call)
-        positional = [ast.literal_eval(each) for each in call.args]
-        named = {str(each.arg): ast.literal_eval(each.value) for each in call.keywords}
-    except (SyntaxError, ValueError):
-        raise MindferryError(f"the arguments in {spec!r} must be plain values") from None
-    return find(match[1])(*positional, **named)
+        return len(loader)
+    except TypeError:  # torch's loader over an IterableDataset has __len__ and no length
+        return None
 
 
 def seed(framework: str, number: int) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..artifacts import STATE, ProjectConversion, load
+from ..config import read_config
 from ..errors import MindferryError
 from .judge import Rule
 
@@ -43,7 +45,7 @@ def settings(
     weights: str = "",
     test_data: str = "",
     modes: str = "",
-    seed: int = 0,
+    seed: int | None = None,
     k: float | None = None,
     golden: Path | None = None,
 ) -> Settings:
@@ -73,7 +75,7 @@ def settings(
         test_data or str(table.get("test_data", "")),
         int(table.get("samples", 1000)),
         _modes(modes or str(table.get("modes", "eval,train"))),
-        seed,
+        seed if seed is not None else int(table.get("seed", 0)),
         Rule(k if k is not None else float(table.get("k", Rule().k)), float(table.get("floor", Rule().floor))),
         golden.resolve() if golden is not None else None,
         str(table.get("loss", "")),
@@ -81,6 +83,37 @@ def settings(
         str(table.get("optimizer", "")),
         notes,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class DataSettings:
+    reference: Path
+    converted: Path
+    data: tuple[str, ...]
+    helpers: tuple[str, ...]  # modules of the converted project in which its samplers are
+    seed: int
+    shards: int
+
+
+def data_settings(converted: Path | None, *, reference: Path | None = None, data: str = "") -> DataSettings:
+    """What `--data` compares: what it names, or [verify] data, or the loaders of the training script."""
+    converted = _folder(converted or Path(), "MindSpore project")
+    reference, _ = _project_of(_folder(reference or _converted_from(converted), "torch project"))
+    assert reference is not None
+    home = next((folder for folder in (reference, converted) if (folder / "mindferry.toml").is_file()), reference)
+    config = read_config(home)
+    script = " ".join(map(shlex.quote, [config.train.script, *config.train.args])) if config.train.script else ""
+    chosen = (data,) if data else config.verify.data or ((script,) if script else ())
+    if not chosen:
+        raise MindferryError("which data? Name what makes a loader, for instance --data data:train_loader, or a script: --data train.py")
+    return DataSettings(reference, converted, chosen, _helpers(converted), config.verify.seed, config.verify.shards)
+
+
+def _helpers(converted: Path) -> tuple[str, ...]:
+    if not (converted / STATE / "convert.json").is_file():
+        return ("ms_compat",) if (converted / "ms_compat.py").is_file() else ()
+    files = load(ProjectConversion, converted, "convert").files
+    return tuple(file.path.removesuffix(".py").replace("/", ".") for file in files if file.status == "helpers")
 
 
 def _converted_from(converted: Path) -> Path:

@@ -10,6 +10,7 @@ from ..artifacts import CodeClass
 from .scan import FUNCTIONS, TORCH, CallSite, FileScan, line_of
 
 MIGRATED = ("execution", "construction", "input", "output")
+DEVICE = (*MIGRATED, "steps", "saves", "loads")  # marks that mean one of them
 INPUT = ("torch.utils.data.", "torchvision.transforms.", "torchvision.datasets.", "torchvision.io.")
 INPUT_CALLS = {"torch.from_numpy", "torch.load", "torch.as_tensor", "torch.nn.Module.load_state_dict", "torch.hub.load"}
 OUTPUT_CALLS = {"torch.save", "torch.nn.Module.state_dict", "torch.onnx.export", "torch.jit.save", "torch.Tensor.item", "torch.Tensor.tolist",
@@ -17,8 +18,17 @@ OUTPUT_CALLS = {"torch.save", "torch.nn.Module.state_dict", "torch.onnx.export",
 STEPS = {"torch.Tensor.backward", "torch.optim.Optimizer.step", "torch.optim.Optimizer.zero_grad", "torch.no_grad", "torch.autocast"}
 NEUTRAL = ("torch.Tensor.shape", "torch.Tensor.size", "torch.jit.", "torch.compiler.", "torch.fx.", "torch.Tensor@", "torch.Size.")
 # Methods of networks, optimizers and tensors that nothing else has, on something that is not known to be one.
-DEVICE_METHODS = {".named_parameters", ".parameters", ".state_dict", ".load_state_dict", ".backward", ".zero_grad", ".named_modules",
-                  ".named_buffers", ".requires_grad_", ".unscale_"}  # fmt: skip
+DEVICE_METHODS = {
+    **dict.fromkeys([".named_parameters", ".parameters", ".backward", ".zero_grad", ".named_modules", ".named_buffers", ".requires_grad_",
+                     ".unscale_", ".cuda", ".register_forward_hook"], "execution"),
+    **dict.fromkeys([".cpu", ".detach", ".state_dict"], "output"),
+    ".load_state_dict": "input",
+}  # fmt: skip
+HANDED_ON = {"builtins.len", "builtins.isinstance", "builtins.print", "builtins.str", "builtins.hasattr", "builtins.type", "builtins.id"}
+WRAPPERS = re.compile(r"(^|\.)_?(accelerator|fabric|deepspeed|strategy)$")  # objects of packages that drive the device
+SAVES = ("torch.save", "torch.jit.save", "torch.onnx.export")
+LOADS = ("torch.load", "torch.nn.Module.load_state_dict", ".load_state_dict", "torch.jit.load", "torch.hub.load")
+BUILDS = ("__init__", "_make", "_build", "build", "init", "_init", "reset_", "make_", "create_", "_create", "setup", "_setup", "get_optim", "_get_optim")
 DRIVEN = re.compile(r"(model|net|network|module|optimi[sz]er|opt|scheduler|scaler)s?$", re.IGNORECASE)
 KEPT = {
     "numpy": ("numpy", "scipy", "pandas", "sklearn"),
@@ -34,14 +44,13 @@ PACKAGES = {package: kind for kind, packages in KEPT.items() for package in pack
 def code_classes(scan: FileScan) -> list[CodeClass]:
     """One entry for each function, and one for what stands outside of them."""
     touched = _touched(scan)
+    _follow_calls(touched, scan)
     entries, inside = [], 0
     for home, node in scan.functions.items():
         start = min([line_of(node), *(line_of(each) for each in getattr(node, "decorator_list", []))])
         lines = (getattr(node, "end_lineno", start) or start) - start + 1
         inside += lines
-        role = _role(home, node, scan)
-        is_forward = role == "execution" and getattr(node, "name", "") == "forward"
-        kind = role if is_forward else _kind(touched.get(home, Counter()), role)
+        kind = _function_kind(home, node, touched.get(home, Counter()), scan)
         entries.append(CodeClass(scan.path, home.removeprefix(f"{scan.module}."), line_of(node), lines, kind, kind in MIGRATED))
     total = scan.reading.source.data.count(b"\n")
     if total > inside:
@@ -51,14 +60,24 @@ def code_classes(scan: FileScan) -> list[CodeClass]:
     return entries
 
 
+def _function_kind(home: str, node: ast.AST, marks: Counter[str], scan: FileScan) -> str:
+    name, role = getattr(node, "name", ""), _role(home, node, scan)
+    if role == "execution" and name == "forward":
+        return role
+    if scan.reading.symbols.torch_base(home.rpartition(".")[0]).startswith("torch.autograd."):
+        return "execution"  # all that an autograd function does
+    if role != "input" and name.startswith(BUILDS) and marks["construction"]:
+        return "construction"
+    return _kind(marks, role)
+
+
 def _role(home: str, node: ast.AST, scan: FileScan) -> str:
     """What a method is for, by the class that it belongs to."""
     symbols, owner = scan.reading.symbols, home.rpartition(".")[0]
-    name = getattr(node, "name", "")
     if owner not in symbols.classes:
         return ""
     if symbols.is_module(owner):
-        return "construction" if name.startswith(("__init__", "_make", "_build", "build", "init_", "_init", "reset_")) else "execution"
+        return "construction" if getattr(node, "name", "").startswith(BUILDS) else "execution"
     base = symbols.torch_base(owner)
     if base.startswith(("torch.utils.data.", "torchvision.datasets.")):
         return "input"
@@ -75,27 +94,57 @@ def _touched(scan: FileScan) -> dict[str, Counter[str]]:
         if names:
             touched.setdefault(home, Counter())["execution"] += 1
     for part in scan.reading.source.nodes:
-        if isinstance(part, ast.Attribute) and part.attr == "param_groups":
+        if isinstance(part, ast.Attribute) and (part.attr == "param_groups" or (part.attr == "device" and _is_device_of_tensor(part, scan))):
             touched.setdefault(scan.homes[part], Counter())["execution"] += 1
     for call in scan.calls:
-        marks = touched.setdefault(call.home, Counter())
-        head = call.name.partition(".")[0]
-        kind = scan.reading.type(call.node.func)
-        if kind.kind == "instance" and scan.reading.symbols.is_module(kind.qual):
-            marks["execution"] += 1
-        elif scan.reading.symbols.is_module(call.name) and not call.name.startswith(TORCH):
-            marks["construction"] += 1
-        elif (
-            call.name in DEVICE_METHODS
-            or _is_of_device(call, scan)
-            or (not call.name.startswith(TORCH) and _handles_tensors(call.node, scan))
-        ):
-            marks["execution"] += 1
-        elif head in PACKAGES:
-            marks[PACKAGES[head]] += 1
-        elif call.name == "builtins.print":
-            marks["logging"] += 1
+        kind = _call_kind(call, scan)
+        if kind:
+            touched.setdefault(call.home, Counter())[kind] += 1
     return touched
+
+
+def _call_kind(call: CallSite, scan: FileScan) -> str:
+    name = call.name
+    symbols, receiver = scan.reading.symbols, scan.reading.type(call.node.func)
+    if name in SAVES:
+        return "saves"
+    if name in LOADS:
+        return "loads"
+    if receiver.kind == "instance" and symbols.is_module(receiver.qual):
+        return "execution"
+    if symbols.is_module(name) and not name.startswith(TORCH):
+        return "construction"
+    if name in DEVICE_METHODS:
+        return DEVICE_METHODS[name]
+    if _is_of_device(call, scan):
+        return "execution"
+    if not name.startswith(TORCH) and not symbols.is_local(name) and name not in HANDED_ON and _handles_tensors(call.node, scan):
+        return "execution"
+    if name == "builtins.print":
+        return "logging"
+    return "config" if call.last in ("add_argument", "parse_args") else PACKAGES.get(name.partition(".")[0], "")
+
+
+def _follow_calls(touched: dict[str, Counter[str]], scan: FileScan) -> None:
+    """Handing tensors or networks to a function of the project that moves, or calling one inside a network, is touching the device.
+
+    One that only checks or passes on what it is given, such as `exists(x)`, touches nothing, and so do its callers.
+    """
+    symbols = scan.reading.symbols
+    waiting = [call for call in scan.calls if symbols.is_local(call.name) and not symbols.is_module(call.name)]
+    is_changing = True
+    while is_changing:
+        is_changing = False
+        for call in waiting:
+            marks = touched.setdefault(call.home, Counter())
+            is_known = call.name in scan.functions
+            moves = not is_known or any(touched.get(call.name, Counter())[kind] for kind in DEVICE)
+            if marks["execution"] or not moves:
+                continue
+            is_in_network = is_known and symbols.is_module(call.home.rpartition(".")[0]) and call.name.rpartition(".")[0] == scan.module
+            if is_in_network or _handles_tensors(call.node, scan) or _handles_networks(call.node, scan):
+                marks["execution"] += 1
+                is_changing = True
 
 
 def _is_of_device(call: CallSite, scan: FileScan) -> bool:
@@ -103,6 +152,8 @@ def _is_of_device(call: CallSite, scan: FileScan) -> bool:
     function = call.node.func
     if not (call.name.startswith(".") and isinstance(function, ast.Attribute)):
         return False
+    if WRAPPERS.search(scan.text(function.value)):
+        return True
     if function.attr == "to":
         return any("device" in scan.text(each) for each in call.node.args)
     if function.attr == "view":
@@ -113,6 +164,17 @@ def _is_of_device(call: CallSite, scan: FileScan) -> bool:
 def _handles_tensors(node: ast.Call, scan: FileScan) -> bool:
     """Whether a call of something that is not torch's takes or gives tensors."""
     return any(scan.reading.type(each).is_tensor for each in (node, *node.args, *(keyword.value for keyword in node.keywords)))
+
+
+def _handles_networks(node: ast.Call, scan: FileScan) -> bool:
+    kinds = [scan.reading.type(each) for each in (*node.args, *(keyword.value for keyword in node.keywords))]
+    return any(kind.kind == "instance" and scan.reading.symbols.is_module(kind.qual) for kind in kinds)
+
+
+def _is_device_of_tensor(node: ast.Attribute, scan: FileScan) -> bool:
+    """`self.betas.device`, `next(net.parameters()).device`: read, of something that is no setting; `args.device` is one."""
+    is_setting = isinstance(node.value, ast.Name)  # self.device, cfg.device
+    return isinstance(node.ctx, ast.Load) and not is_setting
 
 
 def _is_annotation(node: ast.AST, scan: FileScan) -> bool:
@@ -129,7 +191,7 @@ def _is_annotation(node: ast.AST, scan: FileScan) -> bool:
 
 def _torch_kind(api: str) -> str:
     if api in STEPS:
-        return "execution"
+        return "steps"
     if api.startswith(INPUT) or api in INPUT_CALLS:
         return "input"
     if api in OUTPUT_CALLS:
@@ -142,12 +204,16 @@ def _torch_kind(api: str) -> str:
 
 
 def _kind(marks: Counter[str], role: str) -> str:
-    device = [kind for kind in MIGRATED if marks[kind]]
+    device = [kind for kind in DEVICE if marks[kind]]
     if device:
+        if marks["saves"] and not marks["steps"]:
+            return "output"
+        if marks["loads"] and not (marks["steps"] or role):
+            return "input"
         if role:
             return role
-        if marks["execution"]:
+        if marks["execution"] or marks["steps"]:
             return "execution"
-        return max(device, key=lambda kind: marks[kind])
+        return max(MIGRATED, key=lambda kind: marks[kind])
     kept = [(number, kind) for kind, number in marks.items() if kind in KEPT]
     return max(kept)[1] if kept else "plain"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from ..artifacts import Place
-from ..syntax.infer import Reading
+from .evidence import root
 from .scan import FUNCTIONS, CallSite, FileScan, argument, line_of
 
 MASK = "multiply by the mask or use where(mask, x, 0), so that the shape stays; gather at the end, on the host"
@@ -27,27 +28,14 @@ OPERATORS = {
     "pad_sequence": "pad every batch to the same length, or to a few (buckets)",
 }
 HOMES = ("torch.", "torchvision.")
-ANYWHERE = {"nms", "batched_nms", "remove_small_boxes"}  # names that mean the same wherever they come from
+ANYWHERE = re.compile(r"((batched|soft|multi_?class|fast|matrix)_)*nms(_(rotated|numpy|cpu|cuda))?|non_max_suppression\w*|remove_small_boxes")  # names that mean the same wherever they come from
+SIZES = re.compile(r"size|shape|pad|stride|kernel|window|dims?$|split|chunk|channel|slice", re.IGNORECASE)  # parameters that hold settings
 LENGTHS = {"numel", "size", "nelement", "dim"}
 SIZED = {"arange", "zeros", "ones", "full", "empty", "rand", "randn", "linspace", "reshape", "view", "expand", "repeat", "narrow", "split",
          "topk", "new_zeros", "new_ones", "interpolate", "pad", "randperm", "eye", "one_hot", "tile", "randint"}  # fmt: skip
 TO_HOST = {"item", "tolist"}
-MASKS = {
-    "gt",
-    "lt",
-    "ge",
-    "le",
-    "eq",
-    "ne",
-    "isnan",
-    "isinf",
-    "isfinite",
-    "logical_and",
-    "logical_or",
-    "logical_not",
-    "logical_xor",
-    "bool",
-}
+MASKS = {"gt", "lt", "ge", "le", "eq", "ne", "isnan", "isinf", "isfinite", "logical_and", "logical_or", "logical_not", "logical_xor", "bool"}
+GROWING = {"torch.cat", "torch.concat", "torch.nn.functional.pad", "torch.vstack", "torch.hstack"}
 
 
 def dynamic_shapes(scan: FileScan) -> list[Place]:
@@ -55,8 +43,8 @@ def dynamic_shapes(scan: FileScan) -> list[Place]:
         return []
     places: list[Place] = []
     random = _random_calls(scan)
-    names = {home: _Names(node, scan.reading, random) for home, node in scan.functions.items()}
-    names[scan.module] = _Names(scan.reading.source.tree, scan.reading, random)
+    names = {home: _Names(node, scan, home, random) for home, node in scan.functions.items()}
+    names[scan.module] = _Names(scan.reading.source.tree, scan, scan.module, random)
     for call in scan.calls:
         places += _from_call(call, scan, names.get(call.home) or names[scan.module])
     loops = _training_functions(scan)
@@ -95,14 +83,14 @@ def _from_call(call: CallSite, scan: FileScan, names: _Names) -> list[Place]:
     last, node = call.last, call.node
     here = (scan.path, line_of(node))
     if is_dynamic_operator(call.name) and argument(node, -1, "minlength") is None:
-        return [Place(last, scan.text(node), *here, OPERATORS[last])]
+        return [Place(last, scan.text(node), *here, OPERATORS.get(last, OPERATORS["nms"]))]
     if call.name == "torch.where" and len(node.args) == 1 and not node.keywords:
         return [Place("nonzero", scan.text(node), *here, MASK)]
     if call.name in ("torch.repeat_interleave", "torch.Tensor.repeat_interleave"):
         repeats = argument(node, 1 if call.name.startswith("torch.repeat") else 0, "repeats")
         if repeats is not None and names.is_data(repeats):
             return [Place("repeat_interleave by data", scan.text(node), *here, FIXED)]
-    if call.name == "torch.cat" and node.args and _grows(node, scan):
+    if call.name in GROWING and node.args and _grows(node, scan):
         return [Place("tensor that grows in a loop", scan.text(node), *here, "allocate the final length before the loop and write into it")]
     if (
         call.name in ("torch.cat", "torch.stack")
@@ -121,23 +109,26 @@ def _from_call(call: CallSite, scan: FileScan, names: _Names) -> list[Place]:
 
 def is_dynamic_operator(name: str) -> bool:
     last = name.rpartition(".")[2]
-    return last in ANYWHERE or (last in OPERATORS and name.startswith(HOMES)) or name in (".nonzero", ".masked_select")
+    return ANYWHERE.fullmatch(last) is not None or (last in OPERATORS and name.startswith(HOMES)) or name in (".nonzero", ".masked_select")
 
 
 def _grows(node: ast.Call, scan: FileScan) -> bool:
-    """`x = torch.cat((x, y))` inside a loop."""
+    """`x = torch.cat((x, y))` inside a loop that counts; one over layers runs as often in every step."""
     parents = scan.reading.source.parents
     parent = parents.get(node)
-    if not (isinstance(parent, ast.Assign) and isinstance(node.args[0], ast.Tuple | ast.List)):
+    if not isinstance(parent, ast.Assign):
         return False
+    parts = node.args[0].elts if isinstance(node.args[0], ast.Tuple | ast.List) else [node.args[0]] if scan.text(node.func).endswith("pad") else []
     targets = {scan.text(target) for target in parent.targets}
     while (parent := parents.get(parent)) is not None and not isinstance(parent, FUNCTIONS):
-        if isinstance(parent, ast.For | ast.While):
-            return any(scan.text(each) in targets for each in node.args[0].elts)
+        if isinstance(parent, ast.While) or (isinstance(parent, ast.For) and "range(" in scan.text(parent.iter)):
+            return any(scan.text(each) in targets for each in parts)
     return False
 
 
 def _from_index(node: ast.Subscript, scan: FileScan, names: _Names) -> list[Place]:
+    if isinstance(node.slice, ast.Slice) and any(names.is_computed_part(each) for each in (node.slice.lower, node.slice.upper)):
+        return [Place("slice by data", scan.text(node), scan.path, node.lineno, FIXED)]  # even of a list: how many steps there are
     is_network = scan.reading.symbols.is_module(scan.homes[node].rpartition(".")[0])
     is_unknown = scan.reading.type(node.value).kind == "unknown"
     if not (scan.is_tensor(node.value) or (is_unknown and is_network)):  # what a network indexes by a mask is a tensor
@@ -148,7 +139,7 @@ def _from_index(node: ast.Subscript, scan: FileScan, names: _Names) -> list[Plac
             bounds = [bound for bound in (each.lower, each.upper) if bound is not None]
             if any(names.is_random(bound) for bound in bounds):
                 return [Place("slice by random numbers", scan.text(node), scan.path, node.lineno, FIXED)]
-            if any(names.is_number_from_data(bound) for bound in bounds):
+            if any(names.is_number_from_data(bound) or names.is_given_part(bound) for bound in bounds):
                 return [Place("slice by data", scan.text(node), scan.path, node.lineno, FIXED)]
         elif names.is_mask(each):
             return [Place("index by mask", scan.text(node), scan.path, node.lineno, MASK)]
@@ -158,22 +149,46 @@ def _from_index(node: ast.Subscript, scan: FileScan, names: _Names) -> list[Plac
 class _Names:
     """What the names of one function were last set to: a mask, a number taken from a tensor, a tensor that was computed."""
 
-    def __init__(self, function: ast.AST, reading: Reading, random: set[ast.AST]) -> None:
-        self.reading, self.random_calls = reading, random
+    def __init__(self, function: ast.AST, scan: FileScan, home: str, random: set[ast.AST]) -> None:
+        self.reading, self.random_calls = scan.reading, random
+        self.evident = scan.tensors.get(home, frozenset())  # names that are used as tensors, where types don't tell
         self.random: set[str] = set()  # numbers that a generator on the host gave
         self.masks: set[str] = set()
         self.numbers: set[str] = set()
         self.computed: set[str] = set()
         self.ragged: set[str] = set()  # tensors whose length depends on data
+        self.from_ragged: set[str] = set()  # what a function made of one, on the host
+        self.elements: set[str] = set()  # elements of tensors that a loop goes through
         self.listed: set[str] = set()  # elements of lists that were taken to the host
+        self.parameters = _plain_parameters(function)
         for node in _own_nodes(function):
-            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-                self._assign(node.targets[0].id, node.value)
-            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple) and node.value in self.random_calls:
-                self.random |= {part.id for part in ast.walk(node.targets[0]) if isinstance(part, ast.Name)}
-            elif isinstance(node, ast.For) and isinstance(node.target, ast.Name) and self.is_number_from_data(node.iter):
-                self.numbers.add(node.target.id)
-                self.listed.add(node.target.id)
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    self._assign(name, value)
+                case ast.Assign(targets=[ast.Tuple() as targets], value=value):
+                    self._assign_tuple(targets, value)
+                case ast.For(target=target, iter=source):
+                    self._loop(target, source)
+
+    def _assign_tuple(self, targets: ast.Tuple, value: ast.expr) -> None:
+        names = [each.id for each in targets.elts if isinstance(each, ast.Name)]
+        if value in self.random_calls:
+            self.random |= {part.id for part in ast.walk(targets) if isinstance(part, ast.Name)}
+        elif isinstance(value, ast.Tuple) and len(value.elts) == len(names):
+            for name, part in zip(names, value.elts, strict=True):
+                self._assign(name, part)
+        elif isinstance(value, ast.Call) and any(self.is_ragged(each) for each in value.args) and not self.reading.type(value).is_tensor:
+            self.from_ragged |= set(names)
+
+    def _loop(self, target: ast.expr, source: ast.expr) -> None:
+        if isinstance(target, ast.Name) and self.is_number_from_data(source):
+            self.numbers.add(target.id)
+            self.listed.add(target.id)
+        match target, source:
+            case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=sources) if len(targets) == len(sources):
+                for each, origin in zip(targets, sources, strict=True):
+                    if isinstance(each, ast.Name) and isinstance(origin, ast.Name) and self.reading.type(origin).is_tensor:
+                        self.elements.add(each.id)
 
     def _assign(self, name: str, value: ast.expr) -> None:
         if self.is_mask(value):
@@ -186,8 +201,29 @@ class _Names:
             self.random.add(name)
         if self.is_ragged(value):
             self.ragged.add(name)
-        if self.reading.type(value).is_tensor and not isinstance(value, ast.Name):
+        is_condition = isinstance(value, ast.BoolOp) and self.is_data(value)
+        if is_condition or (self._is_tensor(value) and not isinstance(value, ast.Name)):
             self.computed.add(name)
+
+    def _is_tensor(self, node: ast.expr) -> bool:
+        kind = self.reading.type(node)
+        if isinstance(node, ast.BinOp) and kind.kind == "unknown":
+            return self._is_tensor(node.left) or self._is_tensor(node.right)
+        is_number = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in (*TO_HOST, *LENGTHS)
+        return kind.is_tensor or (kind.kind == "unknown" and root(node) in self.evident and not is_number)
+
+    def is_computed_part(self, node: ast.expr | None) -> bool:
+        """`ends[i]`, where `ends` was computed here: a number that only the data tells."""
+        return isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in self.computed
+
+    def is_given_part(self, node: ast.expr) -> bool:
+        """`box[1]` of a parameter that is no setting, or of what a function made of a ragged tensor; and arithmetic on them."""
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), slice=index) if not isinstance(index, ast.Slice):
+                return name in self.from_ragged or name in self.parameters
+            case ast.BinOp(left=left, right=right):
+                return self.is_given_part(left) or self.is_given_part(right)
+        return False
 
     def is_random(self, node: ast.expr) -> bool:
         """A number from a generator on the host, or arithmetic on one."""
@@ -229,14 +265,16 @@ class _Names:
             case ast.Call(func=ast.Attribute(attr="where"), args=[_], keywords=[]):
                 return True
             case ast.Call(func=ast.Attribute(attr=name, value=value)):
-                return name in ANYWHERE or name in ("nonzero", "masked_select", "argwhere") or self.is_ragged(value)
+                return _is_choice(name) or self.is_ragged(value)
+            case ast.Call(func=ast.Name(id=name)):
+                return _is_choice(name)
         return False
 
     def is_number_from_data(self, node: ast.expr) -> bool:
         """`x.item()`, `int(x.max())`, `lengths.tolist()`, and arithmetic on them; `x.shape[0]` is none."""
         match node:
             case ast.Name(id=name):
-                return name in self.numbers
+                return name in self.numbers or name in self.elements
             case ast.Call(func=ast.Attribute(attr=name, value=owner)) if name in TO_HOST:
                 return self.reading.type(owner).kind in ("tensor", "unknown")
             case ast.Call(func=ast.Attribute(attr=name, value=owner)) if name in LENGTHS:
@@ -278,10 +316,27 @@ class _Names:
             case ast.Call(func=ast.Attribute(attr=name, value=owner)):
                 if name in TO_HOST:
                     return self.reading.type(owner).is_tensor
+                if name in ("all", "any") and self._is_tensor(owner):
+                    return True
                 return self.reading.type(node).is_tensor and name not in ("to", "get") and not name.startswith("is_")
             case ast.Call() | ast.BinOp() | ast.Subscript():
                 return self.reading.type(node).is_tensor
         return False
+
+
+def _is_choice(name: str) -> bool:
+    """An operator that keeps as many elements as the data says."""
+    return ANYWHERE.fullmatch(name) is not None or name in ("nonzero", "masked_select", "argwhere")
+
+
+def _plain_parameters(function: ast.AST) -> set[str]:
+    """Parameters that are no settings: without a default and a plain type, and not named like a size."""
+    if not isinstance(function, FUNCTIONS):
+        return set()
+    arguments = function.args.args
+    given = arguments[: len(arguments) - len(function.args.defaults)]
+    plain = [each.arg for each in given if each.annotation is None or "Tensor" in ast.unparse(each.annotation)]
+    return {name for name in plain if name not in ("self", "cls") and not SIZES.search(name)}
 
 
 def _own_nodes(function: ast.AST) -> list[ast.AST]:

@@ -12,14 +12,14 @@ from .scan import FileScan, line_of
 CALLS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
     (re.compile(pattern), feature, advice)
     for pattern, feature, advice in (
-        (r"torch\.Tensor\.backward", "graph mode", "decorate the training step with ms.jit: the whole step becomes one graph"),
-        (r"torch\.(cuda\.)?(amp\.)?(autocast|GradScaler)|torch\.autocast|apex\.amp\..*|torch\.amp\..*|torch\.(Tensor|nn\.Module)\.half|torch\.cuda\.amp\..*",
+        (r"(torch\.Tensor|.*[aA]ccelerator)?\.backward", "graph mode", "decorate the training step with ms.jit: the whole step becomes one graph"),
+        (r"torch\.(cuda\.)?(amp\.)?(autocast|GradScaler)|torch\.autocast|apex\.amp\..*|torch\.amp\..*|torch\.(Tensor|nn\.Module)\.half|torch\.cuda\.amp\..*|(.*[aA]ccelerator)?\.autocast",
          "mixed precision", "ms.amp.auto_mixed_precision(net, 'O2'), and a loss scaler from ms.amp"),
         (r"torchvision\.transforms\.(v2\.)?(AutoAugment|RandAugment|TrivialAugmentWide|AugMix)",
          "automatic augmentation", "mindspore.dataset.vision.AutoAugment, RandAugment or TrivialAugmentWide"),
-        (r"torch\.nn\.parallel\..*|torch\.nn\.DataParallel|torch\.distributed\.init_process_group|torch\.distributed\.fsdp\..*",
+        (r"torch\.nn\.parallel\..*|torch\.nn\.DataParallel|torch\.distributed\..*|torch\.nn\.SyncBatchNorm.*",
          "parallel modes", "msrun with data parallel mode; semi-automatic parallel for models that don't fit"),
-        (r"torch\.utils\.tensorboard\..*|tensorboardX\..*|wandb\.(init|log)|tensorboard\..*", "summary", "mindspore.SummaryRecord, or the callback SummaryCollector"),
+        (r"torch\.utils\.tensorboard\..*|tensorboardX\..*|wandb\.(init|log)|tensorboard\..*|\.add_(scalars?|histogram|images?)", "summary", "mindspore.SummaryRecord, or the callback SummaryCollector"),
         (r"torch\.profiler\..*|torch\.autograd\.profiler\..*|torch\.cuda\.nvtx\..*", "profiler", "mindspore.profiler, or `mindferry tune`"),
         (r"torch\.(ao\.)?quantization\..*|torch\.quantize_per_.*|bitsandbytes\..*", "quantization", "MindSpore Golden Stick: quantization-aware training and post-training quantization"),
         (r"torch\.utils\.checkpoint\..*", "recomputation", "cell.recompute()"),
@@ -36,7 +36,7 @@ ACCUMULATION = re.compile(r"accum(ulat\w*)?_?(steps?|iters?|grad\w*)|grad\w*_acc
 def features(scan: FileScan) -> list[Place]:
     """The first line in this file for each feature."""
     found: dict[str, Place] = {}
-    for call in scan.calls:
+    for call in sorted(scan.calls, key=lambda each: line_of(each.node)):
         if not call.name or scan.reading.symbols.is_local(call.name):
             continue
         for pattern, feature, advice in CALLS:

@@ -34,6 +34,7 @@ class _Tables:
 
     target: str
     rules: Table
+    own: str  # the project's folder
     apis: list[ApiUse] = field(default_factory=list)
     modules: list[ModuleClass] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
@@ -67,7 +68,7 @@ class _Tables:
         self.parts += parts(seen)
         self.held |= held(seen)
         self.dynamic += dynamic_shapes(seen)
-        self.special += special_code(seen)
+        self.special += special_code(seen, self.own)
         self.ports += ports(seen)
         self.features += features(seen)
 
@@ -87,7 +88,7 @@ def analyze_project(path: Path, advance: Advance | None = None, *, target: str =
     layout = find_files(path, read_config(path).convert.exclude)
     if not uses_torch(layout):
         raise MindferryError(f"{path} uses no torch: there is nothing to migrate")
-    symbols, tables = read_symbols(layout), _Tables(target, table())
+    symbols, tables = read_symbols(layout), _Tables(target, table(), layout.root.resolve().name)
     for file in layout.python:
         if advance:
             advance(file.relative)

@@ -9,8 +9,11 @@ import tomllib
 from importlib.resources import files
 
 from ..artifacts import Port
-from .scan import FileScan
+from .scan import TORCH, CallSite, FileScan
+from .structure import is_built_on_network
 
+SHORTEST = 6
+FAMILIES = re.compile(r"(vit|unet|resnet|bert|swin_transformer|yolox)(v?\d+d?)?$")  # models that others are named after
 VARIANT = r"(v?\d.*|model|for[a-z]+|network|backbone|[a-z]|tiny|small|base|large)?"  # what may follow a model's name
 
 
@@ -18,7 +21,7 @@ def ports(scan: FileScan) -> list[Port]:
     """By the names of network classes and of the functions that build them, and by models taken from libraries."""
     symbols, found = scan.reading.symbols, []
     for node, qual in scan.reading.owners.items():
-        is_network = isinstance(node, ast.ClassDef) and symbols.is_module(qual)
+        is_network = isinstance(node, ast.ClassDef) and (symbols.is_module(qual) or is_built_on_network(node, qual, scan))
         is_builder = isinstance(node, ast.FunctionDef) and symbols.is_module(symbols.results.get(qual, _NOTHING).qual)
         if is_network or is_builder:
             assert isinstance(node, ast.ClassDef | ast.FunctionDef)
@@ -31,7 +34,15 @@ def ports(scan: FileScan) -> list[Port]:
                 else _first_string(call.node) or call.name.rpartition(".")[0].rpartition(".")[2]
             )
             found += _matches(name, f"call {name}", scan.path, call.node.lineno)
+        elif _is_foreign_class(call, scan):
+            found += _matches(call.last, f"call {call.last}", scan.path, call.node.lineno)
     return found
+
+
+def _is_foreign_class(call: CallSite, scan: FileScan) -> bool:
+    """A class of another package, with a name long enough to be a model's."""
+    is_class = call.last[:1].isupper() and len(call.last) >= SHORTEST and "." in call.name.strip(".")
+    return is_class and not call.name.startswith(TORCH) and not scan.reading.symbols.is_local(call.name)
 
 
 def one_of_each(found: list[Port]) -> list[Port]:
@@ -51,11 +62,10 @@ def _first_string(call: ast.Call) -> str:
 
 def _matches(name: str, evidence: str, path: str, line: int) -> list[Port]:
     plain = re.sub(r"[_\-. ]", "", name).lower()
-    return [
-        Port(port, collection, address, evidence, path, line)
-        for pattern, port, collection, address in _collections()
-        if pattern.fullmatch(plain)
-    ]
+    found = [each for each in _collections() if each[0].fullmatch(plain)]
+    if not found and (family := FAMILIES.search(plain)):  # NaViT is a ViT
+        found = [each for each in _collections() if each[1] == family[1]]
+    return [Port(port, collection, address, evidence, path, line) for _, port, collection, address in found]
 
 
 @functools.cache

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass, field
 
 from ..rules import Table
-from ..rules._lookup import FRAMEWORKS, api_of
+from ..rules._lookup import FRAMEWORKS, api_of, rule_of
 from ..syntax.infer import Reading
 from .evidence import root, tensor_names
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 TORCH = tuple(f"{name}." for name in FRAMEWORKS)
+# Tensor's own names that no rule answers for: any other `torch.Tensor.name` without a rule is on something that is no tensor after all.
+TENSOR_NAMES = frozenset(
+    "backward ccol_indices chalf col_indices const_data_ptr crow_indices dense_dim dim_order eig index ipu is_coalesced is_conj "
+    "is_distributed is_inference is_neg is_nonzero is_pinned is_same_size is_set_to is_shared is_signed lstsq lu map2_ module_load "
+    "polygamma polygamma_ q_per_channel_axis q_per_channel_scales q_per_channel_zero_points qscheme register_post_accumulate_grad_hook "
+    "reinforce resize_as_sparse_ row_indices slice_inverse smm solve sparse_dim sparse_resize_ sparse_resize_and_clear_ sspaddmm "
+    "storage_offset storage_type to_mkldnn to_padded_tensor to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc "
+    "unsafe_split_with_sizes where xpu".split()
+)
+TYPED_TENSOR = re.compile(r"torch\.(cuda\.)?(Byte|Char|Short|Int|Long|Half|Float|Double|Bool|BFloat16)Tensor\.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +80,8 @@ def scan(reading: Reading, path: str, rules: Table) -> FileScan:
             called.add(node.func)
         elif isinstance(node, ast.Attribute):
             inner.add(node.value)
-    result.tensors = {home: tensor_names(nodes) for home, nodes in own.items()}
+    has_numpy = b"import numpy" in reading.source.data
+    result.tensors = {home: tensor_names(nodes, has_numpy) for home, nodes in own.items()}
     for node in reading.source.nodes:
         if isinstance(node, ast.Call):
             result.calls.append(CallSite(callee(node, reading, rules), node, homes[node]))
@@ -96,10 +108,13 @@ def _used_api(node: ast.Attribute | ast.Name, reading: Reading, rules: Table, is
     api, receiver = api_of(node, reading, rules)
     if not api.startswith(TORCH):
         return ""
+    api = TYPED_TENSOR.sub("torch.Tensor.", api)
     if receiver is None:
         return "" if is_inner and not rules.is_api(api) else api
     assert isinstance(node, ast.Attribute)
     if rules.get(f"{api}@") is None and (not is_called or reading.type(node).kind != "method"):
+        return ""
+    if api.startswith("torch.Tensor.") and node.attr not in TENSOR_NAMES and rule_of(api, rules) is None and rules.get(f"{api}@") is None:
         return ""
     return "" if reading.symbols.has_attribute(reading.type(receiver).qual, node.attr) else api  # the project's own: `self.conv1(x)`
 

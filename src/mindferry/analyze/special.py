@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import ast
-import functools
-import tomllib
-from importlib.resources import files
 
 from ..artifacts import Place
 from ..layout import ProjectFile
-from ..rules._lookup import is_in_place
+from ..rules._lookup import FRAMEWORKS, is_in_place
+from ..rules._packages import packages
 from .scan import CallSite, FileScan, argument, line_of
 
 SPARSE = "go dense and accumulate gradients if memory runs short; MindSpore's COOTensor and CSRTensor have few operators"
@@ -18,6 +16,7 @@ FUNCTION = "a Cell with a `bprop` method"
 HOOKS = "Cell.register_forward_hook and register_backward_hook take other arguments, and act in PyNative mode only"
 PROCESSES = "start one process a device with msrun; data workers are num_parallel_workers"
 IN_PLACE = "the value is assigned back by the conversion; check where another name shares the memory (a view)"
+NAMED_AFTER_TORCH = "copy the parts that are used into the project and convert them"
 COMPILERS = ("torch.utils.cpp_extension.", "torch.ops.load_library", "torch.classes.", "torch.library.", "triton.")
 HOOK_CALLS = {
     "register_forward_hook", "register_forward_pre_hook", "register_backward_hook", "register_full_backward_hook", "register_hook",
@@ -29,7 +28,8 @@ NATIVE_SOURCES = {".cu": "CUDA source", ".cuh": "CUDA header", ".cpp": "C++ sour
 NOT_TRICKS = ("requires_grad_", "share_memory_", "detach_", "rename_")
 
 
-def special_code(scan: FileScan) -> list[Place]:
+def special_code(scan: FileScan, own: str) -> list[Place]:
+    """`own`: the name of the project's folder, which may be the package that its files import."""
     places = [place for call in scan.calls for place in _from_call(call, scan)]
     for node in scan.reading.source.nodes:
         if isinstance(node, ast.ClassDef):
@@ -39,7 +39,7 @@ def special_code(scan: FileScan) -> list[Place]:
         elif isinstance(node, ast.Assign | ast.AugAssign):
             places += _from_assignment(node, scan)
         elif isinstance(node, ast.Import | ast.ImportFrom):
-            places += _from_import(node, scan)
+            places += _from_import(node, scan, own)
     unique = {(each.topic, each.what, each.line): each for each in places}
     return sorted(unique.values(), key=lambda each: (each.topic, each.line))
 
@@ -84,7 +84,7 @@ def _from_assignment(node: ast.Assign | ast.AugAssign, scan: FileScan) -> list[P
         is_item = isinstance(target, ast.Subscript) and (scan.is_tensor(target.value) or _takes_tensor(target, node.value, scan))
         is_data = isinstance(target, ast.Attribute) and target.attr == "data" and _is_parameter(target.value, scan)
         is_update = isinstance(target, ast.Name) and isinstance(node, ast.AugAssign) and scan.is_tensor(target)
-        is_update = is_update and _is_without_gradient(node, scan)
+        is_update = is_update and (_is_without_gradient(node, scan) or _is_callers(target, node, scan))
         if is_item or is_data or is_update:
             found.append(Place("in-place", scan.text(target), scan.path, node.lineno, IN_PLACE))
     return found
@@ -111,23 +111,31 @@ def _is_without_gradient(node: ast.AST, scan: FileScan) -> bool:
     return False
 
 
-def _from_import(node: ast.Import | ast.ImportFrom, scan: FileScan) -> list[Place]:
+def _is_callers(target: ast.expr, node: ast.AST, scan: FileScan) -> bool:
+    """`x -= y` on a parameter that was not set anew before: it changes what the caller holds."""
+    function = scan.functions.get(scan.homes[node])
+    if not isinstance(function, ast.FunctionDef) or not isinstance(target, ast.Name):
+        return False
+    is_parameter = any(each.arg == target.id for each in function.args.args)
+    names = (each for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store) and each is not target)
+    return is_parameter and not any(each.id == target.id and each.lineno <= line_of(node) for each in names)
+
+
+def _from_import(node: ast.Import | ast.ImportFrom, scan: FileScan, own: str) -> list[Place]:
     if isinstance(node, ast.ImportFrom) and node.level:
         return []
     modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
     heads = [module.partition(".")[0] for module in modules]
-    known = packages()
     found = [
-        Place("package that needs torch", head, scan.path, node.lineno, known[head])
+        Place("package that needs torch", head, scan.path, node.lineno, advice)
         for head in heads
-        if head in known and head not in scan.reading.symbols.roots
+        if head != own and head not in scan.reading.symbols.roots and (advice := _instead(head))
     ]
     if "triton" in heads:
         found.append(Place("C++ or CUDA operator", "triton", scan.path, node.lineno, CUSTOM))
     return found
 
 
-@functools.cache
-def packages() -> dict[str, str]:
-    found: dict[str, str] = tomllib.loads((files("mindferry.analyze") / "packages.toml").read_text("utf-8"))
-    return found
+def _instead(package: str) -> str:
+    """What exists instead of a package that needs torch; '' for any other. A package that nobody listed tells by its name."""
+    return packages().get(package) or (NAMED_AFTER_TORCH if "torch" in package.lower() and package not in FRAMEWORKS else "")

@@ -15,6 +15,7 @@ ROLES = (
     ("backbone", {"backbone", "trunk", "darknet", "cspdarknet", "body"}),
 )
 WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+NETWORK = re.compile(r"(Model|Module|Net|Network|Backbone|Encoder|Decoder|Layer|Block|Head)$")
 DATASETS = ("torch.utils.data.", "torchvision.datasets.")
 TRAINING = ("torch.Tensor.backward", "torch.optim.Optimizer.step")
 
@@ -35,7 +36,7 @@ def parts(scan: FileScan) -> list[Part]:
     for node, qual in scan.reading.owners.items():
         if not isinstance(node, ast.ClassDef):
             continue
-        if symbols.is_module(qual):
+        if symbols.is_module(qual) or is_built_on_network(node, qual, scan):
             found.append(Part("network", node.name, scan.path, node.lineno, role(node.name), _children(node, scan)))
         elif symbols.torch_base(qual).startswith(DATASETS):
             found.append(Part("dataset", node.name, scan.path, node.lineno))
@@ -45,7 +46,16 @@ def parts(scan: FileScan) -> list[Part]:
         if call.name.startswith("torchvision.datasets.") and call.last[:1].isupper()
     ]
     entry = _entry_line(scan)
+    if not entry and scan.path.endswith("__main__.py"):
+        entry = next((node.lineno for node in scan.reading.source.tree.body if isinstance(node, ast.FunctionDef)), 1)
     return [*found, Part("entry point", scan.path, scan.path, entry)] if entry else found
+
+
+def is_built_on_network(node: ast.ClassDef, qual: str, scan: FileScan) -> bool:
+    """A class that holds layers and derives from one of another package that is named like a network."""
+    symbols = scan.reading.symbols
+    bases = [base for base in symbols.bases(qual)[1:] if base not in symbols.classes and not base.startswith("torch")]
+    return any(NETWORK.search(base.rpartition(".")[2]) for base in bases) and bool(_children(node, scan))
 
 
 def held(scan: FileScan) -> set[str]:
@@ -63,7 +73,10 @@ def held(scan: FileScan) -> set[str]:
                 names.add(qual.rpartition(".")[2])
             while parent is not None and not isinstance(parent, ast.ClassDef):
                 parent = parents.get(parent)
-            if parent is not None and symbols.is_module(owners.get(parent, "")) and owners.get(parent) != qual:
+            is_network = isinstance(parent, ast.ClassDef) and (
+                symbols.is_module(owners.get(parent, "")) or is_built_on_network(parent, owners.get(parent, ""), scan)
+            )
+            if parent is not None and is_network and owners.get(parent) != qual:
                 names.add(qual.rpartition(".")[2])
     for call in scan.calls:
         if call.name in symbols.classes and symbols.is_module(call.name):

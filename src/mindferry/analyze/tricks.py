@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..artifacts import Trick
 from .scan import CallSite, FileScan, argument, line_of
@@ -20,13 +20,15 @@ SCHEDULE_FUNCTIONS = re.compile(r"get_\w*schedule\w*|create_scheduler\w*|get_lr_
 SAMPLERS = re.compile(r"(Distributed|WeightedRandom|Random|Sequential|SubsetRandom|Batch)Sampler$")
 EPOCH = re.compile(r"(^|_)epochs?($|_)|^ep$", re.IGNORECASE)
 STEP_LIMIT = re.compile(
-    r"^(max|num|total|n)_?(train_|training_)?(epochs?|iters?|steps?|iterations)$|^(epochs|iterations|episodes|steps|n?iters)$",
+    r"^(max|num|total|n|train)_?(num_|max_)?(train_|training_)?(epochs?|iters?|steps?|iterations)$|^(epochs|iterations|episodes|steps|n?iters)$",
     re.IGNORECASE,
 )
+WHERE_TRAINED = re.compile(r"main|train|fit|run|parse|config|setting|option|arg", re.IGNORECASE)  # functions whose variables are settings
 ACCUMULATION = re.compile(r"accum", re.IGNORECASE)
 BLOCKS = re.compile(
     r"^(Bottleneck|BasicBlock|InvertedResidual\w*|Squeeze(And)?Excit\w*|SE(Block|Layer|Module)|DropPath|StochasticDepth|ResidualBlock|"
-    r"ASPP|SPPF?|FPN|PAFPN|\w*DecoupledHead|DenseBlock|MBConv\w*|GhostModule|Focus|CSPLayer|CBAM|PositionalEncoding)$"
+    r"Res(Net|net|idual)?(Block|Unit)\w*|ASPP|SPPF?|FPN|PAFPN|\w*DecoupledHead|DenseBlock|MBConv\w*|GhostModule|Focus|CSPLayer|CBAM|"
+    r"\w*Position(al)?(Encoding|Embedding)\w*|\w*PosE(mb|nc)\w*|Rotary\w*)$"
 )
 EMA = re.compile(r"(^|_)ema($|_)|^(Model)?EMA|ExponentialMovingAverage|AveragedModel|ModelEma", re.IGNORECASE)
 MIX = re.compile(r"^(mix_?up|cut_?mix|mosaic)(_|$|data|batch|Dataset|Detection)|^Mix[uU]p|^CutMix", re.IGNORECASE)
@@ -66,7 +68,7 @@ SETTINGS = tuple(
         (r"^(train_?|per_device_train_)?batch_?size$", "batch size", "batch size"),
         (STEP_LIMIT.pattern, "epochs", "epochs"),
         (r"^(base_|init_|initial_)?(lr|learning_rate)$", "learning rate", "initial"),
-        (r"^(lr_)?warm_?up(_(iters|steps|epochs|ratio))?$", "training", "warm-up"),
+        (r"^(lr_|n_|num_)?warm_?up(_(iters|steps|epochs|ratio))?$", "training", "warm-up"),
         (r"accum\w*_steps|grad\w*_accum\w*", "training", "gradient accumulation"),
         (r"^patience$", "training", "early stopping"),
         (r"^label_?smooth(ing)?$", "training", "label smoothing"),
@@ -124,7 +126,9 @@ class Checklist:
         if isinstance(node, ast.FunctionDef):
             names = [each.arg for each in node.args.args][len(node.args.args) - len(node.args.defaults) :]
             for name, default in zip(names, node.args.defaults, strict=True):
-                if home.rpartition(".")[0] == scan.module:
+                owner = home.rpartition(".")[0]
+                is_trainer = node.name == "__init__" and not scan.reading.symbols.is_module(owner)
+                if owner == scan.module or is_trainer:
                     self._from_setting(name, default, node, scan)
         if isinstance(node, ast.ClassDef):
             if BLOCKS.match(node.name):
@@ -142,10 +146,10 @@ class Checklist:
         home = scan.homes[node]
         if isinstance(node, ast.While):
             match node.test:
-                case ast.Compare(left=ast.Name(), ops=[ast.Lt() | ast.LtE()], comparators=[ast.Name(id=limit) as last]) if STEP_LIMIT.match(
-                    limit
+                case ast.Compare(ops=[ast.Lt() | ast.LtE()], comparators=[ast.Name(id=limit) | ast.Attribute(attr=limit) as last]) if (
+                    STEP_LIMIT.match(limit)
                 ):
-                    self._add(scan, "epochs", limit, node, home, [("", last)])
+                    self._add(scan, "epochs", "epochs" if EPOCH.search(limit) else "steps", node, home, [("", last)])
             return
         call = node.iter
         while (
@@ -164,11 +168,14 @@ class Checklist:
     def _from_assignment(self, node: ast.Assign, scan: FileScan) -> None:
         home = scan.homes[node]
         for target in node.targets:
-            if isinstance(target, ast.Name):
+            is_inside = home in scan.functions and not WHERE_TRAINED.search(home.rpartition(".")[2])
+            if isinstance(target, ast.Name) and not is_inside:
                 self._from_setting(target.id, node.value, node, scan)
             match target, node.value:
                 case ast.Attribute(attr="requires_grad"), ast.Constant(value=False):
                     self._add(scan, "training", "freezing", node, home, text=scan.text(target.value))
+                case ast.Attribute(attr="requires_grad"), ast.Name() as given:
+                    self._add(scan, "training", "freezing", node, home, [(FROZEN, given)])
                 case ast.Subscript(slice=ast.Constant(value="lr")), _:
                     self._add(scan, "learning rate", "set by hand", node, home, text=scan.text(node.value))
                 case ast.Attribute(attr="weight", value=owner), ast.Attribute(attr="weight", value=other) if scan.text(owner) != scan.text(
@@ -207,7 +214,8 @@ class Checklist:
         """All entries with their values, the same one at the same value once."""
         drafts = [each for each in self.drafts if not each.is_fallback]
         tricks = [Trick(each.topic, each.name, _value(each, values), each.path, each.line) for each in drafts]
-        tricks = [each for each in tricks if UNFOLLOWED not in each.value] + _rates(drafts, values)
+        tricks = [each for each in tricks if UNFOLLOWED not in each.value and not (FROZEN in each.value and "False" not in each.value)]
+        tricks = [replace(each, value="") if FROZEN in each.value else each for each in tricks] + _rates(drafts, values)
         said = {(each.topic, each.name if each.topic in ("training", "augmentation") else "") for each in tricks}
         for each in self.drafts:
             if each.is_fallback and (each.topic, each.name if each.topic in ("training", "augmentation") else "") not in said:
@@ -221,6 +229,7 @@ class Checklist:
         return sorted(unique.values(), key=lambda each: (TOPICS.index(each.topic), each.path, each.line))
 
 
+FROZEN = "<flag>"  # requires_grad is set to what a caller gives
 UNFOLLOWED = "<spread>"  # an argument that `**settings` may or may not hold
 TOPICS = ("augmentation", "shuffling", "learning rate", "optimizer", "batch size", "epochs", "initialisation", "structure", "training")
 Given = list[tuple[str, ast.expr]] | tuple[tuple[str, ast.expr], ...]
@@ -253,11 +262,14 @@ def _from_training_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, 
     name, last, node = call.name, call.last, call.node
     if name.startswith(INITIALISERS):
         return [("initialisation", last, _arguments(node, 1))]
+    if last == "autocast" and name not in PRECISION:  # accelerate's, lightning's
+        return [("training", "mixed precision", ())]
     if name in PRECISION or name in SCALERS:
         kind = "mixed precision" if name in PRECISION else "loss scaling"
         return [("training", kind, [(k, v) for k, v in _arguments(node) if k in ("enabled", "dtype")])]
-    if name in TRAINING_CALLS:
-        title, wanted = TRAINING_CALLS[name]
+    known = f"torch.nn.utils.{last}" if last in ("clip_grad_norm_", "clip_grad_value_") else name  # accelerator.clip_grad_norm_ too
+    if known in TRAINING_CALLS:
+        title, wanted = TRAINING_CALLS[known]
         found = [(key, argument(node, position, key)) for position, key in wanted]
         return [("training", title, [("", value) for _, value in found if value is not None])]
     if name in STARTS and isinstance(node.func, ast.Attribute) and OF_LAYERS.search(scan.text(node.func.value)):

@@ -25,8 +25,8 @@ class Mismatch(MindferryError):
 
 def source_of(before: str, count: int) -> str:
     parameters = ", ".join(f"{name}: Tensor" for name in NAMES[:count])
-    vision = "import torchvision\n" if "torchvision." in before else ""
-    return f"{vision}{PRELUDE}def case({parameters}):\n    return {before}\n"
+    others = "".join(f"import {name}\n" for name in ("torchvision", "einops", "einops.layers.torch") if f"{name}." in before)
+    return f"{others}{PRELUDE}def case({parameters}):\n    return {before}\n"
 
 
 def converted_text(rule: Rule, case: Case) -> str:

@@ -31,7 +31,7 @@ from .types import (
 
 _BUILTIN_NAMES = frozenset(dir(builtins))
 _ANNOTATIONS = {"int": INT, "float": FLOAT, "bool": BOOL, "str": STR, "None": NONE}
-FRAMEWORKS = ("torch", "torchvision")
+FRAMEWORKS = ("torch", "torchvision", "einops")
 OF_DICTS = SHARED | OF_NETWORKS | frozenset("keys values items get pop update clear to cuda cpu apply forward training half float add_module".split())
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from .networks import is_network_name
 from .types import MODULE, UNKNOWN, Type, join
 
-MODULE_BASES = ("torch.nn.", "torch.jit.ScriptModule", "lightning.LightningModule", "pytorch_lightning.LightningModule")
+MODULE_BASES = ("torch.nn.", "einops.layers.torch.", "torch.jit.ScriptModule", "lightning.LightningModule", "pytorch_lightning.LightningModule")
 NOT_MODULES = ("torch.nn.parameter.", "torch.nn.utils.", "torch.nn.init.")
 
 
@@ -76,7 +76,7 @@ class Symbols:
 
     def torch_base(self, qual: str) -> str:
         """The nearest base that is torch's or torchvision's own class, or ''."""
-        own = ("torch.", "torchvision.")
+        own = ("torch.", "torchvision.", "einops.")
         return next((base for base in self.bases(qual) if base.startswith(own) and base not in self.classes), "")
 
     def has_attribute(self, qual: str, name: str) -> bool:

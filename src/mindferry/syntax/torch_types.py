@@ -110,7 +110,7 @@ def call_result(qual: str, arguments: int) -> Type:
         if name in TENSOR_METHODS and name != "size":
             return TENSOR_METHODS[name]
         return TENSOR
-    if qual.startswith("torch.nn.init."):
+    if qual.startswith("torch.nn.init.") or qual in ("einops.rearrange", "einops.reduce", "einops.repeat", "einops.einsum"):
         return TENSOR
     return UNKNOWN
 

@@ -1,0 +1,27 @@
+"""Imports of packages that themselves need torch: the converted project must not, so each is a finding."""
+
+from __future__ import annotations
+
+import ast
+
+from ...rules._packages import packages
+from ..context import Context
+
+
+def prepare(context: Context) -> None:
+    known = packages()
+    for node in context.source.nodes:
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            modules = [node.module or ""]
+        elif isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        else:
+            continue
+        for head in dict.fromkeys(module.partition(".")[0] for module in modules):
+            if head in known and head not in context.reading.symbols.roots:
+                context.find(node, "MF150", f"{head} needs torch itself, so the import stays and the file doesn't run without torch",
+                             known[head])  # fmt: skip
+
+
+def finish(context: Context) -> None:
+    pass

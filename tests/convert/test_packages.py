@@ -1,0 +1,31 @@
+"""Third-party packages: those that need torch are findings, einops is written into the project."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mindferry.convert import convert_source
+
+
+@pytest.mark.parametrize("line", ["import mmcv", "from mmcv.ops import nms", "import numpy, mmcv.cnn as cnn"])
+def test_an_import_that_needs_torch_is_a_finding_and_stays(line):
+    conversion = convert_source(f"import torch\n{line}\n")
+    assert [finding.code for finding in conversion.findings] == ["MF150"]
+    assert "mmcv needs torch itself" in conversion.findings[0].message and conversion.findings[0].advice
+    assert line in conversion.main
+
+
+def test_an_import_relative_to_the_project_is_no_package():
+    assert not convert_source("import torch\nfrom . import mmcv\n").findings
+
+
+def test_einops_patterns_stay_and_its_functions_come_along(tmp_path, monkeypatch):
+    conversion = convert_source("from einops import rearrange\n\n\ndef flip(x):\n    return rearrange(x, 'a b -> b a')\n")
+    assert not conversion.findings and "einops import" not in conversion.code
+    (tmp_path / "flipped.py").write_text(conversion.code)
+    monkeypatch.syspath_prepend(tmp_path)
+    import flipped
+
+    array = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(flipped.flip(array), array.T)  # einops takes numpy arrays as well

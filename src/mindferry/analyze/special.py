@@ -129,11 +129,16 @@ def _from_import(node: ast.Import | ast.ImportFrom, scan: FileScan, own: str) ->
     found = [
         Place("package that needs torch", head, scan.path, node.lineno, advice)
         for head in heads
-        if head != own and head not in scan.reading.symbols.roots and (advice := _instead(head))
+        if head != own and not _is_own(head, scan) and (advice := _instead(head))
     ]
     if "triton" in heads:
         found.append(Place("C++ or CUDA operator", "triton", scan.path, node.lineno, CUSTOM))
     return found
+
+
+def _is_own(head: str, scan: FileScan) -> bool:
+    symbols = scan.reading.symbols
+    return head in symbols.roots or any(module.partition(".")[0] == head for module in symbols.excluded)
 
 
 def _instead(package: str) -> str:

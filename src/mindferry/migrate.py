@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +76,24 @@ def migrate(project: Path, output: Path, show: Show) -> list[Outcome]:
         show(outcome)
     write_report(output)
     return outcomes
+
+
+def not_done(project: Path, output: Path) -> list[str]:
+    """What the project's mindferry.toml doesn't ask for, and the lines that would, as far as they can be told."""
+    config = read_config(project)
+    lines: list[str] = []
+    if not config.verify.model:
+        inventory = artifacts.load(Inventory, output, "analyze")
+        network = next((part for part in reversed(inventory.parts) if part.kind == "network"), None)
+        if network is not None:
+            module = network.path.removesuffix(".py").replace("/", ".")
+            lines += ["[verify]", f'model = "{module}:{network.name}"   # or "{module}:{network.name}(argument=value)"',
+                      'inputs = ["float32[2,3,224,224]"]   # what it takes']  # fmt: skip
+    if not config.train.script:
+        inventory = artifacts.load(Inventory, output, "analyze")
+        script = next((part.path for part in inventory.parts if part.kind == "entry point" and "train" in part.path), "")
+        lines += ["[train]", f'script = "{script}"', "steps = 20"] if script else []
+    return lines
 
 
 def _stages(state: Migration) -> list[tuple[str, Stage]]:
@@ -211,7 +230,7 @@ def _train(state: Migration) -> tuple[Curves, bool, str]:
 def _inputs(state: Migration, stage: str) -> str:
     if stage == "analyze":
         files = find_files(state.project, (), state.output).files
-        return _digest(str(state.project.resolve()), *(f"{file.relative}:{_file_digest(file.path)}" for file in files))
+        return _digest(version("mindferry"), str(state.project.resolve()), *(f"{file.relative}:{_file_digest(file.path)}" for file in files))
     return {"weights": repr(state.config.weights), "data": repr(state.config.verify), "verify": repr(state.config.verify), "train": repr(state.config.train)}.get(stage, "")
 
 

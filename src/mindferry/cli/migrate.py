@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from ..migrate import Outcome, migrate
+from ..migrate import Outcome, migrate, not_done
 from ..report import REPORT
 
 
@@ -30,6 +30,7 @@ def command(project: Path, output: Path, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([asdict(outcome) for outcome in outcomes], indent=1))
     else:
+        _show_not_done(project, output)
         click.echo(f"report: {output / REPORT}")
     raise click.exceptions.Exit(0 if all(outcome.ok for outcome in outcomes) else 1)
 
@@ -38,3 +39,10 @@ def _show(outcome: Outcome) -> None:
     mark = click.style("ok  ", fg="green") if outcome.ok else click.style("look", fg="red")
     when = f"{outcome.seconds:6.1f} s" if outcome.is_fresh else "earlier "
     click.echo(f"{mark} {outcome.stage:8} {when}  {outcome.summary}")
+
+
+def _show_not_done(project: Path, output: Path) -> None:
+    lines = not_done(project, output)
+    if lines:
+        click.echo(f"\nNot compared yet. To have both sides run, write into {project / 'mindferry.toml'}:\n")
+        click.echo("".join(f"    {line}\n" for line in lines))

@@ -315,6 +315,7 @@ class Phase:
 
     name: str  # waiting for data, forward, backward, optimizer, compile, sync, host, unattributed; on Ascend also communication, free
     seconds: float  # of a step
+    kernels: float = math.nan  # of these, inside operators; the rest is Python and dispatch
     note: str = ""
 
 
@@ -462,6 +463,11 @@ def load(kind: type[T], folder: Path, stage: str) -> T:
         return cast(T, _build(kind, body))
     except (KeyError, TypeError, ValueError) as error:
         raise MindferryError(f"{path} is incomplete ({error}); run `mindferry {stage}` again") from None
+
+
+def from_json(kind: type[T], body: Any) -> T:
+    """What `dataclasses.asdict` made of a `kind`, back from a worker."""
+    return cast(T, _build(kind, body))
 
 
 def _build(kind: Any, value: Any) -> Any:

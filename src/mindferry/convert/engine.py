@@ -15,7 +15,7 @@ from ..syntax.infer import read
 from ..syntax.source import Edits, Source
 from ..syntax.symbols import Symbols
 from .context import Context
-from .imports import Imports, fill_empty_blocks
+from .imports import NATURAL, Imports, fill_empty_blocks
 from .passes import PASSES
 
 
@@ -125,6 +125,8 @@ def _convert_reference(node: ast.Attribute | ast.Name, context: Context) -> None
     """A torch name that is not called here: a class as a value, a dtype, a base class, an annotation, a tensor's attribute."""
     api, receiver = api_of(node, context.reading, context.rules)
     if not api or (receiver is None and context.rules.is_module(api) and context.rules.get(api) is None):
+        if api and isinstance(node, ast.Name | ast.Attribute):
+            _convert_module(node, api, context)
         return
     if receiver is not None:
         entry = context.rules.get(f"{api}@")
@@ -146,6 +148,14 @@ def _convert_reference(node: ast.Attribute | ast.Name, context: Context) -> None
     context.edits.replace_node(node, text)
     line, column = context.source.position(context.source.start(node))
     context.rewrites.append(Rewrite(line, column + 1, entry.api, before, text))
+
+
+def _convert_module(node: ast.Name | ast.Attribute, api: str, context: Context) -> None:
+    """A module of torch's that is neither called into nor looked into here."""
+    if _is_type_position(node, context):  # `input_fmt: F = "NCHW"`: evaluated, although it means nothing
+        context.edits.replace_node(node, context.imports.spell(NATURAL.get(api, "mindspore")))
+    else:
+        context.find(node, "MF102", f"{api} as a value has no counterpart", "name what is taken from it, and convert again", rule=api)
 
 
 def _convert_attribute(node: ast.Attribute, entry: Rule, receiver: ast.expr, context: Context) -> None:

@@ -36,14 +36,14 @@ def _is_any_layer(context: Context, node: ast.expr) -> bool:
 
 def _tie(context: Context, node: ast.Attribute) -> None:
     """`self.layers.embed.weight = self.head.weight`."""
-    source, parent = context.source, context.parents[node]
+    parent = context.parents[node]
     if not isinstance(parent, ast.Assign) or len(parent.targets) != 1:
         return
-    opening = f"{context.imports.spell('compat.set_layer_parameter')}({source.text(node.value)}, '{node.attr}', "
-    context.edits.replace(source.start(node), source.start(parent.value), opening)
-    context.edits.after(source.end(parent.value), ")")
-    context.rewritten(node, "torch.nn.Module", source.text(node), opening)
+    _ties.setdefault(id(context), []).append((node, parent.value))
     context.handled |= set(ast.walk(node))
+
+
+_ties: dict[int, list[tuple[ast.Attribute, ast.expr]]] = {}
 
 
 def _look_up(context: Context, node: ast.Attribute) -> None:
@@ -95,4 +95,10 @@ def _rename(context: Context, node: ast.Attribute, receiver: Type) -> None:
 
 
 def finish(context: Context) -> None:
-    pass
+    """Ties are written once their value is converted."""
+    source = context.source
+    for node, value in _ties.pop(id(context), []):
+        opening = f"{context.imports.spell('compat.set_layer_parameter')}({source.text(node.value)}, '{node.attr}', "
+        context.edits.replace(source.start(node), source.start(value), opening)
+        context.edits.after(source.end(value), ")")
+        context.rewritten(node, "torch.nn.Module", source.text(node), opening)

@@ -19,3 +19,11 @@ _casts("torch.autocast", "device_type dtype enabled cache_enabled")
 _casts("torch.amp.autocast", "device_type dtype enabled cache_enabled")
 _casts("torch.cuda.amp.autocast", "enabled dtype cache_enabled")
 _casts("torch.cpu.amp.autocast", "enabled dtype cache_enabled")
+
+for _api in ("torch.is_autocast_enabled", "torch.is_autocast_cpu_enabled"):
+
+    @rule(_api, args="device_type", differs="converted blocks run in float32, so the branch for float32 is taken", cases=[
+        Case(f"{_api}()", "False", runs=False, why="a constant"),
+    ])  # fmt: skip
+    def is_enabled(call: Call) -> None:
+        call.replace("False")

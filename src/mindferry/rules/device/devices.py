@@ -52,7 +52,7 @@ for _api in ("torch.backends.mps.is_available", "torch.backends.mps.is_built", "
         call.replace("False")
 
 
-for _api in ("torch.accelerator.current_accelerator", "torch.accelerator.current_device_index"):
+for _api in ("torch.accelerator.current_accelerator", "torch.accelerator.current_device_index", "torch.get_default_device"):
 
     @rule(_api, cases=[Case(f"{_api}()", "ms.get_context('device_target')", runs=False, why="names differ")])
     def current_accelerator(call: Call) -> None:

@@ -1,0 +1,166 @@
+"""What the zoo's workers do: run a model forward and backward in torch and leave the arrays; do the same in MindSpore and compare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..verify.backends.worker import Link
+from .zoo_models import arguments, build, declare_missing_operators, input_shapes, skip_package_init
+
+
+def reference(payload: dict[str, Any], link: Link) -> dict[str, Any]:
+    """Build in torch; leave weights, input, output and gradients in the folder."""
+    import numpy as np
+    import torch
+
+    zoo, name, folder = payload["zoo"], payload["model"], Path(payload["folder"])
+    link.doing(name)
+    declare_missing_operators()
+    torch.manual_seed(0)
+    model = build(zoo, name).eval()
+    _stir(model)
+    for shape in (tried := input_shapes(zoo, name, model)):
+        x = torch.from_numpy(image(shape))
+        try:
+            output, gradients = _run_torch(name, model, x)
+        except Exception:
+            if shape is tried[-1]:
+                raise
+        else:
+            break
+    np.savez(folder / "weights.npz", **{key: value.numpy() for key, value in model.state_dict().items()})
+    np.savez(folder / "output.npz", **{str(index): each for index, each in enumerate(output)})
+    np.savez(folder / "gradients.npz", **gradients)
+    link.state["model"] = (name, model, x, gradients)
+    return {"input": shape, "parameters": sum(each.numel() for each in model.parameters())}
+
+
+def own_error(payload: dict[str, Any], link: Link) -> float:
+    """How far torch's float32 gradients are from its float64 ones: the worst parameter, relative L2."""
+    name, model, x, gradients = link.state["model"]
+    link.doing(f"{name} in float64")
+    _, exact = _run_torch(name, model.double(), x.double())
+    return max((relative(gradients[key], exact[key]) for key in gradients), default=0.0)
+
+
+def image(shape: list[int]) -> Any:
+    import numpy as np
+
+    return np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+
+
+def _stir(model: Any) -> None:
+    """Give running statistics and scales that start at 0 or 1 other values, so that mistakes in them show."""
+    import torch
+
+    generator = torch.Generator().manual_seed(1)
+    for key, value in model.state_dict().items():
+        if key.endswith("running_mean"):
+            value.copy_(0.1 * torch.randn(value.shape, generator=generator))
+        elif key.endswith("running_var"):
+            value.copy_(1 + 0.2 * torch.rand(value.shape, generator=generator))
+        elif value.is_floating_point() and value.numel() > 1 and float(value.abs().max()) < 1e-5:
+            value.copy_(0.02 * torch.randn(value.shape, generator=generator))
+
+
+def _run_torch(name: str, model: Any, x: Any) -> tuple[list[Any], dict[str, Any]]:
+    import torch
+
+    outputs = leaves(model(arguments(name, x)))
+    total = sum((each * torch.from_numpy(cotangent(tuple(each.shape))).to(each.dtype)).sum() for each in outputs if each.is_floating_point())
+    parameters = {key: value for key, value in model.named_parameters() if value.requires_grad}
+    found = torch.autograd.grad(total, list(parameters.values()), allow_unused=True)
+    gradients = {key: each.numpy() for key, each in zip(parameters, found, strict=True) if each is not None}
+    return [each.detach().numpy() for each in outputs], gradients
+
+
+def cotangent(shape: tuple[int, ...]) -> Any:
+    import numpy as np
+
+    return np.random.default_rng(2).standard_normal(shape).astype(np.float32)
+
+
+def leaves(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return [leaf for each in value.values() for leaf in leaves(each)]
+    if isinstance(value, tuple | list):
+        return [leaf for each in value for leaf in leaves(each)]
+    return [value] if hasattr(value, "shape") else []
+
+
+def relative(value: Any, expected: Any) -> float:
+    import numpy as np
+
+    return float(np.linalg.norm(value - expected) / (np.linalg.norm(expected) or 1.0))
+
+
+def converted(payload: dict[str, Any], link: Link) -> dict[str, Any]:
+    """Build the conversion, give it the weights, compare forward and gradients, and forward under jit."""
+    import mindspore as ms
+    import numpy as np
+
+    from ..weights import load_torch_weights
+
+    zoo, name, folder = payload["zoo"], payload["model"], Path(payload["folder"])
+    link.doing(name)
+    skip_package_init(zoo, link)
+    model = build(zoo, name).set_train(False)
+    with np.load(folder / "weights.npz") as weights:
+        load_torch_weights(model, {key: weights[key] for key in weights.files})
+    given = arguments(name, ms.Tensor(image(payload["input"])))
+    with np.load(folder / "output.npz") as arrays:
+        expected = [arrays[str(index)] for index in range(len(arrays.files))]
+    forward = _compare([each.asnumpy() for each in leaves(model(given))], expected)
+    row: dict[str, Any] = {"forward": forward, "gradient": None, "worst": "", "jit": None}
+    if forward < 1:
+        link.doing(f"{name}, gradients")
+        try:
+            row["gradient"], row["worst"] = _compare_gradients(model, given, folder)
+        except Exception as error:
+            row["gradient_reason"] = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+    if payload["jit"] and forward < 1:
+        link.doing(f"{name} under jit")
+        try:
+            row["jit"] = _compare([each.asnumpy() for each in leaves(ms.jit(model.construct)(given))], expected)
+        except Exception as error:
+            row["jit_reason"] = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    return row
+
+
+def _compare(outputs: list[Any], expected: list[Any]) -> float:
+    import numpy as np
+
+    if len(outputs) != len(expected) or any(a.shape != b.shape for a, b in zip(outputs, expected, strict=True)):
+        return float("inf")
+    pairs = [(a, b) for a, b in zip(outputs, expected, strict=True) if b.size]
+    return max((float(np.abs(a - b).max() / (np.abs(b).max() or 1.0)) for a, b in pairs), default=0.0)
+
+
+def _compare_gradients(model: Any, given: Any, folder: Path) -> tuple[float, str]:
+    import mindspore as ms
+    import numpy as np
+
+    from ..weights.match import match
+    from ..weights.tree import describe
+
+    def total(given: Any) -> Any:
+        floats = [each for each in leaves(model(given)) if each.dtype in (ms.float32, ms.float16, ms.float64)]
+        return sum((each * ms.Tensor(cotangent(tuple(each.shape)))).sum() for each in floats)
+
+    parameters = [p for p in model.get_parameters() if p.requires_grad]
+    found = ms.grad(total, None, ms.ParameterTuple(parameters))(given)
+    by_identity = {id(p): g.asnumpy() for p, g in zip(parameters, found, strict=True)}
+    places = dict(model.parameters_and_names())
+    worst, name = 0.0, ""
+    with np.load(folder / "gradients.npz") as arrays, np.load(folder / "weights.npz") as weights:
+        plan = match(describe(model), {key: weights[key].shape for key in weights.files})
+        targets = {move.sources[0]: move.target for move in plan.moves}
+        for key in arrays.files:
+            place = places.get(targets.get(key, ""))
+            if place is None or id(place) not in by_identity:
+                return float("inf"), key
+            error = relative(by_identity[id(place)].reshape(arrays[key].shape), arrays[key])
+            if not error <= worst:
+                worst, name = error, key
+    return worst, name

@@ -52,7 +52,7 @@ class Tree:
 
 
 def tree(comparison: Comparison) -> Tree:
-    owners: dict[str, list[int]] = {}
+    owners: dict[str, list[int]] = {"": []}
     for index, row in enumerate(comparison.differences):
         for path in _with_parents(_owner(row)):
             owners.setdefault(path, [])

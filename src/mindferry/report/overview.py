@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -133,17 +134,24 @@ def _defined_at(module: str, inventory: Inventory | None) -> tuple[str, int]:
 
 def _verdict(found: Found, todo: tuple[Task, ...]) -> tuple[str, str, str]:
     differing = [each for each in todo if each.stage in ("verify", "train")]
-    left = len(todo) - len(differing)
+    others = [each for each in todo if each.stage not in ("verify", "train")]
+    start = f"{_count(len(others), 'thing')} left to do; start with {_sentence(others[0])}" if others else ""
     if differing:
-        return "different", "The conversion does not behave like the original yet.", _sentence(todo[0])
-    if left:
-        return "open", f"{left} thing{'s are' if left > 1 else ' is'} left for you.", f"Start with {_sentence(todo[0])}"
+        return "different", "The conversion does not behave like the original yet.", f"{_sentence(differing[0])} {start}".strip()
+    if others:
+        return "open", f"{_count(len(others), 'thing')} left for you.", f"Start with {_sentence(others[0])}"
     if found.convert is None:
         return "unmeasured", "Read, not yet converted.", ""
+    if not found.convert.files:
+        return "unmeasured", "There is nothing here: no file was converted.", ""
     measured = list(_measured(found))
     if not measured:
         return "unmeasured", "Converted without a finding; not measured yet.", f"`mindferry verify {found.folder}` runs both side by side."
     return "same", "The conversion behaves like the original.", " ".join(measured)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s are' if number != 1 else ' is'}"
 
 
 def _sentence(task: Task) -> str:
@@ -152,23 +160,27 @@ def _sentence(task: Task) -> str:
 
 
 def _measured(found: Found) -> Iterator[str]:
-    """What the verdict rests on, a sentence a stage."""
-    if found.verify:
+    """What the verdict rests on, a sentence a stage; nothing if nothing was compared."""
+    tensors = len(found.verify.differences) if found.verify else 0
+    steps = len(found.train.reference) if found.train else 0
+    if found.verify and tensors:
         told = found.verify.predictions
         also = f"; {told.agree} of {told.samples} predictions are equal" if told else ""
-        yield f"{len(found.verify.differences):,} tensors agree within what torch's own rounding allows{also}."
-    if found.train:
-        yield f"{len(found.train.reference)} training steps keep their losses within {scientific(found.train.worst)} of each other."
-    elif found.verify:
+        yield f"{tensors:,} tensors agree within what torch's own rounding allows{also}."
+    if found.train and steps:
+        yield f"{steps:,} training steps keep their losses within {scientific(found.train.worst)} of each other."
+    if tensors and not steps:
         yield "Training has not been compared."
-    if found.train and not found.verify:
+    if steps and not tensors:
         yield "The network has not been compared module by module."
 
 
 def scientific(value: float) -> str:
-    """1.8e-6 for 1.8e-06."""
+    """Two digits: 1.8e-6, 0.25."""
+    if value == 0 or 1e-3 <= abs(value) < 1e4 or not math.isfinite(value):
+        return f"{value:.3g}"
     mantissa, _, power = f"{value:.1e}".partition("e")
-    return f"{mantissa}e{int(power)}" if power else mantissa
+    return f"{mantissa}e{int(power)}"
 
 
 def _figures(found: Found) -> Iterator[Figure]:
@@ -256,6 +268,8 @@ def _trained(found: Found) -> tuple[str, str]:
 def _tuned(found: Found) -> tuple[str, str]:
     tune = found.tune
     assert tune is not None
+    if not tune.profile.steps:
+        return "ok", "no step was measured"
     said = f"a step takes {milliseconds(tune.profile.step_seconds)}"
     if tune.reference is not None:
         said += f" ({milliseconds(tune.reference.step_seconds)} in torch)"
@@ -265,7 +279,7 @@ def _tuned(found: Found) -> tuple[str, str]:
 
 
 def milliseconds(seconds: float) -> str:
-    return f"{1000 * seconds:.3g} ms"
+    return f"{1000 * seconds:.3g} ms" if math.isfinite(seconds) else "–"
 
 
 _SUMMARIES = {"analyze": _analyzed, "convert": _converted, "weights": _carried, "verify": _verified, "train": _trained, "tune": _tuned}

@@ -44,12 +44,16 @@ views.code = {
   },
 
   open(index) {
+    this.entries.forEach((entry, at) => entry.firstChild.toggleAttribute("aria-current", at === index));
+    this.entries[index].scrollIntoView({ block: "nearest" });
+    this.build(index);
+  },
+
+  build(index) {
     const file = report.files[index];
     this.index = index;
     this.whole = false;
     this.data = JSON.parse(byId(`file-${index}`).textContent);
-    this.entries.forEach((entry, at) => entry.firstChild.toggleAttribute("aria-current", at === index));
-    this.entries[index].scrollIntoView({ block: "nearest" });
     this.rows = expand(this.data);
     const facts = [file.status, file.rewrites && plural(file.rewrites, "rewrite"), file.errors && plural(file.errors, "call") + " left", file.warnings && `${file.warnings} to look at`];
     this.button = el("button", { type: "button", "aria-pressed": "false", onclick: () => this.unfold() }, "whole file");
@@ -98,7 +102,7 @@ views.code = {
   },
 
   line(row) {
-    const side = (number, text, tokens, marks, kind) => [el("td", { class: `ln ${kind}` }, number >= 0 ? String(number + 1) : ""),
+    const side = (number, text, tokens, marks, kind) => [el("td", { class: `ln ${number < 0 ? "void" : kind}` }, number >= 0 ? String(number + 1) : ""),
       el("td", { class: `src ${number < 0 ? "void" : kind}` }, number >= 0 ? pieces(text, tokens, marks) : "")];
     const node = el("tr", { class: row.kind }, side(row.i, row.left, row.leftTokens, row.leftMarks, row.kind === "changed" ? "del" : ""),
       side(row.j, row.right, row.rightTokens, row.rightMarks, row.kind === "changed" ? "add" : ""));
@@ -162,6 +166,20 @@ views.code = {
   file(by) {
     const index = (this.index ?? 0) + by;
     if (report.files[index]) openTab("code", report.files[index].path);
+  },
+
+  // For the printer: the changes of all files, one after the other, as long as that is a few hundred pages at most.
+  paper() {
+    const sheets = el("div", { class: "paper" });
+    let left = 20000;
+    report.files.forEach((file, index) => {
+      if (left < 0 || !(file.rewrites || file.errors || file.warnings)) return;
+      const sheet = Object.assign(Object.create(this), { main: el("div") });
+      sheet.build(index);
+      left -= sheet.body.children.length;
+      sheets.append(sheet.main);
+    });
+    return sheets;
   },
 
   hover(target) {

@@ -14,7 +14,6 @@ function setTheme(theme) {
   else delete document.documentElement.dataset.theme;
   byId("theme").textContent = { light: "light", dark: "dark" }[theme] || "auto";
   remember("theme", theme);
-  dispatchEvent(new Event("themechange"));
 }
 const nextTheme = () => setTheme({ "": "light", light: "dark", dark: "" }[document.documentElement.dataset.theme || ""]);
 

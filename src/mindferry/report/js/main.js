@@ -4,7 +4,6 @@ drawTabs();
 drawHelp();
 byId("theme").addEventListener("click", nextTheme);
 byId("keys").addEventListener("click", () => byId("help").showModal());
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => dispatchEvent(new Event("themechange")));
 addEventListener("hashchange", follow);
 follow();
 
@@ -13,8 +12,14 @@ addEventListener("beforeprint", () => {
   for (const [tab] of TABS) {
     ensure(tab);
     views[tab].show?.("");
+    if (tab === "code" && report.files.length) byId(tab).append(views.code.paper());
     for (const view of [views[tab].rows, views[tab].first, ...(views[tab].tables || []).map((table) => table.rows)]) if (view instanceof Rows) view.draw(Infinity);
   }
+});
+
+addEventListener("afterprint", () => {
+  for (const sheets of document.querySelectorAll(".paper")) sheets.remove();
+  follow();
 });
 
 // While `mindferry report --watch` runs, it leaves a number beside this page; another number means another page.

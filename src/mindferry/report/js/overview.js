@@ -9,7 +9,7 @@ views.overview = {
       el("ul", { class: "figures", "aria-label": "figures" }, told.figures.map((figure) =>
         el("li", { class: figure.state }, el("a", { href: link(figure.tab) }, el("b", {}, figure.value), el("span", {}, figure.label))))),
       told.notes.length ? el("ul", { class: "notes" }, told.notes.map((note) => el("li", {}, prose(note)))) : "",
-      this.tasks(told), el("div", { class: "halves" }, this.stages(told), this.migrated(told)));
+      ...this.tasks(told), el("div", { class: "halves" }, this.stages(told), this.migrated(told)));
   },
 
   tasks(told) {
@@ -17,7 +17,7 @@ views.overview = {
       el("h2", {}, title, el("small", {}, tasks.length.toLocaleString("en"))),
       this.list(tasks, kind)) : "";
     if (!told.todo.length && !told.warnings.length)
-      return el("section", {}, el("h2", {}, "Left to do"), el("p", { class: "nothing" }, "Nothing."));
+      return [el("section", {}, el("h2", {}, "Left to do"), el("p", { class: "nothing" }, "Nothing."))];
     return [list(told.todo, "Left to do", "todo"), list(told.warnings, "Worth a look", "look")];
   },
 

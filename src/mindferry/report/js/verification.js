@@ -1,6 +1,7 @@
 // The module tree as a heat map: how much of its tolerance each module used, forward and gradient.
 const GROUP_TITLES = { forward: "Forward", gradient: "Gradient", parameters: "Gradient of parameters", statistics: "Running statistics", update: "Optimizer update" };
 const share = (cell) => (!cell ? -1 : !cell[2] && !(cell[0] > cell[1]) ? Infinity : cell[1] ? cell[0] / cell[1] : cell[0] ? Infinity : 0);
+const own = (module) => module[1].some((cell, at) => report.modules.columns[at].measure === "own" && share(cell) > 1);
 const worst = (module) => Math.max(...module[1].map(share), module[2] ? -1 : 1.01);
 
 // 0 to 100: a hundredth of the tolerance or less is blank, all of it is full.
@@ -37,32 +38,24 @@ views.verification = {
       told.script ? el("details", {}, el("summary", {}, "a script that shows it alone"), el("pre", {}, told.script)) : "");
   },
 
-  // One thin bar a module, in tree order; its height and colour tell the share of the tolerance.
+  // One thin bar a module, as they run; its height and colour tell the share of the tolerance.
   strip() {
-    const canvas = el("canvas", { role: "img", "aria-label": `${plural(this.modules.length, "module")} in order; ${this.modules.filter((module) => !module[2]).length} of them fail` });
-    const first = this.modules.findIndex((module) => module[3]);
-    const flag = first >= 0 ? el("span", { class: "flag", "--at": (first + 0.5) / this.modules.length }, "first divergence") : "";
-    const paint = () => {
-      const wide = canvas.clientWidth, high = canvas.clientHeight, scale = devicePixelRatio || 1;
-      if (!wide) return;
-      canvas.width = wide * scale;
-      canvas.height = high * scale;
-      const pen = canvas.getContext("2d");
-      const { color, caretColor } = getComputedStyle(canvas);
-      const each = canvas.width / this.modules.length;
-      this.modules.forEach((module, index) => {
-        const portion = worst(module);
-        pen.fillStyle = portion > 1 || !module[2] ? caretColor : color;
-        const height = Math.max(0.04, heat(Math.min(portion, 1)) / 100) * canvas.height;
-        pen.fillRect(index * each, canvas.height - height, Math.max(each - (each > 3 * scale ? scale : 0), 0.6), height);
-      });
-    };
-    new ResizeObserver(paint).observe(canvas);
-    addEventListener("themechange", paint);
-    canvas.addEventListener("click", (event) => this.choose(this.modules[Math.floor((event.offsetX / canvas.clientWidth) * this.modules.length)][0]));
-    canvas.addEventListener("mousemove", (event) => (canvas.title = this.modules[Math.floor((event.offsetX / canvas.clientWidth) * this.modules.length)]?.[0] || "the network"));
-    return el("div", { class: "strip" }, flag, canvas, el("p", { class: "legend" }, el("span", {}, "share of the tolerance used:"),
-      [0.01, 0.1, 0.5, 1].map((portion) => el("span", {}, el("i", { class: "cell", "--heat-share": `${heat(portion)}%` }), `${portion * 100} %`)), el("span", {}, el("i", { class: "cell over" }), "more: fails")));
+    const modules = this.modules.filter((module) => module[4].length).sort((a, b) => a[4][0] - b[4][0]);
+    if (!modules.length) return "";
+    const first = modules.findIndex((module) => module[3]);
+    const flag = first >= 0 ? el("span", { class: "flag", "--at": (first + 0.5) / modules.length }, "first divergence") : "";
+    const gap = modules.length > 400 ? 0 : 0.12;
+    const picture = el("svg:svg", { viewBox: `0 0 ${modules.length} 100`, preserveAspectRatio: "none", role: "img", "aria-label": `${plural(modules.length, "module")} as they run; ${modules.filter((module) => !module[2]).length} of them fail` },
+      modules.map((module, index) => {
+        const portion = worst(module), high = Math.max(4, heat(Math.min(portion, 1)));
+        return el("svg:rect", { x: index + gap / 2, y: 100 - high, width: 1 - gap, height: high, class: portion <= 1 ? "" : own(module) ? "over own" : "over" });
+      }));
+    const under = (event) => modules[Math.max(0, Math.min(modules.length - 1, Math.floor((event.offsetX / picture.clientWidth) * modules.length)))][0] || "the network";
+    picture.addEventListener("click", (event) => this.choose(under(event)));
+    picture.addEventListener("mousemove", (event) => showCard(event.target, [el("b", {}, under(event))]));
+    picture.addEventListener("mouseleave", hideCard);
+    return el("div", { class: "strip" }, flag, picture, el("p", { class: "legend" }, el("span", {}, "share of the tolerance used:"),
+      [0.01, 0.1, 0.5, 1].map((portion) => el("span", {}, el("i", { class: "cell", "--heat-share": `${heat(portion)}%` }), `${portion * 100} %`)), el("span", {}, el("i", { class: "cell over own" }), "more, by itself"), el("span", {}, el("i", { class: "cell over inherited" }), "more, inherited")));
   },
 
   explain() {
@@ -86,7 +79,7 @@ views.verification = {
       label: "modules", items: this.modules, head, columns: [{ title: "module" }, ...columns.map(() => ({ title: "", class: "heat" }))],
       text: (module) => module[0] || "the network", mark: (module) => (module[3] ? "culprit" : module[2] ? "" : "failed"),
       row: (module) => [el("th", { scope: "row", class: "module", "--depth": this.flat || !module[0] ? 0 : module[0].split(".").length }, this.name(module)),
-        ...module[1].map((cell) => this.cell(cell))],
+        ...module[1].map((cell, at) => this.cell(cell, columns[at]))],
       open: (module) => this.detail(module),
     });
     const order = el("select", { "aria-label": "order", onchange: () => this.sort(order.value) },
@@ -103,10 +96,10 @@ views.verification = {
     return [this.flat || this.rows?.query ? el("span", { class: "faint" }, module[0].slice(0, cut)) : "", module[0].slice(cut), module[3] ? badge("bad", module[0] === report.verification.first_divergence ? "first divergence" : "wrong by itself") : ""];
   },
 
-  cell(cell) {
+  cell(cell, column) {
     if (!cell) return el("td", { class: "heat" });
     const portion = share(cell);
-    return el("td", { class: `heat cell ${portion > 1 ? "over" : ""}`, "--heat-share": `${heat(portion)}%`, title: `${number(cell[0])} of ${number(cell[1])} allowed` }, cell[0] === 0 ? el("span", { class: "faint" }, "0") : number(cell[0]));
+    return el("td", { class: `heat cell ${portion > 1 ? `over ${column.measure}` : ""}`, "--heat-share": `${heat(portion)}%`, title: `${number(cell[0])} of ${number(cell[1])} allowed` }, cell[0] === 0 ? el("span", { class: "faint" }, "0") : number(cell[0]));
   },
 
   sort(order) {

@@ -8,7 +8,7 @@ views.weights = {
       el("h2", {}, "Weights"), el("p", { class: "summary" }, `${plural(told.parameters.length, "parameter")} with ${plural(told.total, "value")} carried from `,
         el("code", {}, told.source), " to ", el("code", {}, told.output), ". ",
         faults.length ? el("b", { class: "bad" }, `${faults.length} found no place. `) : "Every one found its place. ",
-        told.note ? [told.note, "."] : told.differing ? `${plural(told.differing, "parameter")} with other statistics on the two sides.` : "Lowest, highest, mean and deviation are the same on both sides, one by one."),
+        told.note ? [told.note[0].toUpperCase(), told.note.slice(1), "."] : told.differing ? `${plural(told.differing, "parameter")} with other statistics on the two sides.` : "Lowest, highest, mean and deviation are the same on both sides, one by one."),
       this.unmatched(told), this.matched(told)));
   },
 

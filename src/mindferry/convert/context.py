@@ -71,8 +71,8 @@ class Context:
     def stores(self, name: str) -> list[ast.Name]:
         """Every place in the file where the name is bound or deleted as a variable."""
         if not self._stores:
-            for node in self.source.nodes:
-                if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            for node in self.source.of(ast.Name):
+                if not isinstance(node.ctx, ast.Load):
                     self._stores.setdefault(node.id, []).append(node)
         return self._stores.get(name, [])
 

@@ -234,15 +234,11 @@ def _home(qual: str) -> str | None:
 def _import_statements(source: Source) -> list[tuple[ast.Import | ast.ImportFrom, bool, bool]]:
     """(statement, is at module level, is alone in its block), in source order."""
     found: list[tuple[ast.Import | ast.ImportFrom, bool, bool]] = []
-    for parent in source.nodes:
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(parent, name, None)
-            if isinstance(block, list):
-                imports = [each for each in block if isinstance(each, ast.Import | ast.ImportFrom)]
-                found += [
-                    (each, parent is source.tree, len(block) == len(imports) and each is imports[-1] and parent is not source.tree)
-                    for each in imports
-                ]
+    for node in (*source.of(ast.Import), *source.of(ast.ImportFrom)):
+        parent = source.parents[node]
+        block = next(block for name in ("body", "orelse", "finalbody") if node in (block := getattr(parent, name, ())))
+        is_last = node is block[-1] and all(isinstance(each, ast.Import | ast.ImportFrom) for each in block)
+        found.append((node, parent is source.tree, is_last and parent is not source.tree))
     return sorted(found, key=lambda each: (each[0].lineno, each[0].col_offset))
 
 
@@ -267,18 +263,13 @@ def _natural(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str | None:
 
 def _bound_names(reading: Reading) -> set[str]:
     """Every name that the file binds anywhere, torch's own import aliases excepted."""
-    names: set[str] = set()
-    for node in reading.source.nodes:
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            names.add(node.id)
-        elif isinstance(node, ast.arg):
-            names.add(node.arg)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(node.name)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            for alias in node.names:
-                if _imported(node, alias, reading).partition(".")[0] not in FRAMEWORKS:
-                    names.add((alias.asname or alias.name).partition(".")[0])
+    of = reading.source.of
+    names = {node.id for node in of(ast.Name) if not isinstance(node.ctx, ast.Load)} | {node.arg for node in of(ast.arg)}
+    names |= {node.name for node in (*of(ast.FunctionDef), *of(ast.AsyncFunctionDef), *of(ast.ClassDef))}
+    for node in (*of(ast.Import), *of(ast.ImportFrom)):
+        for alias in node.names:
+            if _imported(node, alias, reading).partition(".")[0] not in FRAMEWORKS:
+                names.add((alias.asname or alias.name).partition(".")[0])
     return names
 
 

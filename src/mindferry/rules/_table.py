@@ -51,6 +51,7 @@ class Table:
         return canonical(name) in self._modules
 
 
+@functools.cache
 def canonical(api: str) -> str:
     """One name for APIs that torch exports in several places."""
     for alias, home in ALIASES:

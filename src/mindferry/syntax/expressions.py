@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable
+from typing import Any
 
 from .networks import SHARED, is_mode_call, is_named_like_network
 from .networks import UNMISTAKABLE as OF_NETWORKS
@@ -63,16 +64,13 @@ class Expressions:
         self.is_api = is_api
         self.is_torch_file = False  # a method that only tensors have tells a tensor, though not in a file that has none
         self.types: dict[ast.AST, Type] = {}
-        self._visitors: dict[type, Callable[[ast.AST, Scope], Type]] = {
-            getattr(ast, name[1:]): getattr(self, name) for name in dir(self) if name[1:2].isupper()
-        }
 
     def visit(self, node: ast.AST | None, scope: Scope) -> Type:
         if node is None:
             return NONE
-        visitor = self._visitors.get(type(node))
+        visitor = _VISITORS.get(type(node))
         if visitor is not None:
-            kind = visitor(node, scope)
+            kind = visitor(self, node, scope)
         else:
             for child in ast.iter_child_nodes(node):
                 self.visit(child, scope)
@@ -489,3 +487,9 @@ class Expressions:
         if qual.startswith("builtins."):
             return _ANNOTATIONS.get(qual[9:], Type(qual[9:]) if qual[9:] in ("list", "tuple", "dict", "set") else UNKNOWN)
         return instance(qual) if qual in self.symbols.classes or qual.startswith("torch.") else UNKNOWN
+
+
+# By class, not by instance: bound methods in an instance are a cycle, which only the garbage collector would free.
+_VISITORS: dict[type, Callable[[Expressions, Any, Scope], Type]] = {
+    getattr(ast, name[1:]): method for name, method in vars(Expressions).items() if name[1:2].isupper()
+}

@@ -14,15 +14,10 @@ if TYPE_CHECKING:
 _PREFIX = re.compile(rb"([A-Za-z]{0,3})(\"\"\"|'''|\"|')")
 
 
-def relocate(source: Source) -> bool:
-    """Give the nodes inside each f-string their true positions; where that fails they stay untouched. True if any moved."""
-    if sys.version_info >= (3, 12):
-        return False
-    found = [node for node in source.nodes if isinstance(node, ast.JoinedStr) and _holds_more_than_names(node)]
-    for node in found:
-        if not getattr(node, "_part", False):
-            _relocate_one(node, source)
-    return bool(found)
+def relocate(node: ast.JoinedStr, source: Source) -> None:
+    """Give the nodes inside an f-string their true positions; where that fails they stay untouched."""
+    if sys.version_info < (3, 12) and _holds_more_than_names(node) and not getattr(node, "_part", False):
+        _relocate_one(node, source)
 
 
 def _holds_more_than_names(node: ast.JoinedStr) -> bool:

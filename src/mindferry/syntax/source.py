@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import bisect
+import functools
 import io
 import re
 import tokenize
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any, TypeVar
 
 from ..errors import MindferryError
 from .fstrings import relocate
@@ -17,7 +19,9 @@ _LINE_ENDS = re.compile(rb"\r\n|\r|\n")
 _TRIVIA = re.compile(rb"(?:[ \t\f\r\n]|\\\r?\n|#[^\r\n]*)*")
 
 
-_CONTEXTS = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)  # shared between nodes
+_SHARED = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)  # one object for many nodes
+_NO_NODES = frozenset({str, int, float, complex, bool, bytes, type(None), type(...), *(kind for base in _SHARED for kind in base.__subclasses__())})
+N = TypeVar("N", bound=ast.AST)
 
 
 class Unreadable(MindferryError):
@@ -48,25 +52,44 @@ class Source:
             raise Unreadable(f"cannot be parsed: {error or type(error).__name__}") from None
         self.nodes: list[ast.AST] = [self.tree]  # every node, each after its parent
         self.parents: dict[ast.AST, ast.AST] = {}
+        self._by_kind: dict[type, list[Any]] = {}
         self._list_nodes()
-        if relocate(self):
-            self.nodes[:], self.parents = [self.tree], {}
-            self._list_nodes()
 
     def _list_nodes(self) -> None:
         """Walk once: passes and rules look at all nodes many times."""
         nodes, parents = self.nodes, self.parents
         for node in nodes:  # grows while it is read
+            if type(node) is ast.JoinedStr:
+                relocate(node, self)
             for value in node.__dict__.values():
-                if isinstance(value, ast.AST):
-                    if not isinstance(value, _CONTEXTS):
-                        nodes.append(value)
-                        parents[value] = node
-                elif isinstance(value, list):
+                kind = type(value)
+                if kind is list:
                     for item in value:
                         if isinstance(item, ast.AST):
                             nodes.append(item)
                             parents[item] = node
+                elif kind not in _NO_NODES and isinstance(value, ast.AST):
+                    nodes.append(value)
+                    parents[value] = node
+
+    def of(self, kind: type[N]) -> list[N]:
+        """All nodes of one kind, each after its parent."""
+        if not self._by_kind:
+            for node in self.nodes:
+                self._by_kind.setdefault(type(node), []).append(node)
+        return self._by_kind.get(kind, [])
+
+    @functools.cached_property
+    def lines_inside_strings(self) -> frozenset[int]:
+        """Lines that begin inside a multi-line string."""
+        inside: set[int] = set()
+        try:
+            for token in tokenize.generate_tokens(io.StringIO(self.data.decode("utf-8")).readline):
+                if token.type == tokenize.STRING and token.end[0] > token.start[0]:
+                    inside |= set(range(token.start[0] + 1, token.end[0] + 1))
+        except (tokenize.TokenError, IndentationError):
+            pass
+        return frozenset(inside)
 
     def offset(self, line: int, column: int) -> int:
         return self._starts[line - 1] + column
@@ -196,11 +219,21 @@ class Edits:
 
     def replace(self, start: int, end: int, text: str) -> None:
         """Replace a span together with every edit inside it; what lies inside an earlier, larger replacement is gone already."""
-        if any(edit.start <= start and end <= edit.end and edit.end - edit.start > end - start for edit in self._edits):
+        low, high = bisect.bisect_left(self._edits, start, key=_start), bisect.bisect_right(self._edits, end, key=_start)
+        if self._is_covered(start, end, bisect.bisect_right(self._edits, start, low, key=_start)):
             return
         self._count += 1
-        self._edits = [edit for edit in self._edits if not _inside(edit, start, end)]
+        self._edits[low:high] = [edit for edit in self._edits[low:high] if not _inside(edit, start, end)]
         self._add(_Edit(start, end, text, (1, 0)))
+
+    def _is_covered(self, start: int, end: int, index: int) -> bool:
+        """Whether a larger replacement holds the span. Replacements don't overlap, so it is the last one that starts before."""
+        while index > 0:
+            edit = self._edits[index - 1]
+            if edit.end > edit.start:
+                return end <= edit.end and edit.end - edit.start > end - start
+            index -= 1
+        return False
 
     def replace_node(self, node: ast.AST, text: str) -> None:
         self.replace(self.source.start(node), self.source.end(node), text)
@@ -210,11 +243,9 @@ class Edits:
         return self.span(self.source.start(node), self.source.end(node))
 
     def span(self, start: int, end: int) -> str:
-        low = bisect.bisect_left(self._edits, start, key=lambda edit: edit.start)
+        low, high = bisect.bisect_left(self._edits, start, key=_start), bisect.bisect_right(self._edits, end, key=_start)
         pieces, position = [], start
-        for edit in self._edits[low:]:
-            if edit.start > end:
-                break
+        for edit in self._edits[low:high]:
             if not _inside(edit, start, end):
                 continue
             pieces += [self.source.data[position : edit.start].decode("utf-8"), edit.text]
@@ -226,6 +257,10 @@ class Edits:
 
     def _add(self, edit: _Edit) -> None:
         bisect.insort(self._edits, edit, key=lambda each: (each.start, each.order, each.end))
+
+
+def _start(edit: _Edit) -> int:
+    return edit.start
 
 
 def _inside(edit: _Edit, start: int, end: int) -> bool:

@@ -13,8 +13,8 @@ _TORCH_FILE = re.compile(rb"\.(?:pth\.tar|pth|pt)(?=[\"'])")
 def prepare(context: Context) -> None:
     if b"torch" not in context.source.data:
         return
-    for node in context.source.nodes:
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.endswith((".pth", ".pt", ".pth.tar")):
+    for node in context.source.of(ast.Constant):
+        if isinstance(node.value, str) and node.value.endswith((".pth", ".pt", ".pth.tar")):
             source = context.source
             start, end = source.start(node), source.end(node)
             new = _TORCH_FILE.sub(b".ckpt", source.data[start:end])

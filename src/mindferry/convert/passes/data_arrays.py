@@ -20,13 +20,13 @@ NEUTRAL = ("torch.utils.data.", "torchvision.")  # what these give are arrays al
 
 def prepare(context: Context) -> None:
     inside: set[ast.AST] = set()
-    for node in context.source.nodes:
+    for node in (*context.source.of(ast.ClassDef), *context.source.of(ast.FunctionDef)):
         if (isinstance(node, ast.ClassDef) and _is_dataset(context, node)) or _is_collate(context, node):
             zone = [node, *_helpers(context, node)]
             _convert(context, zone)
             inside.update(each for root in zone for each in ast.walk(root))
-    for node in context.source.nodes:
-        if isinstance(node, ast.Call) and node not in inside and _is_image_made_array(context, node):
+    for node in context.source.of(ast.Call):
+        if node not in inside and _is_image_made_array(context, node):
             context.instead[node] = AS_TENSOR
             context.reading.types[node] = TENSOR
 
@@ -60,9 +60,9 @@ def _is_dataset(context: Context, node: ast.ClassDef) -> bool:
     return base.startswith(DATASETS)
 
 
-def _is_collate(context: Context, node: ast.AST) -> bool:
+def _is_collate(context: Context, node: ast.FunctionDef | ast.ClassDef) -> bool:
     """A function or class called …collate…, outside of a dataset: what a loader calls with a list of samples."""
-    if not isinstance(node, ast.FunctionDef | ast.ClassDef) or "collate" not in node.name.lower():
+    if "collate" not in node.name.lower():
         return False
     owner = context.enclosing(node, ast.ClassDef)
     return owner is None or not (isinstance(owner, ast.ClassDef) and _is_dataset(context, owner))
@@ -73,8 +73,8 @@ def _helpers(context: Context, root: ast.AST) -> list[ast.AST]:
     functions = {each.name: each for each in context.source.tree.body if isinstance(each, ast.FunctionDef) and each is not root}
     inside = {id(node) for node in ast.walk(root)}
     used: dict[str, list[bool]] = {}
-    for node in context.source.nodes:
-        if isinstance(node, ast.Name) and node.id in functions:
+    for node in context.source.of(ast.Name):
+        if node.id in functions:
             used.setdefault(node.id, []).append(id(node) in inside)
     return [functions[name] for name, places in used.items() if all(places)]
 

@@ -25,13 +25,12 @@ ARRAY_TO_ARRAY = PIL_TO_PIL | frozenset("Normalize RandomErasing ConvertImageDty
 
 
 def prepare(context: Context) -> None:
-    for node in context.source.nodes:
-        if isinstance(node, ast.Call):
-            api = context.api(node.func)
-            if _transform(api) == "Compose":
-                _note_images(context, node)
-            elif context.rules.get(api) is not None and context.rules.get(api) is context.rules.get("torch.utils.data.DataLoader"):
-                _note_columns(context, node)
+    for node in context.source.of(ast.Call):
+        api = context.api(node.func)
+        if _transform(api) == "Compose":
+            _note_images(context, node)
+        elif api and context.rules.get(api) is not None and context.rules.get(api) is context.rules.get("torch.utils.data.DataLoader"):
+            _note_columns(context, node)
 
 
 def finish(context: Context) -> None:

@@ -16,10 +16,11 @@ def prepare(context: Context) -> None:
 
 
 def finish(context: Context) -> None:
-    for node in context.source.nodes:
+    for field in context.source.of(ast.FormattedValue):
+        if isinstance(field.format_spec, ast.JoinedStr) and is_located(field.value):
+            _take_number(context, field.value)
+    for node in context.source.of(ast.Call):
         match node:
-            case ast.FormattedValue(value=value, format_spec=ast.JoinedStr()) if is_located(value):
-                _take_number(context, value)
             case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format")):
                 for each in _with_format(text, node):
                     _take_number(context, each)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import io
-import tokenize
 
 from ..context import Context
 from ..imports import delete_statement
@@ -14,7 +12,7 @@ NAMES = {"torch.no_grad", "torch.inference_mode", "torch.set_grad_enabled", "tor
 
 
 def prepare(context: Context) -> None:
-    for node in context.source.nodes:
+    for node in _candidates(context):
         if isinstance(node, ast.With) and _is_all_off(node, context):
             context.handled |= {each for item in node.items for each in ast.walk(item)}
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -39,8 +37,13 @@ def _casts(item: ast.withitem, context: Context) -> bool:
     return context.api(function) in CASTS
 
 
+def _candidates(context: Context) -> list[ast.stmt]:
+    of = context.source.of
+    return [*of(ast.With), *of(ast.FunctionDef), *of(ast.AsyncFunctionDef), *of(ast.Expr)]
+
+
 def finish(context: Context) -> None:
-    for node in context.source.nodes:
+    for node in _candidates(context):
         if isinstance(node, ast.With) and _is_all_off(node, context):
             _unwrap(context, node)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -68,7 +71,7 @@ def _unwrap(context: Context, node: ast.With) -> None:
     else:
         context.edits.replace(source.line_start(source.start(node)), line_end, "")
     last_line = _last_line(node)
-    in_strings = _lines_inside_strings(source.data.decode("utf-8"))
+    in_strings = source.lines_inside_strings
     surplus = len(inner) - len(outer)
     for line in range(source.position(line_end)[0], last_line + 1):
         start = source.offset(line, 0)
@@ -87,18 +90,6 @@ def _unwrap(context: Context, node: ast.With) -> None:
 
 def _last_line(node: ast.With) -> int:
     return node.end_lineno or node.lineno
-
-
-def _lines_inside_strings(text: str) -> set[int]:
-    """Lines that begin inside a multi-line string."""
-    inside: set[int] = set()
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type == tokenize.STRING and token.end[0] > token.start[0]:
-                inside |= set(range(token.start[0] + 1, token.end[0] + 1))
-    except (tokenize.TokenError, IndentationError):
-        pass
-    return inside
 
 
 def _stop_gradients(context: Context, node: ast.With, indent: str) -> None:

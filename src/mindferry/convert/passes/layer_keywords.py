@@ -10,8 +10,8 @@ ORDERS = (("input", "target"), ("input1", "input2", "target"), ("x1", "x2"))  # 
 
 
 def prepare(context: Context) -> None:
-    for node in context.source.nodes:
-        if isinstance(node, ast.Call) and node.keywords and not node.args and _is_torch_layer(node.func, context):
+    for node in context.source.of(ast.Call):
+        if node.keywords and not node.args and _is_torch_layer(node.func, context):
             names = [keyword.arg for keyword in node.keywords]
             order = next((each for each in ORDERS if names[0] == each[0]), ())
             for keyword, name in zip(node.keywords, order, strict=False):

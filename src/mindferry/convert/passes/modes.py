@@ -15,10 +15,9 @@ def finish(context: Context) -> None:
     symbols = context.reading.symbols
     if symbols.sets_mode or "backward" not in symbols.mentioned:
         return
-    for node in context.source.nodes:
+    for node in context.source.of(ast.Assign):
         if (
-            isinstance(node, ast.Assign)
-            and len(node.targets) == 1
+            len(node.targets) == 1
             and isinstance(node.targets[0], ast.Name)
             and _makes_network(context, node)
         ):

@@ -8,7 +8,7 @@ from ..context import Context
 
 
 def prepare(context: Context) -> None:
-    for node in context.source.nodes:
+    for node in context.source.of(ast.For):
         match node:
             case ast.For(
                 target=ast.Name() as target, iter=ast.Call(func=ast.Attribute(attr="modules") as method, args=[], keywords=[]) as call

@@ -13,8 +13,8 @@ def prepare(context: Context) -> None:
 
 
 def finish(context: Context) -> None:
-    for node in context.source.nodes:
-        if isinstance(node, ast.Assign | ast.Expr) and _is_idle(context, node):
+    for node in (*context.source.of(ast.Assign), *context.source.of(ast.Expr)):
+        if _is_idle(context, node):
             if len(context.block_of(node)) == 1:
                 context.edits.replace_node(node, "pass")
             else:

@@ -12,7 +12,7 @@ NOT_NETWORKS = ("train", "fit", "run", "learn")  # a trainer's, runner's or lear
 def prepare(context: Context) -> None:
     if b"torch" not in context.source.data:
         return
-    for node in context.source.nodes:
+    for node in context.source.of(ast.Expr):
         match node:
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr="train" | "eval" as name) as method, args=[], keywords=[])):
                 if context.reading.type(owner).kind == "unknown" and context.reading.type(method).kind == "unknown":

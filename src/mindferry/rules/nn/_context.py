@@ -14,9 +14,8 @@ def slices_a(call: Call, api: str) -> bool:
     """Whether the file slices something that is an `api`, such as `self.blocks[1:]`."""
     reading = call.reading
     return any(
-        isinstance(node, ast.Subscript)
-        and isinstance(node.slice, ast.Slice)
+        isinstance(node.slice, ast.Slice)
         and reading.type(node.value).kind == "instance"
         and reading.symbols.torch_base(reading.type(node.value).qual) == api
-        for node in reading.source.nodes
+        for node in reading.source.of(ast.Subscript)
     )

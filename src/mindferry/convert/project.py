@@ -18,6 +18,7 @@ from ..syntax.symbols import Symbols
 from .engine import convert_file
 from .helpers_module import render
 from .imports import COMPAT_MODULE
+from .launch_files import README, SCRIPT, entry_of, is_distributed, launch_script, readme
 from .requirements import is_requirements, rewrite_requirements
 
 
@@ -33,7 +34,8 @@ class Written:
 def convert_project(path: Path, output: Path, *, check: bool = False, advance: Advance | None = None) -> ProjectConversion:
     """Convert a file or a folder into `output`. With `check` nothing is written."""
     path = Path(path)
-    layout = find_files(path, read_config(path).convert.exclude, output)
+    config = read_config(path)
+    layout = find_files(path, config.convert.exclude, output)
     previous = None if check else previous_conversion(path, output)
     symbols = read_symbols(layout)
     if not uses_torch(layout):
@@ -43,7 +45,7 @@ def convert_project(path: Path, output: Path, *, check: bool = False, advance: A
         written.append(_convert_one(file, layout, symbols))
         if advance:
             advance(file.relative)
-    helpers = _helpers(layout, written)
+    helpers = [*_helpers(layout, written), *_launch_files(written, config.train.script)]
     result = ProjectConversion(str(path.resolve()), str(output.resolve()), tuple(each.record for each in (*written, *helpers)),
                                tuple(sorted(set().union(*(each.compat for each in written)))), _parameter_names())  # fmt: skip
     if not check:
@@ -122,6 +124,18 @@ def _helpers(layout: Layout, written: list[Written]) -> list[Written]:
         data = render(names).encode("utf-8")
         result.append(Written(FileConversion(relative, "helpers", _digest(data)), data, names))
     return result
+
+
+def _launch_files(written: list[Written], script: str) -> list[Written]:
+    """The launch script of a distributed project, and its README with lines about it."""
+    texts = {each.record.path: each.data or b"" for each in written}
+    records = [each.record for each in written]
+    if not is_distributed(records) or SCRIPT in texts:
+        return []
+    entry = entry_of(records, texts, script)
+    files = {SCRIPT: launch_script(entry), README: readme(texts.get(README, b""), entry)}
+    written[:] = [each for each in written if each.record.path != README]
+    return [Written(FileConversion(path, "launch", _digest(data)), data, set()) for path, data in files.items()]
 
 
 def previous_conversion(path: Path, output: Path) -> ProjectConversion | None:

@@ -18,6 +18,7 @@ from ..context import Context
 from .bindings import CERTAIN_VIEWS, Names
 
 MARKS_ONLY = frozenset({"requires_grad_", "share_memory_"})  # the numbers stay
+COLLECTIVES = frozenset({"all_reduce", "broadcast", "reduce"})  # of torch.distributed: the result goes into the first argument
 PLAIN_TYPES = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Call)
 
 
@@ -75,6 +76,8 @@ def _changed(context: Context, node: ast.AST) -> ast.expr | None:
     """What the node changes in place, if it is a tensor."""
     if isinstance(node, ast.Call):
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        if name in COLLECTIVES:
+            return _tensor_of(node) if context.api(node.func) == f"torch.distributed.{name}" else None
         if not name.endswith("_") and not _is_true(node, "inplace"):
             return None
         api, receiver = api_of(node.func, context.reading, context.rules)
@@ -90,6 +93,10 @@ def _changed(context: Context, node: ast.AST) -> ast.expr | None:
         if isinstance(target, ast.Subscript) or (isinstance(target, ast.Attribute) and target.attr == "data"):
             return target.value if context.reading.type(target.value).is_tensor or _is_parameter(target.value) else None
     return None
+
+
+def _tensor_of(call: ast.Call) -> ast.expr | None:
+    return call.args[0] if call.args else next((key.value for key in call.keywords if key.arg == "tensor"), None)
 
 
 def _is_true(node: ast.Call, name: str) -> bool:
@@ -425,6 +432,8 @@ def _unwrap(context: Context, call: ast.Call) -> None:
 def _is_left(context: Context, call: ast.Call) -> bool:
     """No rule converted the call; a finding says so."""
     method = context.source.text(call.func).rpartition(".")[2]
+    if method in COLLECTIVES:
+        return context.edits.text(call) == context.source.text(call)
     return method.endswith("_") and f"{method}(" in context.edits.text(call)
 
 

@@ -43,6 +43,18 @@ def destroy_process_group(call: Call) -> None:
     call.replace(f"{call.name('mindspore.communication.release')}()")
 
 
+@rule("torch.distributed.get_backend", args="group", cases=[
+    Case("torch.distributed.get_backend()", "communication.GlobalComm.BACKEND", runs=False, why=WHY),
+])  # fmt: skip
+def get_backend(call: Call) -> None:
+    call.replace(call.name("mindspore.communication.GlobalComm.BACKEND"))
+
+
+@rule("torch.distributed.is_nccl_available", cases=[Case("torch.distributed.is_nccl_available()", "False", runs=False, why=WHY)])
+def is_nccl_available(call: Call) -> None:
+    call.replace("False")
+
+
 @rule("torch.distributed.is_available", cases=[Case("torch.distributed.is_available()", "True", runs=False, why=WHY)])
 def is_available(call: Call) -> None:
     call.replace("True")
@@ -53,9 +65,3 @@ rule("torch.distributed.is_initialized", to="compat.is_communicating", like="com
 ])  # fmt: skip
 rule("torch.distributed.barrier", to="compat.wait_for_all", args="group async_op device_ids", drop="async_op device_ids", like="compat.wait_for_all",
      only={"group": "None"}, cases=[Case("torch.distributed.barrier()", "ms_compat.wait_for_all()", runs=False, why=WHY)])  # fmt: skip
-rule(
-    "torch.distributed.all_reduce",
-    missing="it changes its argument in place, which MindSpore's collectives don't",
-    strategy="equivalent",
-    advice="`x = mindspore.ops.AllReduce()(x)`; on CPU only sums of float32 and float16 are supported",
-)

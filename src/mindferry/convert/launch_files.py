@@ -1,0 +1,59 @@
+"""A project that trains over several processes gets a launch script with msrun's plain line, and README lines about it."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from ..artifacts import FileConversion
+
+SCRIPT = "run_distributed.sh"
+README = "README.md"
+STARTS = frozenset({"torch.distributed.init_process_group", "torch.nn.parallel.DistributedDataParallel", "torch.multiprocessing.spawn"})
+
+SHELL = """#!/bin/sh
+# Trains with several processes on this machine: sh run_distributed.sh 2 [arguments of {entry}]
+# Each rank's output is in msrun_log/worker_RANK.log.
+workers=${{1:-2}}
+[ $# -gt 0 ] && shift
+exec msrun --worker_num="$workers" --local_worker_num="$workers" --master_addr=127.0.0.1 --master_port=8118 --log_dir=msrun_log --join=True {entry} "$@"
+"""
+
+LINES = """
+## Several processes
+
+`msrun`, which comes with MindSpore, starts the processes and tells each its rank; torchrun is no longer used.
+
+    sh run_distributed.sh 2        two processes on this machine
+
+The same by hand, here with two machines of four devices each, on the first one (on the second `--node_rank=1`):
+
+    msrun --worker_num=8 --local_worker_num=4 --master_addr=ADDRESS --master_port=8118 --node_rank=0 --log_dir=msrun_log --join=True {entry}
+
+One process alone: `python {entry}`.
+"""
+
+
+def is_distributed(files: list[FileConversion]) -> bool:
+    return any(rewrite.rule in STARTS for file in files for rewrite in file.rewrites)
+
+
+def entry_of(files: list[FileConversion], texts: dict[str, bytes], preferred: str) -> str:
+    """The script to launch: the one that mindferry.toml names, or one with `__main__` that joins the group."""
+    scripts = [file for file in files if b"__main__" in texts.get(file.path, b"") and file.path.endswith(".py")]
+    joining = [file for file in scripts or files if any(rewrite.rule in STARTS for rewrite in file.rewrites)]
+    found = sorted((file.path for file in joining or scripts), key=lambda path: (path.count("/"), path))
+    return preferred or found[0]
+
+
+def launch_script(entry: str) -> bytes:
+    return SHELL.format(entry=_shell(entry)).encode("utf-8")
+
+
+def readme(existing: bytes, entry: str) -> bytes:
+    """The project's README with a section more."""
+    text = LINES.format(entry=entry)
+    return (existing.rstrip() + b"\n" if existing.strip() else f"# {PurePosixPath(entry).stem}\n".encode()) + text.encode("utf-8")
+
+
+def _shell(path: str) -> str:
+    return path if all(each.isalnum() or each in "/._-" for each in path) else "'" + path.replace("'", "'\\''") + "'"

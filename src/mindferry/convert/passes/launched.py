@@ -1,0 +1,86 @@
+"""What torchrun tells its processes by environment and by --local_rank: msrun has other names, and a scheduler that runs the script too.
+
+The scheduler has RANK_ID and RANK_SIZE, but no DEVICE_ID, before it joins; so RANK_ID answers whether a script was launched.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from ..context import Context
+
+NAMES = {
+    "RANK": "RANK_ID",
+    "WORLD_SIZE": "RANK_SIZE",
+    "LOCAL_RANK": "DEVICE_ID",
+    "MASTER_ADDR": "MS_SCHED_HOST",
+    "MASTER_PORT": "MS_SCHED_PORT",
+}
+LAUNCHED = "RANK_ID"
+FLAGS = {"--local_rank", "--local-rank"}
+
+
+def prepare(context: Context) -> None:
+    if b"distributed" not in context.source.data and b"multiprocessing" not in context.source.data:
+        return
+    for node in context.source.nodes:
+        if isinstance(node, ast.Constant) and node.value in NAMES:
+            _rename(context, node)
+        elif isinstance(node, ast.Constant) and node.value in FLAGS and _is_option(context, node):
+            context.find(node, "MF250", "msrun gives no --local_rank: the default stays, and each process may take itself for the only one",
+                         "read the rank from mindspore.communication.get_rank() after init()", severity="warning")  # fmt: skip
+
+
+def finish(context: Context) -> None:
+    pass
+
+
+def _is_option(context: Context, node: ast.Constant) -> bool:
+    parent = context.parents.get(node)
+    return isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.func.attr == "add_argument"
+
+
+def _rename(context: Context, node: ast.Constant) -> None:
+    parent = context.parents[node]
+    name = NAMES[node.value]  # type: ignore[index]
+    is_local = node.value == "LOCAL_RANK"
+    text = ""
+    match parent:
+        case ast.Compare(ops=[ast.In() | ast.NotIn()], left=left, comparators=[mapping]) if left is node and _is_environment(mapping):
+            place: ast.AST = node
+            text = _quoted(context, node, LAUNCHED if is_local else name)
+        case ast.Subscript(value=mapping, ctx=ast.Load()) if _is_environment(mapping):
+            place = parent
+            fallback = f".get({_quoted(context, node, name)}, '0')"
+            text = context.source.text(mapping) + (fallback if is_local else f"[{_quoted(context, node, name)}]")
+        case ast.Call(func=function, args=[first, *rest]) if first is node and not parent.keywords and _reads_environment(function):
+            place = parent
+            default = f", {context.source.text(rest[0])}" if rest else ""
+            called = context.source.text(function)
+            inner = f"{called}({_quoted(context, node, LAUNCHED)}{default})"
+            text = f"{called}({_quoted(context, node, name)}, {inner})" if is_local else f"{called}({_quoted(context, node, name)}{default})"
+    if text:
+        before = context.source.text(place)
+        context.edits.replace_node(place, text)
+        context.rewritten(place, "environment", before, text)
+
+
+def _quoted(context: Context, node: ast.Constant, name: str) -> str:
+    quote = context.source.text(node)[-1]
+    return f"{quote}{name}{quote}"
+
+
+def _is_environment(node: ast.expr) -> bool:
+    match node:
+        case ast.Attribute(value=ast.Name(id="os"), attr="environ") | ast.Name(id="environ"):
+            return True
+    return False
+
+
+def _reads_environment(node: ast.expr) -> bool:
+    match node:
+        case ast.Attribute(value=mapping, attr="get") if _is_environment(mapping):
+            return True
+        case ast.Attribute(value=ast.Name(id="os"), attr="getenv") | ast.Name(id="getenv"):
+            return True
+    return False

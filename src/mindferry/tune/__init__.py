@@ -1,0 +1,1 @@
+"""Where a training step goes, what to change, and what each change does: measured before and after."""

@@ -1,0 +1,252 @@
+"""The MindSpore side, in its worker: the script runs as it is, under clocks, then under MindSpore's own profiler."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import os
+import sys
+from typing import Any
+
+from ..errors import MindferryError
+from ..train.script import EnoughSteps, run_script
+from ..verify.backends.worker import Link
+from .clock import OBSERVED, PROFILED, Clock, Plan, now
+from .feeding import Feeding
+from .graphs import Graphs
+from .layers import Layers
+from .model_steps import call_step, train_cell
+from .summary import summarize
+from .syncs import Syncs
+
+
+def measure(payload: dict[str, Any], link: Link) -> dict[str, Any]:
+    """Run payload["script"] (or a model) through the stages of payload["plan"]; returns a Profile and what goes with it."""
+    assert link.project is not None
+    sys.modules["torch"] = None  # type: ignore[assignment]  # the conversion has to run where there is none
+    for name, value in payload["environment"].items():  # before the first convolution reads it
+        os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
+    watch = Watch(payload, link)
+    watch.install([importlib.import_module(name) for name in payload["helpers"]])
+    if payload["model"]:
+        until_enough(lambda: train_cell(payload["model"], payload["inputs"]))
+    elif payload["step"]:
+        until_enough(lambda: call_step(payload["step"], lambda: len(watch.clock.steps)))
+    else:
+        run_script(link.project, payload["script"], payload["args"])
+    if not watch.clock.steps:
+        raise MindferryError(f"{payload['script']} made no training step; check [train] script and args in mindferry.toml, or --args")
+    watch.end_profile()
+    return summarize(watch, payload)
+
+
+def until_enough(call: Any) -> None:
+    with contextlib.suppress(EnoughSteps):
+        call()
+
+
+class Watch:
+    """What is wrapped while the script runs, and what was seen."""
+
+    def __init__(self, payload: dict[str, Any], link: Link) -> None:
+        assert link.project is not None
+        self.link = link
+        self.clock = Clock(Plan(**payload["plan"]), link.project)
+        self.graphs, self.syncs = Graphs(self.clock), Syncs(self.clock)
+        self.feeding, self.layers = Feeding(self.clock), Layers(self.clock)
+        self.losses: list[Any] = []  # tensors: reading them now would make the host wait
+        self.pending: Any = None
+        self.has_optimizer = self.is_profiling = False
+        self.nesting = 0
+        self.parameters = 0
+        self.profiler: Any = None
+        self.output = link.scratch / "profile"
+
+    def install(self, helpers: list[Any]) -> None:
+        import mindspore as ms
+
+        set_blocking(False)  # the worker turned it on; what is measured is the script as it runs by itself
+        seed()
+        self.graphs.install()
+        self.graphs.wait, self.graphs.on_step = self.wait, self.after_graph_step
+        self.syncs.install(ms.Tensor)
+        self.feeding.install(helpers)
+        self._watch_cells()
+        self._watch_gradients()
+        for helper in helpers:
+            self._watch_closures(helper)
+
+    def _watch_cells(self) -> None:
+        from mindspore import nn
+
+        start, original, watch = nn.Cell.__init__, nn.Cell.__call__, self
+
+        def begin(cell: Any, *args: Any, **kwargs: Any) -> None:
+            start(cell, *args, **kwargs)
+            watch.has_optimizer |= is_optimizer_kind(type(cell))
+
+        def call(cell: Any, *args: Any, **kwargs: Any) -> Any:
+            if watch.clock.depth and not is_optimizer_kind(type(cell)):
+                return watch.layers.call(cell, original, args, kwargs) if watch.is_profiling else original(cell, *args, **kwargs)
+            return watch.top_call(cell, original, args, kwargs)
+
+        nn.Cell.__init__, nn.Cell.__call__ = begin, call
+
+    def top_call(self, cell: Any, original: Any, args: Any, kwargs: Any) -> Any:
+        """A cell called by the script's own code: an optimizer, a whole training step, or a network."""
+        whole = type(cell).__name__.startswith("TrainOneStep")
+        phase = "optimizer" if is_optimizer_kind(type(cell)) else "forward"
+        if is_graph_mode():
+            kind = type(cell).__name__
+            result = self.graphs.run(id(cell), kind, "", lambda: original(cell, *args, **kwargs), (*args, *kwargs.values()))
+        else:
+            with self.clock.span("step" if whole else phase, type(cell).__name__):
+                result = self.layers.call(cell, original, args, kwargs) if self.is_profiling else original(cell, *args, **kwargs)
+                self.wait()
+        if phase == "optimizer":
+            self.parameters = len(getattr(cell, "parameters", ()))
+        elif whole:
+            self.has_optimizer = True
+            self.pending = result[0] if isinstance(result, tuple) else result
+        if (phase == "optimizer" and not self.clock.depth) or whole:
+            self.after_step()
+        return result
+
+    def _watch_closures(self, helper: Any) -> None:
+        kind, watch = getattr(helper, "LBFGS", None), self
+        if kind is None:
+            return
+        original = kind.step
+
+        def step(optimizer: Any, closure: Any) -> Any:
+            with watch.clock.span("optimizer", "LBFGS"):
+                result = original(optimizer, closure)
+                watch.wait()
+            watch.after_step()
+            return result
+
+        kind.step = step
+
+    def _watch_gradients(self) -> None:
+        import mindspore as ms
+
+        original, watch = ms.value_and_grad, self
+
+        def value_and_grad(fn: Any, grad_position: Any = 0, weights: Any = None, has_aux: bool = False, **options: Any) -> Any:
+            inner = original(watch.timed_forward(fn), grad_position, weights, has_aux, **options)
+            key = object()
+
+            @functools.wraps(fn, updated=())
+            def run(*args: Any, **kwargs: Any) -> Any:
+                watch.nesting += 1
+                try:
+                    result = watch.gradient(inner, args, kwargs, key)
+                finally:
+                    watch.nesting -= 1
+                if watch.nesting == 0:
+                    watch.after_gradient(result[0][0] if has_aux else result[0])
+                return result
+
+            run.__wrapped__ = inner  # type: ignore[attr-defined]  # ms.jit compiles what it was given
+            return run
+
+        ms.value_and_grad = value_and_grad
+
+    def gradient(self, inner: Any, args: Any, kwargs: Any, key: object) -> Any:
+        if is_graph_mode():
+            return self.graphs.run(key, "value_and_grad", "", lambda: inner(*args, **kwargs), (*args, *kwargs.values()))
+        with self.clock.span("backward"):
+            result = inner(*args, **kwargs)
+            self.wait()
+        return result
+
+    def timed_forward(self, fn: Any) -> Any:
+        @functools.wraps(fn, updated=())
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            with self.clock.span("forward"):
+                result = fn(*args, **kwargs)
+                self.wait()
+            return result
+
+        forward.__wrapped__ = fn  # type: ignore[attr-defined]
+        return forward
+
+    def wait(self) -> None:
+        """At a border between phases, so that none pays for another; not while only the step is timed."""
+        if self.clock.stage in (OBSERVED, PROFILED):
+            import mindspore as ms
+
+            ms.runtime.synchronize()
+
+    def after_gradient(self, loss: Any) -> None:
+        self.pending = loss if self.pending is None else self.pending + loss
+        if not self.has_optimizer:
+            self.after_step()
+
+    def after_graph_step(self, result: Any) -> None:
+        self.pending = result[0] if isinstance(result, tuple | list) and result else result
+        self.after_step()
+
+    def after_step(self) -> None:
+        self.losses.append(self.pending)
+        self.pending = None
+        self.link.report({"step": len(self.losses), "stage": self.clock.stage})
+        if not self.clock.step_done(self._between):
+            raise EnoughSteps
+        self.link.doing(f"step {len(self.losses) + 1}")
+
+    def _between(self, stage: str) -> None:
+        import mindspore as ms
+
+        if stage == PROFILED:
+            from mindspore.profiler import ProfilerActivity, profile, tensorboard_trace_handler
+
+            ms.runtime.synchronize()
+            set_blocking(True)  # an operator then starts while the cell that asked for it is on the stack
+            handler = tensorboard_trace_handler(str(self.output))
+            self.profiler = profile(activities=[ProfilerActivity.CPU], record_shapes=True, profile_memory=True, on_trace_ready=handler)
+            self.is_profiling = True
+            self.profiler.start()
+        elif self.is_profiling:
+            self.end_profile()
+
+    def end_profile(self) -> None:
+        if self.is_profiling:
+            import mindspore as ms
+
+            ms.runtime.synchronize()
+            self.is_profiling = False
+            self.profiled_until = now()
+            self.profiler.stop()
+
+
+def set_blocking(wanted: bool) -> None:
+    import mindspore as ms
+
+    ms.set_context(pynative_synchronize=wanted)
+
+
+def seed() -> None:
+    """The script's own seed comes later and wins; without one, two runs still draw the same."""
+    import random
+
+    import mindspore as ms
+    import numpy as np
+
+    ms.set_seed(0)
+    np.random.seed(0)
+    random.seed(0)
+
+
+def is_graph_mode() -> bool:
+    import mindspore as ms
+
+    return bool(ms.get_context("mode") == ms.GRAPH_MODE)
+
+
+@functools.cache
+def is_optimizer_kind(kind: type) -> bool:
+    from mindspore import nn
+
+    return issubclass(kind, nn.Optimizer) or any(base.__name__ == "Optimizer" for base in kind.__mro__)

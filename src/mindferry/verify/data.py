@@ -12,7 +12,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -122,9 +121,11 @@ def compare_pipelines(
     found: list[PipelineComparison] = []
     for each in [data] if isinstance(data, str) else data:
         show(each)
-        found += _compare_loaders(each, *_run(reference, converted, {**options, "data": each}), tolerance)
-        if shards and ".py" not in each:
-            found.append(_compare_shards(each, reference, converted, options, shards, tolerance))
+        with Worker("torch", reference) as torch, Worker("mindspore", converted) as mindspore:
+            theirs, ours = _run((torch, mindspore), {**options, "data": each})
+            found += _compare_loaders(each, theirs, ours, tolerance)
+            if shards and ".py" not in each:
+                found.append(_compare_shards(each, (torch, mindspore), options, shards, tolerance))
     return Pipelines(tuple(found), all(each.passed for each in found), time.monotonic() - began)
 
 
@@ -135,19 +136,17 @@ def run(settings: DataSettings, show: Callable[[str], None] = lambda text: None)
     )  # fmt: skip
 
 
-def _run(reference: Path, converted: Path, payload: dict[str, Any]) -> tuple[list[Run], list[Run]]:
-    """What each side gave, loader by loader, in fresh workers: a pipeline's second run would find other random numbers."""
-    with ExitStack() as stack:
-        sides = [stack.enter_context(Worker("torch", reference)), stack.enter_context(Worker("mindspore", converted))]
-        for side in sides:
-            side.start(COLLECT, payload)
-        runs: list[list[Run]] = []
-        problems = []
-        for side in sides:
-            try:
-                runs.append([_read(each) for each in side.result()])
-            except MindferryError as error:
-                problems.append(error)
+def _run(sides: Sequence[Worker], payload: dict[str, Any]) -> tuple[list[Run], list[Run]]:
+    """What each side gave, loader by loader."""
+    for side in sides:
+        side.start(COLLECT, payload)
+    runs: list[list[Run]] = []
+    problems = []
+    for side in sides:
+        try:
+            runs.append([_read(each) for each in side.result()])
+        except MindferryError as error:
+            problems.append(error)
     if len(problems) == 1:
         raise problems[0]
     if problems:
@@ -176,16 +175,14 @@ def _compare_loaders(data: str, theirs: list[Run], ours: list[Run], tolerance: f
     return found
 
 
-def _compare_shards(
-    function: str, reference: Path, converted: Path, options: dict[str, Any], shards: int, tolerance: float
-) -> PipelineComparison:
+def _compare_shards(function: str, sides: Sequence[Worker], options: dict[str, Any], shards: int, tolerance: float) -> PipelineComparison:
     """Every rank's batches against torch's; all ranks together hold every sample, as often as torch's do."""
     found: list[PipelineDifference] = []
     counts: list[Counter[bytes]] = [Counter(), Counter()]
     lengths, compared, largest = [], 0, 0.0
     for rank in range(shards):
         shard = _with_arguments(function, f"rank={rank}, world_size={shards}")
-        runs = [loaders[0] for loaders in _run(reference, converted, {**options, "data": shard})]
+        runs = [loaders[0] for loaders in _run(sides, {**options, "data": shard})]
         comparison = _compare(*runs, tolerance)
         lengths.append(runs[0].lengths[0])
         compared, largest = compared + comparison.compared, max(largest, comparison.largest)
@@ -194,9 +191,8 @@ def _compare_shards(
             count.update(run.samples(_steady(runs[0])))
     missing, more = len(counts[0] - counts[1]), len(counts[1] - counts[0])
     if missing or more:
-        found.append(
-            PipelineDifference("all ranks", "shards", f"{missing} samples are in no shard or in fewer than in torch, {more} in more")
-        )
+        told = f"{missing} samples are in no shard or in fewer than in torch, {more} in more"
+        found.insert(0, PipelineDifference("all ranks", "shards", told))
     twice = sum(count - 1 for count in counts[1].values())
     told = f"{len(counts[1])} samples in {shards} shards, {twice or 'none'} of them repeated, as in torch"
     name = f"{function}, {shards} shards"

@@ -11,6 +11,7 @@ import numpy as np
 
 from .data_collate import collate_arrays, convert_arrays, map_nested, to_tensors
 from .data_samplers import BatchSampler, RandomSampler, SequentialSampler
+from .data_watch import DeathWatch
 
 
 class DataLoader:
@@ -76,6 +77,7 @@ class BatchSource:
     def __init__(self, dataset, order, collate_fn, worker_init_fn):
         self.dataset, self.order, self.collate_fn, self.worker_init_fn = dataset, order, collate_fn, worker_init_fn
         self.process, self.workers, self.seed = os.getpid(), 1, 0
+        self.worker, self.watch = 0, None
 
     def __len__(self):
         return len(self.order)
@@ -87,7 +89,7 @@ class BatchSource:
 
     def enter_worker(self, worker):
         """Other random numbers in every worker and every epoch; MindSpore seeds a worker the same in all epochs."""
-        self.process = os.getpid()
+        self.process, self.worker = os.getpid(), worker
         random.seed(self.seed + worker)
         np.random.seed((self.seed + worker) % 2**32)
         if self.worker_init_fn is not None:
@@ -95,17 +97,27 @@ class BatchSource:
 
     def batch(self, indices):
         if isinstance(indices, (list, tuple)):
-            return self.collate_fn([read_sample(self.dataset, index) for index in indices])
-        return self.collate_fn(read_sample(self.dataset, indices))
+            return self.collate_fn([self.sample(index) for index in indices])
+        return self.collate_fn(self.sample(indices))
+
+    def sample(self, index):
+        if self.watch is not None:
+            self.watch.note(self.worker, index)
+        return read_sample(self.dataset, index)
 
     def read(self):
         return (to_tensors(self.batch(indices)) for indices in self.order)
 
     def read_ahead(self, workers):
         self.workers, self.seed = workers, int(np.random.randint(2**31))
+        self.watch = DeathWatch(workers, type(self.dataset).__name__) if workers > 1 else None
         rows = ds.GeneratorDataset(self, ["batch"], shuffle=False, num_parallel_workers=workers, python_multiprocessing=workers > 1)
-        for row in rows.create_tuple_iterator(num_epochs=1, output_numpy=True):
-            yield to_tensors(reveal(row[0]["batch"]))
+        try:
+            for row in rows.create_tuple_iterator(num_epochs=1, output_numpy=True):
+                yield to_tensors(reveal(row[0]["batch"]))
+        finally:
+            if self.watch is not None:
+                self.watch.end()
 
 
 class Hidden:

@@ -7,7 +7,7 @@ import xml.etree.ElementTree
 import numpy as np
 from PIL import Image
 
-from .datasets_base import VisionDataset
+from .datasets_base import VisionDataset, read_file
 
 
 class VOCDataset(VisionDataset):
@@ -30,7 +30,8 @@ class VOCDataset(VisionDataset):
         self.targets = [os.path.join(folder, self.target_folder, name + self.target_extension) for name in names]
 
     def __getitem__(self, index):
-        image, target = open_image(self.images[index]).convert("RGB"), self.read_target(self.targets[index])
+        image = read_file(open_image, self.images[index], index).convert("RGB")
+        target = read_file(self.read_target, self.targets[index], index)
         return (image, target) if self.transforms is None else self.transforms(image, target)
 
     def __len__(self):
@@ -89,7 +90,8 @@ class CocoDetection(VisionDataset):
         self.ids = sorted(self.coco.imgs)
 
     def _load_image(self, id):
-        return open_image(os.path.join(self.root, self.coco.loadImgs(id)[0]["file_name"])).convert("RGB")
+        path = os.path.join(self.root, self.coco.loadImgs(id)[0]["file_name"])
+        return read_file(open_image, path, f"with the id {id}").convert("RGB")
 
     def _load_target(self, id):
         return self.coco.loadAnns(self.coco.getAnnIds(id))
@@ -144,13 +146,10 @@ class CocoIndex:
 
 
 def open_image(path):
-    """A PIL image, read to its end; an unreadable file is named."""
-    try:
-        with Image.open(path) as image:
-            image.load()
-            return image
-    except OSError as error:
-        raise OSError(f"{path}: {error}") from error
+    """A PIL image, read to its end."""
+    with Image.open(path) as image:
+        image.load()
+        return image
 
 
 class FakeData(VisionDataset):

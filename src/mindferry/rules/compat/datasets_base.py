@@ -56,3 +56,11 @@ def check_integrity(path, md5=None):
         for chunk in iter(lambda: file.read(1 << 20), b""):
             digest.update(chunk)
     return digest.hexdigest() == md5
+
+
+def read_file(read, path, index):
+    """read(path); an error names the sample and the file."""
+    try:
+        return read(path)
+    except (OSError, SyntaxError, ValueError) as error:  # what PIL raises for a broken picture
+        raise OSError(f"sample {index}, {path}: {error}") from error

@@ -4,7 +4,7 @@ import os
 
 from PIL import Image
 
-from .datasets_base import VisionDataset
+from .datasets_base import VisionDataset, read_file
 
 IMG_EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
 
@@ -46,7 +46,7 @@ class DatasetFolder(VisionDataset):
 
     def __getitem__(self, index):
         path, target = self.samples[index]
-        sample = self.loader(path)
+        sample = read_file(self.loader, path, index)
         if self.transform is not None:
             sample = self.transform(sample)
         if self.target_transform is not None:
@@ -67,9 +67,6 @@ class ImageFolder(DatasetFolder):
 
 
 def pil_loader(path):
-    """torchvision's default_loader; an unreadable file is named."""
+    """torchvision's default_loader."""
     with open(path, "rb") as file:
-        try:
-            return Image.open(file).convert("RGB")
-        except OSError as error:
-            raise OSError(f"{path}: {error}") from error
+        return Image.open(file).convert("RGB")

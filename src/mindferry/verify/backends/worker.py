@@ -91,13 +91,18 @@ def _answer(function: str, payload: Json, link: Link) -> dict[str, Json]:
     except BaseException as error:
         traceback.print_exc()
         sys.stderr.flush()
-        message = f"{type(error).__name__}: {_first_paragraph(str(error))}"
-        return {"error": message, "where": _where(error, link.project)}
+        return {"error": _sentence(error), "where": _where(error, link.project)}
 
 
-def _first_paragraph(text: str) -> str:
-    """MindSpore appends its C++ call stack to a message; the first paragraph holds what the user needs."""
-    return " ".join(text.strip().split("\n\n")[0].split("\n----")[0].split())[:600]
+def _sentence(error: BaseException) -> str:
+    """MindSpore appends its C++ call stack to a message; the first paragraph holds what the user needs.
+
+    Where the user's code failed in a data worker, both frameworks quote its traceback; then its last line does.
+    """
+    text = str(error).strip()
+    quoted = text.partition("Traceback (most recent call last)")[2]
+    said = quoted.split("\n\n---")[0].strip().splitlines()[-1] if quoted else f"{type(error).__name__}: {text}"
+    return " ".join(said.split("\n\n")[0].split("\n----")[0].split())[:600]
 
 
 def _where(error: BaseException, project: Path | None) -> str:

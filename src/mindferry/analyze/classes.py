@@ -8,6 +8,7 @@ from collections import Counter
 
 from ..artifacts import CodeClass
 from .scan import FUNCTIONS, TORCH, CallSite, FileScan, line_of
+from .special import instead
 
 MIGRATED = ("execution", "construction", "input", "output")
 DEVICE = (*MIGRATED, "steps", "saves", "loads")  # marks that mean one of them
@@ -21,14 +22,33 @@ NEUTRAL = ("torch.Tensor.shape", "torch.Tensor.size", "torch.jit.", "torch.compi
 DEVICE_METHODS = {
     **dict.fromkeys([".named_parameters", ".parameters", ".backward", ".zero_grad", ".named_modules", ".named_buffers", ".requires_grad_",
                      ".unscale_", ".cuda", ".register_forward_hook"], "execution"),
-    **dict.fromkeys([".cpu", ".detach", ".state_dict"], "output"),
+    **dict.fromkeys([".cpu", ".detach", ".state_dict", ".export_chrome_trace", ".key_averages"], "output"),
     ".load_state_dict": "input",
 }  # fmt: skip
 HANDED_ON = {"builtins.len", "builtins.isinstance", "builtins.print", "builtins.str", "builtins.hasattr", "builtins.type", "builtins.id"}
 WRAPPERS = re.compile(r"(^|\.)_?(accelerator|fabric|deepspeed|strategy)$")  # objects of packages that drive the device
+SETTINGS = re.compile(
+    r"self|cls|torch|th|args?|\w*(cfg|conf|config|opts?|options|params|settings|flags|context|trainer|env|state)", re.IGNORECASE
+)
+HOST_PARTS = re.compile(r"Tokenizer|Config|Processor|FeatureExtractor|Logger")  # of packages that need torch, what doesn't
 SAVES = ("torch.save", "torch.jit.save", "torch.onnx.export")
 LOADS = ("torch.load", "torch.nn.Module.load_state_dict", ".load_state_dict", "torch.jit.load", "torch.hub.load")
-BUILDS = ("__init__", "_make", "_build", "build", "init", "_init", "reset_", "make_", "create_", "_create", "setup", "_setup", "get_optim", "_get_optim")
+BUILDS = (
+    "__init__",
+    "_make",
+    "_build",
+    "build",
+    "init",
+    "_init",
+    "reset_",
+    "make_",
+    "create_",
+    "_create",
+    "setup",
+    "_setup",
+    "get_optim",
+    "_get_optim",
+)
 DRIVEN = re.compile(r"(model|net|network|module|optimi[sz]er|opt|scheduler|scaler)s?$", re.IGNORECASE)
 KEPT = {
     "numpy": ("numpy", "scipy", "pandas", "sklearn"),
@@ -94,7 +114,9 @@ def _touched(scan: FileScan) -> dict[str, Counter[str]]:
         if names:
             touched.setdefault(home, Counter())["execution"] += 1
     for part in scan.reading.source.nodes:
-        if isinstance(part, ast.Attribute) and (part.attr == "param_groups" or (part.attr == "device" and _is_device_of_tensor(part, scan))):
+        if isinstance(part, ast.Attribute) and (
+            part.attr == "param_groups" or (part.attr == "device" and _is_device_of_tensor(part, scan))
+        ):
             touched.setdefault(scan.homes[part], Counter())["execution"] += 1
     for call in scan.calls:
         kind = _call_kind(call, scan)
@@ -122,6 +144,9 @@ def _call_kind(call: CallSite, scan: FileScan) -> str:
         return "execution"
     if name == "builtins.print":
         return "logging"
+    head = name.partition(".")[0]
+    if "." in name and instead(head) and not scan.is_own(head) and not HOST_PARTS.search(name):
+        return "execution"
     return "config" if call.last in ("add_argument", "parse_args") else PACKAGES.get(name.partition(".")[0], "")
 
 
@@ -173,7 +198,7 @@ def _handles_networks(node: ast.Call, scan: FileScan) -> bool:
 
 def _is_device_of_tensor(node: ast.Attribute, scan: FileScan) -> bool:
     """`self.betas.device`, `next(net.parameters()).device`: read, of something that is no setting; `args.device` is one."""
-    is_setting = isinstance(node.value, ast.Name)  # self.device, cfg.device
+    is_setting = isinstance(node.value, ast.Name) and SETTINGS.fullmatch(node.value.id) is not None  # self.device, cfg.device
     return isinstance(node.ctx, ast.Load) and not is_setting
 
 

@@ -28,13 +28,30 @@ OPERATORS = {
     "pad_sequence": "pad every batch to the same length, or to a few (buckets)",
 }
 HOMES = ("torch.", "torchvision.")
-ANYWHERE = re.compile(r"((batched|soft|multi_?class|fast|matrix)_)*nms(_(rotated|numpy|cpu|cuda))?|non_max_suppression\w*|remove_small_boxes")  # names that mean the same wherever they come from
+ANYWHERE = re.compile(
+    r"((batched|soft|multi_?class|fast|matrix)_)*nms(_(rotated|numpy|cpu|cuda))?|non_max_suppression\w*|remove_small_boxes"
+)  # names that mean the same wherever they come from
 SIZES = re.compile(r"size|shape|pad|stride|kernel|window|dims?$|split|chunk|channel|slice", re.IGNORECASE)  # parameters that hold settings
 LENGTHS = {"numel", "size", "nelement", "dim"}
 SIZED = {"arange", "zeros", "ones", "full", "empty", "rand", "randn", "linspace", "reshape", "view", "expand", "repeat", "narrow", "split",
          "topk", "new_zeros", "new_ones", "interpolate", "pad", "randperm", "eye", "one_hot", "tile", "randint"}  # fmt: skip
 TO_HOST = {"item", "tolist"}
-MASKS = {"gt", "lt", "ge", "le", "eq", "ne", "isnan", "isinf", "isfinite", "logical_and", "logical_or", "logical_not", "logical_xor", "bool"}
+MASKS = {
+    "gt",
+    "lt",
+    "ge",
+    "le",
+    "eq",
+    "ne",
+    "isnan",
+    "isinf",
+    "isfinite",
+    "logical_and",
+    "logical_or",
+    "logical_not",
+    "logical_xor",
+    "bool",
+}
 GROWING = {"torch.cat", "torch.concat", "torch.nn.functional.pad", "torch.vstack", "torch.hstack"}
 
 
@@ -43,8 +60,10 @@ def dynamic_shapes(scan: FileScan) -> list[Place]:
         return []
     places: list[Place] = []
     random = _random_calls(scan)
-    names = {home: _Names(node, scan, home, random) for home, node in scan.functions.items()}
-    names[scan.module] = _Names(scan.reading.source.tree, scan, scan.module, random)
+    names = _names(scan, random, frozenset())
+    choosing = frozenset(home.rpartition(".")[2] for home, known in names.items() if known.returns_ragged)
+    if choosing:  # what calls them is ragged too
+        names = _names(scan, random, choosing)
     for call in scan.calls:
         places += _from_call(call, scan, names.get(call.home) or names[scan.module])
     loops = _training_functions(scan)
@@ -56,6 +75,12 @@ def dynamic_shapes(scan: FileScan) -> list[Place]:
             kind = "loop" if isinstance(node, ast.While) else "branch"
             places.append(Place(f"data-dependent {kind}", scan.text(node.test), scan.path, node.lineno, BRANCH))
     return sorted({(each.line, each.topic): each for each in places}.values(), key=lambda each: each.line)
+
+
+def _names(scan: FileScan, random: set[ast.AST], choosing: frozenset[str]) -> dict[str, _Names]:
+    names = {home: _Names(node, scan, home, random, choosing) for home, node in scan.functions.items()}
+    names[scan.module] = _Names(scan.reading.source.tree, scan, scan.module, random, choosing)
+    return names
 
 
 def _random_calls(scan: FileScan) -> set[ast.AST]:
@@ -118,7 +143,13 @@ def _grows(node: ast.Call, scan: FileScan) -> bool:
     parent = parents.get(node)
     if not isinstance(parent, ast.Assign):
         return False
-    parts = node.args[0].elts if isinstance(node.args[0], ast.Tuple | ast.List) else [node.args[0]] if scan.text(node.func).endswith("pad") else []
+    parts = (
+        node.args[0].elts
+        if isinstance(node.args[0], ast.Tuple | ast.List)
+        else [node.args[0]]
+        if scan.text(node.func).endswith("pad")
+        else []
+    )
     targets = {scan.text(target) for target in parent.targets}
     while (parent := parents.get(parent)) is not None and not isinstance(parent, FUNCTIONS):
         if isinstance(parent, ast.While) or (isinstance(parent, ast.For) and "range(" in scan.text(parent.iter)):
@@ -149,8 +180,10 @@ def _from_index(node: ast.Subscript, scan: FileScan, names: _Names) -> list[Plac
 class _Names:
     """What the names of one function were last set to: a mask, a number taken from a tensor, a tensor that was computed."""
 
-    def __init__(self, function: ast.AST, scan: FileScan, home: str, random: set[ast.AST]) -> None:
+    def __init__(self, function: ast.AST, scan: FileScan, home: str, random: set[ast.AST], choosing: frozenset[str]) -> None:
         self.reading, self.random_calls = scan.reading, random
+        self.choosing = choosing  # functions of the file that return ragged tensors
+        self.returns_ragged = False
         self.evident = scan.tensors.get(home, frozenset())  # names that are used as tensors, where types don't tell
         self.random: set[str] = set()  # numbers that a generator on the host gave
         self.masks: set[str] = set()
@@ -169,6 +202,10 @@ class _Names:
                     self._assign_tuple(targets, value)
                 case ast.For(target=target, iter=source):
                     self._loop(target, source)
+                case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[value]) if self.is_number_from_data(value):
+                    self.numbers.add(name)
+                case ast.Return(value=ast.expr() as value):
+                    self.returns_ragged |= self.is_ragged(value)
 
     def _assign_tuple(self, targets: ast.Tuple, value: ast.expr) -> None:
         names = [each.id for each in targets.elts if isinstance(each, ast.Name)]
@@ -201,7 +238,7 @@ class _Names:
             self.random.add(name)
         if self.is_ragged(value):
             self.ragged.add(name)
-        is_condition = isinstance(value, ast.BoolOp) and self.is_data(value)
+        is_condition = isinstance(value, ast.BoolOp | ast.Call) and self.is_condition(value)
         if is_condition or (self._is_tensor(value) and not isinstance(value, ast.Name)):
             self.computed.add(name)
 
@@ -209,8 +246,20 @@ class _Names:
         kind = self.reading.type(node)
         if isinstance(node, ast.BinOp) and kind.kind == "unknown":
             return self._is_tensor(node.left) or self._is_tensor(node.right)
+        match node:
+            case ast.Attribute(
+                attr="values" | "indices", value=ast.Call(func=ast.Attribute(attr="max" | "min" | "sort" | "topk", value=inner))
+            ):
+                return self._is_tensor(inner)
         is_number = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in (*TO_HOST, *LENGTHS)
         return kind.is_tensor or (kind.kind == "unknown" and root(node) in self.evident and not is_number)
+
+    def is_condition(self, node: ast.expr) -> bool:
+        """`a and x.any()`, `all(...)`: a truth value that asks tensors."""
+        match node:
+            case ast.BoolOp() | ast.Call(func=ast.Name(id="all" | "any")):
+                return self.is_data(node)
+        return False
 
     def is_computed_part(self, node: ast.expr | None) -> bool:
         """`ends[i]`, where `ends` was computed here: a number that only the data tells."""
@@ -267,7 +316,7 @@ class _Names:
             case ast.Call(func=ast.Attribute(attr=name, value=value)):
                 return _is_choice(name) or self.is_ragged(value)
             case ast.Call(func=ast.Name(id=name)):
-                return _is_choice(name)
+                return _is_choice(name) or name in self.choosing
         return False
 
     def is_number_from_data(self, node: ast.expr) -> bool:
@@ -283,6 +332,8 @@ class _Names:
                 return self.is_ragged(owner)
             case ast.Call(args=[ast.Name(id=first), *_]) if first in self.ragged and self.reading.type(node).kind in ("int", "unknown"):
                 return True  # len(kept), count(kept)
+            case ast.Call(func=ast.Name(id="len"), args=[ast.Call() as inner]):
+                return self.is_ragged(inner)
             case ast.Call(func=ast.Name(id="int" | "round" | "max" | "min" | "sum"), args=[first, *_]):
                 return self.is_number_from_data(first) or (self.reading.type(first).is_tensor and self.is_data(first))
             case ast.BinOp(left=left, right=right):
@@ -313,6 +364,8 @@ class _Names:
                 return any(self.is_data(each) or self.is_number_from_data(each) for each in (left, *others) if not self._is_listed(each))
             case ast.Call(func=ast.Name(id="bool" | "int" | "float" | "any" | "all"), args=[inner]):
                 return self.is_data(inner)
+            case ast.GeneratorExp(elt=inner):
+                return self.is_data(inner) or (isinstance(inner, ast.Compare) and self.reading.type(inner).is_tensor)
             case ast.Call(func=ast.Attribute(attr=name, value=owner)):
                 if name in TO_HOST:
                     return self.reading.type(owner).is_tensor
@@ -326,7 +379,7 @@ class _Names:
 
 def _is_choice(name: str) -> bool:
     """An operator that keeps as many elements as the data says."""
-    return ANYWHERE.fullmatch(name) is not None or name in ("nonzero", "masked_select", "argwhere")
+    return ANYWHERE.fullmatch(name) is not None or name in ("nonzero", "masked_select", "argwhere", "unique", "unique_consecutive")
 
 
 def _plain_parameters(function: ast.AST) -> set[str]:

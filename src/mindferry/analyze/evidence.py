@@ -9,6 +9,7 @@ from ..syntax.torch_types import UNMISTAKABLE
 ATTRIBUTES = frozenset(["is_cuda", "requires_grad", "grad"])
 METHODS = frozenset(["clone", "size", "byte", "float", "half", "long", "numel", "dim", "gather", "scatter", "unflatten"]) | UNMISTAKABLE
 ARRAYS = frozenset(["reshape", "squeeze", "cumsum", "cumprod", "argmax", "argsort"])  # numpy's too, so only where there is no numpy
+WITHOUT_ARGUMENTS = frozenset("abs sqrt exp log sin cos sigmoid tanh relu neg floor ceil".split())  # math.exp(x) has one
 KEYWORDS = frozenset(["dim", "dims", "keepdim"])  # numpy says axis
 TENSOR_PARTS = frozenset(["data", "grad", "T", "mT"])
 NO_TENSORS = frozenset(
@@ -53,7 +54,12 @@ def _receiver(call: ast.Call, has_numpy: bool) -> str:
     if not isinstance(call.func, ast.Attribute):
         return ""
     name = call.func.attr
-    is_telling = name in METHODS or (name in ARRAYS and not has_numpy) or any(each.arg in KEYWORDS for each in call.keywords)
+    is_telling = (
+        name in METHODS
+        or (name in WITHOUT_ARGUMENTS and not call.args)
+        or (name in ARRAYS and not has_numpy)
+        or any(each.arg in KEYWORDS for each in call.keywords)
+    )
     value = call.func.value
     found = root(value) if is_telling and isinstance(value, ast.Name | ast.Subscript) else ""
     return "" if found in ("self", "torch", "F", "nn", "ops", "functional") else found
@@ -66,7 +72,9 @@ def _follow(node: ast.AST, names: set[str]) -> None:
         case ast.Assign(targets=[ast.Name(id=name)], value=value):
             if _is_computed(value, names):
                 names.add(name)
-        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Call(func=ast.Attribute(attr="max" | "min" | "sort" | "topk")) as call):
+        case ast.Assign(
+            targets=[ast.Tuple(elts=targets)], value=ast.Call(func=ast.Attribute(attr="max" | "min" | "sort" | "topk")) as call
+        ):
             if isinstance(call.func, ast.Attribute) and _is_computed(call.func.value, names):
                 names |= {each.id for each in targets if isinstance(each, ast.Name)}
         case ast.Subscript(value=value, slice=index, ctx=ast.Load()) if _is_computed(value, names):

@@ -13,7 +13,7 @@ CALLS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
     (re.compile(pattern), feature, advice)
     for pattern, feature, advice in (
         (r"(torch\.Tensor|.*[aA]ccelerator)?\.backward", "graph mode", "decorate the training step with ms.jit: the whole step becomes one graph"),
-        (r"torch\.(cuda\.)?(amp\.)?(autocast|GradScaler)|torch\.autocast|apex\.amp\..*|torch\.amp\..*|torch\.(Tensor|nn\.Module)\.half|torch\.cuda\.amp\..*|(.*[aA]ccelerator)?\.autocast",
+        (r"torch\.(cuda\.)?(amp\.)?(autocast|GradScaler)|torch\.autocast|apex\.amp\..*|torch\.amp\..*|torch\.(Tensor|nn\.Module)\.half|torch\.cuda\.amp\..*|(.*[aA]ccelerator)?\.autocast|.*get_autocast",
          "mixed precision", "ms.amp.auto_mixed_precision(net, 'O2'), and a loss scaler from ms.amp"),
         (r"torchvision\.transforms\.(v2\.)?(AutoAugment|RandAugment|TrivialAugmentWide|AugMix)",
          "automatic augmentation", "mindspore.dataset.vision.AutoAugment, RandAugment or TrivialAugmentWide"),
@@ -30,7 +30,7 @@ CALLS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
         (r"torch\.nn\.functional\.scaled_dot_product_attention|torch\.nn\.MultiheadAttention", "fused attention", "ops.flash_attention_score on Ascend"),
     )
 )  # fmt: skip
-ACCUMULATION = re.compile(r"accum(ulat\w*)?_?(steps?|iters?|grad\w*)|grad\w*_accum\w*|accumulation", re.IGNORECASE)
+ACCUMULATION = re.compile(r"accum(ulat\w*)?_?(steps?|iters?|grad\w*|freq|every)|grad\w*_accum\w*|accumulation", re.IGNORECASE)
 
 
 def features(scan: FileScan) -> list[Place]:

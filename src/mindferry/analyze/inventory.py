@@ -59,7 +59,7 @@ class _Tables:
             self.findings.append(Finding("MF900", "error", file.relative, line, column, str(error), "mend the file and analyze again"))
             return
         self.lines[file.relative] = source.data.count(b"\n")
-        seen = scan(reading, file.relative, self.rules)
+        seen = scan(reading, file.relative, self.rules, self.own)
         self.values.collect(seen)
         self.checklist.collect(seen)
         self.apis += api_uses(seen, self.rules, self.target)
@@ -68,7 +68,7 @@ class _Tables:
         self.parts += parts(seen)
         self.held |= held(seen)
         self.dynamic += dynamic_shapes(seen)
-        self.special += special_code(seen, self.own)
+        self.special += special_code(seen)
         self.ports += ports(seen)
         self.features += features(seen)
 

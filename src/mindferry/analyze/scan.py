@@ -40,6 +40,7 @@ class CallSite:
 class FileScan:
     path: str
     reading: Reading
+    own: str  # the name of the project's folder, which may be the package that its files import
     calls: list[CallSite] = field(default_factory=list)
     apis: list[tuple[str, ast.expr]] = field(default_factory=list)  # every mention of a torch API that counts as a use
     homes: dict[ast.AST, str] = field(default_factory=dict)
@@ -50,6 +51,11 @@ class FileScan:
     def module(self) -> str:
         return self.reading.module
 
+    def is_own(self, package: str) -> bool:
+        """Whether a top-level package is the project's, even if a part of it is not here or is left out."""
+        symbols = self.reading.symbols
+        return package == self.own or package in symbols.roots or any(each.partition(".")[0] == package for each in symbols.excluded)
+
     def is_tensor(self, node: ast.expr) -> bool:
         """By its type, or by what the function does with the name."""
         kind = self.reading.type(node)
@@ -59,12 +65,12 @@ class FileScan:
         return " ".join(self.reading.source.text(node).split())
 
 
-def scan(reading: Reading, path: str, rules: Table) -> FileScan:
-    result = FileScan(path, reading)
+def scan(reading: Reading, path: str, rules: Table, own: str) -> FileScan:
+    result = FileScan(path, reading, own)
     homes, parents, owners = result.homes, reading.source.parents, reading.owners
     called: set[ast.AST] = set()
     inner: set[ast.AST] = set()
-    own: dict[str, list[ast.AST]] = {}  # the nodes of each function
+    grouped: dict[str, list[ast.AST]] = {}  # the nodes of each function
     for node in reading.source.nodes:  # each after its parent, but for comparison signs, which `ast` shares
         parent = parents.get(node)
         home = homes.get(parent, reading.module) if parent is not None else reading.module
@@ -75,13 +81,13 @@ def scan(reading: Reading, path: str, rules: Table) -> FileScan:
         elif isinstance(node, ast.ClassDef) and home == reading.module:
             home = owners.get(node, home)
         homes[node] = home
-        own.setdefault(home, []).append(node)
+        grouped.setdefault(home, []).append(node)
         if isinstance(node, ast.Call):
             called.add(node.func)
         elif isinstance(node, ast.Attribute):
             inner.add(node.value)
     has_numpy = b"import numpy" in reading.source.data
-    result.tensors = {home: tensor_names(nodes, has_numpy) for home, nodes in own.items()}
+    result.tensors = {home: tensor_names(nodes, has_numpy) for home, nodes in grouped.items()}
     for node in reading.source.nodes:
         if isinstance(node, ast.Call):
             result.calls.append(CallSite(callee(node, reading, rules), node, homes[node]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from ..artifacts import Place
 from ..layout import ProjectFile
@@ -23,13 +24,13 @@ HOOK_CALLS = {
     "register_module_forward_hook", "register_state_dict_pre_hook", "_register_load_state_dict_pre_hook", "register_load_state_dict_post_hook",
     "register_full_backward_pre_hook", "_register_state_dict_hook", "register_comm_hook", "register_step_post_hook", "register_step_pre_hook",
 }  # fmt: skip
+TO_SPARSE = re.compile(r"\.to_(torch_)?sparse\w*")  # of something that is not known to be a tensor
 SPARSE_METHODS = {"to_sparse", "to_sparse_coo", "to_sparse_csr", "coalesce", "sparse_resize_", "to_dense", "sparse_mask"}
 NATIVE_SOURCES = {".cu": "CUDA source", ".cuh": "CUDA header", ".cpp": "C++ source", ".cc": "C++ source"}
 NOT_TRICKS = ("requires_grad_", "share_memory_", "detach_", "rename_")
 
 
-def special_code(scan: FileScan, own: str) -> list[Place]:
-    """`own`: the name of the project's folder, which may be the package that its files import."""
+def special_code(scan: FileScan) -> list[Place]:
     places = [place for call in scan.calls for place in _from_call(call, scan)]
     for node in scan.reading.source.nodes:
         if isinstance(node, ast.ClassDef):
@@ -39,7 +40,7 @@ def special_code(scan: FileScan, own: str) -> list[Place]:
         elif isinstance(node, ast.Assign | ast.AugAssign):
             places += _from_assignment(node, scan)
         elif isinstance(node, ast.Import | ast.ImportFrom):
-            places += _from_import(node, scan, own)
+            places += _from_import(node, scan)
     unique = {(each.topic, each.what, each.line): each for each in places}
     return sorted(unique.values(), key=lambda each: (each.topic, each.line))
 
@@ -56,7 +57,8 @@ def native_sources(project: list[ProjectFile]) -> list[Place]:
 def _from_call(call: CallSite, scan: FileScan) -> list[Place]:
     name, last, node = call.name, call.last, call.node
     here = (scan.path, line_of(node))
-    if name.startswith("torch.sparse") or (last in SPARSE_METHODS and name.startswith("torch.Tensor.")):
+    is_sparse = last in SPARSE_METHODS and name.startswith("torch.Tensor.")
+    if name.startswith("torch.sparse") or is_sparse or TO_SPARSE.fullmatch(name):
         return [Place("sparse tensor", scan.text(node.func), *here, SPARSE)]
     if name.startswith("torch.nn.Embedding") and _is_true(argument(node, 6, "sparse")):
         return [Place("sparse tensor", "sparse=True", *here, SPARSE)]
@@ -85,7 +87,8 @@ def _from_assignment(node: ast.Assign | ast.AugAssign, scan: FileScan) -> list[P
         is_data = isinstance(target, ast.Attribute) and target.attr == "data" and _is_parameter(target.value, scan)
         is_update = isinstance(target, ast.Name) and isinstance(node, ast.AugAssign) and scan.is_tensor(target)
         is_update = is_update and (_is_without_gradient(node, scan) or _is_callers(target, node, scan))
-        if is_item or is_data or is_update:
+        is_element = isinstance(target, ast.Subscript) and isinstance(node, ast.AugAssign) and scan.reading.type(target).is_tensor
+        if is_item or is_data or is_update or is_element:
             found.append(Place("in-place", scan.text(target), scan.path, node.lineno, IN_PLACE))
     return found
 
@@ -98,7 +101,17 @@ def _takes_tensor(target: ast.Subscript, value: ast.expr, scan: FileScan) -> boo
 
 
 def _is_parameter(node: ast.expr, scan: FileScan) -> bool:
-    return scan.is_tensor(node) or scan.text(node).rpartition(".")[2] in ("p", "param", "parameter", "weight", "bias")
+    return scan.is_tensor(node) or scan.text(node).rpartition(".")[2] in (
+        "p",
+        "param",
+        "parameter",
+        "weight",
+        "bias",
+        "input",
+        "output",
+        "tensor",
+        "x",
+    )
 
 
 def _is_without_gradient(node: ast.AST, scan: FileScan) -> bool:
@@ -121,7 +134,7 @@ def _is_callers(target: ast.expr, node: ast.AST, scan: FileScan) -> bool:
     return is_parameter and not any(each.id == target.id and each.lineno <= line_of(node) for each in names)
 
 
-def _from_import(node: ast.Import | ast.ImportFrom, scan: FileScan, own: str) -> list[Place]:
+def _from_import(node: ast.Import | ast.ImportFrom, scan: FileScan) -> list[Place]:
     if isinstance(node, ast.ImportFrom) and node.level:
         return []
     modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
@@ -129,18 +142,13 @@ def _from_import(node: ast.Import | ast.ImportFrom, scan: FileScan, own: str) ->
     found = [
         Place("package that needs torch", head, scan.path, node.lineno, advice)
         for head in heads
-        if head != own and not _is_own(head, scan) and (advice := _instead(head))
+        if not scan.is_own(head) and (advice := instead(head))
     ]
     if "triton" in heads:
         found.append(Place("C++ or CUDA operator", "triton", scan.path, node.lineno, CUSTOM))
     return found
 
 
-def _is_own(head: str, scan: FileScan) -> bool:
-    symbols = scan.reading.symbols
-    return head in symbols.roots or any(module.partition(".")[0] == head for module in symbols.excluded)
-
-
-def _instead(package: str) -> str:
+def instead(package: str) -> str:
     """What exists instead of a package that needs torch; '' for any other. A package that nobody listed tells by its name."""
     return packages().get(package) or (NAMED_AFTER_TORCH if "torch" in package.lower() and package not in FRAMEWORKS else "")

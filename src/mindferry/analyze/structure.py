@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 from ..artifacts import ModuleClass, Part
-from .scan import FileScan, line_of
+from .scan import TORCH, FileScan, line_of
 
 ROLES = (
     ("head", {"head", "heads", "classifier", "predictor"}),
@@ -52,10 +52,14 @@ def parts(scan: FileScan) -> list[Part]:
 
 
 def is_built_on_network(node: ast.ClassDef, qual: str, scan: FileScan) -> bool:
-    """A class that holds layers and derives from one of another package that is named like a network."""
+    """A class that holds layers or parameters and derives from one of another package that is named like a network, or runs `forward`."""
     symbols = scan.reading.symbols
-    bases = [base for base in symbols.bases(qual)[1:] if base not in symbols.classes and not base.startswith("torch")]
-    return any(NETWORK.search(base.rpartition(".")[2]) for base in bases) and bool(_children(node, scan))
+    bases = [base for base in symbols.bases(qual)[1:] if base not in symbols.classes and not base.startswith(TORCH)]
+    if not bases:
+        return False
+    has_forward = any(isinstance(each, ast.FunctionDef) and each.name == "forward" for each in node.body)
+    is_named = any(NETWORK.search(base.rpartition(".")[2]) for base in bases)
+    return (is_named or has_forward) and (bool(_children(node, scan)) or "nn.Parameter(" in scan.text(node))
 
 
 def held(scan: FileScan) -> set[str]:

@@ -24,6 +24,7 @@ STEP_LIMIT = re.compile(
     re.IGNORECASE,
 )
 WHERE_TRAINED = re.compile(r"main|train|fit|run|parse|config|setting|option|arg", re.IGNORECASE)  # functions whose variables are settings
+DISTILLING = re.compile(r"(use_)?distill(ation)?")
 ACCUMULATION = re.compile(r"accum", re.IGNORECASE)
 BLOCKS = re.compile(
     r"^(Bottleneck|BasicBlock|InvertedResidual\w*|Squeeze(And)?Excit\w*|SE(Block|Layer|Module)|DropPath|StochasticDepth|ResidualBlock|"
@@ -38,6 +39,8 @@ DEFINITIONS = tuple(
         (r"gradient_?penalty", "gradient penalty"), (r"(^|_)kd($|_)|distill", "distillation"), (r"warm_?up", "warm-up"),
     )
 )  # fmt: skip
+INITIALISING = re.compile(r".+\.(inits?|initializers?|weight_init)\.[a-z]\w*")  # a project's or package's own
+NOT_TRAINED = re.compile(r"profil|bench|test|infer|demo|eval|predict|detect|export|visuali", re.IGNORECASE)  # files with other settings
 INITIALISERS = ("torch.nn.init.", "timm.layers.trunc_normal_", "timm.models.layers.trunc_normal_")
 STARTS = {f"torch.Tensor.{name}" for name in ("uniform_", "normal_", "zero_", "fill_", "trunc_normal_", "copy_")}
 OF_LAYERS = re.compile(r"\.(weight|bias)(\.data)?$")
@@ -102,6 +105,8 @@ class Checklist:
                 self._add(scan, topic, name, call.node, call.home, given)
             if call.last == "add_argument":
                 self._from_option(call, scan)
+            if call.last == "scale" and isinstance(call.node.func, ast.Attribute) and scan.text(call.node.func.value).endswith("scaler"):
+                self._add_hint(scan, "loss scaling", call.node)
         for node in scan.reading.source.nodes:
             if isinstance(node, ast.ClassDef | ast.FunctionDef):
                 self._from_definition(node, scan)
@@ -115,11 +120,17 @@ class Checklist:
                 self._from_group(node, scan)
             elif isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Div | ast.Mod):
                 self._from_division(node, scan)
+            elif isinstance(node, ast.Attribute) and DISTILLING.fullmatch(node.attr):
+                self._add_hint(scan, "distillation", node)
             elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Sub) and scan.text(node.value).endswith(".grad"):
                 self._add(scan, "optimizer", "by hand", node, scan.homes[node], text=scan.text(node))
 
     def _add(self, scan: FileScan, topic: str, name: str, node: ast.AST, home: str, given: Given = (), text: str = "") -> None:
         self.drafts.append(Draft(topic, name, tuple(given), home, scan.path, line_of(node), text))
+
+    def _add_hint(self, scan: FileScan, name: str, node: ast.AST, given: Given = ()) -> None:
+        """A trick of training that counts where nothing else says it."""
+        self.drafts.append(Draft("training", name, tuple(given), scan.homes[node], scan.path, line_of(node), is_fallback=True))
 
     def _from_definition(self, node: ast.ClassDef | ast.FunctionDef, scan: FileScan) -> None:
         home = scan.homes[node]
@@ -191,7 +202,7 @@ class Checklist:
             self._from_setting(long.lstrip("-").replace("-", "_"), default, call.node, scan)
 
     def _from_setting(self, name: str, value: ast.expr, node: ast.AST, scan: FileScan) -> None:
-        if not isinstance(value, ast.Constant) or not value.value:  # off, or not plain
+        if not isinstance(value, ast.Constant) or not value.value or NOT_TRAINED.search(scan.path):  # off, or not plain
             return
         for pattern, topic, title in SETTINGS:
             if pattern.search(name):
@@ -209,6 +220,8 @@ class Checklist:
         dividend = node.left if isinstance(node, ast.BinOp) else node.target
         if ACCUMULATION.search(scan.text(divisor)) and "loss" in scan.text(dividend).lower():
             self._add(scan, "training", "gradient accumulation", node, scan.homes[node], [("", divisor)])
+        elif ACCUMULATION.search(scan.text(divisor)) and isinstance(node.op, ast.Mod):
+            self._add_hint(scan, "gradient accumulation", node, [("", divisor)])
 
     def settle(self, values: Values) -> list[Trick]:
         """All entries with their values, the same one at the same value once."""
@@ -242,7 +255,7 @@ def _from_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, Given]]:
     if name == "torch.utils.data.DataLoader":
         return _loader(node)
     if name in ("torch.randperm", "numpy.random.permutation", "numpy.random.shuffle", "random.shuffle"):
-        return [("shuffling", "by hand", ())]
+        return [] if _is_sample(node, scan) else [("shuffling", "by hand", ())]
     if SAMPLERS.search(last) and name.startswith("torch."):
         return [("shuffling", last, ())]
     if name.startswith(SCHEDULERS):
@@ -260,9 +273,9 @@ def _from_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, Given]]:
 
 def _from_training_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, Given]]:
     name, last, node = call.name, call.last, call.node
-    if name.startswith(INITIALISERS):
+    if name.startswith(INITIALISERS) or (INITIALISING.fullmatch(name) and not name.startswith("torch.")):
         return [("initialisation", last, _arguments(node, 1))]
-    if last == "autocast" and name not in PRECISION:  # accelerate's, lightning's
+    if re.fullmatch(r"(get_)?auto_?cast", last) and name not in PRECISION:  # accelerate's, lightning's, the project's
         return [("training", "mixed precision", ())]
     if name in PRECISION or name in SCALERS:
         kind = "mixed precision" if name in PRECISION else "loss scaling"
@@ -286,6 +299,20 @@ def _from_training_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, 
     if EMA.search(last) and last[:1].isupper() and not scan.reading.symbols.is_local(name):
         return [("training", "EMA", ())]
     return [("augmentation", last, _arguments(node))] if MIX.search(last) and name.startswith(("timm.", "torchvision.")) else []
+
+
+def _is_sample(node: ast.Call, scan: FileScan) -> bool:
+    """`order = randperm(n)`, of which only `order[:k]` is used: some elements, in no order."""
+    parent = scan.reading.source.parents.get(node)
+    function = scan.functions.get(scan.homes[node])
+    if not (isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name)) or function is None:
+        return False
+    name = parent.targets[0].id
+    for part in ast.walk(function):
+        match part:
+            case ast.Subscript(value=ast.Name(id=used), slice=ast.Slice(lower=None, upper=ast.expr())) if used == name:
+                return True
+    return False
 
 
 def _loader(node: ast.Call) -> list[tuple[str, str, Given]]:

@@ -146,10 +146,10 @@ def text(value: str) -> str:
     flat = " ".join(value.split())
     parts = flat.split("`")
     if len(parts) % 2 == 0:
-        parts = [flat.replace("`", "\\`")]
+        parts = [flat]
     return "`".join(part.replace("|", "\\|") if index % 2 else _plain(part) for index, part in enumerate(parts))
 
 
 def _plain(part: str) -> str:
     escaped = part.replace("&", "&amp;").replace("<", "&lt;")
-    return "".join(f"\\{mark}" if mark in "\\|*_[]" else mark for mark in escaped)
+    return "".join(f"\\{mark}" if mark in "\\|*_[]`" else mark for mark in escaped)

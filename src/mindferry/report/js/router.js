@@ -7,7 +7,7 @@ const views = {}; // tab -> { render(section), show?(argument), step?(by), filte
 const rendered = new Set();
 let current = "overview";
 
-const link = (tab, argument = "") => `#${tab}${argument && "/"}${encodeURIComponent(argument)}`;
+const link = (tab, argument = "") => `#${tab}${argument && "/"}${encodeURIComponent(argument).replaceAll("%2F", "/").replaceAll("%3A", ":")}`;
 
 const STATES = Object.fromEntries(report.overview.stages.map((stage) => [stage.tab, stage.state]));
 
@@ -26,7 +26,7 @@ function drawTabs() {
     if (next == null) return;
     event.preventDefault();
     openTab(TABS[next][0], "");
-    byId(`tab-${current}`).focus();
+    byId(`tab-${TABS[next][0]}`).focus();
   });
 }
 
@@ -37,9 +37,8 @@ function ensure(tab) {
 }
 
 function openTab(tab, argument) {
-  const address = link(tab, argument);
-  if (location.hash === address) follow();
-  else location.hash = address;
+  history.pushState(null, "", link(tab, argument));
+  follow();
 }
 
 function follow() {

@@ -83,7 +83,7 @@ views.verification = {
       open: (module) => this.detail(module),
     });
     const order = el("select", { "aria-label": "order", onchange: () => this.sort(order.value) },
-      el("option", { value: "tree" }, "as the network runs"), el("option", { value: "worst" }, "closest to its tolerance first"), el("option", { value: "failed" }, "failing only"));
+      el("option", { value: "tree" }, "as the network runs"), el("option", { value: "worst" }, "worst first"), el("option", { value: "failed" }, "failing only"));
     const filter = filterBox("filter the modules", (query) => this.rows.filter(query, (module) => order.value !== "failed" || !module[2]));
     this.filter = filter.input;
     this.update = filter.update;
@@ -104,7 +104,7 @@ views.verification = {
 
   sort(order) {
     this.flat = order !== "tree";
-    this.rows.items = order === "worst" ? [...this.modules].sort((a, b) => worst(b) - worst(a)) : this.modules;
+    this.rows.items = order === "worst" ? [...this.modules].sort((a, b) => own(b) - own(a) || worst(b) - worst(a)) : this.modules;
     this.update();
   },
 

@@ -1,0 +1,199 @@
+"""What the report says, whatever its form."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import made
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mindferry import artifacts
+from mindferry.artifacts import STATE, Comparison, ProjectConversion
+from mindferry.report import content, render
+from mindferry.report.lines import steps
+from mindferry.report.markdown import text
+from mindferry.report.modules import tree
+
+LINES = st.lists(st.sampled_from(["x = 1", "x = 2", "y = f(x)", "", "return y", "    pass"]), max_size=25)
+
+
+@given(LINES, LINES)
+def test_walking_down_both_sides_meets_every_line_once(before: list[str], after: list[str]) -> None:
+    i = j = 0
+    for kind, left, right in steps(before, after):
+        if kind == "=":
+            assert before[i : i + left] == after[j : j + right]
+        assert {"=": left == right, "~": (left, right) == (1, 1), "-": right == 0, "+": left == 0}[kind]
+        i, j = i + left, j + right
+    assert (i, j) == (len(before), len(after))
+
+
+def test_lines_that_resemble_each_other_share_a_row() -> None:
+    before = ["loss.backward()", "optimizer.step()", "total += loss.item() * targets.size(0)"]
+    after = ["grads = grad_fn(images)", "total += loss.item() * targets.shape[0]"]
+    assert steps(before, after)[-1] == ("~", 1, 1)
+
+
+def test_every_rewrite_is_found_where_it_stands(tmp_path: Path) -> None:
+    report = content(made.convert(tmp_path, {"net.py": made.NET}))
+    file = next(each for each in report.code if each.path == "net.py")
+    after = (tmp_path / "project_ms/net.py").read_text().splitlines()
+    assert len(file.marks) == 11
+    for mark in file.marks:
+        for (line, column, length), lines, said in ((mark.left, file.before, mark.before), (mark.right, after, mark.after)):
+            assert length and lines[line][column : column + length] == said.split("\n")[0]
+
+
+def test_equal_rewrites_in_one_block_are_told_apart(tmp_path: Path) -> None:
+    code = "import torch\n\ndef f(x: torch.Tensor):\n    a = x.size(0)\n    b = x.size(0)\n    return a, b\n"
+    report = content(made.convert(tmp_path, {"f.py": code}))
+    marks = [mark for mark in report.code[0].marks if mark.rule == "torch.Tensor.size"]
+    assert [mark.left[0] for mark in marks] == [3, 4]
+    assert len({mark.right for mark in marks}) == 2
+
+
+def test_rules_tell_what_differs(tmp_path: Path) -> None:
+    card = content(made.convert(tmp_path, {"net.py": made.NET})).rules["torch.nn.Conv2d"]
+    assert card.becomes == "mindspore.nn.Conv2d" and card.kind == "native" and "pad_mode" in card.differs
+
+
+def test_the_tree_has_every_module_once_and_parents_first() -> None:
+    modules = tree(made.comparison(made.PATHS)).modules
+    paths = [module.path for module in modules]
+    assert sorted(paths) == sorted(made.PATHS)
+    assert all(paths.index(path.rpartition(".")[0]) < paths.index(path) for path in paths if path)
+
+
+def test_own_and_inherited_errors_are_told_apart() -> None:
+    found = tree(made.comparison(made.PATHS, wrong="body.0.bn1"))
+    columns = [(column.group, column.measure) for column in found.columns]
+    after = next(module for module in found.modules if module.path == "fc")
+    culprit = next(module for module in found.modules if module.is_culprit)
+    inherited, own = columns.index(("forward", "inherited")), columns.index(("forward", "own"))
+    assert culprit.path == "body.0.bn1"
+    assert not after.cells[inherited].passed and after.cells[own].passed  # type: ignore[union-attr]
+    assert not culprit.cells[own].passed  # type: ignore[union-attr]
+
+
+def test_a_gradient_has_no_inherited_error_where_none_was_measured() -> None:
+    found = tree(made.comparison(made.PATHS))
+    assert [column.measure for column in found.columns if column.group == "gradient"] == ["own"]
+
+
+def test_nothing_compared_is_not_called_the_same(tmp_path: Path) -> None:
+    overview = content(made.empty(tmp_path)).overview
+    assert overview.state == "unmeasured" and "nothing here" in overview.verdict
+
+
+def test_the_first_divergence_points_to_the_class_that_makes_it(tmp_path: Path) -> None:
+    task = next(each for each in content(made.failing(tmp_path)).overview.todo if each.stage == "verify")
+    assert (task.path, task.line) == ("net.py", 6)
+
+
+def test_a_stage_older_than_the_conversion_is_told(tmp_path: Path) -> None:
+    output = made.convert(tmp_path, {"net.py": made.NET})
+    path = artifacts.save(made.comparison(made.PATHS), output, "verify")
+    assert content(output).overview.notes == ()
+    os.utime(path, (1e9, 1e9))
+    assert "verify ran before the code was converted" in content(output).overview.notes[0]
+
+
+def test_a_source_that_changed_or_went_is_told(tmp_path: Path) -> None:
+    output = made.convert(tmp_path, {"net.py": made.NET})
+    source = tmp_path / "project/net.py"
+    os.utime(source, (2e9, 2e9))
+    assert "edited after" in content(output).code[0].note
+    source.unlink()
+    gone = content(output).code[0]
+    assert "no longer at" in gone.note and gone.before == () and len(gone.after) > 20
+
+
+def test_files_that_only_the_analysis_knows_are_shown_too(tmp_path: Path) -> None:
+    output = made.convert(tmp_path, {"net.py": made.NET})
+    record = artifacts.load(ProjectConversion, output, "convert")
+    other = ProjectConversion(record.source, record.output, (artifacts.FileConversion("other.txt", "copied", ""),))
+    inventory = artifacts.load(artifacts.Inventory, output, "analyze")
+    artifacts.save(
+        artifacts.Inventory(inventory.root, (*inventory.files, "other.txt"), inventory.torch_files, 1, inventory.apis, (), ()),
+        output,
+        "analyze",
+    )
+    artifacts.save(other, output, "convert")
+    file = next(each for each in content(output).code if each.path == "net.py")
+    assert file.status == "not converted" and file.before[1] == "import torch"
+
+
+def test_statistics_are_read_once_and_kept(tmp_path: Path) -> None:
+    import numpy as np
+    from safetensors.numpy import save_file
+
+    output = made.convert(tmp_path, {"net.py": made.NET})
+    dice = np.random.default_rng(0)
+    values = dice.normal(size=(8, 3, 3)).astype(np.float32)
+    save_file({"a.weight": values, "b.weight": values}, tmp_path / "net.safetensors")
+    save_file({"a.weight": values, "b.weight": values * 2}, output / "net_ms.safetensors")
+    report = made.weights("a.weight", "b.weight")
+    report = artifacts.WeightsReport(str(tmp_path / "net.safetensors"), str(output / "net_ms.safetensors"), report.entries)
+    artifacts.save(report, output, "weights")
+    told = content(output).weights
+    assert told is not None and told.differing == 1 and not told.note
+    assert [each.source for each in told.parameters] == ["b.weight", "a.weight"]  # what differs comes first
+    assert told.parameters[1].before is not None and told.parameters[1].before.low == pytest.approx(float(values.min()), rel=1e-5)
+    (tmp_path / "net.safetensors").unlink()
+    again = content(output).weights
+    assert again == told
+
+
+def test_json_holds_what_the_page_shows(tmp_path: Path) -> None:
+    output = made.failing(tmp_path)
+    told = json.loads(render(content(output), "json"))
+    assert told["kind"] == "Report" and told["overview"]["state"] == "different"
+    assert {"analysis", "code", "weights", "verification", "modules", "training", "performance"} <= told.keys()
+    assert [task["path"] for task in told["overview"]["todo"]][:2] == ["unreadable.py", "spy.py"]
+
+
+def test_markdown_has_the_verdict_the_tasks_and_no_markup_of_the_project(tmp_path: Path) -> None:
+    told = render(content(made.failing(tmp_path)), "markdown")
+    assert told.startswith("# project: ❌ The conversion does not behave like the original yet.")
+    assert "| 2 | spy.py:9 | MF101 torch.cuda.nvtx.range\\_push" in told
+    assert "old.&lt;weight>" in told and "old.<weight>" not in told
+    assert "**First divergence: body.0.bn1.**" in told
+
+
+@pytest.mark.parametrize(
+    ("said", "written"),
+    [
+        ("a|b", "a\\|b"),
+        ("<script>", "&lt;script>"),
+        ("`x|y`", "`x\\|y`"),
+        ("one ` tick", "one \\` tick"),
+        ("a_b *c*\n[d]", "a\\_b \\*c\\* \\[d\\]"),
+    ],
+)
+def test_markdown_escapes(said: str, written: str) -> None:
+    assert text(said) == written
+
+
+def test_a_moved_folder_still_gives_a_report(tmp_path: Path) -> None:
+    output = made.convert(tmp_path, {"net.py": made.NET})
+    moved = tmp_path / "elsewhere"
+    shutil.move(output, moved)
+    file = content(moved).code[0]
+    assert file.before and file.after
+
+
+def test_nan_and_infinity_are_no_numbers_in_the_page(tmp_path: Path) -> None:
+    output = made.convert(tmp_path, {"net.py": made.NET})
+    rows = made.comparison(made.PATHS, wrong="stem").differences
+    bad = artifacts.Difference(
+        "stem", "output", (1,), float("inf"), float("inf"), float("nan"), 5e-6, float("nan"), float("nan"), False, note="not finite"
+    )
+    artifacts.save(Comparison("net:Net", "", (bad, *rows), None, False, "stem"), output, "verify")
+    page = render(content(output), "html")
+    assert "NaN" not in page.split('id="report">')[1].split("</script>")[0]
+    assert (output / STATE).is_dir()

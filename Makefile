@@ -4,7 +4,7 @@ PYTHON ?= python3.11
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: setup demo test lint fuzz conformance zoo benchmarks clean
+.PHONY: setup browser demo test lint fuzz conformance zoo benchmarks clean
 
 setup: $(VENV)/.done
 
@@ -14,8 +14,11 @@ $(VENV)/.done: pyproject.toml requirements.txt scripts/setup
 demo: setup
 	$(BIN)/mindferry migrate examples/resnet50_cifar10 -o build/resnet50_ms
 
-test: setup lint
+test: setup browser lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
+
+browser:
+	scripts/browser
 
 lint: setup
 	$(BIN)/ruff check src tests

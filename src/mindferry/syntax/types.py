@@ -61,6 +61,8 @@ def join(*types: Type) -> Type:
     if len(known) == 1:
         return known[0]
     kinds = {each.kind for each in known}
+    if kinds == {"ref"} and len({each.qual.replace("torch.cuda.", "torch.") for each in known}) == 1:
+        return ref(known[0].qual.replace("torch.cuda.", "torch."))  # Tensor = torch.cuda.FloatTensor if cuda else torch.FloatTensor
     if kinds == {"instance"} and all(each.qual.startswith("torch.nn.") for each in known):
         return MODULE
     if len(kinds) == 1 and known[0].kind in ("list", "tuple", "dict", "set"):

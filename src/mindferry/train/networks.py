@@ -21,6 +21,7 @@ class Networks:
         self.known: set[int] = set()
         self.taken: set[int] = set()
         self.cells: list[Any] = []  # weak references
+        self.is_meeting = False
 
     def install(self) -> None:
         import mindspore as ms
@@ -28,6 +29,7 @@ class Networks:
 
         networks, deepcopy = self, copy.deepcopy
         start, load, into = nn.Cell.__init__, nn.Cell.load_state_dict, ms.load_param_into_net
+        read = nn.Cell.state_dict
 
         def cell_start(cell: Any, *args: Any, **kwargs: Any) -> None:
             start(cell, *args, **kwargs)
@@ -37,6 +39,11 @@ class Networks:
             if not is_optimizer(cell):
                 networks.meet(cell)
             return load(cell, *args, **kwargs)
+
+        def cell_read(cell: Any, *args: Any, **kwargs: Any) -> Any:
+            if not networks.is_meeting and not args and not kwargs and not is_optimizer(cell):  # those of its parts are read with arguments
+                networks.meet_owners({id(p) for p in cell.get_parameters()})
+            return read(cell, *args, **kwargs)
 
         def load_into(net: Any, *args: Any, **kwargs: Any) -> Any:
             if not is_optimizer(net):
@@ -52,7 +59,8 @@ class Networks:
                 networks.known |= {id(p) for p in result.get_parameters()}
             return result
 
-        nn.Cell.__init__, nn.Cell.load_state_dict, ms.load_param_into_net = cell_start, cell_load, load_into
+        nn.Cell.__init__, nn.Cell.load_state_dict, nn.Cell.state_dict = cell_start, cell_load, cell_read
+        ms.load_param_into_net = load_into
         copy.deepcopy = copied  # type: ignore[assignment]
         self._watch_parameter_groups()
 
@@ -82,6 +90,13 @@ class Networks:
         parameters = {id(p) for p in cell.get_parameters()}
         if parameters <= self.known:
             return
+        self.is_meeting = True
+        try:
+            self._find_twin(cell, parameters, is_required)
+        finally:
+            self.is_meeting = False
+
+    def _find_twin(self, cell: Any, parameters: set[int], is_required: bool) -> None:
         error: WeightsMismatchError | None = None
         for root in self._candidates(type(cell).__name__):
             try:

@@ -99,11 +99,12 @@ class Recorder:
         torch.Tensor.backward = backward
 
     def _watch_networks(self) -> None:
-        """A network's first weights are taken before anything can change them: an optimizer, a checkpoint, a copy."""
+        """A network's first weights are taken before anything can change or read them: an optimizer, a checkpoint, a copy."""
         from torch import nn, optim
 
         recorder, deepcopy = self, copy.deepcopy
         start, load, optimize = nn.Module.__init__, nn.Module.load_state_dict, optim.Optimizer.__init__
+        read = nn.Module.state_dict
 
         def module_start(module: Any, *args: Any, **kwargs: Any) -> None:
             start(module, *args, **kwargs)
@@ -112,6 +113,11 @@ class Recorder:
         def module_load(module: Any, *args: Any, **kwargs: Any) -> Any:
             recorder.meet(module)
             return load(module, *args, **kwargs)
+
+        def module_read(module: Any, *args: Any, **kwargs: Any) -> Any:
+            if not args and not kwargs:  # those of its parts are read with arguments
+                recorder.meet_owners({id(p) for p in module.parameters()})
+            return read(module, *args, **kwargs)
 
         def optimizer_start(optimizer: Any, params: Any, *args: Any, **kwargs: Any) -> None:
             optimize(optimizer, params, *args, **kwargs)
@@ -126,11 +132,13 @@ class Recorder:
                 recorder.known |= {id(p) for p in result.parameters()}
             return result
 
-        nn.Module.__init__, nn.Module.load_state_dict = module_start, module_load
+        nn.Module.__init__, nn.Module.load_state_dict, nn.Module.state_dict = module_start, module_load, module_read
         optim.Optimizer.__init__ = optimizer_start
         copy.deepcopy = copied  # type: ignore[assignment]
 
     def meet_owners(self, wanted: set[int]) -> None:
+        if wanted <= self.known:
+            return
         alive = [module for module in (reference() for reference in self.modules) if module is not None]
         inner = {id(child) for module in alive for child in module.children()}
         for module in alive:

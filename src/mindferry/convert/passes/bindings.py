@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..context import Context
+from . import leaves
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 # Methods and attributes that share memory with the tensor they are of.
@@ -115,6 +116,8 @@ class Names:
         while isinstance(statement, ast.Tuple | ast.List | ast.Starred):
             statement = self.context.parents.get(statement)
         if isinstance(statement, ast.Assign | ast.AnnAssign | ast.NamedExpr) and statement.value is not None:
+            if leaves.is_leaf(self.context, store):
+                return Binding("fresh", is_parameter=True)
             return self._of_value(statement.value, is_part)
         if isinstance(statement, ast.For | ast.comprehension):
             return FRESH if _names_batches(statement.iter) else Binding("shared", is_parameter=_names_parameters(statement.iter))

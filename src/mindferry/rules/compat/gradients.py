@@ -4,11 +4,19 @@
 import contextlib
 
 import mindspore as ms
+from mindspore import ops
 
 
 def backward(forward, parameters, *inputs):
     """Run `forward`, which returns the loss (and more), and add the loss's gradients to each parameter's .grad."""
     parameters = list(parameters)
+    result, grads = loss_and_gradients(forward, parameters, *inputs)
+    add_gradients(parameters, grads)
+    return result
+
+
+def loss_and_gradients(forward, parameters, *inputs):
+    """(what `forward` returns, the gradients of its loss by the parameters)."""
     several = []
 
     def loss_first(*values):
@@ -18,10 +26,14 @@ def backward(forward, parameters, *inputs):
 
     # A plain tuple: two networks may have parameters of the same name, which a ParameterTuple refuses.
     result, grads = ms.value_and_grad(loss_first, None, tuple(parameters), has_aux=True)(*inputs)
+    return (result if several[-1] else result[0]), grads
+
+
+def add_gradients(parameters, grads):
+    """Add to what each parameter keeps in .grad."""
     for parameter, grad in zip(parameters, grads):
         known = getattr(parameter, "grad", None)
         parameter.grad = grad if known is None else known + grad
-    return result if several[-1] else result[0]
 
 
 def apply_gradients(optimizer):
@@ -59,3 +71,28 @@ def statistics_kept(*networks):
     finally:
         for p, value in zip(buffers, values):
             p.set_data(value)
+
+
+def gradients(forward, positions, inputs, weights=None):
+    """torch.autograd.grad: of forward(*inputs), weighted, by the inputs at the positions; an input may be a list of tensors."""
+    parts = [value for position in positions for value in (inputs[position] if isinstance(inputs[position], (list, tuple)) else [inputs[position]])]
+
+    def weighted(*parts):
+        left, values = list(parts), list(inputs)
+        for position in positions:
+            size = len(values[position]) if isinstance(values[position], (list, tuple)) else 0
+            values[position] = [left.pop(0) for _ in range(size)] if size else left.pop(0)
+        return weighted_sum(forward(*values), weights)
+
+    found = ms.grad(weighted, tuple(range(len(parts))))(*parts)
+    return found if isinstance(found, tuple) else (found,)
+
+
+def parameter_gradients(forward, parameters, weights=None):
+    """torch.autograd.grad of forward() by parameters."""
+    return ms.grad(lambda: weighted_sum(forward(), weights), None, tuple(parameters))()
+
+
+def weighted_sum(output, weights):
+    """What torch.autograd.grad differentiates: the output itself, or its product with grad_outputs."""
+    return output if weights is None else ops.sum(output * weights)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 
 from ...context import Context
-from . import steps
+from . import derivatives, steps
 from .write import write
 
 _found: dict[int, list[steps.Backward]] = {}
+_derived: dict[int, list[derivatives.Derivative]] = {}
 
 
 def prepare(context: Context) -> None:
+    _derived[id(context)] = derivatives.find(context)
     found = steps.find(context)
     _found[id(context)] = found
     plain = {statement for each in found if each.step is not None for statement in (each.step, *each.idle, *each.clips)}
@@ -38,7 +40,7 @@ def _ledger(context: Context, plain: set[ast.Expr]) -> None:
             context.edits.before(context.source.start(node.args[0]), f"{wrap}(")
             context.edits.after(context.source.end(node.args[0]), f", {optimizer})")
             context.handled |= {node, node.func}
-        elif steps._clears(context, node):
+        elif steps.clears(context, node):
             _as_function(context, node, "compat.clear_gradients")
 
 
@@ -51,4 +53,5 @@ def _as_function(context: Context, node: ast.Call, name: str) -> None:
 
 
 def finish(context: Context) -> None:
+    derivatives.write(context, _derived.pop(id(context), []))
     write(context, _found.pop(id(context), []))

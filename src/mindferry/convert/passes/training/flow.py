@@ -25,7 +25,7 @@ def reads(node: ast.AST, with_gradient: bool = False) -> set[str]:
     stack = [node]
     while stack:
         here = stack.pop()
-        if with_gradient and _is_cut(here):
+        if with_gradient and is_cut(here):
             continue
         name = key(here) if isinstance(here, ast.expr) else ""
         if name and isinstance(getattr(here, "ctx", None), ast.Load):
@@ -38,7 +38,7 @@ def reads(node: ast.AST, with_gradient: bool = False) -> set[str]:
     return found
 
 
-def _is_cut(node: ast.AST) -> bool:
+def is_cut(node: ast.AST) -> bool:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CUT:
         return True
     if isinstance(node, ast.With):
@@ -150,60 +150,3 @@ def _is_call_of(statement: ast.stmt, names: tuple[str, ...]) -> bool:
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name))):
             return name in names
     return False
-
-
-def differentiable(context: Context, chosen: list[ast.stmt]) -> list[ast.stmt]:
-    """Those of them that run a network, or work on what one returned."""
-    carrying: set[str] = set()
-    result = []
-    for statement in chosen:
-        if runs_network(context, statement) or reads(statement, with_gradient=True) & carrying:
-            result.append(statement)
-            carrying |= writes(statement)
-        elif not isinstance(statement, ast.AugAssign):
-            carrying -= writes(statement)
-    return result
-
-
-def runs_network(context: Context, node: ast.AST) -> bool:
-    return any(_calls_network(context, each) for each in ast.walk(node) if isinstance(each, ast.Call))
-
-
-def _calls_network(context: Context, call: ast.Call) -> bool:
-    symbols, kind = context.reading.symbols, context.reading.type(call.func)
-    if kind.kind == "instance":
-        return symbols.is_module(kind.qual) or kind.qual in symbols.classes
-    if kind.kind == "method" and isinstance(call.func, ast.Attribute):
-        owner = context.reading.type(call.func.value)
-        return owner.kind == "instance" and (symbols.is_module(owner.qual) or symbols.method(owner.qual, call.func.attr) is not None)
-    if kind.kind in ("ref", "value") and kind.qual in symbols.results:  # a function of the project: does it get a network?
-        return any(_is_network(context, argument) for argument in (*call.args, *(each.value for each in call.keywords)))
-    if any(_is_network(context, argument) for argument in call.args):
-        return True
-    own = isinstance(call.func, ast.Attribute) and key(call.func).startswith("self.")
-    return kind.kind == "unknown" and (isinstance(call.func, ast.Name) or own)
-
-
-def _is_network(context: Context, node: ast.expr) -> bool:
-    kind = context.reading.type(node)
-    if kind.kind == "unknown":
-        return isinstance(node, ast.Name) and any(word in node.id.lower() for word in ("model", "net"))
-    return kind.kind == "instance" and context.reading.symbols.is_module(kind.qual)
-
-
-def networks(context: Context, statements: Iterable[ast.AST]) -> list[str] | None:
-    """The networks that they call, as text; None if something is called that can't be told."""
-    found: dict[str, None] = {}
-    for statement in statements:
-        for call in ast.walk(statement):
-            if not isinstance(call, ast.Call) or not _calls_network(context, call):
-                continue
-            kind = context.reading.type(call.func)
-            name = key(call.func)
-            base = context.reading.symbols.torch_base(kind.qual) if kind.kind == "instance" else ""
-            if base.endswith("Loss"):
-                continue
-            if kind.kind != "instance" or not context.reading.symbols.is_module(kind.qual) or not name:
-                return None
-            found[context.source.text(call.func)] = None
-    return list(found)

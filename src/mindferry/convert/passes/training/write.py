@@ -6,7 +6,7 @@ import ast
 
 from ...context import Context
 from ...imports import delete_statement
-from . import flow
+from . import sources
 from .steps import Backward
 
 
@@ -19,20 +19,24 @@ def write(context: Context, found: list[Backward]) -> None:
         counts[each.scope] = number = counts.get(each.scope, 0) + 1
         forward = _free(f"forward_fn{'' if number == 1 else f'_{number}'}", names)
         lines = _function(context, each, forward)
+        later = ""
         if each.step is not None:
             call, maker = _plain(context, each, forward, names)
             lines += ["", maker]
-        else:
-            cleared = [context.edits.text(statement) for statement in each.cleared]
-            call = (context.source.newline() + context.source.indent(each.place)).join([*cleared, _kept(context, each, forward)])
+        elif each.is_kept_later:
+            call, later = _kept_later(context, each, forward, _free("grads", names))
             lines += [""]
-        planned.append((each, lines, call))
+        else:
+            call = "\n".join([*(context.edits.text(statement) for statement in each.cleared), _kept(context, each, forward)])
+            lines += [""]
+        planned.append((each, lines, _indented(context, each, _guarded(context, each, call, forward)), later))
     retained = {statement for each in found for statement in each.retained}
-    for each, _, call in planned:
-        _replace(context, each, call, retained)
+    places = {each.place for each in found}
+    for each, _, call, later in planned:
+        _replace(context, each, call, later, retained, places)
     for statement in sorted(retained, key=context.source.start):
         _retain(context, statement)
-    for each, lines, call in reversed(planned):  # at one place, what is inserted later goes first
+    for each, lines, call, _ in reversed(planned):  # at one place, what is inserted later goes first
         _insert(context, each, lines)
         context.rewritten(each.statement, "torch.Tensor.backward", context.source.text(each.statement), call)
 
@@ -50,11 +54,16 @@ def _function(context: Context, each: Backward, name: str) -> list[str]:
     for index, statement in enumerate(each.lifted):
         start = source.line_start(source.start(statement))
         previous = source.line_end(source.end(each.lifted[index - 1])) if index else start
-        if index and previous <= start and source.data[previous:start].lstrip().startswith(b"#"):
+        between = source.data[previous:start].split(b"\n") if index and previous <= start else []
+        if any(line.strip() for line in between) and all(line.strip()[:1] in (b"#", b"") for line in between):
             start = previous  # a comment between two lifted statements goes with them
-        old = source.indent(statement)
-        for line in context.edits.span(start, source.end(statement)).splitlines():
-            lines.append("    " + (line[len(old) :] if line.startswith(old) else line))
+        old = context.edits.span(source.line_start(source.start(statement)), source.start(statement))  # less where a `with` was unwrapped
+        body = [
+            line[len(old) :] if line.startswith(old) else line for line in context.edits.span(start, source.end(statement)).splitlines()
+        ]
+        if statement in each.repeated and (nets := sources.networks(context, [statement])):
+            body = [f"with {context.imports.spell('compat.statistics_kept')}({', '.join(nets)}):", *(f"    {line}" for line in body)]
+        lines += [f"    {line}" if line.strip() else "" for line in body]
     loss = " + ".join([*(context.edits.text(other) for other in each.others), context.edits.text(each.loss)])
     lines.append(f"    return {', '.join([loss, *each.outputs])}")
     return lines
@@ -82,22 +91,53 @@ def _plain(context: Context, each: Backward, forward: str, names: set[str]) -> t
     return f"{_result(each)}, {grads} = {gradient}({', '.join(each.inputs)})", maker
 
 
+def _guarded(context: Context, each: Backward, call: str, forward: str) -> str:
+    """Gradients only where the backward() would have run; the forward alone where not."""
+    if not each.guards:
+        return call
+    tests = [text if holds else f"not ({text})" for text, holds in ((context.edits.text(test), holds) for test, holds in each.guards)]
+    test = tests[0] if len(tests) == 1 else " and ".join(f"({text})" for text in tests)
+    unit = context.source.indent(each.statement).removeprefix(context.source.indent(each.place)) or "    "
+    lines = [f"if {test}:", *(unit + line for line in call.splitlines())]
+    result = _result(each).strip("()")
+    if result != "_":
+        lines += ["else:", f"{unit}{result} = {forward}({', '.join(each.inputs)})"]
+    return "\n".join(lines)
+
+
+def _indented(context: Context, each: Backward, text: str) -> str:
+    source = context.source
+    indent = context.edits.span(source.line_start(source.start(each.place)), source.start(each.place))
+    return (source.newline() + (indent if not indent.strip() else "")).join(text.splitlines())
+
+
 def _kept(context: Context, each: Backward, forward: str) -> str:
     """Gradients are added to each parameter's .grad, where the step, clipping and clearing find them."""
-    found = flow.networks(context, [*each.lifted, *each.others, each.loss])
-    if found:
-        parameters = (
-            f"{found[0]}.trainable_params()" if len(found) == 1 else "[" + ", ".join(f"*{name}.trainable_params()" for name in found) + "]"
-        )
-    else:
-        optimizers = _optimizers(context, each)
-        parameters = (
-            f"{optimizers[0]}.parameters" if len(optimizers) == 1 else "[" + ", ".join(f"*{name}.parameters" for name in optimizers) + "]"
-        )
     arguments = "".join(f", {name}" for name in each.inputs)
     left = _result(each).strip("()")
     prefix = f"{left} = " if left != "_" else ""
-    return f"{prefix}{context.imports.spell('compat.backward')}({forward}, {parameters}{arguments})"
+    return f"{prefix}{context.imports.spell('compat.backward')}({forward}, {_parameters(context, each)}{arguments})"
+
+
+def _kept_later(context: Context, each: Backward, forward: str, grads: str) -> tuple[str, str]:
+    """They are taken with the loss, and added to each parameter's .grad where the backward() stands."""
+    parameters = _parameters(context, each)
+    arguments = "".join(f", {name}" for name in each.inputs)
+    call = f"{_result(each)}, {grads} = {context.imports.spell('compat.loss_and_gradients')}({forward}, {parameters}{arguments})"
+    return call, f"{context.imports.spell('compat.add_gradients')}({parameters}, {grads})"
+
+
+def _parameters(context: Context, each: Backward) -> str:
+    statements = [*each.lifted, *each.others, each.loss]
+    own = sources.own_leaves(context, statements)
+    found = sources.networks(context, statements)
+    if found is not None and (found or own):
+        parts = [*(f"{name}.trainable_params()" for name in found), *own]
+    else:
+        parts = [*(f"{name}.parameters" for name in _optimizers(context, each)), *own]
+    if len(parts) == 1 and not own:
+        return parts[0]
+    return "[" + ", ".join(part if part in own else f"*{part}" for part in parts) + "]"
 
 
 def _optimizers(context: Context, each: Backward) -> list[str]:
@@ -131,15 +171,20 @@ def _opens_block(context: Context, statement: ast.stmt) -> bool:
     return context.block_of(statement)[0] is statement
 
 
-def _replace(context: Context, each: Backward, call: str, retained: set[ast.stmt]) -> None:
+def _replace(context: Context, each: Backward, call: str, later: str, retained: set[ast.stmt], places: set[ast.stmt]) -> None:
+    gone = [*each.lifted, *each.merged, *each.cleared]
     if each.place in each.lifted and each.place not in retained:
         _put(context, each.place, call)
-        gone = [*each.lifted, *each.merged, each.statement]
+        if later:
+            context.edits.replace_node(each.statement, later)
+        else:
+            gone.append(each.statement)
     else:
-        context.edits.replace_node(each.statement, call)
-        gone = [*each.lifted, *each.merged]
-    for statement in (*gone, *each.cleared):
-        if statement is not each.place and statement not in retained:
+        context.edits.replace_node(
+            each.statement, f"{call}{context.source.newline()}{context.source.indent(each.statement)}{later}" if later else call
+        )
+    for statement in gone:
+        if statement not in places and statement not in retained:
             delete_statement(context.edits, statement)
 
 
@@ -147,18 +192,18 @@ def _put(context: Context, statement: ast.stmt, text: str) -> None:
     """From the start of its line, where an unwrapped `with` has been edited too."""
     source = context.source
     start = source.line_start(source.start(statement))
-    indent = source.data[start : source.start(statement)]
+    indent = context.edits.span(start, source.start(statement))
     if indent.strip():
         context.edits.replace_node(statement, text)
     else:
-        context.edits.replace(start, source.end(statement), indent.decode("utf-8") + text)
+        context.edits.replace(start, source.end(statement), indent + text)
 
 
 def _retain(context: Context, statement: ast.stmt) -> None:
     """It runs here and again inside the function: its batch statistics must move once."""
     context.find(statement, "MF202", "this network runs a second time where its gradient is taken; dropout masks would differ",
                  "seed the dropout, or compute this loss before the other", severity="note")  # fmt: skip
-    nets = flow.networks(context, [statement])
+    nets = sources.networks(context, [statement])
     if nets:
         source = context.source
         indent = source.indent(statement)

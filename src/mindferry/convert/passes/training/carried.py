@@ -1,0 +1,94 @@
+"""A graph that is kept between iterations: the value that carries it, if nothing cuts it off."""
+
+from __future__ import annotations
+
+import ast
+
+from ...context import Context
+from . import flow
+
+MARK = "carries the graph of earlier iterations"
+ADVICE = (
+    "cut it where an iteration begins, `h = h.detach()`; or compute the iterations that belong together in one function, "
+    "`def forward_fn(xs, h): for x in xs: out, h = model(x, h); loss = loss + criterion(out, y)`, and differentiate that: "
+    "`(loss, h), grads = ms.value_and_grad(forward_fn, None, optimizer.parameters, has_aux=True)(xs, h)`"
+)
+
+
+def across_iterations(context: Context, statement: ast.stmt, loss: ast.expr, lifted: list[ast.stmt], scope: ast.AST) -> str:
+    """Why the loss depends on the graph of an earlier iteration, naming the lines; '' if it doesn't."""
+    loop = context.enclosing(statement, ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef)
+    written: set[str] = set().union(*(flow.writes(each) for each in lifted))
+    for name in sorted(_read_first(lifted, loss)):
+        is_state = name.startswith("self.")
+        region = loop if isinstance(loop, ast.For | ast.While) else scope if is_state else None
+        if region is None:
+            continue
+        makers = [each for each in _simple(context, region) if name in flow.writes(each)]
+        carrying = [each for each in makers if flow.reads(each, with_gradient=True) & written and not _is_cut(context, each, name, written)]
+        cuts = [each for each in makers if _is_cut(context, each, name, written)]
+        if carrying and not _suffices(context, cuts, statement, region):
+            return f"{name} (line {carrying[0].lineno}) {MARK}{_lines(cuts)}"
+    return ""
+
+
+def _lines(cuts: list[ast.stmt]) -> str:
+    return f", cut off only sometimes (line {cuts[0].lineno})" if cuts else ""
+
+
+def _read_first(lifted: list[ast.stmt], loss: ast.expr) -> set[str]:
+    """Variables whose earlier value takes part, with its gradient."""
+    found: set[str] = set()
+    written: set[str] = set()
+    for each in (*lifted, loss):
+        found |= flow.reads(each, with_gradient=True) - written
+        written |= flow.writes(each)
+    return found
+
+
+def _simple(context: Context, region: ast.AST) -> list[ast.stmt]:
+    kinds = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr)
+    return [node for node in ast.walk(region) if isinstance(node, kinds)]
+
+
+def _is_cut(context: Context, statement: ast.stmt, name: str, written: set[str]) -> bool:
+    """It gives the name a value without a graph: detached, fresh, or by a function that detaches."""
+    if isinstance(statement, ast.AugAssign):
+        return False
+    if isinstance(statement, ast.Expr):
+        return any(isinstance(node, ast.Attribute) and node.attr == "detach_" for node in ast.walk(statement))
+    value = getattr(statement, "value", None)
+    if value is None or not flow.reads(value, with_gradient=True) & (written | {name}):
+        return True
+    return any(_detaches(context, call) for call in ast.walk(value) if isinstance(call, ast.Call))
+
+
+def _detaches(context: Context, call: ast.Call) -> bool:
+    """A function, or a network's class, that says detach somewhere."""
+    kind = context.reading.type(call.func)
+    words = context.source.text(call.func).lower()
+    if "detach" in words or "repackage" in words:
+        return True
+    bodies = [node for node, name in context.reading.owners.items() if name == kind.qual and kind.qual]
+    return any(
+        (isinstance(node, ast.Attribute) and node.attr in ("detach", "detach_", "data")) or flow.is_cut(node)
+        for body in bodies
+        for node in ast.walk(body)
+    )
+
+
+def _suffices(context: Context, cuts: list[ast.stmt], backward: ast.stmt, region: ast.AST) -> bool:
+    """In every iteration; or at least somewhere, where each iteration calls backward(), which frees its graph."""
+    if not cuts:
+        return False
+    always = [each for each in cuts if not _is_conditional(context, each, region)]
+    return bool(always) or not _is_conditional(context, backward, region)
+
+
+def _is_conditional(context: Context, node: ast.AST, region: ast.AST) -> bool:
+    current: ast.AST | None = node
+    while current is not None and current is not region:
+        if isinstance(current, ast.If):
+            return True
+        current = context.parents.get(current)
+    return False

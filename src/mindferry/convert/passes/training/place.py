@@ -1,0 +1,215 @@
+"""Where a lifted loss is computed: no statement may see another value, or another order of updates, than before."""
+
+from __future__ import annotations
+
+import ast
+
+from ...context import Context
+from . import flow, sources
+from .steps import Backward, Refused, clears, is_optimizer_method, obstacle
+
+# Calls whose value is the same each time; a condition with another one can't be asked twice.
+STEADY = frozenset("len isinstance hasattr getattr bool int float any all abs min max".split())
+
+
+def settle(context: Context, each: Backward, others: list[Backward]) -> None:
+    """Choose the place, what has to stay as well, the condition, and what goes in and out. Raises Refused."""
+    _place(context, each)
+    _guard(context, each)
+    _check_repeated(context, each, others)
+    if each.step is None:
+        _clear_first(context, each)
+    each.anchor = _anchor(context, each)
+    _inputs_and_outputs(context, each)
+
+
+def _place(context: Context, each: Backward) -> None:
+    """Where the first lifted statement stands if its inputs are known there; else further down."""
+    if not each.lifted:
+        return
+    block = context.block_of(each.lifted[-1])
+    inner = [statement for statement in each.lifted if statement in block]
+    first, last = block.index(inner[0]), block.index(inner[-1])
+    own = set().union(*(flow.writes(statement) for statement in each.lifted))
+    needed = set().union(*(flow.reads(statement) for statement in inner)) - own
+    between = [(index, block[index]) for index in range(first, last) if block[index] not in inner]
+    late = [index for index, statement in between if flow.writes(statement) & needed or _updates(context, statement)]
+    end = max(late, default=first - 1)
+    readers = [index for index, statement in between if flow.reads(statement) & own and index < end]
+    if (readers or _sees_old_value(block, inner, late)) and not any(obstacle(statement) for _, statement in between):
+        each.lifted = [*(s for s in each.lifted if s not in inner), *block[first : last + 1]]  # in their order, one function
+        each.place = inner[0]
+        return
+    if _sees_old_value(block, inner, late):
+        raise Refused(f"line {inner[0].lineno} reads what line {block[end].lineno} changes before the loss is complete")
+    each.place = next(statement for statement in inner if block.index(statement) > end)
+    each.retained = _with_what_they_need(each, [
+        s for s in inner if any(flow.writes(s) & flow.reads(block[index]) for index in readers if index > block.index(s))
+    ])  # fmt: skip
+    _keep_outer(context, each, [statement for statement in each.lifted if statement not in inner])
+
+
+def _sees_old_value(block: list[ast.stmt], lifted: list[ast.stmt], late: list[int]) -> bool:
+    """`a = f(x); x = g(x); b = f(x)`: moved down together, the first would read the second x."""
+    return any(flow.writes(block[index]) & flow.reads(s) for index in late for s in lifted if block.index(s) < index)
+
+
+def _updates(context: Context, statement: ast.stmt) -> bool:
+    return any(is_optimizer_method(context, node, "step") for node in ast.walk(statement))
+
+
+def _with_what_they_need(each: Backward, chosen: list[ast.stmt]) -> list[ast.stmt]:
+    found = set(chosen)
+    for statement in reversed(each.lifted):
+        if any(flow.writes(statement) & flow.reads(later) for later in found if later.lineno > statement.lineno):
+            found.add(statement)
+    return [statement for statement in each.lifted if statement in found]
+
+
+def _keep_outer(context: Context, each: Backward, outer: list[ast.stmt]) -> None:
+    """Lifted from outside of the condition that the backward() stands under: they stay if anything else reads what they write."""
+    rest = [node for node in _outside(context, each.scope, {*each.lifted, each.statement, *each.merged}) if hasattr(node, "lineno")]
+    read = set().union(*(flow.reads(node) for node in rest)) if rest else set()
+    kept = _with_what_they_need(each, [statement for statement in outer if flow.writes(statement) & read])
+    kept = [statement for statement in kept if statement in outer]
+    each.retained += [statement for statement in kept if statement not in each.retained]
+    each.repeated = kept
+    for statement in outer:
+        for node in rest:
+            between = context.source.start(statement) < context.source.start(node) < context.source.start(each.place)
+            if between and flow.writes(node) & (flow.reads(statement) - flow.writes(statement)):
+                raise Refused(f"line {statement.lineno} reads what line {getattr(node, 'lineno', 0)} changes before the loss is complete")
+
+
+def _guard(context: Context, each: Backward) -> None:
+    """`if training: loss.backward()`, with the loss computed before it either way."""
+    home = context.block_of(each.place)
+    current: ast.stmt = each.statement
+    tests: list[tuple[ast.expr, bool]] = []
+    while current not in home:
+        parent = context.parents[current]
+        if isinstance(parent, ast.If):
+            tests.append((parent.test, current in parent.body))
+        if not isinstance(parent, ast.stmt):
+            break
+        current = parent
+    if not tests:
+        return
+    after = home[home.index(each.place) : home.index(current)] if current in home else []
+    changed = set().union(*(flow.writes(statement) for statement in (*after, *each.lifted)))
+    if all(not flow.reads(test) & changed and _is_steady(test) for test, _ in tests):
+        each.guards = tests[::-1]
+    elif each.step is None:
+        each.is_kept_later = True
+
+
+def _is_steady(test: ast.expr) -> bool:
+    calls = [node for node in ast.walk(test) if isinstance(node, ast.Call)]
+    return all(isinstance(call.func, ast.Name) and call.func.id in STEADY for call in calls)
+
+
+def _check_repeated(context: Context, each: Backward, others: list[Backward]) -> None:
+    """What runs twice must give the same twice: networks do, but for dropout; a random draw or an iterator doesn't."""
+    shared = [statement for other in others if other.scope is each.scope for statement in other.lifted if statement in each.lifted]
+    for statement in dict.fromkeys([*each.retained, *shared]):
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Call) and not _repeats(context, node):
+                raise Refused(
+                    f"line {statement.lineno} is needed by it and by other statements, but running `{context.source.text(node)}` "
+                    "twice may give something else: put that value in a variable first"
+                )
+
+
+def _repeats(context: Context, call: ast.Call) -> bool:
+    if sources.calls_network(context, call):
+        return True
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id if isinstance(call.func, ast.Name) else ""
+    is_random = any(
+        word in name for word in ("rand", "normal", "bernoulli", "multinomial", "dropout", "uniform", "sample", "shuffle", "noise")
+    )
+    return not is_random and name not in ("next", "pop", "popleft", "get_batch")
+
+
+def _clear_first(context: Context, each: Backward) -> None:
+    """zero_grad() between the forward and the backward clears before: the gradients of this loss come with the forward here."""
+    if each.is_kept_later:
+        return
+    start, end = context.source.start(each.place), context.source.start(each.statement)
+    for node in ast.walk(each.scope):
+        if not isinstance(node, ast.Call) or not start < context.source.start(node) < end:
+            continue
+        statement = context.parents[node]
+        if clears(context, node):
+            is_near = isinstance(statement, ast.Expr) and (
+                statement in context.block_of(each.place) or (each.guards and statement in each.block)
+            )
+            if is_near:
+                assert isinstance(statement, ast.Expr)
+                each.cleared.append(statement)
+                continue
+        elif not is_optimizer_method(context, node, "step"):
+            continue
+        each.is_kept_later, each.guards, each.cleared = True, [], []
+        return
+
+
+def _anchor(context: Context, each: Backward) -> ast.stmt:
+    """The functions go before the outermost loop whose body doesn't rebind what they are made with."""
+    loops: list[ast.stmt] = []
+    current: ast.AST = each.place
+    while (parent := context.parents.get(current)) is not None and parent is not each.scope:
+        if isinstance(parent, ast.For | ast.While):
+            loops.append(parent)
+        current = parent
+    makers = _optimizer_names(context, each.scope)
+    usable = [loop for loop in loops if not flow.writes(loop) & makers]
+    return usable[-1] if usable else each.place
+
+
+def _optimizer_names(context: Context, scope: ast.AST) -> set[str]:
+    found = set()
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and is_optimizer_method(context, node, "step"):
+            found.add(flow.key(node.func.value))
+    return found - {""}
+
+
+def _inputs_and_outputs(context: Context, each: Backward) -> None:
+    lifted = set(each.lifted)
+    loop = each.anchor if isinstance(each.anchor, ast.For | ast.While) else None
+    varying = {name for node in _outside(context, loop or each.scope, lifted) for name in flow.writes(node)}
+    if loop is None and isinstance(each.scope, ast.FunctionDef | ast.AsyncFunctionDef):
+        varying |= {argument.arg for argument in each.scope.args.args if context.reading.symbols and _is_data(context, each, argument.arg)}
+    own = {name for statement in each.lifted for name in flow.writes(statement)}
+    earlier = flow.read_before_written([*each.lifted, *each.others, each.loss])
+    used = {name for node in _outside(context, each.scope, lifted | {each.statement, *each.merged}) for name in flow.reads(node)}
+    losses = {flow.key(loss) for loss in (each.loss, *each.others)} if not each.others else set()
+    own_leaves = set(sources.own_leaves(context, [*each.lifted, *each.others, each.loss]))  # parameters: found by the function itself
+    each.inputs = [name for name in earlier if (name in varying or name in own) and name not in own_leaves]
+    each.outputs = [name for name in flow.written_in_order(context, each.lifted) if name in used and name not in losses]
+
+
+def _is_data(context: Context, each: Backward, name: str) -> bool:
+    kinds = [
+        context.reading.type(node).kind
+        for statement in each.lifted
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and node.id == name
+    ]
+    called = any(isinstance(node, ast.Call) and flow.key(node.func) == name for statement in each.lifted for node in ast.walk(statement))
+    return bool(kinds) and not called and all(kind in ("tensor", "unknown", "list", "tuple", "dict") for kind in kinds)
+
+
+def _outside(context: Context, scope: ast.AST, excluded: set[ast.stmt]) -> list[ast.AST]:
+    """The simple parts of a scope that are not within the excluded statements."""
+    result: list[ast.AST] = []
+    stack: list[ast.AST] = list(ast.iter_child_nodes(scope))
+    while stack:
+        node = stack.pop()
+        if node in excluded:
+            continue
+        if isinstance(node, ast.For | ast.While | ast.If | ast.With | ast.Try | ast.ExceptHandler | ast.FunctionDef | ast.withitem):
+            stack.extend(ast.iter_child_nodes(node))
+        else:
+            result.append(node)
+    return result

@@ -1,0 +1,150 @@
+"""Where gradients come from: networks that are called, their parameters, and tensors of the user's own that require one."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterable, Iterator
+
+from ...context import Context
+from .. import leaves
+from . import flow
+
+
+def differentiable(context: Context, chosen: list[ast.stmt]) -> list[ast.stmt]:
+    """Those of them that run a network or read a parameter, or work on what such a statement wrote."""
+    carrying: set[str] = set()
+    result = []
+    for statement in chosen:
+        if carries(context, statement) or flow.reads(statement, with_gradient=True) & carrying:
+            result.append(statement)
+            carrying |= flow.writes(statement)
+        elif not isinstance(statement, ast.AugAssign):
+            carrying -= flow.writes(statement)
+    return result
+
+
+def carries(context: Context, node: ast.AST) -> bool:
+    """Whether a gradient starts in it; what is detached, or under no_grad, has none."""
+    return any(_is_source(context, each) for each in _connected(node))
+
+
+def _connected(node: ast.AST) -> Iterator[ast.AST]:
+    stack = [node]
+    while stack:
+        here = stack.pop()
+        if not flow.is_cut(here):
+            yield here
+            stack.extend(ast.iter_child_nodes(here))
+
+
+def _is_source(context: Context, node: ast.AST, seen: frozenset[str] = frozenset()) -> bool:
+    if isinstance(node, ast.Call):
+        return calls_network(context, node, seen)
+    if isinstance(node, ast.Name):
+        return isinstance(node.ctx, ast.Load) and leaves.is_leaf(context, node)
+    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+        parent, owner = context.parents.get(node), context.reading.type(node.value)
+        is_called = isinstance(parent, ast.Call) and parent.func is node
+        is_value = context.reading.type(node).is_tensor and not isinstance(parent, ast.Attribute)
+        return not is_called and is_value and owner.kind == "instance" and context.reading.symbols.is_module(owner.qual)
+    return False
+
+
+def calls_network(context: Context, call: ast.Call, seen: frozenset[str] = frozenset()) -> bool:
+    symbols, kind = context.reading.symbols, context.reading.type(call.func)
+    arguments = [*call.args, *(each.value for each in call.keywords)]
+    if kind.kind == "instance":
+        return symbols.is_module(kind.qual) or holds_network(context, kind.qual, seen)
+    if kind.kind == "method" and isinstance(call.func, ast.Attribute):
+        owner = context.reading.type(call.func.value)
+        if owner.kind != "instance":
+            return False
+        is_own = symbols.method(owner.qual, call.func.attr) is not None
+        return symbols.is_module(owner.qual) or (is_own and holds_network(context, owner.qual, seen))
+    if kind.kind in ("ref", "value") and kind.qual in symbols.results:  # a function of the project: does it get a network?
+        if any(_is_network(context, argument) for argument in arguments):
+            return True
+        body = _body(context, call) if kind.qual not in seen else None
+        return body is not None and any(_is_source(context, each, seen | {kind.qual}) for each in _connected(body))
+    if any(_is_network(context, argument) for argument in call.args):
+        return True
+    is_own = isinstance(call.func, ast.Attribute) and flow.key(call.func).startswith("self.")
+    is_named = isinstance(call.func, ast.Name) and not _makes_no_gradient(context, call.func.id)
+    return kind.kind == "unknown" and (is_named or is_own)
+
+
+def holds_network(context: Context, qual: str, seen: frozenset[str] = frozenset()) -> bool:
+    """Whether an object of a class may run a network. Only a class in this file that calls none certainly doesn't."""
+    symbols = context.reading.symbols
+    if qual in seen or symbols.origin(qual) not in symbols.classes:
+        return False
+    bodies = [node for node, name in context.reading.owners.items() if isinstance(node, ast.ClassDef) and name == qual]
+    if not bodies or any(base in symbols.classes and base != qual for base in symbols.bases(qual)):
+        return True
+    calls = (each for each in ast.walk(bodies[0]) if isinstance(each, ast.Call))
+    return any(calls_network(context, each, seen | {qual}) for each in calls)
+
+
+def _makes_no_gradient(context: Context, name: str) -> bool:
+    """A builtin, or a named tuple of this file."""
+    if hasattr(builtins, name) and name not in context.reading.scope.names:
+        return True
+    return any(
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Call)
+        and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+        and context.source.text(node.value.func).rpartition(".")[2] in ("namedtuple", "NamedTuple")
+        for node in context.source.tree.body
+    )
+
+
+def _is_network(context: Context, node: ast.expr) -> bool:
+    kind = context.reading.type(node)
+    if kind.kind == "unknown":
+        return isinstance(node, ast.Name) and any(word in node.id.lower() for word in ("model", "net"))
+    return kind.kind == "instance" and context.reading.symbols.is_module(kind.qual)
+
+
+def networks(context: Context, statements: Iterable[ast.AST]) -> list[str] | None:
+    """The networks that they call, as text; None if something is called that can't be told."""
+    found: dict[str, None] = {}
+    for statement in statements:
+        for call in ast.walk(statement):
+            if not isinstance(call, ast.Call) or not calls_network(context, call):
+                continue
+            kind = context.reading.type(call.func)
+            name = flow.key(call.func)
+            base = context.reading.symbols.torch_base(kind.qual) if kind.kind == "instance" else ""
+            if base.endswith("Loss"):
+                continue
+            if kind.kind != "instance" or not context.reading.symbols.is_module(kind.qual) or not name:
+                return None
+            found[context.source.text(call.func)] = None
+    return list(found)
+
+
+def own_leaves(context: Context, statements: Iterable[ast.AST]) -> list[str]:
+    """Tensors of the user's own that the statements, or functions of this file that they call, need the gradient of."""
+    found: list[ast.Name] = []
+    stack, seen = list(statements), set()
+    while stack:
+        for node in ast.walk(stack.pop()):
+            if isinstance(node, ast.Name) and leaves.is_leaf(context, node):
+                found.append(node)
+            elif isinstance(node, ast.Call) and (body := _body(context, node)) is not None and body not in seen:
+                seen.add(body)
+                stack.append(body)
+    return list(dict.fromkeys(node.id for node in sorted(found, key=context.source.start)))
+
+
+def _body(context: Context, call: ast.Call) -> ast.FunctionDef | None:
+    """The function of this file that is called, unless it computes without gradients."""
+    kind = context.reading.type(call.func)
+    if kind.kind not in ("ref", "value") or kind.qual not in context.reading.symbols.results:
+        return None
+    for node, name in context.reading.owners.items():
+        if isinstance(node, ast.FunctionDef) and name == kind.qual:
+            marks = [context.api(each.func if isinstance(each, ast.Call) else each) for each in node.decorator_list]
+            return None if any(mark.endswith(("no_grad", "inference_mode")) for mark in marks) else node
+    return None

@@ -29,6 +29,8 @@ def measure(payload: dict[str, Any], link: Link) -> dict[str, Any]:
         os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
     watch = Watch(payload, link)
     watch.install([importlib.import_module(name) for name in payload["helpers"]])
+    if payload["preload"]:
+        importlib.import_module(payload["preload"])
     if payload["model"]:
         until_enough(lambda: train_cell(payload["model"], payload["inputs"]))
     elif payload["step"]:

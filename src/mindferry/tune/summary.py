@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
 import resource
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..artifacts import Operator, Phase, Profile
 from .attribute import operators_of
-from .clock import OBSERVED, PLAIN, PROFILED, Clock
+from .clock import OBSERVED, PLAIN, PROFILED, WARM, Clock
 from .executions import framework_folder, peak_active, read_executions
 from .trace import write_trace
 
@@ -62,8 +63,28 @@ def facts(watch: Watch) -> dict[str, Any]:
         "batch": max((step.batch for step in clock.steps), default=0),
         "parameters": watch.parameters,
         "first_step": clock.steps[0].seconds,
-        "warm": sum(step.stage == "warm" for step in clock.steps),
+        "warm": sum(step.stage == WARM for step in clock.steps),
+        "calls": _network_calls(clock),
+        "repeats": _repeats(watch),
+        "isa": os.environ.get("ONEDNN_MAX_CPU_ISA", ""),
+        "queued": watch.feeding.queued,
     }
+
+
+def _network_calls(clock: Clock) -> float:
+    """How often a step calls a network from the script's own code."""
+    steps = clock.measured(OBSERVED)
+    if not steps:
+        return 0.0
+    first, last = steps[0].start, steps[-1].end
+    return sum(span.phase in ("forward", *COMPILED) for span in clock.spans if first <= span.start <= last) / len(steps)
+
+
+def _repeats(watch: Watch) -> list[tuple[str, float]]:
+    """Modules that run more than once in a step, with their calls."""
+    steps = sum(step.stage == PROFILED for step in watch.clock.steps)
+    counts = Counter(call.name for call in watch.layers.calls)
+    return [(name, count / steps) for name, count in counts.most_common(LINES) if count > steps] if steps else []
 
 
 def _profiled(watch: Watch) -> tuple[tuple[Operator, ...], int, Path | None]:

@@ -1,0 +1,240 @@
+"""Says what is slow: each rule looks at one profile and names one cause, with the numbers that show it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..artifacts import Diagnosis, Operator, Profile
+
+LOADER, COMPILE, CAST, SYNC, HOST, OPTIMIZER, CONVOLUTION, ELEMENTWISE = 0.25, 0.15, 0.12, 0.05, 0.25, 0.35, 0.25, 0.45  # shares of a step
+BUSY = 0.5  # below this share of kernels, launching operators is what takes the time
+REFERENCE_RATE = 5.0  # GFLOP/s: oneDNN's reference convolution stays far below, its compiled ones far above
+SIMPLE = re.compile(
+    r"^(Add|AddExt|Sub|SubExt|Mul|Muls|Div|RealDiv|Neg|Exp|Log|Sqrt|Rsqrt|Pow|Square|Tanh|Erf|Abs|Maximum|Minimum|Reciprocal|"
+    r"Reduce\w+|SumExt|MeanExt|BroadcastTo|Tile|Cast|Select|Greater|Less|Sigmoid|ExpandDims|Reshape|ZerosLike|OnesLike)\w*$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A profile and what was noted beside it."""
+
+    profile: Profile
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def total(self) -> float:
+        return sum(phase.seconds for phase in self.profile.phases) or 1e-12
+
+    def share(self, *names: str) -> float:
+        return sum(phase.seconds for phase in self.profile.phases if phase.name in names) / self.total
+
+    def kernels(self, *names: str) -> float:
+        """Share of these phases' time that is inside operators."""
+        chosen = [phase for phase in self.profile.phases if phase.name in names and phase.kernels == phase.kernels]
+        return sum(phase.kernels for phase in chosen) / (sum(phase.seconds for phase in chosen) or 1e-12)
+
+    def operators(self, *phases: str) -> list[Operator]:
+        return [each for each in self.profile.operators if each.phase in phases]
+
+    def milliseconds(self, share: float) -> str:
+        return f"{share * self.total * 1e3:.3g} ms of {self.total * 1e3:.3g} ms"
+
+
+Rule = Callable[[Seen], Iterator[Diagnosis]]
+
+
+def diagnose(profile: Profile, facts: dict[str, Any] | None = None) -> tuple[Diagnosis, ...]:
+    """What was found, the largest share of the step first."""
+    seen = Seen(profile, facts or {})
+    found = [each for rule in RULES for each in rule(seen)]
+    codes = {each.code for each in found}
+    hidden = {"small-operators"} if codes & {"sample-loop", "tiny-batches", "unfused", "cast-heavy"} else set()
+    hidden |= {"tiny-batches"} if "sample-loop" in codes else set()
+    return tuple(sorted((each for each in found if each.code not in hidden), key=lambda each: -each.share))
+
+
+def slow_loader(seen: Seen) -> Iterator[Diagnosis]:
+    share = seen.share("waiting for data")
+    if share < LOADER:
+        return
+    evidence = f"waiting for data takes {seen.milliseconds(share)}"
+    queued = seen.facts.get("queued") or []
+    if queued:
+        empty = sum(rows < max(1, seen.facts.get("batch", 1)) for rows in queued)
+        evidence += f"; {empty} of {len(queued)} times no whole batch was ready"
+    slowest = max(seen.profile.pipeline, key=lambda stage: stage.seconds, default=None)
+    if slowest is not None:
+        evidence += f"; {slowest.name} adds {slowest.seconds * 1e3:.3g} ms a batch"
+    advice = "make the slowest operation cheaper, give it more workers, or prepare the data once (MindRecord)"
+    yield Diagnosis("slow-loader", "the loop waits for data", evidence, share, advice, ("workers", "prefetch"))
+
+
+def recompiling(seen: Seen) -> Iterator[Diagnosis]:
+    warm = seen.facts.get("warm", 2)
+    late = [each for each in seen.profile.compilations if each.step > warm]
+    share = seen.share("compile")
+    if share < COMPILE and len({each.step for each in late}) < 3:
+        return
+    reasons = {re.sub(r"[\d(),' ]+", " ", each.reason).strip(): each for each in late}
+    example = late[-1].reason if late else ""
+    steps = len({each.step for each in late})
+    evidence = f"compiled again in {steps} steps after the warm-up, {seen.milliseconds(share)}; the last time because: {example}"
+    advice = {
+        "new function object": "make the compiled function once, before the loop",
+        "new shape": "pad to a few sizes, drop the remainder of a batch, or compile for dynamic shapes",
+        "new value": "give the changing number as a Tensor: a Python number is compiled in",
+    }
+    said = next((text for start, text in advice.items() if any(reason.startswith(start) for reason in reasons)), "keep arguments alike")
+    places = tuple(dict.fromkeys(each.place for each in late if each.place))
+    yield Diagnosis("recompiling", "the graph is compiled again and again", evidence, share, said, ("dynamic",), places)
+
+
+def reference_convolution(seen: Seen) -> Iterator[Diagnosis]:
+    convolutions = [each for each in seen.profile.operators if each.name.startswith("Conv")]
+    share = sum(each.seconds for each in convolutions) / seen.total
+    if share < CONVOLUTION or seen.facts.get("isa") or seen.profile.device != "CPU" or not seen.facts.get("avx512"):
+        return
+    rates = [rate for rate in (_rate(each) for each in convolutions) if rate]
+    rate = sum(rates) / len(rates) if rates else 0.0
+    if rate > REFERENCE_RATE:
+        return
+    speed = f" at {rate:.2g} GFLOP/s" if rate else ""
+    evidence = f"convolutions take {seen.milliseconds(share)}{speed}, on an AVX-512 host without ONEDNN_MAX_CPU_ISA"
+    advice = "hold oneDNN to AVX2: its reference convolution is used otherwise"
+    yield Diagnosis("reference-convolution", "convolutions run on reference code", evidence, share, advice, ("isa",))
+
+
+def _rate(each: Operator) -> float:
+    """GFLOP/s of a forward convolution, stride 1 assumed: an upper bound."""
+    shapes = [[int(size) for size in text.split(",") if size.strip()] for text in re.findall(r"\[([\d, ]+)\]", each.shapes)]
+    if each.name != "Conv2D" or len(shapes) < 2 or len(shapes[0]) != 4 or len(shapes[1]) != 4 or not each.seconds:
+        return 0.0
+    (n, _, h, w), (out, inside, kh, kw) = shapes[0], shapes[1]
+    return 2.0 * n * out * h * w * inside * kh * kw * each.calls / each.seconds / 1e9
+
+
+def cast_heavy(seen: Seen) -> Iterator[Diagnosis]:
+    working = [each for each in seen.profile.operators if each.phase != "optimizer"]
+    casts = [each for each in working if each.name.startswith("Cast")]
+    calls, every = sum(each.calls for each in casts), sum(each.calls for each in working) or 1
+    kernel = sum(each.seconds for each in working) or 1e-12
+    share = sum(each.seconds for each in casts) / kernel
+    if (share < CAST and calls < 0.3 * every) or calls < 4:
+        return
+    evidence = f"{calls:.0f} of {every:.0f} operators of a step are casts, {share:.0%} of the time in operators"
+    advice = "keep one type through the network (amp level O2 or O3, or no casts by hand), and give inputs in it"
+    busy = seen.share("forward", "backward") * max(share, calls / every)
+    yield Diagnosis("cast-heavy", "time goes into changing types", evidence, busy, advice, ("amp",), _modules(casts))
+
+
+def sync_every_step(seen: Seen) -> Iterator[Diagnosis]:
+    places = [(where, calls) for where, calls, often in seen.facts.get("syncs", ()) if often > 0.8]
+    calls, share = sum(count for _, count in places), seen.share("sync")
+    if not places or (share < SYNC and calls < 5):
+        return
+    evidence = (
+        f"{calls:.0f} reads of a tensor in every step ({seen.milliseconds(share)} of copying): the host stops until the device is done"
+    )
+    advice = "keep sums as tensors and read them every hundred steps; on a device this costs more than here"
+    yield Diagnosis(
+        "sync-every-step",
+        "values are read back in every step",
+        evidence,
+        max(share, min(0.2, calls / 100)),
+        advice,
+        ("sync",),
+        tuple(place for place, _ in places),
+    )
+
+
+def host_bound(seen: Seen) -> Iterator[Diagnosis]:
+    share = seen.share("host")
+    if share < HOST:
+        return
+    lines = seen.facts.get("lines", ())
+    where = ", ".join(f"{place} ({count} of {seen.facts.get('looks', 0)} looks)" for place, count in lines[:3])
+    evidence = f"the script's own Python takes {seen.milliseconds(share)}" + (f"; most at {where}" if where else "")
+    advice = "move it out of the loop, into the data pipeline, or into numpy"
+    yield Diagnosis("host-bound", "Python between the steps", evidence, share, advice, ("loop",), tuple(place for place, _ in lines))
+
+
+def sample_loop(seen: Seen) -> Iterator[Diagnosis]:
+    calls = seen.facts.get("calls", 0.0)
+    name, repeats = next(iter(seen.facts.get("repeats", ())), ("", 0.0))
+    most = max(calls, repeats)
+    if most < 6:
+        return
+    share = seen.share("forward", "backward") * (1 - 1 / most)
+    what = f"the network is called {calls:.0f} times a step" if calls >= repeats else f"{name} runs {repeats:.0f} times a step"
+    evidence = f"{what}, {seen.milliseconds(seen.share('forward', 'backward'))}"
+    advice = "give all samples at once: a loop over samples or positions launches the same operators many times"
+    yield Diagnosis("sample-loop", "a Python loop around the network", evidence, share, advice, ("loop", "jit"))
+
+
+def dispatch_bound(seen: Seen) -> Iterator[Diagnosis]:
+    """Small operators: more time to launch them than in them. With a tiny batch, that is why."""
+    share, busy = seen.share("forward", "backward"), seen.kernels("forward", "backward")
+    working = seen.operators("forward", "backward")
+    calls = sum(each.calls for each in working)
+    if not calls or busy >= BUSY or share * (1 - busy) < 0.15:
+        return
+    lost = share * (1 - busy)
+    evidence = f"{calls:.0f} operators a step, {busy:.0%} of forward and backward inside them; launching takes {seen.milliseconds(lost)}"
+    if 0 < seen.facts.get("batch", 0) <= 4:
+        batch = seen.facts["batch"]
+        yield Diagnosis(
+            "tiny-batches",
+            "batches too small to fill the machine",
+            f"{batch} rows a batch: {evidence}",
+            lost,
+            "take larger batches (and scale the learning rate), or accumulate gradients over several",
+            ("batch", "jit"),
+        )
+    yield Diagnosis("small-operators", "launching operators takes the time", evidence, lost, "compile the step", ("jit", "graph"))
+
+
+def slow_optimizer(seen: Seen) -> Iterator[Diagnosis]:
+    share, count = seen.share("optimizer"), seen.facts.get("parameters", 0)
+    if share < OPTIMIZER:
+        return
+    calls = sum(each.calls for each in seen.operators("optimizer"))
+    evidence = f"the update takes {seen.milliseconds(share)}: {count} parameters, {calls:.0f} operators"
+    advice = "fewer, larger parameters, or an optimizer whose update is one fused operator (nn.Adam, nn.Momentum) or a compiled step"
+    yield Diagnosis("slow-optimizer", "the update costs more than the network", evidence, share, advice, ("fused", "blocking"))
+
+
+def unfused(seen: Seen) -> Iterator[Diagnosis]:
+    working = seen.operators("forward", "backward")
+    simple = [each for each in working if SIMPLE.match(each.name) and not each.name.startswith("Cast")]
+    total, calls = sum(each.seconds for each in working) or 1e-12, sum(each.calls for each in simple)
+    part = sum(each.seconds for each in simple) / total
+    if part < ELEMENTWISE or calls < 20 or seen.share("forward", "backward") < 0.3:
+        return
+    evidence = f"{calls:.0f} element-wise operators and reductions a step have {part:.0%} of the time in operators"
+    advice = (
+        "use the operator that does it in one (nn.LayerNorm, ops.softmax, ops.gelu, …), or compile with fusion (jit_level O1 on Ascend)"
+    )
+    share = seen.share("forward", "backward") * part
+    yield Diagnosis("unfused", "many small operators instead of one", evidence, share, advice, ("jit", "fusion"), _modules(simple))
+
+
+def _modules(operators: list[Operator]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each.module for each in operators if each.module))[:3]
+
+
+RULES: tuple[Rule, ...] = (
+    slow_loader,
+    recompiling,
+    reference_convolution,
+    cast_heavy,
+    sync_every_step,
+    host_bound,
+    sample_loop,
+    dispatch_bound,
+    slow_optimizer,
+    unfused,
+)

@@ -1,0 +1,204 @@
+"""One run of `mindferry tune`: the profile, the reference beside it, the causes, and each experiment measured before and after."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ..artifacts import STATE, Experiment, Profile, TuneRecord, from_json
+from ..errors import MindferryError
+from ..files import write_bytes
+from ..verify.backends.process import Worker
+from .clock import Plan
+from .diagnose import diagnose
+from .experiments import TRIED, named, suggest
+from .rewrites import REWRITES, rewrite_project
+from .settings_file import SETTINGS, read_applied, write_settings
+from .workload import Workload
+
+GAIN = 1.05  # an experiment wins if the step is faster by more than this, which noise is not
+PATIENCE = 120.0  # seconds that an experiment's step may take longer than the step before
+SHORT = Plan(observed=0, profiled=0)
+Note = Callable[[str], None]
+
+
+def tune(
+    workload: Workload,
+    tries: tuple[str, ...] = (),
+    *,
+    plan: Plan | None = None,
+    with_reference: bool = True,
+    note: Note | None = None,
+) -> TuneRecord:
+    """`tries` names experiments; "suggested" means those that the diagnosis asks for."""
+    unknown = [name for name in tries if name not in (*TRIED, "suggested")]
+    if unknown:
+        raise MindferryError(f"there is no experiment {unknown[0]!r}; there are {', '.join(TRIED)}")
+    started, say = time.monotonic(), note or (lambda text: None)
+    full = plan or Plan()
+    profile, facts = measure(workload, full, say)
+    applied = read_applied(workload.project, workload.script)
+    diagnoses = diagnose(profile, facts)
+    reference = _reference(workload, full, say) if with_reference else None
+    experiments = suggest(profile, diagnoses, applied, str(workload.project))
+    base = Run(profile.step_seconds, facts["first_step"], profile.losses)
+    tried, best = _try(workload, _chosen(tries, experiments, applied), base, full, say)
+    experiments = [*tried, *(each for each in experiments if each.name not in {done.name for done in tried})]
+    return TuneRecord(
+        project=str(workload.project),
+        workload=str(workload),
+        profile=profile,
+        reference=reference,
+        diagnoses=diagnoses,
+        experiments=tuple(experiments),
+        untouched=profile.step_seconds,
+        best=best.step,
+        worst=apart(base.losses, best.losses) if tried else math.nan,
+        seconds=round(time.monotonic() - started, 1),
+    )
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Run:
+    """What an experiment is compared by."""
+
+    step: float
+    first: float
+    losses: tuple[float, ...]
+
+
+def measure(
+    workload: Workload,
+    plan: Plan,
+    note: Note,
+    project: Path | None = None,
+    environment: dict[str, str] | None = None,
+    silence: float = 600.0,
+) -> tuple[Profile, dict[str, Any]]:
+    """The converted project, or a copy of it, in a MindSpore worker with the environment that the user's own run has."""
+    payload: dict[str, Any] = workload.payload("mindspore") | {"plan": dataclasses.asdict(plan), "helpers": list(workload.helpers)}
+    payload["environment"] = {"ONEDNN_MAX_CPU_ISA": os.environ.get("ONEDNN_MAX_CPU_ISA")}
+    folder = project or workload.project
+    payload["preload"] = "ms_tuning" if not workload.script and (folder / "ms_tuning.py").is_file() else ""
+    with Worker("mindspore", folder, environment=environment, silence=silence) as worker:
+        result = worker.call(
+            "mindferry.tune.mindspore_run:measure", payload, lambda step: note(f"MindSpore {step['stage']} {step['step']}")
+        )
+        profile = _keep_trace(from_json(Profile, result["profile"]), workload.project)
+    return profile, result["facts"] | {"avx512": has_avx512()}
+
+
+def _reference(workload: Workload, plan: Plan, note: Note) -> Profile | None:
+    if workload.reference is None:
+        return None
+    payload = workload.payload("torch") | {"plan": dataclasses.asdict(plan)}
+    with Worker("torch", workload.reference) as worker:
+        result = worker.call("mindferry.tune.torch_run:measure", payload, lambda step: note(f"torch {step['stage']} {step['step']}"))
+        return _keep_trace(from_json(Profile, result["profile"]), workload.project)
+
+
+def _keep_trace(profile: Profile, project: Path) -> Profile:
+    """From the worker's scratch folder to the project's own."""
+    if not profile.trace:
+        return profile
+    target = f"{STATE}/trace-{profile.framework.lower()}.json"
+    write_bytes(project / target, Path(profile.trace).read_bytes())
+    return dataclasses.replace(profile, trace=target)
+
+
+def _chosen(tries: tuple[str, ...], experiments: list[Experiment], applied: set[str]) -> list[Experiment]:
+    """In the catalogue's order: what changes most comes first, and the next ones are tried on top of it."""
+    suggested = {each.name: each for each in experiments if each.status == "suggested"}
+    names = {*tries, *(suggested if "suggested" in tries else ())} - applied - {"suggested"}
+    found = []
+    for name in TRIED:
+        if name in names:
+            each = named(name)
+            found.append(suggested.get(name) or Experiment(name, each.why, each.change, "suggested", measures=each.measures))
+    return found
+
+
+def _try(workload: Workload, chosen: list[Experiment], base: Run, plan: Plan, note: Note) -> tuple[list[Experiment], Run]:
+    """Each on top of those that won before it."""
+    winners: set[str] = set()
+    best, done = base, []
+    for experiment in chosen:
+        note(f"trying {experiment.name}")
+        result, run = _attempt(workload, experiment, winners, best, base, plan, note)
+        if result.status == "faster":
+            winners.add(experiment.name)
+            best = run if experiment.measures == "step" else best
+        done.append(result)
+    return done, best
+
+
+def _attempt(
+    workload: Workload, experiment: Experiment, winners: set[str], best: Run, base: Run, plan: Plan, note: Note
+) -> tuple[Experiment, Run]:
+    with tempfile.TemporaryDirectory(prefix="mindferry-tune-") as folder:
+        copy = Path(folder) / workload.project.resolve().name
+        shutil.copytree(workload.project, copy, symlinks=True, ignore=shutil.ignore_patterns(STATE, "__pycache__", ".git"))
+        changed = change(copy, workload.script, {*winners, experiment.name})
+        if experiment.name in REWRITES and not changed:
+            return dataclasses.replace(experiment, status="no faster", note="there is nothing to change in this project"), best
+        environment = {"MS_COMPILER_CACHE_ENABLE": "1", "MS_COMPILER_CACHE_PATH": f"{folder}/cache"} if experiment.name == "cache" else {}
+        short = dataclasses.replace(SHORT, warm=plan.warm, plain=plan.plain, seconds=plan.seconds)
+        patience = PATIENCE + 3 * best.step
+        try:
+            for _ in range(2 if environment else 1):  # the second start finds what the first one compiled
+                profile, facts = measure(workload, short, note, copy, environment, patience)
+        except MindferryError as error:
+            return dataclasses.replace(experiment, status="failed", note=str(error).splitlines()[0]), best
+    return judge(experiment, best, Run(profile.step_seconds, facts["first_step"], profile.losses), base, workload.tolerance)
+
+
+def judge(experiment: Experiment, best: Run, run: Run, base: Run, tolerance: float) -> tuple[Experiment, Run]:
+    before, after = (best.step, run.step) if experiment.measures == "step" else (best.first, run.first)
+    worst = apart(base.losses, run.losses)
+    status = "losses differ" if not worst <= tolerance else "faster" if before > GAIN * after else "no faster"
+    note = "no loss was seen: whether they are the same is not known" if worst != worst else experiment.note
+    return dataclasses.replace(experiment, status=status, before=before, after=after, worst=worst, tolerance=tolerance, note=note), run
+
+
+def apart(reference: tuple[float, ...], losses: tuple[float, ...]) -> float:
+    """Largest relative difference of a loss; nan where none was seen."""
+    pairs = [(a, b) for a, b in zip(reference, losses, strict=False) if a == a]
+    differences = [abs(a - b) / max(abs(a), 1e-12) for a, b in pairs]
+    return max((each if each == each else math.inf for each in differences), default=math.nan)
+
+
+def change(project: Path, script: str, names: set[str], measured: dict[str, str] | None = None) -> list[Path]:
+    """Write these changes into a converted project; the files that are different now."""
+    changed = rewrite_project(project, names & set(REWRITES))
+    for path in write_settings(project, script, names & set(SETTINGS), measured or {}):
+        changed += [path] if path not in changed else []
+    return changed
+
+
+def apply(workload: Workload, record: TuneRecord) -> tuple[TuneRecord, list[Path]]:
+    """Write what won into the project."""
+    if not workload.script:
+        raise MindferryError("--apply writes into a training script; name it with --script")
+    winners = [each for each in record.experiments if each.status == "faster"]
+    figures = {each.name: f"{_time(each.before)} to {_time(each.after)} a {each.measures}" for each in winners}
+    changed = change(workload.project, workload.script, {each.name for each in winners}, figures)
+    marked = tuple(dataclasses.replace(each, is_applied=each.status == "faster") for each in record.experiments)
+    return dataclasses.replace(record, experiments=marked), changed
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
+
+
+def has_avx512() -> bool:
+    try:
+        return "avx512f" in Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return False

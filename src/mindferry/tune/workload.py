@@ -1,0 +1,68 @@
+"""What is run: a training script, a step function, or a model with inputs; in the converted project and in its reference."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..artifacts import STATE, ProjectConversion, load
+from ..config import read_config
+from ..errors import MindferryError
+
+_TORCH_FILE = re.compile(r"\.(pth\.tar|pth|pt)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    project: Path
+    reference: Path | None  # the torch project, where it is known
+    script: str = ""
+    args: tuple[str, ...] = ()
+    model: str = ""
+    inputs: tuple[str, ...] = ()
+    step: str = ""
+    helpers: tuple[str, ...] = ()
+    tolerance: float = 1e-3
+
+    def __str__(self) -> str:
+        if self.model:
+            return f"{self.model} on {', '.join(self.inputs)}"
+        return self.step or " ".join(["python", self.script, *self.args])
+
+    def payload(self, framework: str) -> dict[str, Any]:
+        args = [_TORCH_FILE.sub(".ckpt", each) for each in self.args] if framework == "mindspore" else list(self.args)
+        return {"script": self.script, "args": args, "model": self.model, "inputs": list(self.inputs), "step": self.step}
+
+
+def find_workload(
+    project: Path,
+    script: str = "",
+    args: tuple[str, ...] | None = None,
+    model: str = "",
+    inputs: tuple[str, ...] = (),
+    step: str = "",
+) -> Workload:
+    """Options first, then mindferry.toml. A project that mindferry didn't convert has no reference."""
+    if not project.is_dir():
+        raise MindferryError(f"there is no folder {project}; give the output of `mindferry convert`, or a MindSpore project")
+    reference, helpers = None, ()
+    if (project / STATE / "convert.json").is_file():
+        record = load(ProjectConversion, project, "convert")
+        source = Path(record.source)
+        reference = source if source.is_dir() else None
+        helpers = tuple(file.path.removesuffix(".py").replace("/", ".") for file in record.files if file.status == "helpers")
+    config = read_config(reference or project)
+    if model and not (inputs or config.verify.inputs):
+        raise MindferryError(f"which inputs does {model} take? Give --input 'float32[4,3,224,224]'")
+    script = "" if model or step else script or config.train.script
+    if not (script or model or step):
+        raise MindferryError(
+            f"which script trains? Name it with --script, or in {(reference or project) / 'mindferry.toml'}, [train] script"
+        )
+    if script and not (project / script).is_file():
+        raise MindferryError(f"there is no {project / script}; name the training script with --script, relative to {project}")
+    chosen = config.train.args if args is None else args
+    given = inputs or config.verify.inputs if model else ()
+    return Workload(project, reference, script, chosen, model, tuple(given), step, helpers, config.train.tolerance)

@@ -39,6 +39,14 @@ class Outcome:
     is_fresh: bool  # False: an earlier run had done it already
 
 
+@dataclass(frozen=True, slots=True)
+class NotDone:
+    """A stage that needs to be told something, and the lines that would tell it."""
+
+    what: str
+    lines: tuple[str, ...]
+
+
 @dataclass(slots=True)
 class Migration:
     project: Path
@@ -78,22 +86,19 @@ def migrate(project: Path, output: Path, show: Show) -> list[Outcome]:
     return outcomes
 
 
-def not_done(project: Path, output: Path) -> list[str]:
+def not_done(project: Path, output: Path) -> NotDone | None:
     """What the project's mindferry.toml doesn't ask for, and the lines that would, as far as they can be told."""
     config = read_config(project)
-    lines: list[str] = []
-    if not config.verify.model:
-        inventory = artifacts.load(Inventory, output, "analyze")
-        network = next((part for part in reversed(inventory.parts) if part.kind == "network"), None)
-        if network is not None:
-            module = network.path.removesuffix(".py").replace("/", ".")
-            lines += ["[verify]", f'model = "{module}:{network.name}"   # or "{module}:{network.name}(argument=value)"',
-                      'inputs = ["float32[2,3,224,224]"]   # what it takes']  # fmt: skip
-    if not config.train.script:
-        inventory = artifacts.load(Inventory, output, "analyze")
-        script = next((part.path for part in inventory.parts if part.kind == "entry point" and "train" in part.path), "")
-        lines += ["[train]", f'script = "{script}"', "steps = 20"] if script else []
-    return lines
+    parts = artifacts.load(Inventory, output, "analyze").parts
+    network = next((part for part in reversed(parts) if part.kind == "network"), None)
+    if not config.verify.model and network is not None:
+        name = f"{network.path.removesuffix('.py').replace('/', '.')}:{network.name}"
+        model = f'model = "{name}"   # or "{name}(argument=value)", or a function that makes it'
+        return NotDone("the network, module by module", ("[verify]", model, 'inputs = ["float32[2,3,224,224]"]   # what it takes'))
+    script = next((part.path for part in parts if part.kind == "entry point" and "train" in part.path), "")
+    if not config.train.script and script:
+        return NotDone("training steps", ("[train]", f'script = "{script}"', "steps = 20"))
+    return None
 
 
 def _stages(state: Migration) -> list[tuple[str, Stage]]:

@@ -42,7 +42,7 @@ def _show(outcome: Outcome) -> None:
 
 
 def _show_not_done(project: Path, output: Path) -> None:
-    lines = not_done(project, output)
-    if lines:
-        click.echo(f"\nNot compared yet. To have both sides run, write into {project / 'mindferry.toml'}:\n")
-        click.echo("".join(f"    {line}\n" for line in lines))
+    missing = not_done(project, output)
+    if missing:
+        lines = "\n".join(f"    {line}" for line in missing.lines)
+        click.echo(f"\nNot compared yet: {missing.what}. To have both sides run it, write into {project / 'mindferry.toml'}:\n\n{lines}\n")

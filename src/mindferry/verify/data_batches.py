@@ -54,7 +54,7 @@ def make(spec: str, prepare: Callable[[ModuleType], None] = lambda module: None)
         positional = [ast.literal_eval(each) for each in call.args]
         keywords = {str(each.arg): ast.literal_eval(each.value) for each in call.keywords}
     except (SyntaxError, ValueError):
-        raise MindferryError(f"the arguments in {spec!r} must be plain values") from None
+        raise MindferryError(f"the arguments in {spec!r} must be plain values; for anything else write a function that makes the pipeline, and name that") from None
     function = find(f"{match[1]}:{match[2]}")
     prepare(sys.modules[match[1]])
     return function(*positional, **keywords)

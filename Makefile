@@ -4,7 +4,7 @@ PYTHON ?= python3.11
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: setup browser demo test lint fuzz conformance zoo benchmarks clean
+.PHONY: setup browser demo test docs lint fuzz conformance zoo benchmarks clean
 
 setup: $(VENV)/.done
 
@@ -19,6 +19,11 @@ test: setup browser lint
 
 browser:
 	scripts/browser
+
+docs: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r docs/requirements.txt
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --jobs auto docs build/docs
+	@echo "docs: build/docs/index.html"
 
 lint: setup
 	$(BIN)/ruff check src tests

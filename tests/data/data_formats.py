@@ -95,3 +95,31 @@ def write_coco(root: Path) -> Path:
     path = root / "annotations.json"
     path.write_text(json.dumps({"images": images, "annotations": annotations, "categories": [{"id": 3, "name": "cat"}]}))
     return path
+
+
+def write_svhn(root: Path) -> None:
+    import scipy.io
+
+    rng = np.random.default_rng(4)
+    for split in ("train", "test"):
+        labels = rng.permutation(np.arange(1, 11))[:, None].astype(np.uint8)
+        scipy.io.savemat(root / f"{split}_32x32.mat", {"X": rng.integers(0, 256, (32, 32, 3, 10), dtype=np.uint8), "y": labels})
+
+
+def write_stl10(root: Path) -> None:
+    folder, rng = root / "stl10_binary", np.random.default_rng(5)
+    folder.mkdir()
+    for split, count in (("train", 6), ("test", 3), ("unlabeled", 4)):
+        rng.integers(0, 256, (count, 3, 96, 96), dtype=np.uint8).tofile(folder / f"{split}_X.bin")
+        rng.integers(1, 11, count, dtype=np.uint8).tofile(folder / f"{split}_y.bin")
+    (folder / "class_names.txt").write_text("airplane\nbird\n")
+    (folder / "fold_indices.txt").write_text("0 2 5 \n1 3 4 \n")
+
+
+def write_usps(root: Path) -> None:
+    import bz2
+
+    rng = np.random.default_rng(6)
+    for name in ("usps.bz2", "usps.t.bz2"):
+        rows = [f"{label} " + " ".join(f"{i + 1}:{value:.4f}" for i, value in enumerate(rng.uniform(-1, 1, 256))) for label in (1, 10, 7)]
+        (root / name).write_bytes(bz2.compress("\n".join(rows).encode()))

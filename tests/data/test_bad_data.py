@@ -24,7 +24,10 @@ def loader(root, workers=0):
 """
 BROKEN = {
     "ImageFolder(root, transform)": ("images/cat/b.png", r"sample 2, .*cat/b\.png: "),
-    "VOCDetection(root, image_set='train', transform=transform)": ("VOCdevkit/VOC2012/JPEGImages/2007_000032.jpg", r"sample 1, .*000032\.jpg: "),
+    "VOCDetection(root, image_set='train', transform=transform)": (
+        "VOCdevkit/VOC2012/JPEGImages/2007_000032.jpg",
+        r"sample 1, .*000032\.jpg: ",
+    ),
     "VOCDetection(root, image_set='train')": ("VOCdevkit/VOC2012/Annotations/2007_000027.xml", r"sample 0, .*000027\.xml: "),
     "CocoDetection(root, root + '/annotations.json')": ("00042.jpg", r"sample with the id 42, .*00042\.jpg: "),
 }
@@ -34,9 +37,11 @@ BROKEN = {
 @pytest.mark.parametrize("dataset", BROKEN)
 def test_an_unreadable_file_is_named_with_its_sample(both: Both, tmp_path: Path, dataset: str, gone: bool) -> None:
     path, said = BROKEN[dataset]
-    {"I": lambda: formats.write_folder(tmp_path / "images"), "V": lambda: formats.write_voc(tmp_path), "C": lambda: formats.write_coco(tmp_path)}[
-        dataset[0]
-    ]()
+    {
+        "I": lambda: formats.write_folder(tmp_path / "images"),
+        "V": lambda: formats.write_voc(tmp_path),
+        "C": lambda: formats.write_coco(tmp_path),
+    }[dataset[0]]()
     ours = both(FOLDER.format(dataset))[1]
     loader = ours.loader(str(tmp_path / "images" if dataset[0] == "I" else tmp_path))  # the files are listed before one goes
     broken = tmp_path / path
@@ -47,7 +52,9 @@ def test_an_unreadable_file_is_named_with_its_sample(both: Both, tmp_path: Path,
 
 
 def test_columns_of_different_length_say_so(both: Both) -> None:
-    source = "import numpy as np\nfrom torch.utils.data import DataLoader\n\n\ndef loader(data):\n    return DataLoader(data, batch_size=2)\n"
+    source = (
+        "import numpy as np\nfrom torch.utils.data import DataLoader\n\n\ndef loader(data):\n    return DataLoader(data, batch_size=2)\n"
+    )
     import numpy as np
 
     ours = both(source)[1]

@@ -86,6 +86,46 @@ def test_voc(both: Both, tmp_path: Path) -> None:
         assert_same_samples(theirs, ours)
 
 
+def test_coco(both: Both, tmp_path: Path) -> None:
+    pytest.importorskip("pycocotools", reason="torchvision reads COCO with it; without it the next test still runs")
+    path = formats.write_coco(tmp_path / "coco")
+    for name in ("CocoDetection", "CocoCaptions"):
+        text = f"def make(root, file):\n    return datasets.{name}(root, file)"
+        theirs, ours = (module.make(str(tmp_path / "coco"), str(path)) for module in both(SOURCE.format(text)))
+        assert ours.ids == theirs.ids
+        assert_same_samples(theirs, ours)
+
+
+LOOSE = "class Own(datasets.{0}):\n    def _check_integrity(self):\n        return True\n"
+
+
+@pytest.mark.parametrize("split", ["train", "test"])
+def test_svhn(both: Both, tmp_path: Path, split: str) -> None:
+    pytest.importorskip("scipy")
+    formats.write_svhn(tmp_path)
+    theirs, ours = (module.Own(str(tmp_path), split=split) for module in both(SOURCE.format(LOOSE.format("SVHN"))))
+    assert_same_samples(theirs, ours)
+    assert np.array_equal(ours.labels, theirs.labels) and 0 in ours.labels and repr(ours) == repr(theirs)
+
+
+@pytest.mark.parametrize(("split", "folds"), [("train", None), ("train", 1), ("test", None), ("unlabeled", None), ("train+unlabeled", 0)])
+def test_stl10(both: Both, tmp_path: Path, split: str, folds: int | None) -> None:
+    formats.write_stl10(tmp_path)
+    theirs, ours = (module.Own(str(tmp_path), split, folds) for module in both(SOURCE.format(LOOSE.format("STL10"))))
+    assert_same_samples(theirs, ours)
+    assert ours.classes == theirs.classes and np.array_equal(ours.labels, theirs.labels)
+
+
+@pytest.mark.parametrize("train", [True, False])
+def test_usps(both: Both, tmp_path: Path, train: bool) -> None:
+    formats.write_usps(tmp_path)
+    theirs, ours = (
+        m.make(str(tmp_path), train) for m in both(SOURCE.format("def make(root, train):\n    return datasets.USPS(root, train)"))
+    )
+    assert_same_samples(theirs, ours)
+    assert list(ours.targets) == list(theirs.targets)
+
+
 def test_coco_without_pycocotools(both: Both, tmp_path: Path) -> None:
     path = formats.write_coco(tmp_path / "coco")
     ours = both(SOURCE.format("def make(root, file):\n    return datasets.CocoDetection(root, file), datasets.CocoCaptions(root, file)"))[1]

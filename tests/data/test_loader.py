@@ -154,6 +154,63 @@ def test_random_numbers_differ_between_workers_and_epochs_and_follow_the_seed(
     assert drawn == two_epochs()
 
 
+INIT = """import random
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset, IterableDataset
+
+SEEN = []
+
+
+class Draws(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return np.array([index, np.random.randint(0, 1000000)])
+
+
+class Stream(IterableDataset):
+    def __iter__(self):
+        return iter([np.full(2, i, dtype=np.float64) for i in range(7)])
+
+
+def start(worker):
+    SEEN.append(worker)
+    np.random.seed(100 + worker)
+
+
+def loader(**options):
+    return DataLoader(Draws(), batch_size=2, **options)
+
+
+def seeded(seed):
+    return DataLoader(Draws(), batch_size=2, shuffle=True, generator=torch.Generator().manual_seed(seed))
+
+
+def stream(**options):
+    return DataLoader(Stream(), batch_size=3, **options)
+"""
+
+
+def test_worker_init_fn_seeds_every_worker_as_in_torch(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    theirs, ours = both(INIT)
+    expected = list(theirs.loader(num_workers=2, worker_init_fn=theirs.start, persistent_workers=True))
+    assert_equal(expected, list(ours.loader(num_workers=2, worker_init_fn=ours.start, persistent_workers=True)))
+
+
+def test_a_generator_sets_the_order_by_its_seed(both: Both) -> None:
+    for module in both(INIT):
+        orders = [[int(row[0]) for batch in module.seeded(seed) for row in batch] for seed in (5, 5, 6)]
+        assert orders[0] == orders[1] != orders[2] and sorted(orders[0]) == list(range(8))
+
+
+def test_an_iterable_dataset_is_read_with_a_worker_too(both: Both) -> None:
+    theirs, ours = both(INIT)
+    assert_equal(list(theirs.stream(num_workers=1)), list(ours.stream(num_workers=1)))
+
+
 def test_the_first_batch_can_be_taken_alone(both: Both) -> None:
     theirs, ours = both(SOURCE)
     assert_equal(next(iter(theirs.loader(batch_size=4))), next(iter(ours.loader(batch_size=4, num_workers=2))))

@@ -72,6 +72,8 @@ CALLED = [
     "T.Compose([T.AutoAugment(T.AutoAugmentPolicy.CIFAR10), T.ToTensor()])",
     "T.Compose([T.RandAugment(), T.ToTensor()])",
     "T.Compose([T.TrivialAugmentWide(), T.ToTensor()])",
+    "T.Compose([T.AugMix(), T.ToTensor()])",
+    "T.Compose([T.AugMix(severity=8, mixture_width=2, chain_depth=2, alpha=0.7, all_ops=False), T.ToTensor()])",
     "T.Compose([T.ElasticTransform(), T.ToTensor()])",
 ]
 

@@ -55,6 +55,11 @@ ON_PICTURES = [
     "T.Compose([T.ToTensor(), T.Resize(20), T.RandomHorizontalFlip(p=1)])",
     "v2.Compose([v2.ToImage(), v2.ToDtype(torch.float32, scale=True), v2.Normalize([0.5] * 3, [0.2] * 3)])",
     "T.Compose([T.ToTensor(), T.ToPILImage()])",
+    "v2.Identity()",
+    "T.Compose([T.Resize((4, 4)), T.ToTensor(), T.LinearTransformation(torch.arange(2304.0).reshape(48, 48) / 2304, torch.ones(48))])",
+    "lambda image: TF.to_grayscale(image, 3)",
+    "lambda image: TF.to_pil_image(TF.pil_to_tensor(image))",
+    "lambda image: [*TF.get_dimensions(image), *TF.get_image_size(image)]",
 ]
 
 ON_ARRAYS = [

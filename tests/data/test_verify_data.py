@@ -99,7 +99,6 @@ def test_the_loaders_of_a_script_are_taken_before_it_trains(projects: tuple[Path
     result = run(projects[1], "--data", "train.py 5")
     assert result.exit_code == 0, result.output or result.exception
     assert result.output.count("✓ train.py 5, loader") == 4 and "the training has begun" not in result.output
-    text = (projects[1] / "train.py").read_text()
     (projects[1] / "data.py").write_text((projects[1] / "data.py").read_text().replace("* 0.1 + i", "* 0.1 + 2 * i"))
     result = run(projects[1], "--data", "train.py 5")
     assert result.exit_code == 1 and "epoch 1, batch 1, image: values" in result.output

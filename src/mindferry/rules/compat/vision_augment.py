@@ -1,10 +1,11 @@
-"""Augmentation by learned or random policies: AutoAugment, RandAugment, TrivialAugmentWide."""
+"""Augmentation by learned or random policies: AutoAugment, RandAugment, TrivialAugmentWide, AugMix."""
 
 import enum
 import math
 import random
 
 import numpy as np
+from PIL import Image
 
 from .vision_colour import (
     adjust_brightness,
@@ -17,7 +18,7 @@ from .vision_colour import (
     posterize_image,
     solarize_image,
 )
-from .vision_images import image_dimensions
+from .vision_images import image_dimensions, is_pil
 from .vision_random_warp import channel_fill
 from .vision_transforms import Transform
 from .vision_warp import affine_image, rotate_image
@@ -208,3 +209,40 @@ class TrivialAugmentWide(Transform):
         strength = 0.0 if levels is None else float(random.choice(levels))
         sign = random.choice((-1.0, 1.0)) if signed else 1.0
         return augment(img, name, sign * strength, self.interpolation, channel_fill(img, self.fill))
+
+
+class AugMix(Transform):
+    """torchvision.transforms.AugMix: the image mixed with the ends of a few random chains of operations."""
+
+    def __init__(self, severity=3, mixture_width=3, chain_depth=-1, alpha=1.0, all_ops=True, interpolation=2, fill=None):
+        if not 1 <= severity <= 10:
+            raise ValueError(f"The severity must be between [1, 10]. Got {severity} instead.")
+        self.severity, self.mixture_width, self.chain_depth, self.alpha = severity, mixture_width, chain_depth, alpha
+        self.all_ops, self.interpolation, self.fill = all_ops, interpolation, fill
+
+    def space(self, height, width):
+        found = strengths(10, height, width)
+        found["TranslateX"], found["TranslateY"] = ((np.linspace(0.0, size / 3.0, 10), True) for size in (width, height))
+        found["Posterize"] = (found["Posterize"][0] - 4, False)
+        colours = () if self.all_ops else ("Brightness", "Color", "Contrast", "Sharpness")
+        return {name: entry for name, entry in found.items() if name not in colours}
+
+    def chain(self, img, space, fill):
+        for _ in range(self.chain_depth if self.chain_depth > 0 else random.randint(1, 3)):
+            name = random.choice(list(space))
+            levels, signed = space[name]
+            strength = 0.0 if levels is None else float(levels[random.randrange(self.severity)])
+            sign = random.choice((-1.0, 1.0)) if signed else 1.0
+            img = augment(img, name, sign * strength, self.interpolation, fill)
+        return img
+
+    def __call__(self, img):
+        picture, fill = np.asarray(img), channel_fill(img, self.fill)
+        space = self.space(*image_dimensions(img)[1:])
+        kept, mixed = np.random.dirichlet([self.alpha, self.alpha])
+        weights = np.random.dirichlet([self.alpha] * self.mixture_width) * mixed
+        mix = np.float32(kept) * picture
+        for weight in weights:
+            mix = mix + np.float32(weight) * np.asarray(self.chain(img, space, fill))
+        mix = mix.astype(picture.dtype)
+        return Image.fromarray(mix) if is_pil(img) else mix

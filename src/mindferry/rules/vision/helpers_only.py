@@ -26,6 +26,7 @@ TRANSFORMS = {
     "ElasticTransform": ("alpha sigma interpolation fill", "(alpha=40.0)"),
     "AutoAugment": ("policy interpolation fill", "()"),
     "RandAugment": ("num_ops magnitude num_magnitude_bins interpolation fill", "(2, 9)"),
+    "AugMix": ("severity mixture_width chain_depth alpha all_ops interpolation fill", "(severity=5)"),
     "TrivialAugmentWide": ("num_magnitude_bins interpolation fill", "()"),
 }
 
@@ -35,9 +36,7 @@ for _name, (_args, _call) in TRANSFORMS.items():
         to=f"compat.{_name}",
         args=_args,
         like=f"compat.{_name}",
-        differs="random numbers are Python's, which mindspore.set_seed seeds"
-        if _name.startswith(("Rand", "Color", "Auto", "Triv"))
-        else "",
+        differs="random numbers are Python's, which mindspore.set_seed seeds" if _name.startswith(("Rand", "Color", "Au", "Triv")) else "",
         cases=text(f"T.{_name}{_call}", f"ms_compat.{_name}{_call.replace('torch.', 'ms.')}"),
     )
 

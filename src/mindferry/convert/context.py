@@ -10,6 +10,7 @@ from ..rules import Rule, Table
 from ..syntax.infer import Reading
 from ..syntax.source import Edits, Source
 from .imports import Imports
+from .settings import Settings
 
 
 @dataclass(slots=True)
@@ -18,7 +19,7 @@ class Context:
     edits: Edits
     imports: Imports
     rules: Table
-    options: dict[str, str] = field(default_factory=dict)
+    settings: Settings
     findings: list[Finding] = field(default_factory=list)
     rewrites: list[Rewrite] = field(default_factory=list)
     handled: set[ast.AST] = field(default_factory=set)  # nodes that a pass takes care of itself

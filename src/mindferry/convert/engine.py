@@ -8,15 +8,20 @@ from dataclasses import dataclass
 from ..artifacts import Finding, Rewrite
 from ..layout import FRAMEWORKS
 from ..rules import Rule, table
-from ..rules._call import Call
+from ..rules._call import Call, Unbound
 from ..rules._lookup import api_of, is_in_place, rule_of
 from ..syntax.fstrings import is_located
 from ..syntax.infer import read
-from ..syntax.source import Edits, Source
+from ..syntax.source import Edits, Source, Unreadable
 from ..syntax.symbols import Symbols
+from .comments import keep_comments
 from .context import Context
 from .imports import NATURAL, Imports, fill_empty_blocks
 from .passes import PASSES
+from .settings import Settings, rules_for
+
+PORTABLE = Settings()
+UNBOUND = ("is taken from its class here", "use it as a method of the object, `x.name(...)`, and convert again")
 
 
 @dataclass(slots=True)
@@ -28,11 +33,14 @@ class FileResult:
 
 
 def convert_file(source: Source, symbols: Symbols, module: str = "__main__", is_package: bool = False,
-                 compat_import: str = "import ms_compat", options: dict[str, str] | None = None) -> FileResult:  # fmt: skip
-    rules = table()
-    reading = read(source, symbols, module, is_package, rules.is_api)
-    context = Context(reading, Edits(source), Imports(reading, compat_import), rules, options or {})
-    for each in PASSES:
+                 compat_import: str = "import ms_compat", settings: Settings = PORTABLE, flags: int = 0) -> FileResult:  # fmt: skip
+    """`flags` are compile's: a notebook may say `await` outside of a function."""
+    reading = read(source, symbols, module, is_package, table().is_api)
+    context = Context(reading, Edits(source), Imports(reading, compat_import), rules_for(settings.target), settings)
+    passes = [each for each in PASSES if settings.applies(each.__name__.rpartition(".")[2])]
+    if settings.is_restricted:
+        _keep_names(context)
+    for each in passes:
         each.prepare(context)
     for node in reversed(source.nodes):  # every node after all of its parts
         if node not in context.handled and is_located(node):
@@ -40,19 +48,55 @@ def convert_file(source: Source, symbols: Symbols, module: str = "__main__", is_
         if node in context.captured:
             context.captured[node] = context.edits.text(node)
     _mark_findings(context)
-    for each in PASSES:
+    for each in passes:
         each.finish(context)
+    keep_comments(context.edits)
     context.imports.rewrite(context.edits)
     fill_empty_blocks(context.edits)
     code = context.edits.apply()
     try:
-        compile(code, source.path, "exec", dont_inherit=True)
+        compile(code, source.path, "exec", flags, dont_inherit=True)
     except (SyntaxError, ValueError) as error:
+        _check_compiles(source, flags)
         lineno = getattr(error, "lineno", 1) or 1
         finding = Finding("MF901", "error", source.path, lineno, 1, f"the conversion of this file would not compile ({error}), so it stays as it was",
                           "please report this as a bug of mindferry, with the file")  # fmt: skip
         return FileResult(source.data.decode("utf-8"), [], [finding], set())
     return FileResult(code, context.rewrites, sorted(context.findings, key=lambda f: (f.line, f.column, f.code)), context.imports.compat)
+
+
+def _check_compiles(source: Source, flags: int) -> None:
+    """Some mistakes are not found by parsing: `return` outside of a function, an argument given twice."""
+    try:
+        compile(source.data, source.path, "exec", flags, dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        message, line = (error.msg, error.lineno) if isinstance(error, SyntaxError) else (str(error), 1)
+        raise Unreadable(f"not valid Python 3: {message}", line or 1) from None
+
+
+def _keep_names(context: Context) -> None:
+    """Names of torch's that are left alone on request stay imported."""
+    for node in (*context.source.of(ast.Name), *context.source.of(ast.Attribute)):
+        api, receiver = api_of(node, context.reading, context.rules)
+        if api and receiver is None and (entry := context.rules.get(api)) is not None and not context.settings.applies_to(api, entry.api):
+            base: ast.expr = node
+            while isinstance(base, ast.Attribute):
+                base = base.value
+            if isinstance(base, ast.Name):
+                context.imports.kept.add(base.id)
+
+
+def _is_skipped(node: ast.AST, api: str, entry: Rule, context: Context) -> bool:
+    if context.settings.applies_to(api, entry.api):
+        return False
+    if not api.startswith("any#"):
+        context.find(node, "MF103", f"{api}: left as it was, as --only or --skip asked", severity="warning", rule=api)
+    return True
+
+
+def _note_platform(node: ast.AST, api: str, entry: Rule, context: Context) -> None:
+    if context.settings.target == "portable" and "CPU" not in entry.platforms:
+        context.find(node, "MF104", f"{api}: {entry.to} runs on Ascend only", "give --target ascend if that is where it runs", "warning", api)
 
 
 def _convert_node(node: ast.AST, context: Context) -> None:
@@ -77,6 +121,8 @@ def _convert_call(node: ast.Call, context: Context) -> None:
         elif api.startswith("torch.Tensor."):
             _unknown(node, api, context, severity="error" if is_in_place(api) else "warning")
         return
+    if _is_skipped(node, api, entry, context):
+        return
     before = context.source.text(node)
     call = Call(node, entry, context.reading, context.edits, context.imports, receiver)
     _run_rule(call, entry)
@@ -87,6 +133,7 @@ def _convert_call(node: ast.Call, context: Context) -> None:
         context.find(node, "MF101", f"{api}: {message}", advice, rule=api)
         return
     call.apply()
+    _note_platform(node, api, entry, context)
     if call.note:
         context.find(node, "MF110", f"{api}: {call.note}", severity="note", rule=api)
     line, column = context.source.position(context.source.start(node))
@@ -111,7 +158,14 @@ def _run_rule(call: Call, entry: Rule) -> None:
             names = ", ".join(name for name in entry.only if call.has(name))
             call.leave(f"MindSpore has no counterpart for {names} given here", entry.advice or "leave it out or write a wrapper")
     elif entry.function is not None:
-        entry.function(call)
+        try:
+            entry.function(call)
+        except Unbound:
+            call._replacement, call.to = None, "."
+    if call.to.startswith(".") and call.receiver is None and call._replacement is None:
+        call.leave(*UNBOUND)
+    if not call.refusal and not call.is_kept and not call.is_sound:
+        call.leave("is not called as torch has it", "give the arguments that it needs and convert again")
     if not (call.refusal or call.is_kept or call.to) and call._replacement is None:
         call.leave("has no counterpart for this form of the call", entry.advice)
 
@@ -130,12 +184,14 @@ def _convert_reference(node: ast.Attribute | ast.Name, context: Context) -> None
         return
     if receiver is not None:
         entry = context.rules.get(f"{api}@")
-        if entry is not None and isinstance(node, ast.Attribute):
+        if entry is not None and isinstance(node, ast.Attribute) and not _is_skipped(node, api, entry, context):
             _convert_attribute(node, entry, receiver, context)
         return
     entry = context.rules.get(api)
     if entry is None:
         _unknown(node, api, context)
+        return
+    if _is_skipped(node, api, entry, context):
         return
     target = entry.like or entry.to
     is_type = isinstance(context.parents.get(node), ast.ClassDef) or _is_type_position(node, context)
@@ -144,6 +200,10 @@ def _convert_reference(node: ast.Attribute | ast.Name, context: Context) -> None
     if entry.missing or not target:
         context.find(node, "MF101", f"{api}: {entry.missing or 'has no counterpart as a value'}", entry.advice, rule=api)
         return
+    if target.startswith("."):
+        context.find(node, "MF101", f"{api}: {UNBOUND[0]}", UNBOUND[1], rule=api)
+        return
+    _note_platform(node, api, entry, context)
     before, text = context.source.text(node), context.imports.spell(target)
     context.edits.replace_node(node, text)
     line, column = context.source.position(context.source.start(node))

@@ -50,7 +50,7 @@ NATURAL = {
 }
 
 
-_DIRECTIVE = re.compile(rb"#\s*(noqa|type:|pylint:|pyright:|isort:|ruff:|fmt:)")  # speaks to a tool about the statement, so goes with it
+_DIRECTIVE = re.compile(rb"#\s*(noqa|type:|pylint:|pyright:|pyrefly:|isort:|ruff:|fmt:)")  # speaks to a tool about the statement, so goes with it
 
 
 @dataclass(slots=True)
@@ -62,6 +62,7 @@ class Imports:
     homes: dict[str, str] = field(default_factory=dict)  # home -> name bound in this file
     compat: set[str] = field(default_factory=set)
     renamed: dict[str, str] = field(default_factory=dict)  # helpers defined in the file itself whose names it uses already
+    kept: set[str] = field(default_factory=set)  # names of torch's that stay in use
     _taken: set[str] | None = None
 
     def spell(self, qual: str) -> str:
@@ -80,7 +81,7 @@ class Imports:
 
     def _inline_name(self, name: str) -> str:
         if self._taken is None:
-            self._taken = _bound_names(self.reading)
+            self._taken = _bound_names(self.reading) | self.kept
         head, dot, rest = name.partition(".")
         if head in self._taken:
             self.renamed[head] = f"ms_{head}"
@@ -91,7 +92,7 @@ class Imports:
             if kind.kind == "ref" and kind.qual == home:
                 return name
         if self._taken is None:
-            self._taken = _bound_names(self.reading)
+            self._taken = _bound_names(self.reading) | self.kept
         wanted = HOMES[home][1]
         while wanted in self._taken or wanted in self.homes.values():
             wanted = f"ms_{wanted}" if not wanted.startswith("ms_") else f"{wanted}_"
@@ -139,6 +140,8 @@ class Imports:
     def _is_dropped(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
         name = _imported(node, alias, self.reading)
         symbols = self.reading.symbols
+        if (alias.asname or alias.name).partition(".")[0] in self.kept:
+            return False
         if name in symbols.excluded or (name.partition(".")[0] in FRAMEWORKS and not symbols.is_local(name)):
             return True
         passed_on = symbols.exports.get(name.lstrip("."), {}).get(alias.name) if isinstance(node, ast.ImportFrom) else None
@@ -153,13 +156,13 @@ class Imports:
             names = ", ".join(alias.name + (f" as {alias.asname}" if alias.asname else "") for alias in kept)
             module = "." * node.level + (node.module or "") if isinstance(node, ast.ImportFrom) else ""
             lines = [f"from {module} import {names}" if module else f"import {names}", *lines]
-        start, end = source.start(node), source.end(node)
         if not lines and self._has_substitute(node):
-            edits.replace(start, end, f'raise ImportError("{_imported(node, node.names[0], self.reading)} is torch\'s")')
-        elif lines:
-            edits.replace(start, end, (source.newline() + source.indent(node)).join(lines))
-        elif only_one:
-            edits.replace(start, end, "pass")
+            lines = [f'raise ImportError("{_imported(node, node.names[0], self.reading)} is torch\'s")']
+        elif not lines and only_one:
+            lines = ["pass"]
+        lines = [*_comments(source, node), *lines]
+        if lines:
+            edits.replace(source.start(node), source.end(node), (source.newline() + source.indent(node)).join(lines))
         else:
             delete_statement(edits, node)
 
@@ -171,6 +174,13 @@ class Imports:
         names = set(imported_names(node))
         lasting = {name for name in names if getattr(self.reading.scope.names.get(name), "qual", "").startswith(FRAMEWORKS)}
         return not lasting and all(names <= _bound_by(handler.body) for handler in parent.handlers)
+
+
+def _comments(source: Source, node: ast.stmt) -> list[str]:
+    """Comments between the names of an import that goes."""
+    start, end = source.start(node), source.end(node)
+    found = re.findall(rb"#[^\r\n]*", source.data[start:end]) if b"(" in source.data[start:end] else []
+    return [comment.decode("utf-8").rstrip() for comment in found if not _DIRECTIVE.match(comment)]
 
 
 def _bound_by(block: list[ast.stmt]) -> set[str]:
@@ -199,6 +209,17 @@ def delete_statement(edits: Edits, node: ast.AST) -> None:
         edits.replace(start, source.skip_blanks(end), "")
     else:
         edits.replace(line_start, line_end, "")
+
+
+def delete_decorator(edits: Edits, node: ast.expr) -> None:
+    """Remove a decorator's line; a comment on it stays."""
+    source = edits.source
+    start, end = source.line_start(source.start(node)), source.line_end(source.end(node))
+    after = source.data[source.end(node) : end].lstrip(b" \t)")
+    if after.startswith(b"#") and not _DIRECTIVE.match(after):
+        edits.replace(source.skip_blanks(start), end - len(after), "")
+    else:
+        edits.replace(start, end, "")
 
 
 def fill_empty_blocks(edits: Edits) -> None:

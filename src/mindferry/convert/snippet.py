@@ -9,8 +9,9 @@ from ..rules import table
 from ..syntax.infer import read
 from ..syntax.source import Source
 from ..syntax.symbols import Symbols
-from .engine import convert_file
+from .engine import PORTABLE, convert_file
 from .helpers_module import render
+from .settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +25,13 @@ class Conversion:
     rewrites: tuple[Rewrite, ...]
 
 
-def convert_source(text: str, path: str = "<string>") -> Conversion:
+def convert_source(text: str, path: str = "<string>", settings: Settings = PORTABLE) -> Conversion:
     """Convert source text that stands alone. Nothing of it is executed."""
     source, symbols = Source(text.encode("utf-8", "surrogateescape"), path), Symbols()
     read(source, symbols, is_api=table().is_api)
-    result = convert_file(source, symbols)
+    result = convert_file(source, symbols, settings=settings)
     code, helpers = result.code, ""
     if result.compat:
         helpers = render(result.compat)
-        code = convert_file(source, symbols, compat_import="").code
+        code = convert_file(source, symbols, compat_import="", settings=settings).code
     return Conversion(code, result.code, helpers, tuple(result.findings), tuple(result.rewrites))

@@ -13,11 +13,17 @@ from ._rule import Rule
 
 _ATOMS = (ast.Call, ast.Attribute, ast.Name, ast.Subscript, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.JoinedStr, ast.ListComp)
 
+STATEMENT = "assert "  # the only statement that a call becomes: torch._assert
+
 
 class Writer(Protocol):
     """Spells MindSpore names as the file imports them."""
 
     def spell(self, qual: str) -> str: ...
+
+
+class Unbound(Exception):
+    """`torch.Tensor.view(x, 2)`: a method called through its class, by a rule that needs the receiver."""
 
 
 class Call:
@@ -77,9 +83,15 @@ class Call:
     @property
     def target(self) -> str:
         """The receiver's converted text, in parentheses if it needs them before a dot."""
-        assert self.receiver is not None
-        text = self.edits.text(self.receiver)
-        return text if isinstance(self.receiver, _ATOMS) else f"({text})"
+        text = self.edits.text(self.subject)
+        return text if isinstance(self.subject, _ATOMS) else f"({text})"
+
+    @property
+    def subject(self) -> ast.expr:
+        """The receiver of a rule that works on nothing else."""
+        if self.receiver is None:
+            raise Unbound
+        return self.receiver
 
     def name(self, qual: str) -> str:
         """How this file spells a MindSpore or compat name; imports it."""
@@ -141,12 +153,14 @@ class Call:
             if name not in renamed_given and name not in self._changes:
                 self._changes[name] = text
 
+    @property
+    def is_sound(self) -> bool:
+        """Whether the rule found all that it writes: a call without a required argument is nobody's."""
+        new = self._replacement
+        return "" not in self._changes.values() and (new is None or _parsed(new) is not None or new.startswith(STATEMENT))
+
     def _parenthesized(self, text: str) -> str:
-        try:
-            body = ast.parse(text, mode="eval").body
-        except SyntaxError:
-            return text
-        return text if isinstance(body, _ATOMS) else f"({text})"
+        return text if isinstance(_parsed(text), _ATOMS) or text.startswith(STATEMENT) else f"({text})"
 
     def _rename_function(self, spelled: str, parts: tuple[int, list[Slot], int] | None) -> None:
         source, function = self.edits.source, self.node.func
@@ -226,6 +240,13 @@ class Call:
             self.edits.after(kept[-1].end, f", {text}")
         else:
             self.edits.after(opening, text)
+
+
+def _parsed(text: str) -> ast.expr | None:
+    try:
+        return ast.parse(f"({text}\n)", mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
 
 
 Rewrite = Callable[[Call], None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from .networks import is_network_name
 from .types import MODULE, UNKNOWN, Type, join
@@ -23,6 +24,25 @@ class ClassInfo:
         self.attributes[attribute] = kind if known is None else join(known, kind)
 
 
+Arguments = dict[int | str, list[Type]]
+
+
+class Overlay(dict[str, Arguments]):
+    """Arguments noted on top of others, which stay as they are."""
+
+    def __init__(self, base: dict[str, Arguments]) -> None:
+        super().__init__()
+        self.base = base
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self[key] if key in self else self.base.get(key, default)
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        if key not in self:
+            self[key] = {name: list(kinds) for name, kinds in self.base.get(key, {}).items()} or default
+        return self[key]
+
+
 @dataclass(slots=True)
 class Symbols:
     """Everything by dotted name; filled while files are read, used while they are read again."""
@@ -30,11 +50,17 @@ class Symbols:
     classes: dict[str, ClassInfo] = field(default_factory=dict)
     results: dict[str, Type] = field(default_factory=dict)  # function -> what it returns
     exports: dict[str, dict[str, Type]] = field(default_factory=dict)  # module -> its global names
-    arguments: dict[str, dict[int | str, list[Type]]] = field(default_factory=dict)  # function -> what it is called with
+    arguments: dict[str, Arguments] = field(default_factory=dict)  # function -> what it is called with
     excluded: frozenset[str] = frozenset()  # modules left out of the conversion
     sets_mode: bool = False  # some network's train() is called
     roots: frozenset[str] = frozenset()  # top-level modules and packages of the project
     mentioned: set[str] = field(default_factory=set)  # every attribute's name that the project reads or calls
+
+    def fork(self) -> Symbols:
+        """A copy that one file's conversion may add to: what the others find must not depend on which came first."""
+        classes = {qual: ClassInfo(qual, each.bases, dict(each.attributes), dict(each.results)) for qual, each in self.classes.items()}
+        return Symbols(classes, dict(self.results), dict(self.exports), Overlay(self.arguments), self.excluded, self.sets_mode,
+                       self.roots, set(self.mentioned))  # fmt: skip
 
     def origin(self, qual: str) -> str:
         """Follow re-exports: `pkg.Net` imported in pkg/__init__.py from pkg.model is `pkg.model.Net`."""

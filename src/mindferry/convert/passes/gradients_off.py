@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ..context import Context
-from ..imports import delete_statement
+from ..imports import delete_decorator, delete_statement
 
 CASTS = {"torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast", "torch.amp.autocast_mode.autocast"}
 NAMES = {"torch.no_grad", "torch.inference_mode", "torch.set_grad_enabled", "torch.autograd.no_grad"}
@@ -49,8 +49,7 @@ def finish(context: Context) -> None:
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for decorator in node.decorator_list:
                 if _is_off(decorator, context):
-                    start = context.source.line_start(context.source.start(decorator))
-                    context.edits.replace(start, context.source.line_end(context.source.end(decorator)), "")
+                    delete_decorator(context.edits, decorator)
         elif isinstance(node, ast.Expr) and _is_off(node.value, context):
             delete_statement(context.edits, node)
 

@@ -404,18 +404,26 @@ def _write(context: Context, change: Change) -> None:
     copied = change.call.args[0] if _copies(change.call) else None
     if change.how == "item" and change.value:
         filled = edits.text(change.call.args[0]) if change.call.args else ""
-        edits.replace(start, end, f"{target} = {change.value.replace('{0}', filled)}")
+        edits.replace(*_outside_parentheses(context, change.call), f"{target} = {change.value.replace('{0}', filled)}")
     elif change.how == "set_data" and copied is not None:
         edits.replace(start, end, f"{target}.set_data({edits.text(copied)})")
     elif change.how in ("bind", "item"):
         _unwrap(context, change.call)
-        edits.before(start, f"{target} = ")
+        edits.before(_outside_parentheses(context, change.call)[0], f"{target} = ")
     else:
         opening = f"{target}.set_data(" if change.how == "set_data" else f"{context.imports.spell('mindspore.ops.assign')}({target}, "
         _unwrap(context, change.call)
         edits.before(start, opening)
         edits.after(end, ")")
     context.rewritten(change.call, "in place", before, edits.span(start, end))
+
+
+def _outside_parentheses(context: Context, call: ast.Call) -> tuple[int, int]:
+    """The call's span, or its statement's where that is nothing but the call in parentheses: an assignment can't stand in them."""
+    source, parent = context.source, context.parents[call]
+    start, end = source.start(call), source.end(call)
+    is_whole = isinstance(parent, ast.stmt) and not source.data[source.start(parent) : start].strip(b"( \t\f\r\n")
+    return (source.start(parent), source.end(parent)) if is_whole else (start, end)
 
 
 def _unwrap(context: Context, call: ast.Call) -> None:

@@ -6,7 +6,7 @@ import ast
 import re
 
 from ..context import Context
-from ..imports import delete_statement
+from ..imports import delete_decorator, delete_statement
 
 SETTINGS = ("torch.backends.", "torch._dynamo.config.", "torch._inductor.config.", "torch.fx.config.")
 JOINT = re.compile(rb"\s+(?:and|or)\s+")
@@ -42,7 +42,7 @@ def _is_idle(context: Context, decorator: ast.expr) -> bool:
 
 
 def finish(context: Context) -> None:
-    source, edits = context.source, context.edits
+    source = context.source
     for node in [each for each in source.nodes if type(each) in LOOKED_AT]:
         if isinstance(node, ast.Assign) and _is_setting(context, node):
             _remove_setting(context, node)
@@ -51,8 +51,7 @@ def finish(context: Context) -> None:
         elif isinstance(node, Definition):
             for decorator in node.decorator_list:
                 if _is_idle(context, decorator):
-                    end = source.line_end(source.end(decorator))
-                    edits.replace(source.line_start(source.start(decorator)), end, "")
+                    delete_decorator(context.edits, decorator)
                     context.rewritten(decorator, "decorator", source.text(decorator), "")
 
 

@@ -6,8 +6,7 @@ from .._call import Call
 
 @rule("torch.Tensor.zero_", cases=[Case("x * 2 + x.clone().zero_()", "x * 2 + ops.zeros_like(x.copy())", shapes=((2, 3),))])
 def zero(call: Call) -> None:
-    assert call.receiver is not None
-    call.replace(f"{call.name('mindspore.ops.zeros_like')}({call.of(call.receiver)})")
+    call.replace(f"{call.name('mindspore.ops.zeros_like')}({call.of(call.subject)})")
 
 
 rule("torch.Tensor.fill_", to="mindspore.ops.full_like", args="self value", rename={"value": "fill_value"}, cases=[
@@ -27,8 +26,7 @@ rule("torch.Tensor.copy_", to="compat.copied", args="self src non_blocking", dro
 
 @rule("torch.Tensor.detach_", cases=[Case("(x * 2).detach_() * x", "ops.stop_gradient(x * 2) * x", shapes=((2, 3),))])
 def detach(call: Call) -> None:
-    assert call.receiver is not None
-    call.replace(f"{call.name('mindspore.ops.stop_gradient')}({call.of(call.receiver)})")
+    call.replace(f"{call.name('mindspore.ops.stop_gradient')}({call.of(call.subject)})")
 
 
 for _name, _args, _call in (

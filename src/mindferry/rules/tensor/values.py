@@ -14,8 +14,7 @@ def clone(call: Call) -> None:
     Case("x.detach().clone() * x", "ops.stop_gradient(x).copy() * x", shapes=((2, 3),)),
 ])  # fmt: skip
 def detach(call: Call) -> None:
-    assert call.receiver is not None
-    call.replace(f"{call.name('mindspore.ops.stop_gradient')}({call.of(call.receiver)})")
+    call.replace(f"{call.name('mindspore.ops.stop_gradient')}({call.of(call.subject)})")
 
 
 @rule("any#detach", cases=[Case("vars()['x'].detach() * x", "ops.stop_gradient(vars()['x']) * x", shapes=((2, 3),))])

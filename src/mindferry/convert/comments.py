@@ -1,0 +1,47 @@
+"""Comments inside a statement that was written anew move above it: none is lost."""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from collections import Counter
+
+from ..syntax.source import Edits
+
+
+def keep_comments(edits: Edits) -> None:
+    source = edits.source
+    for node in source.nodes:
+        if not isinstance(node, ast.stmt) or isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        body = getattr(node, "body", None)
+        first = min([node, *getattr(node, "decorator_list", [])], key=source.start)
+        start = source.start(first)
+        end = source.start(_first(body[0])) if body else source.end(node)
+        if b"#" not in source.data[start:end]:
+            continue
+        end = end if not body else source.line_start(end)  # comments between header and body are not within the header
+        before, after = source.data[start:end].decode("utf-8"), edits.span(start, end)
+        line_start = source.line_start(start)
+        if before == after or source.data[line_start:start].strip(b" \t\f@"):
+            continue
+        lost = Counter(_comments(before)) - Counter(_comments(after))
+        indent = source.data[line_start : source.skip_blanks(line_start)].decode("utf-8")
+        edits.before(line_start, "".join(f"{indent}{comment}{source.newline()}" for comment in lost.elements()))
+
+
+def _first(node: ast.stmt) -> ast.AST:
+    decorators = getattr(node, "decorator_list", [])
+    return decorators[0] if decorators else node
+
+
+def _comments(text: str) -> list[str]:
+    found = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                found.append(token.string.rstrip())
+    except (tokenize.TokenError, SyntaxError):
+        pass  # a header ends where its body starts
+    return found

@@ -53,6 +53,7 @@ class _Player:
         self._replay_batches(helpers)
         for helper in helpers:
             self._watch_closures(helper)
+            self._watch_kept_gradients(helper)
 
     def _watch_cells(self) -> None:
         from mindspore import nn
@@ -114,6 +115,29 @@ class _Player:
             return run
 
         ms.value_and_grad = value_and_grad
+
+    def _watch_kept_gradients(self, helper: Any) -> None:
+        """Where gradients are kept on the parameters, a loss counts when they are added, as backward() does."""
+        take, add, player = getattr(helper, "loss_and_gradients", None), getattr(helper, "add_gradients", None), self
+        if take is None or add is None:
+            return
+        losses: dict[int, Any] = {}
+
+        def taken(*args: Any) -> Any:
+            player.nesting += 1
+            try:
+                result, gradients = take(*args)
+            finally:
+                player.nesting -= 1
+            losses[id(gradients)] = result[0] if isinstance(result, tuple) else result
+            return result, gradients
+
+        def added(parameters: Any, gradients: Any) -> None:
+            add(parameters, gradients)
+            if player.nesting == 0:
+                player.after_gradient(losses.pop(id(gradients)), gradients)
+
+        helper.loss_and_gradients, helper.add_gradients = taken, added
 
     def after_gradient(self, loss: Any, gradients: Any) -> None:
         self.losses.append(float(loss.asnumpy().sum()))
@@ -198,7 +222,9 @@ class _Player:
 def _norm(gradients: Any) -> float:
     import numpy as np
 
-    arrays = [each.asnumpy().astype(np.float64) for each in (gradients if isinstance(gradients, tuple | list) else ()) if hasattr(each, "asnumpy")]
+    arrays = [
+        each.asnumpy().astype(np.float64) for each in (gradients if isinstance(gradients, tuple | list) else ()) if hasattr(each, "asnumpy")
+    ]
     return float(np.sqrt(sum(float((array**2).sum()) for array in arrays)))
 
 

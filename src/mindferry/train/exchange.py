@@ -103,7 +103,9 @@ def _take_apart(value: Any, arrays: list[Any], to_numpy: Callable[[Any], Any]) -
         return {"plain": value}
     is_array = isinstance(value, np.ndarray | np.generic)
     if not is_array and not hasattr(value, "detach"):
-        raise MindferryError(f"a batch holds a {type(value).__name__}, which can't be handed to the conversion; let the loader return tensors")
+        raise MindferryError(
+            f"a batch holds a {type(value).__name__}, which can't be handed to the conversion; let the loader return tensors"
+        )
     arrays.append(np.asarray(value) if is_array else to_numpy(value))
     return {"array" if is_array else "tensor": len(arrays) - 1}
 

@@ -93,6 +93,8 @@ class Names:
 
     def binding(self, name: ast.Name) -> Binding:
         """How the name's tensor came to be, judged by its last assignment above."""
+        if leaves.is_leaf(self.context, name):
+            return Binding("fresh", is_parameter=True)
         scope, start = self.scope(name), self.context.source.start(name)
         stores = [
             use
@@ -116,8 +118,6 @@ class Names:
         while isinstance(statement, ast.Tuple | ast.List | ast.Starred):
             statement = self.context.parents.get(statement)
         if isinstance(statement, ast.Assign | ast.AnnAssign | ast.NamedExpr) and statement.value is not None:
-            if leaves.is_leaf(self.context, store):
-                return Binding("fresh", is_parameter=True)
             return self._of_value(statement.value, is_part)
         if isinstance(statement, ast.For | ast.comprehension):
             return FRESH if _names_batches(statement.iter) else Binding("shared", is_parameter=_names_parameters(statement.iter))

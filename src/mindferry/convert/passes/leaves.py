@@ -9,24 +9,49 @@ from ...syntax.source import Source
 from ..context import Context
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-Leaves = dict[tuple[ast.AST, str], ast.stmt]  # (scope, name) -> the statement that makes it one
+Leaves = dict[tuple[ast.AST, str], list[ast.stmt]]  # (scope, name) -> the statements that make it one
 
 _known: weakref.WeakKeyDictionary[Source, Leaves] = weakref.WeakKeyDictionary()
 
 
 def prepare(context: Context) -> None:
-    for statement in _leaves(context).values():
+    for statement in (each for statements in _leaves(context).values() for each in statements):
         if not isinstance(statement, ast.Assign) or isinstance(statement.targets[0], ast.Attribute):
             context.handled |= set(ast.walk(statement))
 
 
 def is_leaf(context: Context, name: ast.Name) -> bool:
-    """Whether the name stands for such a tensor: made in the same function, or in the file outside of all functions."""
+    """Whether the name stands for such a tensor where it is used: nothing else has been bound to it since."""
     known = _leaves(context)
     if not known:
         return False
     scope = _scope(context, name)
-    return (scope, name.id) in known or ((context.source.tree, name.id) in known and not _is_local(scope, name.id))
+    if (scope, name.id) in known:
+        return _is_bound(context, scope, name.id, known[scope, name.id], context.source.start(name))
+    tree = context.source.tree
+    return (tree, name.id) in known and not _is_local(scope, name.id) and _is_bound(context, tree, name.id, known[tree, name.id])
+
+
+def _is_bound(context: Context, scope: ast.AST, name: str, makers: list[ast.stmt], before: int | None = None) -> bool:
+    """Whether the last of the statements that bind the name, up to an offset, makes it a leaf."""
+    start = context.source.start
+    stores = [node for node in _own_nodes(scope) if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)]
+    bound: list[tuple[int, bool]] = [(start(maker), True) for maker in makers]
+    bound += [(start(node), False) for node in stores if not isinstance(context.parents.get(node), ast.AugAssign)
+              and context.statement_of(node) not in makers]  # fmt: skip
+    earlier = [each for each in bound if before is None or each[0] <= before]
+    return bool(earlier) and max(earlier)[1]
+
+
+def _own_nodes(scope: ast.AST) -> list[ast.AST]:
+    """Without those of functions inside."""
+    found, stack = [], list(ast.iter_child_nodes(scope))
+    while stack:
+        node = stack.pop()
+        found.append(node)
+        if not isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
+            stack.extend(ast.iter_child_nodes(node))
+    return found
 
 
 def _leaves(context: Context) -> Leaves:
@@ -50,7 +75,7 @@ def _find(context: Context) -> Leaves:
     for node in context.source.nodes:
         name = _made(context, node)
         if name and keeps and isinstance(node, ast.stmt) and (_scope(context, node), name) not in derived:
-            found[_scope(context, node), name] = node
+            found.setdefault((_scope(context, node), name), []).append(node)
     return found
 
 
@@ -103,7 +128,7 @@ def _is_local(scope: ast.AST, name: str) -> bool:
 
 
 def finish(context: Context) -> None:
-    for (_, name), statement in _leaves(context).items():
+    for name, statement in [(name, each) for (_, name), statements in _leaves(context).items() for each in statements]:
         maker = context.imports.spell("mindspore.Parameter")
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
             context.edits.replace_node(statement.value, f"{maker}({context.edits.text(statement.value)}, name={name!r})")

@@ -16,21 +16,25 @@ def finish(context: Context) -> None:
     if symbols.sets_mode or "backward" not in symbols.mentioned:
         return
     for node in context.source.of(ast.Assign):
-        if (
-            len(node.targets) == 1
-            and isinstance(node.targets[0], ast.Name)
-            and _makes_network(context, node)
-        ):
-            before = context.edits.text(node.value)
-            context.edits.after(context.source.end(node.value), ".set_train()")
-            context.rewritten(node.value, "torch.nn.Module.train", before, f"{before}.set_train()")
+        for value in _made(context, node):
+            before = context.edits.text(value)
+            context.edits.after(context.source.end(value), ".set_train()")
+            context.rewritten(value, "torch.nn.Module.train", before, f"{before}.set_train()")
 
 
-def _makes_network(context: Context, node: ast.Assign) -> bool:
-    """`net = Net(...)` outside of networks: a class of the project, not a loss."""
-    kind, symbols = context.reading.type(node.value), context.reading.symbols
+def _made(context: Context, node: ast.Assign) -> list[ast.Call]:
+    """The networks that `net = Net(...)`, `self.net = Net(...)` and `a, b = A(), B()` make outside of networks."""
     owner = context.enclosing(node, ast.ClassDef)
-    if owner is not None and symbols.is_module(context.reading.owners.get(owner, "")):
-        return False
+    if len(node.targets) != 1 or (owner is not None and context.reading.symbols.is_module(context.reading.owners.get(owner, ""))):
+        return []
+    target, value = node.targets[0], node.value
+    values = value.elts if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) else [value]
+    is_held = isinstance(target, ast.Name | ast.Attribute | ast.Tuple)
+    return [each for each in values if is_held and isinstance(each, ast.Call) and _is_network(context, each)]
+
+
+def _is_network(context: Context, value: ast.Call) -> bool:
+    """A network, not a loss."""
+    kind, symbols = context.reading.type(value), context.reading.symbols
     is_network = kind.kind == "instance" and symbols.is_module(kind.qual) and not symbols.torch_base(kind.qual).endswith("Loss")
-    return is_network and isinstance(node.value, ast.Call) and context.edits.text(node.value).endswith(")")
+    return is_network and context.edits.text(value).endswith(")")

@@ -53,5 +53,6 @@ def _as_function(context: Context, node: ast.Call, name: str) -> None:
 
 
 def finish(context: Context) -> None:
-    derivatives.write(context, _derived.pop(id(context), []))
-    write(context, _found.pop(id(context), []))
+    found = _found.pop(id(context), [])
+    dropped = derivatives.write(context, _derived.pop(id(context), []), {statement for each in found for statement in each.lifted})
+    write(context, found, dropped)

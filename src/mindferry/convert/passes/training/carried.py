@@ -22,7 +22,7 @@ def across_iterations(context: Context, statement: ast.stmt, loss: ast.expr, lif
     for name in sorted(_read_first(lifted, loss)):
         is_state = name.startswith("self.")
         region = loop if isinstance(loop, ast.For | ast.While) else scope if is_state else None
-        if region is None:
+        if region is None or (isinstance(region, ast.For) and name in flow.writes(region.target)):
             continue
         makers = [each for each in _simple(context, region) if name in flow.writes(each)]
         carrying = [each for each in makers if flow.reads(each, with_gradient=True) & written and not _is_cut(context, each, name, written)]
@@ -38,12 +38,36 @@ def _lines(cuts: list[ast.stmt]) -> str:
 
 def _read_first(lifted: list[ast.stmt], loss: ast.expr) -> set[str]:
     """Variables whose earlier value takes part, with its gradient."""
+    found, written = _of_block(lifted, frozenset())
+    return found | (flow.reads(loss, with_gradient=True) - written)
+
+
+def _of_block(statements: list[ast.stmt], written: frozenset[str]) -> tuple[set[str], frozenset[str]]:
+    """(variables read before they are written here, those that are written whichever way is taken)."""
     found: set[str] = set()
-    written: set[str] = set()
-    for each in (*lifted, loss):
-        found |= flow.reads(each, with_gradient=True) - written
-        written |= flow.writes(each)
-    return found
+    for each in statements:
+        if flow.is_cut(each):
+            written |= flow.writes(each)
+        elif isinstance(each, ast.If):
+            found |= flow.reads(each.test, with_gradient=True) - written
+            first, after_first = _of_block(each.body, written)
+            second, after_second = _of_block(each.orelse, written)
+            found, written = found | first | second, after_first & after_second
+        elif isinstance(each, ast.With | ast.For | ast.While | ast.Try):
+            header = set().union(*(flow.reads(part, with_gradient=True) for part in _header(each))) - written
+            targets = flow.writes(each.target) if isinstance(each, ast.For) else set()
+            inner, after = _of_block(each.body, written | targets)
+            found, written = found | header | inner, after
+        else:
+            found |= flow.reads(each, with_gradient=True) - written
+            written |= flow.writes(each)
+    return found, written
+
+
+def _header(node: ast.With | ast.For | ast.While | ast.Try) -> list[ast.expr]:
+    if isinstance(node, ast.With):
+        return [item.context_expr for item in node.items]
+    return [node.iter] if isinstance(node, ast.For) else [node.test] if isinstance(node, ast.While) else []
 
 
 def _simple(context: Context, region: ast.AST) -> list[ast.stmt]:

@@ -9,6 +9,7 @@ from ...context import Context
 from ...imports import delete_statement
 from . import flow, sources
 from .steps import statements_before
+from .write import indentation
 
 API = "torch.autograd.grad"
 NAMES = ("outputs", "inputs", "grad_outputs", "retain_graph", "create_graph", "only_inputs", "allow_unused", "is_grads_batched")
@@ -49,7 +50,6 @@ def find(context: Context) -> list[Derivative]:
         if any(name not in each.arguments for name in each.inputs):
             context.find(each.call, "MF205", "this gradient was not lifted: its output doesn't depend on all of its inputs", PATTERN)
     found = [each for each in found if all(name in each.arguments for name in each.inputs)]
-    _fresh_inputs(context, found)
     return found
 
 
@@ -156,8 +156,12 @@ def _fresh_inputs(context: Context, found: list[Derivative]) -> None:
             context.edits.replace_node(node, f"{name} = {name}.copy()")
 
 
-def write(context: Context, found: list[Derivative]) -> None:
-    """The calls first, inner before outer, then the functions before the statements that use them first."""
+def write(context: Context, found: list[Derivative], moved: set[ast.stmt]) -> set[ast.stmt]:
+    """The calls first, inner before outer, then the functions before the statements that use them first.
+
+    Statements that were there for a gradient alone go; those that move elsewhere are returned, to be dropped there.
+    """
+    _fresh_inputs(context, found)
     names = {node.id for node in context.source.nodes if isinstance(node, ast.Name)}
     functions: dict[tuple[object, ...], str] = {}
     planned: list[tuple[Derivative, str]] = []
@@ -172,9 +176,9 @@ def write(context: Context, found: list[Derivative]) -> None:
     for each, lines in reversed(texts):
         source, newline = context.source, context.source.newline()
         offset = source.line_start(source.start(each.statement))
-        indent = context.edits.span(offset, source.start(each.statement))
+        indent = indentation(context, each.statement)
         context.edits.before(offset, "".join((indent + line if line else "") + newline for line in lines))
-    _drop_unused(context, found)
+    return _drop_unused(context, found, moved)
 
 
 def _free(name: str, names: set[str]) -> str:
@@ -195,14 +199,9 @@ def _function(context: Context, each: Derivative, name: str, found: list[Derivat
         case _:
             live = _live(lifted, _reads(each.outputs, found), found)
     for statement in live:
-        start = source.line_start(source.start(statement))
-        old = context.edits.span(start, source.start(statement))
-        text = (
-            context.edits.span(source.start(statement), source.end(statement))
-            if old.strip()
-            else context.edits.span(start, source.end(statement))
-        )
-        lines += ["    " + (line[len(old) :] if line.startswith(old) else line) for line in text.splitlines()]
+        old = indentation(context, statement)
+        start = source.start(statement) if old.strip() else source.line_start(source.start(statement))
+        lines += [f"    {line.removeprefix(old)}" if line else "" for line in context.edits.span(start, source.end(statement)).splitlines()]
     return [*lines, f"    return {result}", ""]
 
 
@@ -251,25 +250,30 @@ def _replace(context: Context, each: Derivative, function: str) -> None:
     context.rewritten(each.call, API, before, text)
 
 
-def _drop_unused(context: Context, found: list[Derivative]) -> None:
+def _drop_unused(context: Context, found: list[Derivative], moved: set[ast.stmt]) -> set[ast.stmt]:
     """A statement that was there for the gradient alone goes; one that runs a network and stays runs twice, which is said."""
-    for statement in {statement: None for each in found for statement in each.lifted}:
-        users = [each for each in found if statement in each.lifted]
-        excluded = {node for each in users for other in each.lifted for node in ast.walk(other)}
-        excluded |= {node for each in users for node in ast.walk(each.outputs)}
-        ones = [node for each in users if each.weights is None for argument in (*each.call.args[2:3], *each.call.keywords)
-                for node in ast.walk(argument)]  # fmt: skip
-        rest = {
-            node.id
-            for node in ast.walk(users[0].scope)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node not in excluded and node not in ones
-        }
+    dropped: set[ast.stmt] = set()
+    for statement in sorted({s for each in found for s in each.lifted}, key=context.source.start, reverse=True):
+        scope = next(each.scope for each in found if statement in each.lifted)
         is_plain = isinstance(statement, ast.Assign) and not any(_is_derived(node, found) for node in ast.walk(statement))
-        if is_plain and not flow.writes(statement) & rest:
-            delete_statement(context.edits, statement)
+        if is_plain and not flow.writes(statement) & _read_in(scope, {*dropped, statement}, found):
+            dropped.add(statement)
         elif any(isinstance(node, ast.Call) and sources.calls_network(context, node) for node in ast.walk(statement)):
             context.find(statement, "MF202", "this network runs a second time where its gradient is taken; dropout masks would differ",
                          "seed the dropout, or leave it out here", severity="note")  # fmt: skip
+    for statement in dropped - moved:
+        delete_statement(context.edits, statement)
+    return dropped
+
+
+def _read_in(scope: ast.AST, without: set[ast.stmt], found: list[Derivative]) -> set[str]:
+    """What the scope reads once each gradient in it is a call of its function."""
+    hidden = {node for statement in without for node in ast.walk(statement)}
+    shown = [each for each in found if each.call not in hidden]
+    hidden |= {node for each in shown for node in ast.walk(each.call)}
+    names = {node.id for node in ast.walk(scope) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node not in hidden}
+    return names.union(*(each.arguments for each in shown), *(flow.reads(each.weights) for each in shown if each.weights is not None),
+                       *(flow.reads(each.parameters) for each in shown if each.parameters is not None))  # fmt: skip
 
 
 def _is_derived(node: ast.AST, found: list[Derivative]) -> bool:

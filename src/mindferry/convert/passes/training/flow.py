@@ -44,7 +44,7 @@ def is_cut(node: ast.AST) -> bool:
     if isinstance(node, ast.With):
         names = {each.attr for item in node.items for each in ast.walk(item.context_expr) if isinstance(each, ast.Attribute)}
         return bool(names & {"no_grad", "inference_mode"})
-    return isinstance(node, ast.Attribute) and node.attr == "data"
+    return isinstance(node, ast.Attribute) and node.attr in ("data", "grad")
 
 
 def writes(node: ast.AST) -> set[str]:

@@ -32,12 +32,15 @@ def _place(context: Context, each: Backward) -> None:
     first, last = block.index(inner[0]), block.index(inner[-1])
     own = set().union(*(flow.writes(statement) for statement in each.lifted))
     needed = set().union(*(flow.reads(statement) for statement in inner)) - own
-    between = [(index, block[index]) for index in range(first, last) if block[index] not in inner]
+    between = [
+        (index, block[index]) for index in range(first, last) if block[index] not in inner and not _only_clears(context, block[index])
+    ]
     late = [index for index, statement in between if flow.writes(statement) & needed or _updates(context, statement)]
     end = max(late, default=first - 1)
     readers = [index for index, statement in between if flow.reads(statement) & own and index < end]
     if (readers or _sees_old_value(block, inner, late)) and not any(obstacle(statement) for _, statement in between):
-        each.lifted = [*(s for s in each.lifted if s not in inner), *block[first : last + 1]]  # in their order, one function
+        together = [statement for statement in block[first : last + 1] if not _only_clears(context, statement)]
+        each.lifted = [*(s for s in each.lifted if s not in inner), *together]  # in their order, one function
         each.place = inner[0]
         return
     if _sees_old_value(block, inner, late):
@@ -52,6 +55,10 @@ def _place(context: Context, each: Backward) -> None:
 def _sees_old_value(block: list[ast.stmt], lifted: list[ast.stmt], late: list[int]) -> bool:
     """`a = f(x); x = g(x); b = f(x)`: moved down together, the first would read the second x."""
     return any(flow.writes(block[index]) & flow.reads(s) for index in late for s in lifted if block.index(s) < index)
+
+
+def _only_clears(context: Context, statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and clears(context, statement.value)
 
 
 def _updates(context: Context, statement: ast.stmt) -> bool:

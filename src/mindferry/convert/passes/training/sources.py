@@ -118,10 +118,29 @@ def networks(context: Context, statements: Iterable[ast.AST]) -> list[str] | Non
             base = context.reading.symbols.torch_base(kind.qual) if kind.kind == "instance" else ""
             if base.endswith("Loss"):
                 continue
+            if given := _given_networks(context, call):
+                found |= dict.fromkeys(given)
+                continue
             if kind.kind != "instance" or not context.reading.symbols.is_module(kind.qual) or not name:
                 return None
             found[context.source.text(call.func)] = None
     return list(found)
+
+
+def _given_networks(context: Context, call: ast.Call) -> list[str]:
+    """The networks that a function of this file is called with, if it runs no other."""
+    body = _body(context, call)
+    if body is None:
+        return []
+    arguments = {argument.arg for argument in ast.walk(body.args) if isinstance(argument, ast.arg)}
+    for node in _connected(body):
+        if isinstance(node, ast.Call) and calls_network(context, node):
+            used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and _is_network(context, each)}
+            called = node.func.id if isinstance(node.func, ast.Name) else ""
+            if not (used | {called}) - {""} <= arguments or isinstance(node.func, ast.Attribute):
+                return []
+    given = [*call.args, *(each.value for each in call.keywords)]
+    return [context.source.text(each) for each in given if _is_network(context, each) and flow.key(each)]
 
 
 def own_leaves(context: Context, statements: Iterable[ast.AST]) -> list[str]:

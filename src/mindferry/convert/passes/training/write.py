@@ -10,15 +10,15 @@ from . import sources
 from .steps import Backward
 
 
-def write(context: Context, found: list[Backward]) -> None:
-    """First all texts, then all edits: one statement may stand in several functions."""
+def write(context: Context, found: list[Backward], dropped: set[ast.stmt]) -> None:
+    """First all texts, then all edits: one statement may stand in several functions. What is dropped is needed nowhere any more."""
     names = {node.id for node in context.source.nodes if isinstance(node, ast.Name)}
     counts: dict[ast.AST, int] = {}
     planned = []
     for each in found:
         counts[each.scope] = number = counts.get(each.scope, 0) + 1
         forward = _free(f"forward_fn{'' if number == 1 else f'_{number}'}", names)
-        lines = _function(context, each, forward)
+        lines = _function(context, each, forward, dropped)
         later = ""
         if each.step is not None:
             call, maker = _plain(context, each, forward, names)
@@ -34,8 +34,9 @@ def write(context: Context, found: list[Backward]) -> None:
     places = {each.place for each in found}
     for each, _, call, later in planned:
         _replace(context, each, call, later, retained, places)
+    repeated = {statement for each in found for statement in each.repeated}
     for statement in sorted(retained, key=context.source.start):
-        _retain(context, statement)
+        _retain(context, statement, moves_statistics=statement in repeated)
     for each, lines, call, _ in reversed(planned):  # at one place, what is inserted later goes first
         _insert(context, each, lines)
         context.rewritten(each.statement, "torch.Tensor.backward", context.source.text(each.statement), call)
@@ -47,17 +48,18 @@ def _free(name: str, names: set[str]) -> str:
     return name
 
 
-def _function(context: Context, each: Backward, name: str) -> list[str]:
+def _function(context: Context, each: Backward, name: str, dropped: set[ast.stmt]) -> list[str]:
     """The lines of `def forward_fn(...)`, without indentation."""
     source = context.source
     lines = [f"def {name}({', '.join(each.inputs)}):"]
-    for index, statement in enumerate(each.lifted):
+    lifted = [statement for statement in each.lifted if statement not in dropped]
+    for index, statement in enumerate(lifted):
         start = source.line_start(source.start(statement))
-        previous = source.line_end(source.end(each.lifted[index - 1])) if index else start
+        previous = source.line_end(source.end(lifted[index - 1])) if index else start
         between = source.data[previous:start].split(b"\n") if index and previous <= start else []
         if any(line.strip() for line in between) and all(line.strip()[:1] in (b"#", b"") for line in between):
             start = previous  # a comment between two lifted statements goes with them
-        old = context.edits.span(source.line_start(source.start(statement)), source.start(statement))  # less where a `with` was unwrapped
+        old = indentation(context, statement)
         body = [
             line[len(old) :] if line.startswith(old) else line for line in context.edits.span(start, source.end(statement)).splitlines()
         ]
@@ -107,7 +109,7 @@ def _guarded(context: Context, each: Backward, call: str, forward: str) -> str:
 
 def _indented(context: Context, each: Backward, text: str) -> str:
     source = context.source
-    indent = context.edits.span(source.line_start(source.start(each.place)), source.start(each.place))
+    indent = indentation(context, each.place)
     return (source.newline() + (indent if not indent.strip() else "")).join(text.splitlines())
 
 
@@ -141,20 +143,29 @@ def _parameters(context: Context, each: Backward) -> str:
 
 
 def _optimizers(context: Context, each: Backward) -> list[str]:
+    """Those that step or are cleared in the nearest loop or function that has any, and exist by then."""
     from .steps import is_optimizer_method
 
-    scope: ast.AST | None = each.scope
-    while scope is not None:
+    region: ast.AST | None = each.statement
+    while region is not None:
         found = [
-            context.source.text(node.func.value)  # type: ignore[attr-defined]
-            for node in ast.walk(scope)
+            context.source.text(node.func.value)
+            for node in ast.walk(region)
             if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
             and (is_optimizer_method(context, node, "step") or is_optimizer_method(context, node, "zero_grad"))
+            and not _is_made_later(context, each, node.func.value)
         ]
         if found:
             return list(dict.fromkeys(found))
-        scope = context.parents.get(scope)
+        region = context.enclosing(region, ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
     return ["optimizer"]
+
+
+def _is_made_later(context: Context, each: Backward, optimizer: ast.expr) -> bool:
+    name = optimizer.id if isinstance(optimizer, ast.Name) else ""
+    stores = [node for node in ast.walk(each.scope) if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)]
+    return bool(stores) and all(context.source.start(node) > context.source.start(each.statement) for node in stores)
 
 
 def _insert(context: Context, each: Backward, lines: list[str]) -> None:
@@ -188,23 +199,28 @@ def _replace(context: Context, each: Backward, call: str, later: str, retained: 
             delete_statement(context.edits, statement)
 
 
+def indentation(context: Context, statement: ast.stmt) -> str:
+    """What stands before a statement on its line now: less than there was where a `with` has been unwrapped."""
+    source = context.source
+    return context.edits.span(source.line_start(source.start(statement)), source.start(statement)).rpartition("\n")[2]
+
+
 def _put(context: Context, statement: ast.stmt, text: str) -> None:
     """From the start of its line, where an unwrapped `with` has been edited too."""
     source = context.source
     start = source.line_start(source.start(statement))
-    indent = context.edits.span(start, source.start(statement))
-    if indent.strip():
+    if indentation(context, statement).strip():
         context.edits.replace_node(statement, text)
     else:
-        context.edits.replace(start, source.end(statement), indent + text)
+        context.edits.replace(start, source.end(statement), context.edits.span(start, source.start(statement)) + text)
 
 
-def _retain(context: Context, statement: ast.stmt) -> None:
+def _retain(context: Context, statement: ast.stmt, moves_statistics: bool) -> None:
     """It runs here and again inside the function: its batch statistics must move once."""
     context.find(statement, "MF202", "this network runs a second time where its gradient is taken; dropout masks would differ",
                  "seed the dropout, or compute this loss before the other", severity="note")  # fmt: skip
     nets = sources.networks(context, [statement])
-    if nets:
+    if nets and not moves_statistics:
         source = context.source
         indent = source.indent(statement)
         body = context.edits.text(statement).replace("\n" + indent, "\n" + indent + "    ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import math
 import types
@@ -185,10 +186,12 @@ class Rewrite:
 @dataclass(frozen=True, slots=True)
 class FileConversion:
     path: str
-    status: str  # converted, unchanged, copied, skipped, failed
+    status: str  # converted, unchanged, copied, helpers, launch, skipped, kept (edited since), failed
     digest: str
     rewrites: tuple[Rewrite, ...] = ()
     findings: tuple[Finding, ...] = ()
+    key: str = ""  # of what it was made from; the same key need not be converted again
+    helpers: tuple[str, ...] = ()  # names in ms_compat.py that it uses
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +203,9 @@ class ProjectConversion:
     files: tuple[FileConversion, ...]
     helpers: tuple[str, ...] = ()
     parameter_names: dict[str, dict[str, str]] = field(default_factory=dict)  # MindSpore class -> torch name -> its name
+    inputs: str = ""  # digest of all code and settings
+    facts: str = ""  # digest of what the project defines
+    reused: tuple[str, ...] = ()  # files that were as they had been
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -470,13 +476,18 @@ def from_json(kind: type[T], body: Any) -> T:
     return cast(T, _build(kind, body))
 
 
+@functools.cache
+def _fields(kind: Any) -> dict[str, Any]:
+    """Names and types; reading them anew for each object would take most of the time of loading."""
+    hints = typing.get_type_hints(kind)
+    return {each.name: hints[each.name] for each in dataclasses.fields(kind)}
+
+
 def _build(kind: Any, value: Any) -> Any:
     """JSON value -> the annotated type, dataclasses and tuples included."""
     origin, args = typing.get_origin(kind), typing.get_args(kind)
     if dataclasses.is_dataclass(kind):
-        hints = typing.get_type_hints(kind)
-        names = [f.name for f in dataclasses.fields(kind)]
-        return cast(Any, kind)(**{name: _build(hints[name], value[name]) for name in names if name in value})
+        return cast(Any, kind)(**{name: _build(hint, value[name]) for name, hint in _fields(kind).items() if name in value})
     if origin is tuple:
         return tuple(_build(args[0], item) for item in value)
     if origin is dict:

@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from ..artifacts import Difference
+from .code import Mark, Sides
 from .content import Report
 from .modules import Module, has_own_alone
 
@@ -103,9 +104,21 @@ def _data(report: Report) -> dict[str, Any]:
     }
 
 
-def _file(each: Any) -> dict[str, Any]:
-    return {"before": each.before, "after": each.after, "steps": each.steps, "marks": [asdict(mark) for mark in each.marks],
-            "findings": [asdict(finding) for finding in each.findings]}  # fmt: skip
+def _file(each: Sides) -> dict[str, Any]:
+    return {
+        "before": each.before,
+        "after": each.after,
+        "steps": each.steps,
+        "marks": [_mark(mark) for mark in each.marks],
+        "findings": [asdict(finding) for finding in each.findings],
+    }
+
+
+def _mark(mark: Mark) -> list[Any]:
+    """Text that can be read off the line is left out."""
+    before = None if mark.left[2] == len(mark.before) else mark.before
+    after = None if mark.right[2] == len(mark.after) else mark.after
+    return [mark.rule, mark.left, mark.right, before, after]
 
 
 def _weights(report: Report) -> dict[str, Any] | None:

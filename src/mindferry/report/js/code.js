@@ -187,10 +187,11 @@ views.code = {
     if (!span) return hideCard();
     const mark = this.data.marks[span.dataset.mark];
     const rule = report.rules[mark.rule];
+    const read = (lines, [line, column, length]) => (lines[line] ?? "").slice(column, column + length);
     showCard(span, [
       el("p", {}, el("b", {}, mark.rule), rule && badge(rule.kind === "missing" ? "bad" : rule.kind === "native" ? "ok" : "soft", rule.kind)),
       rule?.becomes ? el("p", { class: "becomes" }, "→ ", rule.becomes) : "", rule?.differs ? el("p", {}, prose(rule.differs)) : "",
-      el("pre", { class: "del" }, short(mark.before)), el("pre", { class: "add" }, short(mark.after) || "(taken away)")]);
+      el("pre", { class: "del" }, short(mark.before ?? read(this.data.before, mark.left))), el("pre", { class: "add" }, short(mark.after ?? read(this.data.whole, mark.right)) || "(taken away)")]);
   },
 };
 
@@ -214,6 +215,8 @@ function expand(data) {
     i += left;
     j += right;
   }
+  data.whole = after;
+  data.marks = data.marks.map(([rule, left, right, before, after]) => ({ rule, left, right, before, after }));
   annotate(rows, data, after);
   return rows;
 }

@@ -106,10 +106,14 @@ class Clock:
                 self.sampler.start()
             elif following == PROFILED:
                 self.sampler.stop()
-            self.step = StepTime(following, now())
         else:
             self.sampler.stop()
+        self.begin_step()
         return following
+
+    def begin_step(self) -> None:
+        """Start the next step's time again: what was done since the last one ended is not its."""
+        self.step = StepTime(self.stage, now())
 
     def _following(self) -> str:
         done = [step for step in self.steps if step.stage == self.stage]

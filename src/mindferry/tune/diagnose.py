@@ -222,6 +222,33 @@ def unfused(seen: Seen) -> Iterator[Diagnosis]:
     yield Diagnosis("unfused", "many small operators instead of one", evidence, share, advice, ("jit", "fusion"), _modules(simple))
 
 
+def device_idle(seen: Seen) -> Iterator[Diagnosis]:
+    share = seen.share("free")
+    if share < HOST:
+        return
+    evidence = f"the device has nothing to do for {seen.milliseconds(share)}"
+    empty = [stage.name for stage in seen.profile.pipeline if stage.queued < 0.1 * stage.capacity]
+    evidence += f"; the queues behind {', '.join(empty)} run empty" if empty else ""
+    advice = "let the device take whole epochs (data sinking), compile the step, or feed it faster"
+    yield Diagnosis(
+        "device-idle", "the device waits for the host", evidence, share, advice, ("sink", "jit", *(["workers"] if empty else []))
+    )
+
+
+def communication_bound(seen: Seen) -> Iterator[Diagnosis]:
+    share = seen.share("communication")
+    if share >= HOST:
+        evidence = f"communication that nothing overlaps takes {seen.milliseconds(share)}"
+        yield Diagnosis(
+            "communication-bound",
+            "the device waits for other devices",
+            evidence,
+            share,
+            "fuse gradients before they are reduced, or use larger batches",
+            ("batch",),
+        )
+
+
 def _modules(operators: list[Operator]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.module for each in operators if each.module))[:3]
 
@@ -237,4 +264,6 @@ RULES: tuple[Rule, ...] = (
     dispatch_bound,
     slow_optimizer,
     unfused,
+    device_idle,
+    communication_bound,
 )

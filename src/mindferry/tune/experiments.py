@@ -51,7 +51,8 @@ def suggest(profile: Profile, diagnoses: tuple[Diagnosis, ...], applied: set[str
     if sum(each.seconds for each in profile.compilations) > HEAVY_COMPILE:
         wanted.append("cache")
     by_name = {each.name: each for each in CATALOGUE}
-    chosen = [each for each in CATALOGUE if each.name in wanted and each.name not in applied and each.name not in ON_DEVICE]
+    left = {*applied, *(ON_DEVICE if profile.device == "CPU" else ())}
+    chosen = [each for each in CATALOGUE if each.name in wanted and each.name not in left]
     found = [_experiment(each, diagnoses) for each in chosen]
     if profile.device == "CPU":
         found += [_on_ascend(by_name[name], project) for name in ON_DEVICE if name not in applied]
@@ -66,7 +67,7 @@ def _experiment(each: Suggestion, diagnoses: tuple[Diagnosis, ...]) -> Experimen
     cause = next((diagnosis for diagnosis in diagnoses if each.name in diagnosis.experiments), None)
     why = f"{cause.title}: {each.why}" if cause is not None else each.why
     note = ", ".join(cause.places) if cause is not None and each.kind == "hand" else ""
-    status = "by hand" if each.kind == "hand" else "suggested"
+    status = "suggested" if each.kind == "try" else "by hand"
     return Experiment(each.name, why, each.change, status, measures=each.measures, note=note)
 
 

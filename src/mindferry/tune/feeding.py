@@ -76,7 +76,7 @@ class Feeding:
         """A source is counted by its class, whose __getitem__ the pipeline's threads call."""
         self.rows = self.taken = 0
         source = getattr(chain(loader)[0], "source", None) or getattr(loader, "dataset", None)
-        kind = type(source)
+        kind: Any = type(source)
         if source is None or kind in self._sources or "__getitem__" not in dir(kind) or kind.__module__ == "builtins":
             return
         original, feeding = kind.__getitem__, self
@@ -113,9 +113,10 @@ class Feeding:
         found, before = [], 0.0
         for node in nodes:
             total = seconds_a_row(node) * batch
-            workers = getattr(node, "num_parallel_workers", None) or dataset.config.get_num_parallel_workers()
+            is_native = hasattr(node, "create_tuple_iterator")
+            workers = getattr(node, "num_parallel_workers", None) or (dataset.config.get_num_parallel_workers() if is_native else 1)
             is_source = node is nodes[0]
-            capacity = float(dataset.config.get_prefetch_size() * workers) if is_source and queued == queued else math.nan
+            capacity = float(dataset.config.get_prefetch_size() * workers) if is_native and is_source and queued == queued else math.nan
             name = type(node).__name__.removesuffix("Dataset") or type(node).__name__
             found.append(PipelineStage(name, max(0.0, total - before), workers, queued if is_source else math.nan, capacity))
             before = max(before, total)
@@ -167,5 +168,5 @@ def _is_batched(node: Any) -> bool:
 
 def _rows(batch: Any) -> int:
     values = list(batch.values()) if isinstance(batch, dict) else list(batch) if isinstance(batch, list | tuple) else [batch]
-    shape = getattr(values[0], "shape", ()) if values else ()
+    shape: Any = getattr(values[0], "shape", ()) if values else ()
     return int(shape[0]) if len(shape) else 1

@@ -11,6 +11,7 @@ from ..artifacts import Compilation
 from .clock import Clock, caller, now
 
 Signature = tuple[Any, ...]
+GRADIENT = "mindferry_has_aux"  # marks what ms.value_and_grad returned
 
 
 class Graphs:
@@ -24,6 +25,7 @@ class Graphs:
         self._keys = itertools.count()
         self._depth = 0
         self.wait: Callable[[], None] = lambda: None  # for what was launched
+        self.on_gradient: Callable[[Any, bool], None] = lambda result, has_aux: None  # after a compiled ms.value_and_grad
         self.on_step: Callable[[Any], None] = lambda result: None  # after a function that holds the optimizer
 
     def install(self) -> None:
@@ -45,7 +47,9 @@ class Graphs:
         @functools.wraps(compiled)
         def run(*args: Any, **kwargs: Any) -> Any:
             result = self.run(key, name, made, lambda: compiled(*args, **kwargs), (*args, *kwargs.values()))
-            if not self._depth and holds_optimizer(function, args):
+            if not self._depth and hasattr(function, GRADIENT):
+                self.on_gradient(result, getattr(function, GRADIENT))
+            elif not self._depth and holds_optimizer(function, args):
                 self.on_step(result)
             return result
 

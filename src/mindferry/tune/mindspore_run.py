@@ -10,14 +10,15 @@ import sys
 from typing import Any
 
 from ..errors import MindferryError
+from ..train.converted import switch_dropout_off
 from ..train.script import EnoughSteps, run_script
 from ..verify.backends.worker import Link
 from .clock import OBSERVED, PROFILED, Clock, Plan, now
 from .feeding import Feeding
-from .graphs import Graphs
+from .graphs import GRADIENT, Graphs
 from .layers import Layers
 from .model_steps import call_step, train_cell
-from .summary import summarize
+from .summary import scalar, summarize
 from .syncs import Syncs
 
 
@@ -28,7 +29,10 @@ def measure(payload: dict[str, Any], link: Link) -> dict[str, Any]:
     for name, value in payload["environment"].items():  # before the first convolution reads it
         os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
     watch = Watch(payload, link)
-    watch.install([importlib.import_module(name) for name in payload["helpers"]])
+    helpers = [importlib.import_module(name) for name in payload["helpers"]]
+    watch.install(helpers)
+    if payload["is_plain"]:
+        switch_dropout_off(helpers)
     if payload["preload"]:
         importlib.import_module(payload["preload"])
     if payload["model"]:
@@ -57,7 +61,7 @@ class Watch:
         self.clock = Clock(Plan(**payload["plan"]), link.project)
         self.graphs, self.syncs = Graphs(self.clock), Syncs(self.clock)
         self.feeding, self.layers = Feeding(self.clock), Layers(self.clock)
-        self.losses: list[Any] = []  # tensors: reading them now would make the host wait
+        self.losses: list[float] = []
         self.pending: Any = None
         self.has_optimizer = self.is_profiling = False
         self.nesting = 0
@@ -71,7 +75,7 @@ class Watch:
         set_blocking(False)  # the worker turned it on; what is measured is the script as it runs by itself
         seed()
         self.graphs.install()
-        self.graphs.wait, self.graphs.on_step = self.wait, self.after_graph_step
+        self.graphs.wait, self.graphs.on_gradient, self.graphs.on_step = self.wait, self.after_gradient, self.after_graph_step
         self.syncs.install(ms.Tensor)
         self.feeding.install(helpers)
         self._watch_cells()
@@ -147,10 +151,11 @@ class Watch:
                 finally:
                     watch.nesting -= 1
                 if watch.nesting == 0:
-                    watch.after_gradient(result[0][0] if has_aux else result[0])
+                    watch.after_gradient(result, has_aux)
                 return result
 
-            run.__wrapped__ = inner  # type: ignore[attr-defined]  # ms.jit compiles what it was given
+            run.__wrapped__ = inner  # ms.jit compiles what it was given
+            setattr(run, GRADIENT, has_aux)
             return run
 
         ms.value_and_grad = value_and_grad
@@ -171,7 +176,7 @@ class Watch:
                 self.wait()
             return result
 
-        forward.__wrapped__ = fn  # type: ignore[attr-defined]
+        forward.__wrapped__ = fn
         return forward
 
     def wait(self) -> None:
@@ -181,7 +186,8 @@ class Watch:
 
             ms.runtime.synchronize()
 
-    def after_gradient(self, loss: Any) -> None:
+    def after_gradient(self, result: Any, has_aux: bool) -> None:
+        loss = result[0][0] if has_aux else result[0]
         self.pending = loss if self.pending is None else self.pending + loss
         if not self.has_optimizer:
             self.after_step()
@@ -191,11 +197,17 @@ class Watch:
         self.after_step()
 
     def after_step(self) -> None:
-        self.losses.append(self.pending)
+        """A step ends when its results are there; its loss is read between the steps."""
+        import mindspore as ms
+
+        ms.runtime.synchronize()
+        following = self.clock.step_done(self._between)
+        self.losses.append(scalar(self.pending))
         self.pending = None
-        self.link.report({"step": len(self.losses), "stage": self.clock.stage})
-        if not self.clock.step_done(self._between):
+        self.link.report({"step": len(self.losses), "stage": self.clock.steps[-1].stage})
+        if not following:
             raise EnoughSteps
+        self.clock.begin_step()
         self.link.doing(f"step {len(self.losses) + 1}")
 
     def _between(self, stage: str) -> None:
@@ -247,8 +259,11 @@ def is_graph_mode() -> bool:
     return bool(ms.get_context("mode") == ms.GRAPH_MODE)
 
 
-@functools.cache
-def is_optimizer_kind(kind: type) -> bool:
-    from mindspore import nn
+_OPTIMIZERS: dict[type, bool] = {}
 
-    return issubclass(kind, nn.Optimizer) or any(base.__name__ == "Optimizer" for base in kind.__mro__)
+
+def is_optimizer_kind(kind: type) -> bool:
+    """MindSpore's own, or the converted project's, which has torch's name for it."""
+    if kind not in _OPTIMIZERS:
+        _OPTIMIZERS[kind] = any(base.__name__ == "Optimizer" for base in kind.__mro__)
+    return _OPTIMIZERS[kind]

@@ -48,8 +48,12 @@ def tune(
     diagnoses = diagnose(profile, facts)
     reference = _reference(workload, full, say) if with_reference else None
     experiments = suggest(profile, diagnoses, applied, str(workload.project))
+    chosen = _chosen(tries, experiments, applied)
+    trial = Trial(workload, dataclasses.replace(SHORT, warm=full.warm, plain=full.plain, seconds=full.seconds), say, is_random(profile))
     base = Run(profile.step_seconds, facts["first_step"], profile.losses)
-    tried, best = _try(workload, _chosen(tries, experiments, applied), base, full, say)
+    if chosen and trial.is_plain:
+        base = trial.run(workload.project)
+    tried, best = _try(trial, chosen, base)
     experiments = [*tried, *(each for each in experiments if each.name not in {done.name for done in tried})]
     return TuneRecord(
         project=str(workload.project),
@@ -58,8 +62,8 @@ def tune(
         reference=reference,
         diagnoses=diagnoses,
         experiments=tuple(experiments),
-        untouched=profile.step_seconds,
-        best=best.step,
+        untouched=base.step,
+        best=best.step if tried else math.nan,
         worst=apart(base.losses, best.losses) if tried else math.nan,
         seconds=round(time.monotonic() - started, 1),
     )
@@ -74,6 +78,24 @@ class Run:
     losses: tuple[float, ...]
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Trial:
+    """How the runs of experiments are made, the one that they are compared with included."""
+
+    workload: Workload
+    plan: Plan
+    note: Note
+    is_plain: bool  # dropout off: two runs with it never have the same losses
+
+    def run(self, project: Path, environment: dict[str, str] | None = None, silence: float = 600.0) -> Run:
+        profile, facts = measure(self.workload, self.plan, self.note, project, environment, silence, self.is_plain)
+        return Run(profile.step_seconds, facts["first_step"], profile.losses)
+
+
+def is_random(profile: Profile) -> bool:
+    return any("Dropout" in each.name for each in profile.operators)
+
+
 def measure(
     workload: Workload,
     plan: Plan,
@@ -81,9 +103,11 @@ def measure(
     project: Path | None = None,
     environment: dict[str, str] | None = None,
     silence: float = 600.0,
+    is_plain: bool = False,
 ) -> tuple[Profile, dict[str, Any]]:
     """The converted project, or a copy of it, in a MindSpore worker with the environment that the user's own run has."""
     payload: dict[str, Any] = workload.payload("mindspore") | {"plan": dataclasses.asdict(plan), "helpers": list(workload.helpers)}
+    payload["is_plain"] = is_plain
     payload["environment"] = {"ONEDNN_MAX_CPU_ISA": os.environ.get("ONEDNN_MAX_CPU_ISA")}
     folder = project or workload.project
     payload["preload"] = "ms_tuning" if not workload.script and (folder / "ms_tuning.py").is_file() else ""
@@ -125,13 +149,13 @@ def _chosen(tries: tuple[str, ...], experiments: list[Experiment], applied: set[
     return found
 
 
-def _try(workload: Workload, chosen: list[Experiment], base: Run, plan: Plan, note: Note) -> tuple[list[Experiment], Run]:
+def _try(trial: Trial, chosen: list[Experiment], base: Run) -> tuple[list[Experiment], Run]:
     """Each on top of those that won before it."""
     winners: set[str] = set()
     best, done = base, []
     for experiment in chosen:
-        note(f"trying {experiment.name}")
-        result, run = _attempt(workload, experiment, winners, best, base, plan, note)
+        trial.note(f"trying {experiment.name}")
+        result, run = _attempt(trial, experiment, winners, best, base)
         if result.status == "faster":
             winners.add(experiment.name)
             best = run if experiment.measures == "step" else best
@@ -139,9 +163,8 @@ def _try(workload: Workload, chosen: list[Experiment], base: Run, plan: Plan, no
     return done, best
 
 
-def _attempt(
-    workload: Workload, experiment: Experiment, winners: set[str], best: Run, base: Run, plan: Plan, note: Note
-) -> tuple[Experiment, Run]:
+def _attempt(trial: Trial, experiment: Experiment, winners: set[str], best: Run, base: Run) -> tuple[Experiment, Run]:
+    workload = trial.workload
     with tempfile.TemporaryDirectory(prefix="mindferry-tune-") as folder:
         copy = Path(folder) / workload.project.resolve().name
         shutil.copytree(workload.project, copy, symlinks=True, ignore=shutil.ignore_patterns(STATE, "__pycache__", ".git"))
@@ -149,14 +172,12 @@ def _attempt(
         if experiment.name in REWRITES and not changed:
             return dataclasses.replace(experiment, status="no faster", note="there is nothing to change in this project"), best
         environment = {"MS_COMPILER_CACHE_ENABLE": "1", "MS_COMPILER_CACHE_PATH": f"{folder}/cache"} if experiment.name == "cache" else {}
-        short = dataclasses.replace(SHORT, warm=plan.warm, plain=plan.plain, seconds=plan.seconds)
-        patience = PATIENCE + 3 * best.step
         try:
             for _ in range(2 if environment else 1):  # the second start finds what the first one compiled
-                profile, facts = measure(workload, short, note, copy, environment, patience)
+                run = trial.run(copy, environment, PATIENCE + 3 * best.step)
         except MindferryError as error:
             return dataclasses.replace(experiment, status="failed", note=str(error).splitlines()[0]), best
-    return judge(experiment, best, Run(profile.step_seconds, facts["first_step"], profile.losses), base, workload.tolerance)
+    return judge(experiment, best, run, base, workload.tolerance)
 
 
 def judge(experiment: Experiment, best: Run, run: Run, base: Run, tolerance: float) -> tuple[Experiment, Run]:

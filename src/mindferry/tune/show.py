@@ -26,6 +26,9 @@ def show(record: TuneRecord) -> None:
         stdout.print("nothing stands out: the time is in the network's own operators")
     if record.experiments:
         stdout.print(_experiments(record.experiments))
+        for experiment in record.experiments:
+            more = " ".join(part for part in (experiment.note, experiment.command and f"try there: {experiment.command}") if part)
+            stdout.print(f"{experiment.name}: {experiment.why}; {experiment.change}. {more}".rstrip(), markup=False)
     _show_end(record)
 
 
@@ -43,7 +46,7 @@ def _phases(record: TuneRecord) -> Table:
     table.add_row("step, only timed", time(profile.step_seconds), "", "", *ends)
     table.add_row("attributed", f"{profile.attributed:.1%}", "", "", *([f"{reference.attributed:.1%}"] if reference else []))
     memory = [f"{reference.peak_memory / 2**20:.0f} MiB"] if reference else []
-    if profile.peak_memory:
+    if profile.peak_memory > 2**20:
         table.add_row("peak memory", f"{profile.peak_memory / 2**20:.0f} MiB", "", "", *memory)
     return table
 
@@ -78,15 +81,14 @@ def _show_compilations(profile: Profile) -> None:
 
 
 def _experiments(experiments: Iterable[Experiment]) -> Table:
-    table = Table("experiment", "result", "before", "after", "factor", "losses apart", "why, what", title="experiments")
+    table = Table("experiment", "result", "before", "after", "factor", "losses apart", title="experiments")
     for each in experiments:
         is_measured = each.before == each.before and each.after == each.after
         factor = f"{each.before / each.after:.2f}" if is_measured and each.after else ""
         figures = [time(each.before), time(each.after), factor] if is_measured else ["", "", ""]
         worst = f"{each.worst:.1e}" if each.worst == each.worst else ""
         result = f"{each.status}{', applied' if each.is_applied else ''}"
-        more = each.command or each.note
-        table.add_row(each.name, result, *figures, worst, f"{each.why}; {each.change}{': ' + more if more else ''}")
+        table.add_row(each.name, result, *figures, worst)
     return table
 
 

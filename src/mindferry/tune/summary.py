@@ -43,7 +43,7 @@ def summarize(watch: Watch, payload: dict[str, Any]) -> dict[str, Any]:
         pipeline=watch.feeding.stages() if has_details else (),
         compilations=tuple(watch.graphs.compilations),
         peak_memory=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
-        losses=tuple(scalar(loss) for loss in watch.losses),
+        losses=tuple(watch.losses),
         step_times=tuple(step.seconds for step in clock.measured(PLAIN)),
         trace=str(trace or ""),
         notes=(f"tensors held at most {tensors / 2**20:.0f} MiB",) if tensors else (),

@@ -44,7 +44,7 @@ class TorchWatch:
     def __init__(self, payload: dict[str, Any], link: Link) -> None:
         assert link.project is not None
         self.link, self.clock = link, Clock(Plan(**payload["plan"]), link.project)
-        self.losses: list[Any] = []
+        self.losses: list[float] = []
         self.pending: Any = None
         self.has_optimizer = False
         self.names: dict[int, str] = {}
@@ -131,11 +131,13 @@ class TorchWatch:
             self.forward.__exit__(None, None, None)
 
     def after_step(self) -> None:
-        self.losses.append(self.pending)
+        following = self.clock.step_done(self._between)
+        self.losses.append(math.nan if self.pending is None else float(self.pending.sum()))
         self.pending = None
-        self.link.report({"step": len(self.losses), "stage": self.clock.stage})
-        if not self.clock.step_done(self._between):
+        self.link.report({"step": len(self.losses), "stage": self.clock.steps[-1].stage})
+        if not following:
             raise EnoughSteps
+        self.clock.begin_step()
         self.link.doing(f"step {len(self.losses) + 1}")
 
     def _between(self, stage: str) -> None:
@@ -171,7 +173,7 @@ class TorchWatch:
             phases=phases_of(clock, operators),
             operators=operators,
             peak_memory=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
-            losses=tuple(math.nan if loss is None else float(loss.sum()) for loss in self.losses),
+            losses=tuple(self.losses),
             step_times=tuple(step.seconds for step in clock.measured(PLAIN)),
             trace=str(trace),
         )

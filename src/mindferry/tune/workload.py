@@ -47,7 +47,8 @@ def find_workload(
     """Options first, then mindferry.toml. A project that mindferry didn't convert has no reference."""
     if not project.is_dir():
         raise MindferryError(f"there is no folder {project}; give the output of `mindferry convert`, or a MindSpore project")
-    reference, helpers = None, ()
+    reference: Path | None = None
+    helpers: tuple[str, ...] = ()
     if (project / STATE / "convert.json").is_file():
         record = load(ProjectConversion, project, "convert")
         source = Path(record.source)

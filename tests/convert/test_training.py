@@ -145,3 +145,130 @@ def test_a_network_whose_train_is_never_called_is_made_in_training_mode() -> Non
     start = HEAD.replace("model, teacher = Net(), Net()", "model = Net()")
     assert "model = Net().set_train()" in convert_source(start + body).main
     assert "model = Net()\n" in convert_source(start + "model.train()\n" + body).main
+
+
+def findings(body: str, head: str = HEAD) -> list[tuple[int, str, str]]:
+    """(line in the body, message, advice) of each backward() that was left."""
+    first = head.count("\n") + 1
+    return [(each.line - first + 1, each.message, each.advice) for each in convert_source(head + body).findings if each.code == "MF201"]
+
+
+RECURRENT = """hidden = torch.zeros(2, 3)
+for x, y in loader:
+    out, hidden = model(x, hidden)
+    loss = criterion(out, y)
+    optimizer.zero_grad()
+    loss.backward(retain_graph=True)
+    optimizer.step()
+"""
+
+
+def test_a_hidden_state_that_is_never_detached_is_left_and_its_line_named() -> None:
+    ((line, message, advice),) = findings(RECURRENT)
+    assert line == 6 and "hidden (line 13) carries the graph of earlier iterations" in message
+    assert "h = h.detach()" in advice and "def forward_fn(xs, h)" in advice
+    assert "loss.backward(retain_graph=True)" in convert_source(HEAD + RECURRENT).main
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        "    hidden = hidden.detach()\n",
+        "    hidden.detach_()\n",
+        "    hidden = repackage_hidden(hidden)\n",
+        "    hidden = torch.zeros(2, 3)\n",
+    ],
+)
+def test_a_hidden_state_that_is_cut_is_lifted(cut: str) -> None:
+    assert findings(RECURRENT.replace("    out, hidden", cut + "    out, hidden")) == []
+
+
+def test_a_state_that_comes_back_under_another_name_is_followed() -> None:
+    body = RECURRENT.replace("out, hidden = model(x, hidden)", "out, state = model(x, hidden)") + "    hidden = state\n"
+    assert [line for line, _, _ in findings(body)] == [6]
+    assert findings(body.replace("hidden = state", "hidden = state.detach()")) == []
+
+
+def test_losses_gathered_over_iterations_before_a_backward_are_left() -> None:
+    body = (
+        "loss = 0\nfor i, (x, y) in enumerate(loader):\n    loss = loss + criterion(model(x), y)\n    if i % 4 == 0:\n"
+        "        optimizer.zero_grad()\n        loss.backward()\n        optimizer.step()\n        loss = 0\n"
+    )
+    ((line, message, _),) = findings(body)
+    assert line == 6 and "loss (line 13) carries the graph" in message and "cut off only sometimes (line 18)" in message
+
+
+def test_a_state_on_the_object_is_found_across_calls_of_a_method() -> None:
+    body = """
+class Trainer:
+    def step(self, x, y):
+        out, self.state = model(x, self.state)
+        loss = criterion(out, y)
+        loss.backward()
+        optimizer.step()
+"""
+    assert [line for line, _, _ in findings(body)] == [6]
+    assert findings(body.replace("model(x, self.state)", "model(x, self.state.detach())")) == []
+
+
+def test_a_backward_across_processes_is_left_with_the_pattern() -> None:
+    source = (
+        "import torch.distributed.autograd as dist_autograd\n"
+        "with dist_autograd.context() as context_id:\n"
+        "    loss = remote(x).sum()\n"
+        "    dist_autograd.backward(context_id, [loss])\n"
+    )
+    found = [each for each in convert_source(source).findings if each.severity == "error"]
+    assert {each.line for each in found} == {2, 4}
+    assert all("value_and_grad" in each.advice and "msrun" in each.advice for each in found)
+
+
+def test_weights_in_memory_that_processes_share_are_reported() -> None:
+    found = [each for each in convert_source(HEAD + "model.share_memory()\n").findings if each.severity == "error"]
+    assert [each.line for each in found] == [HEAD.count("\n") + 1]
+    assert "share" in found[0].message and "msrun" in found[0].advice
+
+
+@pytest.mark.parametrize("call", ['player.backward("10s")', "player.backward(10)", "robot.backward(speed=0.5)"])
+def test_going_backward_is_not_always_a_gradient(call: str) -> None:
+    source = f"import torch\nfrom audio import player, robot\n{call}\nx = torch.zeros(3)\n"
+    conversion = convert_source(source)
+    assert call in conversion.main
+    assert [each for each in conversion.findings if each.code == "MF201"] == []
+
+
+def test_what_is_drawn_at_random_is_not_drawn_twice() -> None:
+    """`fake` is needed before the judge's step and after it: running it again would draw other noise."""
+    body = """
+judge = Net()
+second = torch.optim.SGD(judge.parameters(), lr=0.1)
+for x, y in loader:
+    fake = model(torch.randn(4, 2))
+    second.zero_grad()
+    d_loss = judge(fake.detach()).mean()
+    d_loss.backward()
+    second.step()
+    optimizer.zero_grad()
+    g_loss = judge(fake).mean()
+    g_loss.backward()
+    optimizer.step()
+"""
+    ((line, message, _),) = findings(body)
+    assert line == 12 and "torch.randn(4, 2)" in message and "put that value in a variable first" in message
+    assert findings(body.replace("model(torch.randn(4, 2))", "model(x)")) == []
+
+
+def test_gradients_are_taken_only_where_the_backward_would_run() -> None:
+    text = loop(
+        "out = model(x)\nloss = criterion(out, y)\nif training:\n    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\nprint(out)"
+    )
+    assert (
+        "if training:\n        (loss, out), grads = grad_fn(x, y)\n    else:\n        loss, out = forward_fn(x, y)\n    if training:\n        optimizer(grads)"
+        in text
+    )
+
+
+def test_a_condition_on_the_loss_is_asked_where_it_stands() -> None:
+    text = loop("loss = criterion(model(x), y)\noptimizer.zero_grad()\nif loss.item() < 10:\n    loss.backward()\noptimizer.step()")
+    assert "loss, grads = ms_compat.loss_and_gradients(forward_fn, model.trainable_params(), x, y)" in text
+    assert "if loss.item() < 10:\n        ms_compat.add_gradients(model.trainable_params(), grads)\n" in text

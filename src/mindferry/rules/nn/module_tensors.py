@@ -112,7 +112,7 @@ def _is_device(call: Call) -> bool:
     )
 
 
-for name in ("cuda", "cpu", "xpu", "ipu", "share_memory", "to_empty", "compile"):
+for name in ("cuda", "cpu", "xpu", "ipu", "to_empty", "compile"):
 
     @rule(f"torch.nn.Module.{name}", args="device", differs="no meaning in MindSpore, so it goes", cases=[
         Case("nn.Sigmoid().cpu()(x)" if name == "cpu" else f"nn.Sigmoid().{name}()", "nn.Sigmoid()(x)" if name == "cpu" else "nn.Sigmoid()",
@@ -120,6 +120,10 @@ for name in ("cuda", "cpu", "xpu", "ipu", "share_memory", "to_empty", "compile")
     ])  # fmt: skip
     def disappear(call: Call) -> None:
         call.replace(call.target)
+
+
+rule("torch.nn.Module.share_memory", missing="processes can't share a network's weights in memory, so each would train a copy of its own",
+     strategy="equivalent", advice="train data-parallel: start the script with msrun, and reduce the gradients")  # fmt: skip
 
 
 def _cast(name: str, dtype: str) -> None:

@@ -1,0 +1,67 @@
+"""torch.autograd.grad: what becomes a function, and what is left with a finding."""
+
+from __future__ import annotations
+
+import pytest
+
+from mindferry import convert_source
+
+HEAD = "import torch\nfrom torch import autograd\n\n"
+
+
+def function(body: str) -> str:
+    indented = "".join(f"    {line}\n" for line in body.splitlines())
+    text = convert_source(f"{HEAD}def f(net, x, t):\n{indented}").main
+    return text[text.index("def f(") :].strip()
+
+
+def test_a_gradient_by_one_input_is_ms_grad_of_what_leads_to_it() -> None:
+    assert function("y = net(x)\nz = y.sum()\nreturn autograd.grad(z, x, create_graph=True)[0]") == (
+        "def f(net, x, t):\n\n    def z_of(x):\n        y = net(x)\n        return y.sum()\n\n    return ms.grad(z_of)(x)"
+    )
+
+
+def test_the_output_stays_where_something_else_reads_it() -> None:
+    text = function("y = net(x)\ng = autograd.grad(y, x, torch.ones_like(y))[0]\nreturn y, g")
+    assert "    y = net(x)\n" in text and "g = ms.grad(y_of)(x)" in text
+
+
+def test_second_derivatives_take_all_inputs_so_that_mixed_ones_are_seen() -> None:
+    text = function(
+        "u = net(x, t)\nu_x = autograd.grad(u.sum(), x, create_graph=True)[0]\nu_xt = autograd.grad(u_x.sum(), t)[0]\nreturn u_xt"
+    )
+    assert "u_x = ms.grad(output_of)(x, t)" in text and "ms.grad(output_of_, 1)(x, t)" in text
+
+
+def test_several_inputs_and_weights_use_the_helper() -> None:
+    text = function("y = net(x, t)\ng, h = torch.autograd.grad(y, (x, t), grad_outputs=w)\nreturn g, h")
+    assert "g, h = ms_compat.gradients(y_of, (0, 1), (x, t), w)" in text
+
+
+def test_by_parameters() -> None:
+    text = function("loss = net(x).mean()\nreturn autograd.grad(loss, net.parameters())")
+    assert "ms_compat.parameter_gradients(loss_of, " in text
+
+
+def test_a_graph_that_begins_at_an_argument_begins_at_a_copy() -> None:
+    """What was computed from the argument before is no part of torch's graph."""
+    assert "    x = x.copy()\n" in function("x.requires_grad_()\ny = net(x)\nreturn autograd.grad(y.sum(), x)[0]")
+
+
+@pytest.mark.parametrize(
+    "body, reason",
+    [
+        ("return autograd.grad(y, x)[0]", "how y is computed from its inputs can't be seen from here"),
+        ("y = net(x)\nreturn autograd.grad(y, x, allow_unused=True)[0]", "allow_unused"),
+        ("y = net(x)\nreturn autograd.grad([y, y], x)[0]", "several outputs"),
+        ("y = net(x.a)\nreturn autograd.grad(y, x.a)[0]", "x.a is no variable"),
+        ("y = net(x)\nreturn autograd.grad(y, [x, t])[0]", "doesn't depend on all of its inputs"),
+    ],
+)
+def test_what_cannot_be_lifted_is_left_with_the_pattern(body: str, reason: str) -> None:
+    indented = "".join(f"    {line}\n" for line in body.splitlines())
+    conversion = convert_source(f"{HEAD}def f(net, x, t):\n{indented}")
+    (finding,) = [each for each in conversion.findings if each.severity == "error"]
+    assert finding.code == "MF205" and finding.line == 4 + body.count("\n") + 1
+    assert reason in finding.message and "ms.grad(f)(x)" in finding.advice
+    assert "autograd.grad(" in conversion.main

@@ -26,7 +26,30 @@ def run(*arguments: str) -> tuple[int, str]:
 def test_the_summary_fits_in_80_columns() -> None:
     code, text = run(str(EXAMPLE))
     assert code == 0 and "100 % of" in text and "measured by converting" in text
-    assert max(len(line) for line in text.splitlines()) <= 80
+    assert max(len(line) for line in text.splitlines()[:-1]) <= 80  # the last is a command to copy
+
+
+def test_the_last_line_is_the_next_command(tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text("import torch\ny = torch.no_such_thing(3)\n")
+    *_, first, last = run(str(tmp_path), "--quick")[1].splitlines()
+    assert first == "First of 1 things to do: torch.no_such_thing at net.py:2"
+    assert last == f"Next: mindferry migrate {tmp_path} -o {tmp_path.name}_ms"
+    assert run(str(EXAMPLE), "--quick")[1].endswith(" -o resnet50_cifar10_ms\n")
+
+
+def test_a_terminal_gets_colours_and_lines_and_a_pipe_gets_neither() -> None:
+    from io import StringIO
+
+    from rich.console import Console
+
+    from mindferry.analyze import analyze_project
+    from mindferry.analyze.text import show
+
+    output = StringIO()
+    show(Console(file=output, force_terminal=True, color_system="standard", width=100), analyze_project(EXAMPLE))
+    assert "\x1b[" in output.getvalue() and "─" in output.getvalue()
+    piped = run(str(EXAMPLE), "--quick")[1]
+    assert "\x1b[" not in piped and "─" not in piped
 
 
 def test_json_reads_back_as_the_inventory(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from .special import native_sources, special_code
 from .structure import held, module_classes, parts, settle
 from .tricks import Checklist
 from .values import Values
+from .versions import MEASURED, checked
 from .yaml_settings import read_yaml
 
 
@@ -33,6 +34,7 @@ class _Tables:
     """The tables while files are read."""
 
     target: str
+    version: str  # of MindSpore
     rules: Table
     own: str  # the project's folder
     apis: list[ApiUse] = field(default_factory=list)
@@ -62,7 +64,7 @@ class _Tables:
         seen = scan(reading, file.relative, self.rules, self.own)
         self.values.collect(seen)
         self.checklist.collect(seen)
-        self.apis += api_uses(seen, self.rules, self.target)
+        self.apis += api_uses(seen, self.rules, self.target, self.version)
         self.modules += module_classes(seen)
         self.code += code_classes(seen)
         self.parts += parts(seen)
@@ -79,16 +81,19 @@ class _Tables:
             sum(self.lines.values()), tuple(self.apis), tuple(self.modules), tuple(self.findings), tuple(self.code),
             tuple(settle(self.parts, self.held)), tuple(self.checklist.settle(self.values)), tuple(self.dynamic),
             (*self.special, *native_sources(list(layout.files))), tuple(one_of_each(self.ports)),
-            tuple(first_of_each(self.features)), target=self.target,
+            tuple(first_of_each(self.features)), target=f"{self.target}, MindSpore {self.version}",
         )  # fmt: skip
 
 
-def analyze_project(path: Path, advance: Advance | None = None, *, target: str = "CPU", check: Check | None = None) -> Inventory:
+def analyze_project(
+    path: Path, advance: Advance | None = None, *, target: str = "CPU", mindspore: str = MEASURED, check: Check | None = None
+) -> Inventory:
     """Read every file of a project. `check` converts it without writing, to measure the effort instead of estimating it."""
+    version = checked(mindspore)
     layout = find_files(path, read_config(path).convert.exclude)
     if not uses_torch(layout):
         raise MindferryError(f"{path} uses no torch: there is nothing to migrate")
-    symbols, tables = read_symbols(layout), _Tables(target, table(), layout.root.resolve().name)
+    symbols, tables = read_symbols(layout), _Tables(target, version, table(), layout.root.resolve().name)
     for file in layout.python:
         if advance:
             advance(file.relative)

@@ -8,6 +8,7 @@ from ..artifacts import ApiUse
 from ..rules import Rule, Table
 from ..rules._lookup import rule_of
 from .scan import FileScan
+from .versions import MEASURED, fewer_arguments, lacking
 
 # Converted by a pass, since they are more than a call: what they become.
 BY_PASSES = {
@@ -22,7 +23,7 @@ BY_PASSES = {
 }
 
 
-def api_uses(scan: FileScan, rules: Table, target: str) -> list[ApiUse]:
+def api_uses(scan: FileScan, rules: Table, target: str, version: str) -> list[ApiUse]:
     nodes: dict[str, list[ast.expr]] = {}
     for api, node in scan.apis:
         nodes.setdefault(api, []).append(node)
@@ -33,11 +34,11 @@ def api_uses(scan: FileScan, rules: Table, target: str) -> list[ApiUse]:
         if entry is None and api not in BY_PASSES and (rules.is_module(api) or api.startswith("torch.nn.Module.")):
             continue  # a package; a child such as `self.blocks.norm`, which the rules don't know as a method
         lines = tuple(sorted(node.lineno for node in found))
-        uses.append(_use(api, scan.path, lines, entry, [calls[node] for node in found if node in calls], target))
+        uses.append(_use(api, scan.path, lines, entry, [calls[node] for node in found if node in calls], target, version))
     return uses
 
 
-def _use(api: str, path: str, lines: tuple[int, ...], entry: Rule | None, calls: list[ast.Call], target: str) -> ApiUse:
+def _use(api: str, path: str, lines: tuple[int, ...], entry: Rule | None, calls: list[ast.Call], target: str, version: str) -> ApiUse:
     if api in BY_PASSES:
         return ApiUse(api, path, lines, BY_PASSES[api], "native")
     if entry is None:
@@ -49,7 +50,11 @@ def _use(api: str, path: str, lines: tuple[int, ...], entry: Rule | None, calls:
     if target not in entry.platforms:
         why = f"{entry.to or 'its counterpart'} runs on {' and '.join(entry.platforms)} only"
         return ApiUse(api, path, lines, entry.to, "missing", why, "wrapper", f"write it with operators that {target} has", entry.platforms)
-    return ApiUse(api, path, lines, entry.to, entry.kind, _differs(entry, calls), "", entry.advice, entry.platforms)
+    if name := lacking(entry, version):
+        advice = f"MindSpore {MEASURED} has it; or write it with operators that {version} has"
+        return ApiUse(api, path, lines, entry.to, "missing", f"{name} is not in MindSpore {version}", "wrapper", advice, entry.platforms)
+    notes = "; ".join(filter(None, [_differs(entry, calls), fewer_arguments(entry, version)]))
+    return ApiUse(api, path, lines, entry.to, entry.kind, notes, "", entry.advice, entry.platforms)
 
 
 def _differs(entry: Rule, calls: list[ast.Call]) -> str:

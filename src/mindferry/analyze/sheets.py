@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from ..artifacts import ApiUse, Baseline, Effort, Inventory, Place
+from .versions import MEASURED
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +92,10 @@ def _code(inventory: Inventory) -> Sheet:
 
 def _structure(inventory: Inventory) -> Sheet:
     count = Counter(part.kind for part in inventory.parts)
-    names = {"network": "networks", "block": "blocks", "dataset": "datasets", "entry point": "entry points"}
-    summary = ", ".join(f"{count[kind]} {plural if count[kind] != 1 else kind}" for kind, plural in names.items())
+    names = {"as built": "as built", "network": "networks", "block": "blocks", "dataset": "datasets", "entry point": "entry points"}
+    summary = ", ".join(
+        f"{count[kind]} {plural if count[kind] != 1 else kind}" for kind, plural in names.items() if kind != "as built" or count[kind]
+    )
     order = list(names)
     rows = tuple(
         (part.kind, part.name + (f" [{part.role}]" if part.role else ""), ", ".join(part.children), f"{part.path}:{part.line}")
@@ -118,6 +121,8 @@ def _apis(inventory: Inventory) -> Sheet:
         rows.append((api, str(_count(uses)), first.counterpart or "–", first.kind, notes, f"{first.path}:{first.lines[0]}"))
     kinds = Counter(uses[0].kind for uses in grouped.values())
     summary = f"{len(grouped)} torch APIs on {inventory.target}: " + ", ".join(f"{number} {kind}" for kind, number in kinds.most_common())
+    if not inventory.target.endswith(f" {MEASURED}"):
+        summary += f" (its names and arguments were compared; what they compute was measured with {MEASURED} only)"
     return Sheet("API satisfaction", summary, ("API", "uses", "becomes", "how", "what differs, what to do", "where"), tuple(rows))
 
 

@@ -1,52 +1,68 @@
-"""The tables for a terminal, readable at 80 columns: the summaries first, then the rows that fit on a page each."""
+"""The tables for a terminal, readable at 80 columns: the rows that fit on a page each, and last what to do next."""
 
 from __future__ import annotations
 
 from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..artifacts import Inventory
 from .sheets import Sheet, sheets
 
-SHOWN = 15  # rows a table; --full shows all
-ESSENTIAL = {"API satisfaction": (0, 1, 2, 4), "Special code": (0, 1, 2), "Effort": (0, 1, 2, 3)}  # columns that fit
-
-
-def text(inventory: Inventory, width: int = 80, full: bool = False) -> str:
+if TYPE_CHECKING:
     from rich.console import Console
 
-    console = Console(file=StringIO(), width=width, highlight=False)
-    console.print(f"{inventory.root}: {len(inventory.files)} files, {inventory.lines} lines of Python\n", markup=False)
-    tables = sheets(inventory)
-    for sheet in tables:
-        if sheet.title == "API satisfaction" and not full:
-            sheet = _needing_attention(sheet)
-        _print(console, sheet, full)
-    output = console.file
-    assert isinstance(output, StringIO)
+SHOWN = 15  # rows a table; --full shows all
+ESSENTIAL = {"API satisfaction": (0, 1, 2, 4), "Special code": (0, 1, 2), "Effort": (0, 1, 2, 3)}  # columns that fit
+LEFT = ("missing", "unknown")
+
+
+def text(inventory: Inventory, full: bool = False) -> str:
+    """Without colours or lines, for files and pipes."""
+    from rich.console import Console
+
+    output = StringIO()
+    show(Console(file=output, width=80, highlight=False), inventory, full)
     return "\n".join(line.rstrip() for line in output.getvalue().splitlines()) + "\n"
+
+
+def show(console: Console, inventory: Inventory, full: bool = False) -> None:
+    console.print(f"{inventory.root}: {len(inventory.files)} files, {inventory.lines} lines of Python\n", markup=False)
+    for sheet in sheets(inventory):
+        _print(console, _needing_attention(sheet) if sheet.title == "API satisfaction" and not full else sheet, full)
+    for line in closing(inventory):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)  # a command to copy stays on one line
+
+
+def closing(inventory: Inventory) -> tuple[str, str]:
+    """What to do first, and the command that is next."""
+    todo = inventory.effort.todo if inventory.effort else ()
+    first = f"First of {len(todo)} things to do: {todo[0].what} at {todo[0].path}:{todo[0].line}" if todo else "Nothing to do by hand"
+    return first, f"Next: mindferry migrate {inventory.root} -o {Path(inventory.root).resolve().stem}_ms"
 
 
 def _needing_attention(sheet: Sheet) -> Sheet:
     """A summary shows only what differs or is missing."""
-    rows = tuple(row for row in sheet.rows if row[4] or row[3] in ("missing", "unknown"))
+    rows = tuple(row for row in sheet.rows if row[4] or row[3] in LEFT)
     return Sheet(sheet.title, f"{sheet.summary}; {len(rows)} differ or need you", sheet.columns, rows)
 
 
-def _print(console: object, sheet: Sheet, full: bool) -> None:
-    from rich.console import Console
+def _print(console: Console, sheet: Sheet, full: bool) -> None:
+    from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    assert isinstance(console, Console)
-    console.print(Text.assemble((sheet.title, "bold"), f": {sheet.summary}"))
+    console.print(Text.assemble((sheet.title, "bold cyan"), f": {sheet.summary}"))
     rows = sheet.rows if full else sheet.rows[:SHOWN]
     if rows:
         chosen = ESSENTIAL.get(sheet.title, tuple(range(len(sheet.columns))))
-        grid = Table(*(sheet.columns[index] for index in chosen), box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        lines = box.SIMPLE_HEAD if console.is_terminal else None
+        grid = Table(*(sheet.columns[index] for index in chosen), box=lines, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
         for column in grid.columns:
             column.overflow = "fold"
         for row in rows:
-            grid.add_row(*(Text(_short(row[index])) for index in chosen))
+            is_left = sheet.title == "API satisfaction" and row[3] in LEFT
+            grid.add_row(*(Text(_short(row[index])) for index in chosen), style="red" if is_left else "")
         console.print(grid)
     if len(rows) < len(sheet.rows):
         console.print(f"… and {len(sheet.rows) - len(rows)} more: --full, or -o report.html --format html")

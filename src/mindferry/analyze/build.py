@@ -1,0 +1,81 @@
+"""Builds networks in a worker process, only on request, and counts their parameters. All else in analyze reads and runs nothing."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..artifacts import Inventory, Part
+from ..config import read_config
+from ..errors import MindferryError
+
+if TYPE_CHECKING:
+    from ..verify.backends.worker import Json, Link
+
+PATIENCE = 120.0  # seconds without a word
+SPEC = re.compile(r"[\w.]+:\w+(\(.*\))?")
+
+
+def built_networks(path: Path, spec: str, inventory: Inventory) -> list[Part]:
+    """The network that `spec` names (module:factory), or the one of mindferry.toml, or every network that needs no arguments."""
+    from ..verify.backends.process import Worker, WorkerError
+
+    specs = _specs(path, spec, inventory)
+    parts = []
+    with Worker("torch", path if path.is_dir() else path.parent, silence=PATIENCE) as worker:
+        for name, where in specs.items():
+            try:
+                found = worker.call("mindferry.analyze.build:count", {"model": name})
+            except WorkerError as error:
+                if error.kind != "error":
+                    raise
+                hint = "" if "(" in name else f"; give its arguments: --build '{name}(...)'"
+                found = {"name": name, "children": [f"not built: {error.detail}{hint}"]}
+            parts.append(Part("as built", found["name"], where.path, where.line, "", tuple(found["children"])))
+    return parts
+
+
+def _specs(path: Path, spec: str, inventory: Inventory) -> dict[str, Part]:
+    """module:factory -> where it is defined, as far as the inventory tells."""
+    chosen = spec or read_config(path).verify.model
+    if chosen and not SPEC.fullmatch(chosen):
+        raise MindferryError(f"--build {chosen}: write module:factory, for instance --build model:resnet50, after the path")
+    networks = {f"{_module(part.path)}:{part.name}": part for part in inventory.parts if part.kind == "network"}
+    if not chosen and not networks:
+        raise MindferryError(f"no network was found in {path}; name what builds it, for instance --build model:resnet50")
+    if not chosen:
+        return networks
+    file = chosen.partition(":")[0].replace(".", "/") + ".py"
+    return {chosen: networks.get(chosen.partition("(")[0], Part("network", chosen, file, 1))}
+
+
+def _module(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def count(payload: Json, link: Link) -> Json:
+    """In the worker: {"model": spec} -> the class, and how many parameters it and its children hold."""
+    import torch
+
+    from ..verify.goldenfile import RecordError
+    from ..verify.named import build
+
+    link.doing(f"building {payload['model']}")
+    try:
+        model = build(payload["model"])
+    except RecordError as error:
+        raise MindferryError(str(error)) from None
+    if not isinstance(model, torch.nn.Module):
+        raise MindferryError(
+            f"{payload['model']} gave a {type(model).__name__}, not a network; name its class or a function that returns it"
+        )
+    trained = sum(each.numel() for each in model.parameters() if each.requires_grad)
+    buffers = sum(each.numel() for each in model.buffers())
+    total = f"{_size(model):,} parameters, {trained:,} of them trained, {buffers:,} values in buffers"
+    children = [f"{name}: {type(child).__name__} {_size(child):,}" for name, child in model.named_children()]
+    return {"name": type(model).__name__, "children": [total, *children]}
+
+
+def _size(module: Any) -> int:
+    return sum(each.numel() for each in module.parameters())

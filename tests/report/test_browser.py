@@ -288,3 +288,17 @@ def test_a_watched_page_follows_the_stages(tmp_path: Path, visit: Visit) -> None
     text = (output / "mindferry-report.html").read_text()
     assert '"watch":null' in text and "svg" in text
     assert not (output / ".mindferry/report-watch.js").exists()
+
+
+def test_long_tables_show_their_last_row_and_come_back(resnet50: Path, visit: Visit) -> None:
+    page = visit(resnet50, "#weights")
+    first, last = "#weights td:text-is('conv1.weight')", "#weights td:text-is('fc.bias')"
+    for _ in range(30):
+        page.mouse.wheel(0, 2000)
+        page.wait_for_timeout(30)
+    page.wait_for_selector(last)
+    page.wait_for_selector(first, state="detached")  # far away rows are not kept
+    page.evaluate("scrollTo(0, 0)")
+    page.wait_for_selector(first)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("#weights tbody tr[aria-rowindex]").count() == 267

@@ -56,8 +56,7 @@ views.analysis = {
     const rows = tables[this.at].rows;
     const next = this.at + by;
     if ((rows.at + by >= rows.shown.length || rows.at + by < 0) && tables[next] && rows.at >= 0) {
-      rows.body.querySelector(".current")?.classList.remove("current");
-      rows.at = -1;
+      rows.leave();
       this.at = next;
       tables[next].rows.choose(by > 0 ? 0 : tables[next].rows.shown.length - 1);
     } else rows.step(by);

@@ -13,12 +13,13 @@ addEventListener("beforeprint", () => {
     ensure(tab);
     views[tab].show?.("");
     if (tab === "code" && report.files.length) byId(tab).append(views.code.paper());
-    for (const view of [views[tab].rows, views[tab].first, ...(views[tab].tables || []).map((table) => table.rows)]) if (view instanceof Rows) view.draw(Infinity);
   }
+  for (const rows of Rows.all) rows.onPaper(true);
 });
 
 addEventListener("afterprint", () => {
   for (const sheets of document.querySelectorAll(".paper")) sheets.remove();
+  for (const rows of Rows.all) rows.onPaper(false);
   follow();
 });
 

@@ -1,62 +1,109 @@
-// A table that shows its rows as they are needed, with a filter and a current row.
+// A table that holds the rows near the window, with a filter and a current row. Far away chunks keep their height only.
 const CHUNK = 120;
+const NEAR = { rootMargin: "1500px 0px" };
 
 class Rows {
-  // columns: [{title, class}], row(item, index) -> cells, text(item) -> what the filter looks at, open(item): Enter or click
+  static all = [];
+
+  // columns: [{title, class}], row(item) -> cells, text(item) -> what the filter looks at, open(item): on a click or step
   constructor({ columns, items, row, text, open, label, mark, head }) {
-    Object.assign(this, { items, row, text, open, mark, shown: items, drawn: 0, at: -1, query: "" });
-    this.columns = columns;
-    this.body = el("tbody");
-    this.table = el("table", { "aria-label": label, "aria-rowcount": items.length },
-      head || el("thead", {}, el("tr", {}, columns.map((column) => el("th", { scope: "col", class: column.class }, column.title)))), this.body);
+    Object.assign(this, { columns, items, row, text, open, mark, shown: items, chunks: [], drawn: 0, at: -1 });
+    this.table = el("table", { "aria-label": label, "aria-rowcount": items.length }, (this.widths = el("colgroup", {}, columns.map(() => el("col")))),
+      head || el("thead", {}, el("tr", {}, columns.map((column) => el("th", { scope: "col", class: column.class }, column.title)))));
     this.node = el("div", { class: "rows" }, this.table, (this.more = el("div", { class: "more", "aria-hidden": "true" })));
-    this.watcher = new IntersectionObserver((seen) => seen.some((entry) => entry.isIntersecting) && this.draw(), { rootMargin: "1200px" });
-    this.watcher.observe(this.more);
+    this.end = new IntersectionObserver((seen) => seen.some((entry) => entry.isIntersecting) && this.draw(), NEAR);
+    this.near = new IntersectionObserver((seen) => seen.forEach((entry) => this.turn(entry)), NEAR);
+    Rows.all.push(this);
     this.draw();
   }
 
   draw(upTo = this.drawn + CHUNK) {
-    const end = Math.min(upTo, this.shown.length);
-    const part = document.createDocumentFragment();
-    for (; this.drawn < end; this.drawn++) {
-      const item = this.shown[this.drawn];
-      const index = this.drawn;
-      const line = el("tr", { "aria-rowindex": index + 1, class: this.mark?.(item) }, this.row(item, index).map((cell, at) =>
-        cell instanceof HTMLTableCellElement ? cell : el("td", { class: this.columns[at].class }, cell)));
-      if (this.open) line.addEventListener("click", (event) => event.target.closest("a") || this.choose(index, true));
-      part.append(line);
+    if (this.drawn) this.freeze();
+    while (this.drawn < Math.min(upTo, this.shown.length)) {
+      const chunk = { from: this.drawn, to: Math.min(this.drawn + CHUNK, this.shown.length), body: el("tbody") };
+      chunk.body.chunk = chunk;
+      this.fill(chunk);
+      this.table.append(chunk.body);
+      this.near.observe(chunk.body);
+      this.chunks.push(chunk);
+      this.drawn = chunk.to;
     }
-    this.body.append(part);
-    this.more.hidden = this.drawn >= this.shown.length;
-    if (!this.shown.length) this.body.append(el("tr", {}, el("td", { class: "none", colspan: this.columns.length }, "nothing matches")));
+    if (!this.shown.length) this.table.append(el("tbody", {}, el("tr", {}, el("td", { class: "none", colspan: this.columns.length }, "nothing matches"))));
+    this.end.unobserve(this.more); // it tells of changes only: if the end is still near, it has to be asked anew
+    if (this.drawn < this.shown.length) this.end.observe(this.more);
+  }
+
+  fill(chunk) {
+    chunk.isFull = true;
+    chunk.body.replaceChildren(...this.shown.slice(chunk.from, chunk.to).map((item, offset) => {
+      const index = chunk.from + offset;
+      const line = el("tr", { "aria-rowindex": index + 1, class: this.mark?.(item) }, this.row(item).map((cell, at) =>
+        cell instanceof HTMLTableCellElement ? cell : el("td", { class: this.columns[at].class }, cell)));
+      if (index === this.at) line.classList.add("current");
+      if (this.open) line.addEventListener("click", (event) => event.target.closest("a") || this.choose(index));
+      return line;
+    }));
+  }
+
+  turn({ target, isIntersecting, boundingClientRect: { height } }) {
+    const chunk = target.chunk;
+    if (isIntersecting && !chunk.isFull) this.fill(chunk);
+    else if (!isIntersecting && chunk.isFull && height && !this.isOnPaper) {
+      chunk.isFull = false;
+      chunk.body.replaceChildren(el("tr", {}, el("td", { class: "gap", colspan: this.columns.length, "--high": `${height}px` })));
+    }
+  }
+
+  // The columns of a long table keep the widths that its first rows gave them, so that nothing shifts.
+  freeze() {
+    if (this.isFrozen || !this.table.offsetWidth) return;
+    this.isFrozen = true;
+    const cells = [...this.chunks[0].body.rows[0].cells].map((cell) => cell.offsetWidth / this.table.offsetWidth);
+    cells.forEach((part, at) => (this.widths.children[at].style.width = `${100 * part}%`));
+    this.table.classList.add("frozen");
+  }
+
+  // All rows at once, for the printer, until told otherwise.
+  onPaper(isOn) {
+    this.isOnPaper = isOn;
+    if (!isOn) return;
+    this.draw(Infinity);
+    for (const chunk of this.chunks) if (!chunk.isFull) this.fill(chunk);
   }
 
   filter(query, keep = () => true) {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
     this.shown = this.items.filter((item) => keep(item) && words.every((word) => this.text(item).toLowerCase().includes(word)));
-    this.body.replaceChildren();
-    this.drawn = 0;
-    this.at = -1;
+    this.near.disconnect();
+    for (const body of [...this.table.tBodies]) body.remove();
+    Object.assign(this, { chunks: [], drawn: 0, at: -1 });
     this.draw();
     return this.shown.length;
   }
 
   step(by) {
-    if (this.shown.length) this.choose(Math.max(0, Math.min(this.shown.length - 1, this.at + by)), Boolean(this.open));
+    if (this.shown.length) this.choose(Math.max(0, Math.min(this.shown.length - 1, this.at + by)));
   }
 
-  choose(index, opens = false) {
-    if (index >= this.drawn) this.draw(index + CHUNK);
-    this.body.querySelector(".current")?.classList.remove("current");
+  choose(index) {
+    this.leave();
+    if (index >= this.drawn) this.draw(index + 1);
     this.at = index;
-    const line = this.body.children[index];
+    const chunk = this.chunks[Math.floor(index / CHUNK)];
+    if (!chunk.isFull) this.fill(chunk);
+    const line = chunk.body.children[index - chunk.from];
     line.classList.add("current");
     line.scrollIntoView({ block: "nearest" });
-    if (opens) this.open(this.shown[index]);
+    this.open?.(this.shown[index]);
+  }
+
+  leave() {
+    this.table.querySelector(".current")?.classList.remove("current");
+    this.at = -1;
   }
 
   enter() {
-    this.body.querySelector(".current a")?.click();
+    this.table.querySelector(".current a")?.click();
   }
 }
 

@@ -122,7 +122,7 @@ views.verification = {
       index = find();
       if (index < 0 && path.includes(".")) return this.choose(path.slice(0, path.lastIndexOf("."))); // a parameter: its module
     }
-    if (index >= 0) this.rows.choose(index, true);
+    if (index >= 0) this.rows.choose(index);
   },
 
   step(by) { this.rows?.step(by); },

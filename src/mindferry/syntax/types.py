@@ -53,9 +53,13 @@ def tuple_of(*elements: Type) -> Type:
     return Type("tuple", "", elements)
 
 
+WRAPPERS = ("torch.nn.DataParallel", "torch.nn.parallel.DataParallel", "torch.nn.parallel.DistributedDataParallel")
+
+
 def join(*types: Type) -> Type:
     """What is true of all of them; None is taken as "not yet set"."""
     known = [each for each in dict.fromkeys(types) if each.kind != "none"]
+    known = [each for each in known if each.qual not in WRAPPERS] or known  # a wrapped network is that network
     if not known:
         return NONE if types else UNKNOWN
     if len(known) == 1:

@@ -39,7 +39,8 @@ def _lines(cuts: list[ast.stmt]) -> str:
 def _read_first(lifted: list[ast.stmt], loss: ast.expr) -> set[str]:
     """Variables whose earlier value takes part, with its gradient."""
     found, written = _of_block(lifted, frozenset())
-    return found | (flow.reads(loss, with_gradient=True) - written)
+    inner = {name for each in lifted for name in flow.comprehension_names(each)}
+    return (found | (flow.reads(loss, with_gradient=True) - written)) - inner
 
 
 def _of_block(statements: list[ast.stmt], written: frozenset[str]) -> tuple[set[str], frozenset[str]]:

@@ -70,11 +70,11 @@ def written_in_order(context: Context, statements: Iterable[ast.stmt]) -> list[s
     nodes = [
         node for statement in statements for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     ]
-    inner = {name for statement in statements for name in _comprehension_names(statement)}
+    inner = {name for statement in statements for name in comprehension_names(statement)}
     return [name for name in dict.fromkeys(node.id for node in sorted(nodes, key=context.source.start)) if name not in inner]
 
 
-def _comprehension_names(node: ast.AST) -> Iterator[str]:
+def comprehension_names(node: ast.AST) -> Iterator[str]:
     for each in ast.walk(node):
         if isinstance(each, ast.comprehension):
             yield from (name.id for name in ast.walk(each.target) if isinstance(name, ast.Name))
@@ -135,7 +135,7 @@ def _events(node: ast.AST) -> Iterator[tuple[str, bool]]:
         for each in (node.iter, node.target, *node.body, *node.orelse):
             yield from _events(each)
     elif isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
-        inner = set(_comprehension_names(node))
+        inner = set(comprehension_names(node))
         yield from ((name, False) for child in ast.walk(node) if isinstance(child, ast.Name) and (name := child.id) not in inner)
     elif isinstance(node, ast.Lambda):
         inner = {argument.arg for argument in node.args.args}

@@ -6,7 +6,7 @@ import ast
 
 from ...context import Context
 from . import flow, sources
-from .steps import Backward, Refused, clears, is_optimizer_method, obstacle
+from .steps import Backward, Refused, is_optimizer_method, obstacle
 
 # Calls whose value is the same each time; a condition with another one can't be asked twice.
 STEADY = frozenset("len isinstance hasattr getattr bool int float any all abs min max".split())
@@ -58,11 +58,26 @@ def _sees_old_value(block: list[ast.stmt], lifted: list[ast.stmt], late: list[in
 
 
 def _only_clears(context: Context, statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and clears(context, statement.value)
+    return isinstance(statement, ast.Expr) and _zeroes(statement.value)
+
+
+def _zeroes(node: ast.AST) -> bool:
+    """zero_grad() of anything: a class that wraps an optimizer clears its gradients too."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "zero_grad"
 
 
 def _updates(context: Context, statement: ast.stmt) -> bool:
-    return any(is_optimizer_method(context, node, "step") for node in ast.walk(statement))
+    return any(_is_update(context, node) for node in ast.walk(statement))
+
+
+def _is_update(context: Context, node: ast.AST) -> bool:
+    """A step of an optimizer, or of an object that wraps one: `self.optim_schedule.step_and_update_lr()`."""
+    if is_optimizer_method(context, node, "step"):
+        return True
+    match node:
+        case ast.Call(func=ast.Attribute(attr=name, value=owner)):
+            return name.startswith("step") and "opt" in context.source.text(owner).lower()
+    return False
 
 
 def _with_what_they_need(each: Backward, chosen: list[ast.stmt]) -> list[ast.stmt]:
@@ -146,7 +161,7 @@ def _clear_first(context: Context, each: Backward) -> None:
         if not isinstance(node, ast.Call) or not start < context.source.start(node) < end:
             continue
         statement = context.parents[node]
-        if clears(context, node):
+        if _zeroes(node):
             is_near = isinstance(statement, ast.Expr) and (
                 statement in context.block_of(each.place) or (each.guards and statement in each.block)
             )
@@ -154,7 +169,7 @@ def _clear_first(context: Context, each: Backward) -> None:
                 assert isinstance(statement, ast.Expr)
                 each.cleared.append(statement)
                 continue
-        elif not is_optimizer_method(context, node, "step"):
+        elif not _is_update(context, node):
             continue
         each.is_kept_later, each.guards, each.cleared = True, [], []
         return

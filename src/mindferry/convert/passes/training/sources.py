@@ -6,6 +6,7 @@ import ast
 import builtins
 from collections.abc import Iterable, Iterator
 
+from ....syntax.networks import is_named_like_network
 from ...context import Context
 from .. import leaves
 from . import flow
@@ -55,7 +56,7 @@ def calls_network(context: Context, call: ast.Call, seen: frozenset[str] = froze
     symbols, kind = context.reading.symbols, context.reading.type(call.func)
     arguments = [*call.args, *(each.value for each in call.keywords)]
     if kind.kind == "instance":
-        return symbols.is_module(kind.qual) or holds_network(context, kind.qual, seen)
+        return not _is_loss(context, call.func) and (symbols.is_module(kind.qual) or holds_network(context, kind.qual, seen))
     if kind.kind == "method" and isinstance(call.func, ast.Attribute):
         owner = context.reading.type(call.func.value)
         if owner.kind != "instance":
@@ -71,7 +72,17 @@ def calls_network(context: Context, call: ast.Call, seen: frozenset[str] = froze
         return True
     is_own = isinstance(call.func, ast.Attribute) and flow.key(call.func).startswith("self.")
     is_named = isinstance(call.func, ast.Name) and not _makes_no_gradient(context, call.func.id)
-    return kind.kind == "unknown" and (is_named or is_own)
+    is_method = isinstance(call.func, ast.Attribute) and (call.func.attr == "forward" or is_named_like_network(call.func.value))
+    return kind.kind in ("unknown", "method") and (is_named or is_own or is_method) and not _is_loss(context, call.func)
+
+
+def _is_loss(context: Context, node: ast.expr) -> bool:
+    """torch's own losses have no parameters: a gradient goes through them, but starts elsewhere."""
+    kind = context.reading.type(node)
+    if kind.kind == "instance":
+        return kind.qual.startswith("torch.nn.") and kind.qual.endswith("Loss")
+    name = flow.key(node).lower()
+    return kind.kind in ("unknown", "method") and ("criterion" in name or "loss" in name)
 
 
 def holds_network(context: Context, qual: str, seen: frozenset[str] = frozenset()) -> bool:
@@ -113,8 +124,9 @@ def networks(context: Context, statements: Iterable[ast.AST]) -> list[str] | Non
         for call in ast.walk(statement):
             if not isinstance(call, ast.Call) or not calls_network(context, call):
                 continue
-            kind = context.reading.type(call.func)
-            name = flow.key(call.func)
+            callee = _called(context, call)
+            kind = context.reading.type(callee)
+            name = flow.key(callee)
             base = context.reading.symbols.torch_base(kind.qual) if kind.kind == "instance" else ""
             if base.endswith("Loss"):
                 continue
@@ -123,8 +135,16 @@ def networks(context: Context, statements: Iterable[ast.AST]) -> list[str] | Non
                 continue
             if kind.kind != "instance" or not context.reading.symbols.is_module(kind.qual) or not name:
                 return None
-            found[context.source.text(call.func)] = None
+            found[context.source.text(callee)] = None
     return list(found)
+
+
+def _called(context: Context, call: ast.Call) -> ast.expr:
+    """The network itself in `net(x)` and `net.forward(x)`."""
+    match call.func:
+        case ast.Attribute(attr="forward", value=owner) if _is_network(context, owner):
+            return owner
+    return call.func
 
 
 def _given_networks(context: Context, call: ast.Call) -> list[str]:

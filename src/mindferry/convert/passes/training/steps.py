@@ -163,7 +163,7 @@ def is_optimizer_method(context: Context, node: ast.AST, name: str) -> bool:
                 base = context.reading.symbols.torch_base(kind.qual)
                 return base.startswith("torch.optim.") and not base.startswith("torch.optim.lr_scheduler")
             text = context.source.text(receiver).lower()
-            return kind.kind == "unknown" and "opt" in text and "sched" not in text
+            return kind.kind in ("unknown", "method") and "opt" in text and "sched" not in text
     return False
 
 

@@ -38,11 +38,15 @@ def is_distributed(files: list[FileConversion]) -> bool:
 
 
 def entry_of(files: list[FileConversion], texts: dict[str, bytes], preferred: str) -> str:
-    """The script to launch: the one that mindferry.toml names, or one with `__main__` that joins the group."""
-    scripts = [file for file in files if b"__main__" in texts.get(file.path, b"") and file.path.endswith(".py")]
-    joining = [file for file in scripts or files if any(rewrite.rule in STARTS for rewrite in file.rewrites)]
+    """The script to launch: the one that mindferry.toml names, or one that joins the group; '' in a library, which has none."""
+    if preferred:
+        return preferred
+    packages = {PurePosixPath(file.path).parent for file in files if PurePosixPath(file.path).name == "__init__.py"}
+    scripts = [file for file in files if file.path.endswith(".py") and b"__main__" in texts.get(file.path, b"")]
+    loose = [file for file in files if file.path.endswith(".py") and PurePosixPath(file.path).parent not in packages]
+    joining = [file for file in (*scripts, *loose) if any(rewrite.rule in STARTS for rewrite in file.rewrites)]
     found = sorted((file.path for file in joining or scripts), key=lambda path: (path.count("/"), path))
-    return preferred or found[0]
+    return found[0] if found else ""
 
 
 def launch_script(entry: str) -> bytes:

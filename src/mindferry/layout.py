@@ -43,6 +43,10 @@ class ProjectFile:
     module: str  # dotted name as the project imports it; '' if it is not Python
     is_package: bool = False
 
+    @property
+    def is_code(self) -> bool:
+        return bool(self.module) or self.path.suffix == ".ipynb"
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -62,7 +66,7 @@ def find_files(path: Path, exclude: tuple[str, ...], output: Path | None = None)
     if path.is_file():
         if path.suffix not in (".py", ".ipynb"):
             raise MindferryError(f"{path} is not a Python file; give a .py file or a folder")
-        return Layout(path.parent, (ProjectFile(path, path.name, path.stem),), ())
+        return Layout(path.parent, (ProjectFile(path, path.name, path.stem if path.suffix == ".py" else ""),), ())
     kept: list[ProjectFile] = []
     left: list[ProjectFile] = []
     for file in _walk(path, output):
@@ -84,7 +88,8 @@ def _walk(root: Path, output: Path | None) -> Iterator[Path]:
             if name not in SKIPPED_FOLDERS and (here / name).resolve() != skipped and not name.endswith(".egg-info")
         )
         for name in sorted(names):
-            yield here / name
+            if (here / name).is_file() or (here / name).is_symlink():  # nothing can be read from a pipe or a socket
+                yield here / name
 
 
 def _module(root: Path, relative: str) -> str:
@@ -146,7 +151,7 @@ def _imports(file: ProjectFile) -> list[str]:
 
 
 def uses_torch(layout: Layout) -> bool:
-    return any(mentions_torch(file.path) for file in layout.python)
+    return any(mentions_torch(file.path) for file in layout.files if file.is_code)
 
 
 def mentions_torch(path: Path) -> bool:

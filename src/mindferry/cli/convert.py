@@ -8,41 +8,63 @@ from pathlib import Path
 import click
 
 from .. import artifacts
+from ..artifacts import ProjectConversion
 from ..convert import convert_project
+from ..convert.settings import TARGETS, Settings
 from ..layout import find_files
 from ..progress import progress
+
+TOPICS = {
+    "MF1": "Code that was left, or that needs a look",
+    "MF2": "Training",
+    "MF3": "Data",
+    "MF4": "Weights",
+    "MF9": "Files",
+}
 
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for the converted project; new or empty.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for the converted project: new, empty, or from an earlier run.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if anything would need you.")
-@click.option("--diff", is_flag=True, help="Print the differences after converting.")
+@click.option("--diff", is_flag=True, help="Print the differences; with --check, those that there would be.")
+@click.option("--target", type=click.Choice(TARGETS), default="portable", help="Where it is to run. Portable: on CPU and Ascend.")
+@click.option("--only", multiple=True, metavar="RULE", help="Apply these rules alone, as in 'torch.nn.*'. May be repeated.")
+@click.option("--skip", multiple=True, metavar="RULE", help="Leave what these rules would convert as it is. May be repeated.")
+@click.option("-j", "--workers", type=click.IntRange(min=0), default=0, help="Processes. Default: all cores, for a large project.")
+@click.option("--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text", help="What to print.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
-def command(path: Path, output: Path | None, check: bool, diff: bool, as_json: bool) -> None:
-    """Convert PyTorch code to MindSpore code. Nothing of it is executed.
+def command(path: Path, output: Path | None, check: bool, diff: bool, target: str, only: tuple[str, ...], skip: tuple[str, ...],
+            workers: int, form: str, as_json: bool) -> None:  # fmt: skip
+    """Convert PyTorch code to MindSpore code: files, packages, notebooks. Nothing of it is executed.
+
+    Run again into the same folder, and only what changed is converted; what you edited there is never overwritten.
 
     \b
     mindferry convert my_project -o my_project_ms
-    mindferry convert net.py -o out --diff
-    mindferry convert my_project --check        for CI: exit 1 if a call would be left
+    mindferry convert net.py --check --diff             see what would change
+    mindferry convert my_project --check                for CI: exit 1 if a call would be left
+    mindferry convert my_project -o out --skip 'torch.distributed.*'
     """
     if output is None and not check:
         raise click.UsageError("give a folder with -o, or --check to write nothing")
     output = output or Path("unwritten")
-    total = len(find_files(path, (), output).files)
-    with progress("convert", total) as advance:
-        result = convert_project(path, output, check=check, advance=advance)
-    if as_json:
+    texts: dict[str, bytes] = {}
+    with progress("convert", len(find_files(path, (), output).files)) as advance:
+        result = convert_project(path, output, check=check, advance=advance, settings=Settings(target, only, skip), workers=workers,
+                                 texts=texts if diff else None)  # fmt: skip
+    if as_json or form == "json":
         click.echo(artifacts.dumps(result), nl=False)
+    elif form == "sarif":
+        click.echo(_sarif(result), nl=False)
     else:
-        if diff and not check:
-            _print_diff(path, output, result)
+        if diff:
+            _print_diff(path, result, texts)
         _summarize(result, check)
     raise click.exceptions.Exit(1 if any(f.severity == "error" for f in result.findings) else 0)
 
 
-def _summarize(result: artifacts.ProjectConversion, check: bool) -> None:
+def _summarize(result: ProjectConversion, check: bool) -> None:
     findings = [finding for finding in result.findings if finding.severity != "note"]
     for finding in findings:
         click.echo(str(finding))
@@ -51,7 +73,8 @@ def _summarize(result: artifacts.ProjectConversion, check: bool) -> None:
         counts[file.status] = counts.get(file.status, 0) + 1
     rewrites = sum(len(file.rewrites) for file in result.files)
     what = ", ".join(f"{number} {status}" for status, number in sorted(counts.items()))
-    click.echo(f"{what}; {rewrites} rewrites, {len(findings)} findings")
+    reused = f" ({len(result.reused)} as before)" if result.reused else ""
+    click.echo(f"{what}{reused}; {rewrites} rewrites, {len(findings)} findings")
     need = [file.path for file in result.files if any(f.severity == "error" for f in file.findings)]
     if need:
         click.echo(f"{len(need)} file{'s need' if len(need) > 1 else ' needs'} you: start with {need[0]}")
@@ -59,10 +82,20 @@ def _summarize(result: artifacts.ProjectConversion, check: bool) -> None:
         click.echo(f"converted project in {result.output}")
 
 
-def _print_diff(path: Path, output: Path, result: artifacts.ProjectConversion) -> None:
+def _print_diff(path: Path, result: ProjectConversion, texts: dict[str, bytes]) -> None:
     root = path if path.is_dir() else path.parent
     for file in result.files:
-        if file.status == "converted":
-            before = (root / file.path).read_text("utf-8", "replace").splitlines(keepends=True)
-            after = (output / file.path).read_text("utf-8", "replace").splitlines(keepends=True)
+        original = root / file.path
+        if file.path in texts and file.status in ("converted", "copied", "launch") and original.is_file():
+            before, after = (each.decode("utf-8", "replace").splitlines(keepends=True) for each in (original.read_bytes(), texts[file.path]))
             click.echo("".join(difflib.unified_diff(before, after, f"a/{file.path}", f"b/{file.path}")), nl=False)
+
+
+def _sarif(result: ProjectConversion) -> str:
+    from ..sarif import document
+    from ..sarif import result as entry
+
+    codes = sorted({finding.code for finding in result.findings})
+    rules = {code: TOPICS.get(code[:3], "Finding") for code in codes}
+    return document(rules, (entry(each.code, each.severity, each.path.partition(":cell ")[0], each.line, each.message, each.advice, each.column)
+                            for each in result.findings))  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..artifacts import Finding, Rewrite
@@ -20,11 +21,13 @@ class Context:
     imports: Imports
     rules: Table
     settings: Settings
+    is_notebook: bool = False
     findings: list[Finding] = field(default_factory=list)
     rewrites: list[Rewrite] = field(default_factory=list)
     handled: set[ast.AST] = field(default_factory=set)  # nodes that a pass takes care of itself
     instead: dict[ast.AST, Rule] = field(default_factory=dict)  # calls that follow another rule than their API's
     captured: dict[ast.AST, str] = field(default_factory=dict)  # nodes whose text a pass wants as it is before their parent changes
+    turns: dict[ast.AST, Callable[[], None]] = field(default_factory=dict)  # what a pass does with a node once its parts are converted
     _stores: dict[str, list[ast.Name]] = field(default_factory=dict)
 
     @property

@@ -33,10 +33,10 @@ class FileResult:
 
 
 def convert_file(source: Source, symbols: Symbols, module: str = "__main__", is_package: bool = False,
-                 compat_import: str = "import ms_compat", settings: Settings = PORTABLE, flags: int = 0) -> FileResult:  # fmt: skip
-    """`flags` are compile's: a notebook may say `await` outside of a function."""
+                 compat_import: str = "import ms_compat", settings: Settings = PORTABLE, is_notebook: bool = False) -> FileResult:  # fmt: skip
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if is_notebook else 0
     reading = read(source, symbols, module, is_package, table().is_api)
-    context = Context(reading, Edits(source), Imports(reading, compat_import), rules_for(settings.target), settings)
+    context = Context(reading, Edits(source), Imports(reading, compat_import), rules_for(settings.target), settings, is_notebook)
     passes = [each for each in PASSES if settings.applies(each.__name__.rpartition(".")[2])]
     if settings.is_restricted:
         _keep_names(context)
@@ -45,6 +45,8 @@ def convert_file(source: Source, symbols: Symbols, module: str = "__main__", is_
     for node in reversed(source.nodes):  # every node after all of its parts
         if node not in context.handled and is_located(node):
             _convert_node(node, context)
+        if node in context.turns:
+            context.turns[node]()
         if node in context.captured:
             context.captured[node] = context.edits.text(node)
     _mark_findings(context)
@@ -228,7 +230,7 @@ def _convert_attribute(node: ast.Attribute, entry: Rule, receiver: ast.expr, con
         dot = context.source.find_token(b".", context.source.end(receiver), context.source.end(node))
         context.edits.replace(dot, context.source.end(node), entry.to)
     else:
-        home = entry.to if "{" not in entry.to else ""
+        home = entry.to if "{" not in entry.to and entry.to != "False" else ""
         text = context.edits.text(receiver)
         if home:
             context.edits.replace_node(node, f"{context.imports.spell(home)}({text})")

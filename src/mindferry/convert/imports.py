@@ -236,7 +236,8 @@ def fill_empty_blocks(edits: Edits) -> None:
                 edits.replace(start, end, "pass")
             elif not _without_comments(edits.span(line_start, line_end)):
                 last = source.line_start(source.start(block[-1]))
-                edits.replace(last, line_end, f"{source.indent(block[-1])}pass{source.newline()}")
+                comment = source.data[end:line_end].strip().decode("utf-8")
+                edits.replace(last, line_end, f"{source.indent(block[-1])}pass{'  ' * bool(comment)}{comment}{source.newline()}")
 
 
 def _without_comments(text: str) -> str:
@@ -255,9 +256,10 @@ def _home(qual: str) -> str | None:
 def _import_statements(source: Source) -> list[tuple[ast.Import | ast.ImportFrom, bool, bool]]:
     """(statement, is at module level, is alone in its block), in source order."""
     found: list[tuple[ast.Import | ast.ImportFrom, bool, bool]] = []
-    for node in (*source.of(ast.Import), *source.of(ast.ImportFrom)):
+    statements: list[ast.Import | ast.ImportFrom] = [*source.of(ast.Import), *source.of(ast.ImportFrom)]
+    for node in statements:
         parent = source.parents[node]
-        block = next(block for name in ("body", "orelse", "finalbody") if node in (block := getattr(parent, name, ())))
+        block: list[ast.stmt] = next(each for name in ("body", "orelse", "finalbody") if node in (each := getattr(parent, name, [])))
         is_last = node is block[-1] and all(isinstance(each, ast.Import | ast.ImportFrom) for each in block)
         found.append((node, parent is source.tree, is_last and parent is not source.tree))
     return sorted(found, key=lambda each: (each[0].lineno, each[0].col_offset))
@@ -286,8 +288,11 @@ def _bound_names(reading: Reading) -> set[str]:
     """Every name that the file binds anywhere, torch's own import aliases excepted."""
     of = reading.source.of
     names = {node.id for node in of(ast.Name) if not isinstance(node.ctx, ast.Load)} | {node.arg for node in of(ast.arg)}
-    names |= {node.name for node in (*of(ast.FunctionDef), *of(ast.AsyncFunctionDef), *of(ast.ClassDef))}
-    for node in (*of(ast.Import), *of(ast.ImportFrom)):
+    definitions: list[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]
+    definitions = [*of(ast.FunctionDef), *of(ast.AsyncFunctionDef), *of(ast.ClassDef)]
+    names |= {node.name for node in definitions}
+    imports: list[ast.Import | ast.ImportFrom] = [*of(ast.Import), *of(ast.ImportFrom)]
+    for node in imports:
         for alias in node.names:
             if _imported(node, alias, reading).partition(".")[0] not in FRAMEWORKS:
                 names.add((alias.asname or alias.name).partition(".")[0])

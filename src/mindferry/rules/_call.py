@@ -244,7 +244,7 @@ class Call:
 
 def _parsed(text: str) -> ast.expr | None:
     try:
-        return ast.parse(f"({text}\n)", mode="eval").body
+        return ast.parse(f"({text}\n)", mode="eval").body if text.strip() else None
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None
 

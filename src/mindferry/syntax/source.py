@@ -42,6 +42,8 @@ class Source:
             text = raw.decode(self.encoding)
         except (SyntaxError, UnicodeDecodeError, LookupError) as error:
             raise Unreadable(f"cannot decode it: {error}") from None
+        if text.startswith("\ufeff"):
+            raise Unreadable("it starts with two byte-order marks")
         self.data = text.encode("utf-8")
         self._starts = [0, *(match.end() for match in _LINE_ENDS.finditer(self.data))]
         try:

@@ -20,11 +20,12 @@ NEUTRAL = ("torch.utils.data.", "torchvision.")  # what these give are arrays al
 
 def prepare(context: Context) -> None:
     inside: set[ast.AST] = set()
-    for node in (*context.source.of(ast.ClassDef), *context.source.of(ast.FunctionDef)):
-        if (isinstance(node, ast.ClassDef) and _is_dataset(context, node)) or _is_collate(context, node):
-            zone = [node, *_helpers(context, node)]
+    definitions: list[ast.ClassDef | ast.FunctionDef] = [*context.source.of(ast.ClassDef), *context.source.of(ast.FunctionDef)]
+    for root in definitions:
+        if (isinstance(root, ast.ClassDef) and _is_dataset(context, root)) or _is_collate(context, root):
+            zone = [root, *_helpers(context, root)]
             _convert(context, zone)
-            inside.update(each for root in zone for each in ast.walk(root))
+            inside.update(each for part in zone for each in ast.walk(part))
     for node in context.source.of(ast.Call):
         if node not in inside and _is_image_made_array(context, node):
             context.instead[node] = AS_TENSOR

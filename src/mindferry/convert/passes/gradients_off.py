@@ -71,7 +71,6 @@ def _unwrap(context: Context, node: ast.With) -> None:
         context.edits.replace(source.line_start(source.start(node)), line_end, "")
     last_line = _last_line(node)
     in_strings = source.lines_inside_strings
-    surplus = len(inner) - len(outer)
     for line in range(source.position(line_end)[0], last_line + 1):
         start = source.offset(line, 0)
         if (
@@ -79,7 +78,7 @@ def _unwrap(context: Context, node: ast.With) -> None:
             and source.data[start : start + len(inner)].strip() == b""
             and source.data[start:].strip(b" \t")[:1] not in (b"\n", b"\r", b"")
         ):
-            context.edits.replace(start, start + surplus, "")
+            context.edits.replace(start + len(outer), start + len(inner), "")  # not at the start: blocks may be nested
     if any(_casts(item, context) for item in node.items):
         context.find(node, "MF203", "runs in float32 now: MindSpore casts networks, not blocks",
                      "for mixed precision on Ascend wrap the network: `amp.auto_mixed_precision(net, 'O2')`", severity="note")  # fmt: skip

@@ -13,7 +13,8 @@ def prepare(context: Context) -> None:
 
 
 def finish(context: Context) -> None:
-    for node in (*context.source.of(ast.Assign), *context.source.of(ast.Expr)):
+    statements: list[ast.Assign | ast.Expr] = [*context.source.of(ast.Assign), *context.source.of(ast.Expr)]
+    for node in statements:
         if _is_idle(context, node):
             if len(context.block_of(node)) == 1:
                 context.edits.replace_node(node, "pass")
@@ -28,6 +29,8 @@ def _is_idle(context: Context, node: ast.Assign | ast.Expr) -> bool:
         return False
     if isinstance(node, ast.Assign):
         return len(node.targets) == 1 and _squeeze(after) == _squeeze(context.edits.text(node.targets[0]))
+    if context.is_notebook:  # a bare value is shown
+        return False
     try:
         value = ast.parse(after, mode="eval").body
     except SyntaxError:

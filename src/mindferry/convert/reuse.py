@@ -1,0 +1,84 @@
+"""Which files need not be converted again: same text, same project around it, same settings, same mindferry."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from ..artifacts import FileConversion, ProjectConversion
+from ..layout import Layout, ProjectFile
+from ..syntax.symbols import Symbols
+from .one_file import Written, digest, helper_home
+from .settings import Settings
+
+CODE = ("convert", "rules", "syntax", "layout.py")  # of mindferry: what a conversion depends on
+
+
+def inputs_digest(layout: Layout, settings: Settings) -> str:
+    """Of everything that decides what the project's code means."""
+    parts = [_own_digest(), repr(settings), repr(sorted(file.relative for file in layout.excluded))]
+    for file in layout.files:
+        if file.is_code:
+            parts += [file.relative, _digest_of(file.path)]
+    return digest("\n".join(parts).encode("utf-8", "surrogateescape"))
+
+
+def facts_digest(symbols: Symbols) -> str:
+    """Of what is known about the project as a whole. A change inside a function often leaves it as it was."""
+    classes = {qual: (each.bases, each.attributes, each.results) for qual, each in symbols.classes.items()}
+    facts = [classes, symbols.results, symbols.exports, symbols.arguments, sorted(symbols.excluded), symbols.sets_mode,
+             sorted(symbols.roots), sorted(symbols.mentioned)]  # fmt: skip
+    return digest(json.dumps(facts).encode("utf-8"))
+
+
+def file_key(file: ProjectFile, layout: Layout, facts: str, settings: Settings) -> str:
+    """Of everything that one file's conversion depends on."""
+    try:
+        parts = [_own_digest(), repr(settings), facts, file.relative, file.module, helper_home(layout, file)[1], _digest_of(file.path)]
+    except OSError:
+        return ""
+    return digest("\n".join(parts).encode("utf-8", "surrogateescape"))
+
+
+def reusable(key: str, record: FileConversion | None, output: Path) -> Written | None:
+    """What an earlier run wrote, if it was made from the same and still stands there."""
+    if record is None or not key or record.key != key:
+        return None
+    try:
+        data = (output / record.path).read_bytes()
+    except OSError:
+        return None
+    return Written(record, data, set(record.helpers)) if digest(data) == record.digest else None
+
+
+def records_of(previous: ProjectConversion | None) -> dict[str, FileConversion]:
+    return {file.path: file for file in previous.files} if previous else {}
+
+
+@functools.cache
+def _own_digest() -> str:
+    whole = hashlib.sha256()
+    root = files("mindferry")
+    for name in CODE:
+        _add(root.joinpath(name), whole)
+    return whole.hexdigest()
+
+
+def _add(item: Traversable, whole: hashlib._Hash) -> None:
+    if item.is_file():
+        if item.name.endswith((".py", ".tsv")):
+            whole.update(item.name.encode() + item.read_bytes())
+    else:
+        for child in sorted(item.iterdir(), key=lambda each: each.name):
+            _add(child, whole)
+
+
+def _digest_of(path: Path) -> str:
+    try:
+        return digest(path.read_bytes())
+    except OSError:
+        return ""

@@ -12,6 +12,8 @@ from ..artifacts import Diagnosis, Operator, Profile
 LOADER, COMPILE, CAST, SYNC, HOST, OPTIMIZER, CONVOLUTION, ELEMENTWISE = 0.25, 0.15, 0.12, 0.05, 0.25, 0.35, 0.25, 0.45  # shares of a step
 BUSY = 0.5  # below this share of kernels, launching operators is what takes the time
 REFERENCE_RATE = 5.0  # GFLOP/s: oneDNN's reference convolution stays far below, its compiled ones far above
+TINY = 4  # rows
+HEAVY = re.compile(r"^(Conv|.*MatMul|MatMul|Dense|Linear|.*Attention|LSTM|GRU)")
 SIMPLE = re.compile(
     r"^(Add|AddExt|Sub|SubExt|Mul|Muls|Div|RealDiv|Neg|Exp|Log|Sqrt|Rsqrt|Pow|Square|Tanh|Erf|Abs|Maximum|Minimum|Reciprocal|"
     r"Reduce\w+|SumExt|MeanExt|BroadcastTo|Tile|Cast|Select|Greater|Less|Sigmoid|ExpandDims|Reshape|ZerosLike|OnesLike)\w*$"
@@ -53,7 +55,7 @@ def diagnose(profile: Profile, facts: dict[str, Any] | None = None) -> tuple[Dia
     found = [each for rule in RULES for each in rule(seen)]
     codes = {each.code for each in found}
     hidden = {"small-operators"} if codes & {"sample-loop", "tiny-batches", "unfused", "cast-heavy"} else set()
-    hidden |= {"tiny-batches"} if "sample-loop" in codes else set()
+    hidden |= {"tiny-batches"} if "sample-loop" in codes else {"unfused"} if "tiny-batches" in codes else set()
     return tuple(sorted((each for each in found if each.code not in hidden), key=lambda each: -each.share))
 
 
@@ -176,25 +178,33 @@ def sample_loop(seen: Seen) -> Iterator[Diagnosis]:
 
 
 def dispatch_bound(seen: Seen) -> Iterator[Diagnosis]:
-    """Small operators: more time to launch them than in them. With a tiny batch, that is why."""
+    """Small operators: more time to launch them than in them."""
     share, busy = seen.share("forward", "backward"), seen.kernels("forward", "backward")
-    working = seen.operators("forward", "backward")
-    calls = sum(each.calls for each in working)
-    if not calls or busy >= BUSY or share * (1 - busy) < 0.15:
-        return
+    calls = sum(each.calls for each in seen.operators("forward", "backward"))
     lost = share * (1 - busy)
-    evidence = f"{calls:.0f} operators a step, {busy:.0%} of forward and backward inside them; launching takes {seen.milliseconds(lost)}"
-    if 0 < seen.facts.get("batch", 0) <= 4:
-        batch = seen.facts["batch"]
+    if calls and busy < BUSY and lost > 0.15:
         yield Diagnosis(
-            "tiny-batches",
-            "batches too small to fill the machine",
-            f"{batch} rows a batch: {evidence}",
-            lost,
-            "take larger batches (and scale the learning rate), or accumulate gradients over several",
-            ("batch", "jit"),
+            "small-operators", "launching operators takes the time", _launching(seen), lost, "compile the step", ("jit", "graph")
         )
-    yield Diagnosis("small-operators", "launching operators takes the time", evidence, lost, "compile the step", ("jit", "graph"))
+
+
+def tiny_batches(seen: Seen) -> Iterator[Diagnosis]:
+    """A few rows, and neither convolutions nor products of matrices have the time."""
+    batch, share = seen.facts.get("batch", 0), seen.share("forward", "backward")
+    working = seen.operators("forward", "backward")
+    kernels = sum(each.seconds for each in working)
+    heavy = sum(each.seconds for each in working if HEAVY.match(each.name))
+    if not 0 < batch <= TINY or share < 0.3 or heavy > 0.5 * max(kernels, share * seen.total * BUSY):
+        return
+    advice = "take larger batches (and scale the learning rate), or accumulate gradients over several"
+    evidence = f"{batch} rows a batch: {_launching(seen)}; {heavy / kernels if kernels else 0:.0%} of that in convolutions and products"
+    yield Diagnosis("tiny-batches", "batches too small to fill the machine", evidence, share, advice, ("batch", "jit"))
+
+
+def _launching(seen: Seen) -> str:
+    calls, busy = sum(each.calls for each in seen.operators("forward", "backward")), seen.kernels("forward", "backward")
+    taken = seen.milliseconds(seen.share("forward", "backward"))
+    return f"{calls:.0f} operators a step, {busy:.0%} of forward and backward ({taken}) inside them"
 
 
 def slow_optimizer(seen: Seen) -> Iterator[Diagnosis]:
@@ -262,6 +272,7 @@ RULES: tuple[Rule, ...] = (
     host_bound,
     sample_loop,
     dispatch_bound,
+    tiny_batches,
     slow_optimizer,
     unfused,
     device_idle,

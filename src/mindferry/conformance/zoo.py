@@ -9,6 +9,7 @@ costs its worker, not the sweep.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
 import json
 import re
@@ -26,6 +27,7 @@ from .zoo_page import write_page
 
 BUILD = Path("build/zoo")
 FORWARD, GRADIENT, TIMES = 1e-4, 1e-3, 3.0
+INPUTS = 3  # a difference of gradients must show with each of them
 SILENCE = 240  # seconds in which a model must say what it does next
 CALLS = 12  # models a worker runs before a fresh one takes over: compiled graphs stay in memory
 
@@ -151,10 +153,21 @@ class Workers:
 
 
 def measure_one(workers: Workers, zoo: str, name: str, with_jit: bool) -> dict[str, Any]:
+    """Where only gradients are too far off, other inputs tell a mistake, which stays, from a rounding across a ReLU's kink, which goes."""
+    first = row = attempt(workers, zoo, name, with_jit, 0)
+    tried = [row.get("gradient")]
+    while row["verdict"] == "differs" and row["forward"] <= FORWARD and len(tried) < INPUTS:
+        row = attempt(workers, zoo, name, False, len(tried))
+        tried.append(row.get("gradient"))
+    jit = {key: first[key] for key in ("jit_tried", "jit", "jit_reason") if key in first}
+    return {**row, **jit, **({"gradients": tried} if len(tried) > 1 else {})}
+
+
+def attempt(workers: Workers, zoo: str, name: str, with_jit: bool, seed: int) -> dict[str, Any]:
     folder = (BUILD / "arrays").resolve()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    payload = {"zoo": zoo, "model": name, "folder": str(folder), "jit": with_jit}
+    payload = {"zoo": zoo, "model": name, "folder": str(folder), "jit": with_jit, "seed": seed}
     row: dict[str, Any] = {"model": name, "verdict": "not measured"}
     try:
         reference = workers.call("torch", "zoo_run:reference", payload)
@@ -168,8 +181,9 @@ def measure_one(workers: Workers, zoo: str, name: str, with_jit: bool) -> dict[s
         workers.refresh("mindspore")
     row |= {"jit_tried": with_jit, **reference, **found, "allowed": GRADIENT}
     if found["forward"] <= FORWARD and found["gradient"] is not None and found["gradient"] > GRADIENT:
-        row["own_error"] = workers.call("torch", "zoo_run:own_error", payload)
-        row["allowed"] = max(GRADIENT, TIMES * row["own_error"])
+        with contextlib.suppress(MindferryError):  # some models don't run in float64
+            row["own_error"] = workers.call("torch", "zoo_run:own_error", payload)
+            row["allowed"] = max(GRADIENT, TIMES * row["own_error"])
     return {**row, **judge(row)}
 
 

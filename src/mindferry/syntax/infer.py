@@ -55,7 +55,9 @@ class _Reader:
         self.owners: dict[ast.AST, str] = {}
         self._returned: list[list[Type]] = []
         self.suspects = frozenset(
-            _holder(node) for node in nodes if isinstance(node, ast.Attribute) and node.attr in DISTINCTIVE
+            _holder(node) if type(node) is ast.Attribute else _given(node)
+            for node in nodes
+            if (type(node) is ast.Attribute and node.attr in DISTINCTIVE) or type(node) is ast.Call
         )  # names that are used as tensors somewhere in the file
 
     def block(self, statements: list[ast.stmt], scope: Scope) -> None:
@@ -297,12 +299,25 @@ def _holder(node: ast.Attribute) -> str:
 
 
 def _used_as_tensor(function: ast.FunctionDef | ast.For, name: str, suspects: frozenset[str]) -> bool:
-    """Whether the function or loop calls a method on the name that nothing but a tensor has. None of them takes a string."""
+    """Whether the function or loop calls a method on the name that nothing but a tensor has, or gives it to F.something first."""
     return name in suspects and any(
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
+        isinstance(node, ast.Call) and (_given(node) == name or _is_distinctive(node, name)) for node in ast.walk(function)
+    )
+
+
+def _is_distinctive(node: ast.Call, name: str) -> bool:
+    """None of these methods takes a string."""
+    return (
+        isinstance(node.func, ast.Attribute)
         and node.func.attr in DISTINCTIVE
         and _holder(node.func) == name
         and not any(isinstance(each, ast.Constant) and isinstance(each.value, str) for each in node.args)
-        for node in ast.walk(function)
     )
+
+
+def _given(node: ast.AST) -> str:
+    """x in F.pad(x, sides): all of torch.nn.functional takes a tensor first."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="F") | ast.Attribute(attr="functional")), args=[ast.Name(id=name), *_]):
+            return name
+    return ""

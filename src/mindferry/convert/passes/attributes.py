@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from ...syntax.types import MODULE, TENSOR, Type, tuple_of
 from ..context import Context
 
 PAIR = tuple_of(TENSOR, TENSOR)  # torch.return_types of max, topk, sort
 ANY_LAYER = frozenset({"weight", "bias", "running_mean", "running_var", "__class__"})
+RENAMED = ANY_LAYER - {"__class__"}
+# Layers whose parameters MindSpore names otherwise, told by what they are called where their class isn't known.
+_NORMS = re.compile(r"(?:.*_)?(?:bn|norm|ln|gn|embed|embedding)s?\d*(?:_.*)?")
 PARTS = {"values": "[0]", "indices": "[1]"}
 
 
@@ -21,8 +25,10 @@ def prepare(context: Context) -> None:
                     _look_up(context, node)
                 else:
                     _tie(context, node)
-            elif receiver.kind == "instance":
+            elif receiver.kind == "instance" and receiver != MODULE:
                 _rename(context, node, receiver)
+            elif node.attr in RENAMED and isinstance(node.ctx, ast.Load) and _is_named_like_norm(receiver, node.value):
+                _look_up(context, node)
             elif receiver == PAIR and node.attr in PARTS:
                 _index(context, node)
 
@@ -32,6 +38,12 @@ def _is_any_layer(context: Context, node: ast.expr) -> bool:
     if isinstance(node, ast.Attribute):
         return context.reading.symbols.torch_base(context.reading.type(node.value).qual) == "torch.nn.ModuleDict"
     return isinstance(node, ast.Name)
+
+
+def _is_named_like_norm(receiver: Type, node: ast.expr) -> bool:
+    """`self.conv3.bn`, where nothing tells what was put there; what it holds is looked up when it runs."""
+    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return (receiver == MODULE or receiver.kind in ("unknown", "method")) and _NORMS.fullmatch(name) is not None
 
 
 def _tie(context: Context, node: ast.Attribute) -> None:

@@ -31,7 +31,9 @@ def finish(context: Context) -> None:
 def _is_alias(context: Context, node: ast.Assign) -> bool:
     """`nn = torch.nn` is an import by another name: what is taken from it converts, so it goes as the imports do."""
     names = [each for each in node.targets if isinstance(each, ast.Name)]
-    return len(names) == len(node.targets) and _module(context, node.value) != "" and all(len(context.stores(each.id)) == 1 for each in names)
+    return (
+        len(names) == len(node.targets) and _module(context, node.value) != "" and all(len(context.stores(each.id)) == 1 for each in names)
+    )
 
 
 def _module(context: Context, node: ast.expr) -> str:

@@ -8,6 +8,14 @@ from .functions_reduce import prod_over
 from .functions_shape import put_positions, take_positions
 
 
+def take_every(x, *picks):
+    """x[:, 1::2] and its like, each pick an (axis, start, step): the gradient of a strided slice fails on a CPU."""
+    for axis, start, step in picks:
+        places = list(range(start, x.shape[axis], step))
+        x = ops.gather(x, ms.Tensor(places, ms.int32), axis % x.ndim)
+    return x
+
+
 def at_least_1d(x):
     return x.reshape(1) if x.ndim == 0 else x
 

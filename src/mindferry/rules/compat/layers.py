@@ -7,6 +7,7 @@ from mindspore import nn, ops
 from mindspore.common.initializer import Uniform, initializer
 
 from .layers_conv import spread
+from .layers_module import reset_uniform
 
 
 class Linear(nn.Dense):
@@ -15,6 +16,9 @@ class Linear(nn.Dense):
     def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
         super().__init__(in_features, out_features, has_bias=bool(bias), dtype=dtype or ms.float32)
         self.in_features, self.out_features = in_features, out_features
+
+    def reset_parameters(self):
+        reset_uniform(self)
 
 
 class Bilinear(nn.Cell):

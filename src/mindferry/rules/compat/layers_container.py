@@ -4,7 +4,12 @@ from mindspore import nn
 
 
 class Sequential(nn.SequentialCell):
-    """nn.SequentialCell that keeps its parameters' names when it is sliced, and takes part in add_module."""
+    """nn.SequentialCell that keeps its parameters' names when it is sliced, and also runs the cells set as its attributes."""
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        if isinstance(value, nn.Cell):
+            self.cell_list = list(self.name_cells().values())
 
     def __getitem__(self, index):
         if not isinstance(index, slice):
@@ -67,16 +72,67 @@ class ModuleList(nn.CellList):
         return cell
 
 
-class ModuleDict(nn.CellDict):
-    """nn.CellDict that also holds containers."""
+class ModuleDict(nn.Cell):
+    """torch.nn.ModuleDict: holds containers too, and may have a construct of its own, which ms.jit allows no nn.CellDict."""
 
     def __init__(self, modules=None):
         super().__init__()
-        if modules is not None:
-            self.update(modules)
+        self.cell_names, self.cell_list = [], []
+        self.update(modules if modules is not None else {})
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        if not isinstance(value, nn.Cell):
+            return
+        if name in self.cell_names:
+            self.cell_list[self.cell_names.index(name)] = value
+        else:
+            self.cell_names, self.cell_list = [*self.cell_names, name], [*self.cell_list, value]
+
+    def update(self, modules):
+        for key, cell in modules.items() if hasattr(modules, "items") else modules:
+            setattr(self, key, cell)
 
     def __setitem__(self, key, cell):
         setattr(self, key, cell)
+
+    def __getitem__(self, key):
+        return self.cell_list[self.cell_names.index(key)]
+
+    def __delitem__(self, key):
+        kept = [name for name in self.cell_names if name != key]
+        self.cell_names, self.cell_list = kept, [self[name] for name in kept]
+        delattr(self, key)
+
+    def __len__(self):
+        return len(self.cell_names)
+
+    def __iter__(self):
+        return iter(self.cell_names)
+
+    def __contains__(self, key):
+        return key in self.cell_names
+
+    def __bool__(self):
+        return True
+
+    def keys(self):
+        return self.cell_names
+
+    def values(self):
+        return self.cell_list
+
+    def items(self):
+        return list(zip(self.cell_names, self.cell_list))
+
+    def pop(self, key):
+        cell = self[key]
+        del self[key]
+        return cell
+
+    def clear(self):
+        for key in list(self.cell_names):
+            del self[key]
 
 
 class ParameterList(nn.Cell):

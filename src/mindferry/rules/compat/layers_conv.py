@@ -1,10 +1,11 @@
 """Convolutions with torch's arguments: unbatched inputs, padding modes and output padding included."""
 
-
 import math
 
 import mindspore as ms
 from mindspore import nn, ops
+
+from .layers_module import reset_uniform
 
 
 def spread(value, count):
@@ -53,13 +54,17 @@ class Conv1d(nn.Conv1d):
         super().__init__(in_channels, out_channels, kernel[0], step[0], pad_mode=mode, padding=sides[0] if mode == "pad" and not is_edge else 0,
                          dilation=gap[0], group=groups, has_bias=bool(bias), dtype=dtype or ms.float32)  # fmt: skip
         self.groups, self.padding_mode = groups, padding_mode
+        self.kernel_size, self.stride, self.padding, self.dilation = kernel, step, sides, gap  # as torch has them
         self.pads = edge_pads(sides, kernel, gap) if is_edge else None
+
+    def reset_parameters(self):
+        reset_uniform(self)
 
     def construct(self, input):
         x = input if input.ndim == 3 else input.expand_dims(0)
         if self.pads is not None:
             x = pad_edges(x, self.pads, {"reflect": "reflect", "replicate": "replicate", "circular": "circular"}[self.padding_mode])
-        x = super().construct(x)
+        x = nn.Conv1d.construct(self, x)
         return x if input.ndim == 3 else x.squeeze(0)
 
 
@@ -76,13 +81,17 @@ class Conv2d(nn.Conv2d):
         super().__init__(in_channels, out_channels, kernel, step, pad_mode=mode, padding=around, dilation=gap, group=groups,
                          has_bias=bool(bias), dtype=dtype or ms.float32)  # fmt: skip
         self.groups, self.padding_mode = groups, padding_mode
+        self.kernel_size, self.stride, self.padding, self.dilation = kernel, step, sides, gap  # as torch has them
         self.pads = edge_pads(sides, kernel, gap) if is_edge else None
+
+    def reset_parameters(self):
+        reset_uniform(self)
 
     def construct(self, input):
         x = input if input.ndim == 4 else input.expand_dims(0)
         if self.pads is not None:
             x = pad_edges(x, self.pads, {"reflect": "reflect", "replicate": "replicate", "circular": "circular"}[self.padding_mode])
-        x = super().construct(x)
+        x = nn.Conv2d.construct(self, x)
         return x if input.ndim == 4 else x.squeeze(0)
 
 
@@ -98,7 +107,11 @@ class Conv3d(nn.Conv3d):
         super().__init__(in_channels, out_channels, kernel, step, pad_mode="pad", padding=around, dilation=gap, group=groups,
                          has_bias=bool(bias), dtype=dtype or ms.float32)  # fmt: skip
         self.groups, self.padding_mode = groups, padding_mode
+        self.kernel_size, self.stride, self.padding, self.dilation = kernel, step, sides, gap  # as torch has them
         self.pads = edge_pads(sides, kernel, gap) if is_edge else None
+
+    def reset_parameters(self):
+        reset_uniform(self)
 
     def construct(self, input):
         x = input if input.ndim == 5 else input.expand_dims(0)
@@ -106,7 +119,7 @@ class Conv3d(nn.Conv3d):
             x = ops.pad(x, self.pads)
         elif self.pads is not None:
             x = pad_edges(x, self.pads, {"reflect": "reflect", "replicate": "replicate", "circular": "circular"}[self.padding_mode])
-        x = super().construct(x)
+        x = nn.Conv3d.construct(self, x)
         return x if input.ndim == 5 else x.squeeze(0)
 
 

@@ -1,7 +1,10 @@
 """What torch's Module does and mindspore.nn.Cell does otherwise: buffers, parameters without buffers, casts."""
 
+import math
+
 import mindspore as ms
 from mindspore import nn, ops
+from mindspore.common.initializer import Uniform, initializer
 
 BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.SyncBatchNorm)
 RENAMING = (*BATCH_NORMS, nn.LayerNorm, nn.GroupNorm, nn.Embedding, nn.PReLU)
@@ -25,7 +28,9 @@ def own_name(cell, name):
 
 
 def layer_parameter(cell, name):
-    """m.weight of any layer; None for a bias that the layer does without."""
+    """m.weight of any layer; None for a bias that the layer does without. What is no layer keeps its own names."""
+    if not isinstance(cell, nn.Cell):
+        return getattr(cell, name)
     cell = getattr(cell, "bn2d", cell)  # BatchNorm3d holds one
     name = own_name(cell, name)
     return getattr(cell, name, None) if name == "bias" else getattr(cell, name)
@@ -34,6 +39,25 @@ def layer_parameter(cell, name):
 def set_layer_parameter(cell, name, value):
     """m.weight = value, such as another layer's weight: both then learn together."""
     setattr(cell, own_name(cell, name), value)
+
+
+def reset_parameters(cell):
+    """m.reset_parameters(): the layer's own way, or torch's for layers that MindSpore has without it."""
+    if hasattr(cell, "reset_parameters"):
+        cell.reset_parameters()
+    elif isinstance(cell, RENAMING) and hasattr(cell, "gamma"):
+        cell.gamma.set_data(ops.ones(cell.gamma.shape, cell.gamma.dtype))
+        cell.beta.set_data(ops.zeros(cell.beta.shape, cell.beta.dtype))
+    elif hasattr(cell, "weight"):
+        reset_uniform(cell)
+
+
+def reset_uniform(cell):
+    """torch's first values of convolutions and linear layers: even up to 1 / sqrt(fan in)."""
+    bound = 1 / math.sqrt(math.prod(cell.weight.shape[1:]))
+    cell.weight.set_data(initializer(Uniform(bound), cell.weight.shape, cell.weight.dtype))
+    if getattr(cell, "bias", None) is not None:
+        cell.bias.set_data(initializer(Uniform(bound), cell.bias.shape, cell.bias.dtype))
 
 
 def parameter(data=None, requires_grad=True):

@@ -22,7 +22,7 @@ class BatchNorm1d(nn.BatchNorm1d):
             self.batches += 1
             ops.assign(self.moving_mean, cumulate(self.moving_mean, input, self.batches, False))
             ops.assign(self.moving_variance, cumulate(self.moving_variance, input, self.batches, True))
-        return super().construct(input)
+        return nn.BatchNorm1d.construct(self, input)
 
 
 class BatchNorm2d(nn.BatchNorm2d):
@@ -38,7 +38,7 @@ class BatchNorm2d(nn.BatchNorm2d):
             self.batches += 1
             ops.assign(self.moving_mean, cumulate(self.moving_mean, input, self.batches, False))
             ops.assign(self.moving_variance, cumulate(self.moving_variance, input, self.batches, True))
-        return super().construct(input)
+        return nn.BatchNorm2d.construct(self, input)
 
 
 def cumulate(running, x, count, is_variance):
@@ -150,7 +150,7 @@ class LayerNorm(nn.LayerNorm):
         if not input.size:
             return input
         if len(self.normalized_shape) == 1:
-            return super().construct(input)
+            return nn.LayerNorm.construct(self, input)
         axes = tuple(range(input.ndim - len(self.normalized_shape), input.ndim))
         centred = input - input.mean(axes, keep_dims=True)
         return centred * ops.rsqrt((centred**2).mean(axes, keep_dims=True) + self.eps) * self.gamma + self.beta

@@ -1,6 +1,5 @@
 """Adaptive, power-average, fractional and inverse pooling, from gathers and reductions that every device has."""
 
-
 import mindspore as ms
 from mindspore import nn, ops
 

@@ -20,13 +20,20 @@ for _api, _arguments in (
     ("torch.backends.cuda.enable_math_sdp", "True"), ("torch._C._jit_set_profiling_executor", "False"),
     ("torch._C._jit_set_profiling_mode", "False"), ("torch._C._log_api_usage_once", "'x'"), ("torch._C._jit_override_can_fuse_on_cpu", "True"),
     ("torch._C._jit_override_can_fuse_on_gpu", "True"), ("torch._C._jit_set_texpr_fuser_enabled", "True"),
-    ("torch._C._jit_set_nvfuser_enabled", "True"), ("torch._C._jit_set_nvfuser_guard_mode", "True"),
+    ("torch._C._get_tracing_state", ""), ("torch._C._jit_set_nvfuser_enabled", "True"), ("torch._C._jit_set_nvfuser_guard_mode", "True"),
 ):  # fmt: skip
     _idle(_api, _arguments)
 
 rule("torch.use_deterministic_algorithms", to="mindspore.set_deterministic", args="mode warn_only", drop="warn_only", cases=[
     Case("torch.use_deterministic_algorithms(True, warn_only=True)", "ms.set_deterministic(True)", runs=False, why="a setting"),
 ])  # fmt: skip
+
+
+@rule("torch.are_deterministic_algorithms_enabled", differs="MindSpore doesn't say whether set_deterministic was called", cases=[
+    Case("torch.are_deterministic_algorithms_enabled()", "False", runs=False, why="a setting"),
+])  # fmt: skip
+def are_deterministic(call: Call) -> None:
+    call.replace("False")
 
 
 @rule("torch.get_num_threads", cases=[Case("torch.get_num_threads()", "os.cpu_count()", runs=False, why="differs by machine")])

@@ -1,5 +1,7 @@
 """The Module class: modes, devices, children, hooks."""
 
+import ast
+
 from .. import Case, rule
 from .._call import Call
 
@@ -23,9 +25,18 @@ def evaluate(call: Call) -> None:
     call.replace(f"{call.target}.set_train(False)")
 
 
-rule("torch.nn.Module.forward", to=".construct", like=".construct", cases=[
+@rule("torch.nn.Module.forward", to=".construct", like=".construct", cases=[
     Case("nn.Sigmoid().forward(x)", "nn.Sigmoid().construct(x)", shapes=((2, 3),)),
 ])  # fmt: skip
+def forward(call: Call) -> None:
+    """In a class that others are derived from, ms.jit takes a bare super() for the object's own class and never ends."""
+    owner: ast.AST | None = call.node if call.receiver is not None and call.target == "super()" else None
+    while owner is not None and not isinstance(owner, ast.ClassDef):
+        owner = call.reading.source.parents.get(owner)
+    if isinstance(owner, ast.ClassDef) and call.receiver is not None:
+        qual = call.reading.owners.get(owner, "")
+        if any(qual in info.bases for info in call.reading.symbols.classes.values()):
+            call.edits.replace_node(call.receiver, f"super({owner.name}, self)")
 
 
 @rule("torch.nn.Module.modules", cases=[
@@ -59,11 +70,20 @@ def named_modules(call: Call) -> None:
     call.replace(f"{call.target}.cells_and_names({prefix})")
 
 
-@rule("torch.nn.Module.add_module", args="name module", cases=[
+@rule("torch.nn.Module.add_module", args="name module", like="compat.add_module", cases=[
+    Case("nn.Module().add_module(*['a', nn.Sigmoid()])", "ms_compat.add_module(nn.Cell(), *['a', nn.Sigmoid()])", runs=False, why=STRUCTURE),
     Case("nn.Module().add_module('a', nn.Sigmoid())", "setattr(nn.Cell(), 'a', nn.Sigmoid())", runs=False, why=STRUCTURE),
 ])  # fmt: skip
 def add_module(call: Call) -> None:
     call.replace(f"setattr({call.target}, {call.text('name')}, {call.text('module')})")
+
+
+@rule("torch.nn.Module.reset_parameters", to="compat.reset_parameters", args="self", cases=[
+    Case("nn.Linear(2, 3).reset_parameters()", "ms_compat.reset_parameters(nn.Dense(2, 3))", runs=False, why=STRUCTURE),
+])  # fmt: skip
+def reset_parameters(call: Call) -> None:
+    if call.target == "super()":  # the helper that is the base class has the method
+        call.keep()
 
 
 rule("torch.nn.Module.register_module", to="compat.add_module", args="self name module", cases=[

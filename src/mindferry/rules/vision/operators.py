@@ -1,6 +1,7 @@
 """torchvision.ops and torchvision.utils."""
 
 from .. import Case, rule
+from .._call import Call
 
 WHY = "compared with torchvision in tests/data/test_vision_ops.py"
 FUNCTIONS = {
@@ -31,6 +32,24 @@ for _api, (_args, _call) in FUNCTIONS.items():
         params={each: each for each in ("weight", "bias", "running_mean", "running_var")} if _name == "FrozenBatchNorm2d" else {},
         cases=[Case(f"torchvision.{_api}{_call}", f"ms_compat.{_name}{_call}", runs=False, why=WHY)],
     )
+
+rule("torch.ops.torchvision.nms", to="compat.nms", args="dets scores iou_threshold", like="compat.nms", cases=[
+    Case("torch.ops.torchvision.nms(b, s, 0.5)", "ms_compat.nms(b, s, 0.5)", runs=False, why=WHY),
+])  # fmt: skip
+
+
+@rule("torch.ops.torchvision.roi_align", args="input rois spatial_scale pooled_height pooled_width sampling_ratio aligned", cases=[
+    Case("torch.ops.torchvision.roi_align(f, b, 0.25, 7, 7, 2, True)", "ms_compat.roi_align(f, b, (7, 7), 0.25, 2, True)",
+         runs=False, why=WHY),
+])  # fmt: skip
+def compiled_roi_align(call: Call) -> None:
+    names = ("input", "rois", "spatial_scale", "pooled_height", "pooled_width", "sampling_ratio", "aligned")
+    if not all(map(call.has, names)):
+        call.leave("not all seven arguments are given", "call torchvision.ops.roi_align")
+        return
+    x, rois, scale, height, width, ratio, aligned = map(call.text, names)
+    call.replace(f"{call.name('compat.roi_align')}({x}, {rois}, ({height}, {width}), {scale}, {ratio}, {aligned})")
+
 
 for _api in ("ops.DeformConv2d", "ops.deform_conv2d"):
     rule(

@@ -1,0 +1,121 @@
+"""Containers and layers that a project derives its own classes from. Both frameworks run the same source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindferry.convert import convert_source
+
+Both = Callable[[str], tuple[Any, Any]]
+
+
+def converted(code: str) -> str:
+    return convert_source("import torch\nfrom torch import nn\n\n" + code).main
+
+
+def test_a_sequential_runs_the_layers_set_as_its_attributes(both: Both) -> None:
+    theirs, ours = both("""
+class Transition(nn.Sequential):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.Hardtanh(-1.0, 1.0)
+        self.act = nn.ReLU()
+
+def run():
+    return Transition()(torch.tensor([-3.0, 0.5, 3.0])).tolist()
+""")
+    assert ours == theirs == [0.0, 0.5, 1.0]
+
+
+def test_a_module_dict_with_a_forward_of_its_own_runs_and_lists_its_layers(both: Both) -> None:
+    theirs, ours = both("""
+class Block(nn.ModuleDict):
+    def __init__(self):
+        super().__init__({"first": nn.ReLU()})
+        for i in range(2):
+            self.add_module("layer%d" % i, nn.Hardtanh(-1.0, 1.0 + i))
+        self["last"] = nn.Sequential(nn.ReLU())
+
+    def forward(self, x):
+        found = [x]
+        for name, layer in self.items():
+            found.append(layer(found[-1]))
+        return torch.stack(found)
+
+def run():
+    block = Block()
+    popped = block.pop("first")
+    return block(torch.tensor([-3.0, 3.0])).tolist(), list(block.keys()), len(block), "layer1" in block, [n for n in block]
+""")
+    assert ours == theirs
+
+
+def test_a_layer_is_reset_as_torch_resets_it(both: Both) -> None:
+    theirs, ours = both("""
+class Scaled(nn.Conv2d):
+    def __init__(self):
+        super().__init__(2, 3, 3, padding=1, stride=2)
+        self.gain = nn.Parameter(torch.ones(3))
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        if hasattr(self, "gain"):
+            super().reset_parameters()
+
+    def forward(self, x):
+        return nn.functional.conv2d(x, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+
+def run():
+    layer = Scaled()
+    return tuple(layer(torch.ones(1, 2, 8, 8)).shape), bool(layer.weight.abs().max() <= 1 / 18**0.5), tuple(layer.padding)
+""")
+    assert ours == theirs
+
+
+def test_super_names_its_class_where_others_are_derived_from_it() -> None:
+    text = converted("class A(nn.Linear):\n    def forward(self, x):\n        return super().forward(x)\n\n"
+                     "class B(A):\n    def forward(self, x):\n        return super().forward(x)\n")  # fmt: skip
+    assert text.count("super(A, self).construct(x)") == 1 and text.count("super().construct(x)") == 1
+
+
+def test_a_forward_chosen_in_init_is_a_chosen_construct() -> None:
+    assert "self.construct = self.f\n" in converted("class A(nn.Module):\n    def __init__(self):\n        self.forward = self.f\n")
+
+
+def test_a_norm_whose_class_is_unknown_is_asked_for_its_weight_when_it_runs(both: Both) -> None:
+    theirs, ours = both("""
+class Block(nn.Module):
+    def __init__(self, norm_layer):
+        super().__init__()
+        self.bn = norm_layer(3)
+        nn.init.constant_(self.bn.weight, 0.5)
+
+def run():
+    return Block(nn.BatchNorm2d).bn.weight.tolist()
+""")
+    assert ours == theirs == [0.5, 0.5, 0.5]
+
+
+def test_strided_slices_have_gradients(both: Both) -> None:
+    theirs, ours = both("""
+class Patch(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(1))
+
+    def forward(self, x):
+        return (x * self.scale)[:, 1::2, ::2, :]
+
+def run():
+    return Patch()(torch.arange(48.0).reshape(1, 4, 4, 3)).flatten().tolist()
+""")
+    assert ours == theirs
+    assert "ms_compat.take_every(x, (-3, 1, 2), (-1, 0, 3))" in converted(
+        "class A(nn.Module):\n    def forward(self, x):\n        return x[..., 1::2, :, ::3]\n"
+    )
+
+
+def test_slices_of_the_first_axis_and_beside_numbers_stay() -> None:
+    text = converted("class A(nn.Module):\n    def forward(self, x):\n        return x[::2], x[0, ::2], x[:, 1:5, ::2]\n")
+    assert "x[::2], x[0, ::2], x[:, 1:5, ::2]" in text

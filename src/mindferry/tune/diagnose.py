@@ -228,7 +228,7 @@ def unfused(seen: Seen) -> Iterator[Diagnosis]:
     advice = (
         "use the operator that does it in one (nn.LayerNorm, ops.softmax, ops.gelu, …), or compile with fusion (jit_level O1 on Ascend)"
     )
-    share = seen.share("forward", "backward") * part
+    share = sum(each.seconds for each in simple) / seen.total
     yield Diagnosis("unfused", "many small operators instead of one", evidence, share, advice, ("jit", "fusion"), _modules(simple))
 
 

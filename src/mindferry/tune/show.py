@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rich.table import Table
+from rich.table import Column, Table
 
 from ..artifacts import Experiment, Profile, TuneRecord
 from ..progress import stdout
@@ -54,7 +54,7 @@ def _phases(record: TuneRecord) -> Table:
 def _show_operators(profile: Profile) -> None:
     if not profile.operators:
         return
-    table = Table("operator", "phase", "module", "shapes", "calls", "time of a step", title="operators by total time")
+    table = Table(Column("operator", no_wrap=True), "phase", "module", "shapes", "calls", "time of a step", title="operators by total time")
     for each in profile.operators[:OPERATORS]:
         table.add_row(each.name, each.phase, each.module, each.shapes, f"{each.calls:g}", time(each.seconds))
     stdout.print(table)

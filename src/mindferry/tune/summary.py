@@ -135,8 +135,9 @@ def divide_compiled(times: dict[str, float], kernels: dict[str, float]) -> None:
     busy = sum(inside.values())
     scale = min(1.0, whole / busy) if busy else 0.0
     for name, seconds in inside.items():
-        times[name] += seconds * scale
-    times["host" if busy else "forward"] += whole - busy * scale
+        times[name] = times.get(name, 0.0) + seconds * scale
+    rest = "host" if busy else "forward"
+    times[rest] = times.get(rest, 0.0) + whole - busy * scale
 
 
 def median(clock: Clock, stage: str) -> float:

@@ -1,0 +1,140 @@
+"""Profiles recorded elsewhere give the same report; folders that are something else give one sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from mindferry.cli import cli
+from mindferry.errors import MindferryError
+from mindferry.tune.recorded import read_recorded
+
+from .ascend_layout import KERNELS, STEP, table, write_profile
+
+COMPUTING = sum(kernel[3] for kernel in KERNELS) / 1e6
+
+
+def test_a_step_is_divided_into_phases_and_the_gap(tmp_path: Path) -> None:
+    write_profile(tmp_path, free=25000.0)
+    profile = read_recorded(tmp_path).profile
+    phases = {phase.name: phase.seconds for phase in profile.phases}
+    assert profile.steps == 3 and profile.device == "Ascend"
+    assert profile.step_seconds == pytest.approx(COMPUTING + 0.025)
+    assert phases["free"] == pytest.approx(0.025)
+    assert phases["forward"] == pytest.approx(0.009)
+    assert phases["backward"] == pytest.approx(0.012)
+    assert phases["optimizer"] == pytest.approx(0.002)
+    assert profile.attributed == 1.0
+
+
+def test_operators_have_shapes_modules_and_times_of_one_step(tmp_path: Path) -> None:
+    write_profile(tmp_path)
+    first = read_recorded(tmp_path).profile.operators[0]
+    assert (first.name, first.phase, first.calls) == ("Conv2DBackpropFilter", "backward", 1.0)
+    assert first.seconds == pytest.approx(0.007)
+    assert first.module == "network._backbone.layer1.0.conv1"
+    assert first.shapes == "32,64,56,56; 32,64,56,56"
+
+
+def test_the_guides_two_findings_come_out_the_gap_and_the_casts(tmp_path: Path) -> None:
+    write_profile(tmp_path)
+    record = read_recorded(tmp_path)
+    assert [each.code for each in record.diagnoses] == ["device-idle", "cast-heavy"]
+    assert "Batch, Map" in record.diagnoses[0].evidence or "Map, Batch" in record.diagnoses[0].evidence
+    assert {"sink", "amp"} <= {each.name for each in record.experiments}
+
+
+def test_a_busy_device_is_not_called_idle(tmp_path: Path) -> None:
+    write_profile(tmp_path, free=900.0)
+    assert "device-idle" not in [each.code for each in read_recorded(tmp_path).diagnoses]
+
+
+def test_queues_come_with_the_pipeline_the_source_first(tmp_path: Path) -> None:
+    write_profile(tmp_path)
+    stages = read_recorded(tmp_path).profile.pipeline
+    assert [stage.name for stage in stages] == ["Generator", "Map", "Batch"]
+    assert (stages[1].workers, stages[1].queued, stages[1].capacity) == (4, 2.0, 64.0)
+    assert stages[1].seconds == pytest.approx(0.0015)
+
+
+def test_the_statistic_alone_is_enough_for_operators(tmp_path: Path) -> None:
+    write_profile(tmp_path, with_details=False)
+    operators = read_recorded(tmp_path).profile.operators
+    assert operators[0].name == "Conv2DBackpropFilter" and operators[0].seconds == pytest.approx(0.007)
+
+
+def test_peak_memory_is_the_largest_record(tmp_path: Path) -> None:
+    write_profile(tmp_path)
+    assert read_recorded(tmp_path).profile.peak_memory == 768 * 2**20
+
+
+def test_the_inner_folder_may_be_given_as_well(tmp_path: Path) -> None:
+    root = write_profile(tmp_path)
+    assert read_recorded(root).profile == read_recorded(tmp_path).profile == read_recorded(root / "ASCEND_PROFILER_OUTPUT").profile
+
+
+def test_with_several_ranks_the_report_says_which_one_it_is(tmp_path: Path) -> None:
+    write_profile(tmp_path)
+    write_profile(tmp_path / "other")
+    assert "2 ranks" in read_recorded(tmp_path).profile.notes[-1]
+
+
+def refused(folder: Path) -> str:
+    with pytest.raises(MindferryError) as error:
+        read_recorded(folder)
+    return str(error.value)
+
+
+def test_another_version_is_one_sentence(tmp_path: Path) -> None:
+    write_profile(tmp_path, version="1.9.0")
+    assert "recorded with MindSpore 1.9.0" in refused(tmp_path)
+
+
+def test_the_layout_of_old_versions_is_recognised(tmp_path: Path) -> None:
+    (tmp_path / "profiler").mkdir()
+    (tmp_path / "profiler" / "step_trace_raw_0_detail_time.csv").write_text("")
+    assert "before 2.5" in refused(tmp_path)
+
+
+def test_a_table_with_other_columns_is_one_sentence(tmp_path: Path) -> None:
+    root = write_profile(tmp_path)
+    table(root / "ASCEND_PROFILER_OUTPUT" / "step_trace_time.csv", [name for name in STEP if name != "Computing"], [])
+    assert "no column 'Computing'" in refused(tmp_path)
+
+
+def test_a_profile_of_torch_npu_is_one_sentence(tmp_path: Path) -> None:
+    write_profile(tmp_path).rename(tmp_path / "host_1_2_ascend_pt")
+    assert "torch_npu" in refused(tmp_path)
+
+
+def test_raw_data_says_that_it_was_not_analysed(tmp_path: Path) -> None:
+    (tmp_path / "PROF_000001_2026").mkdir()
+    assert "analyse" in refused(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["missing", "empty"])
+def test_no_data_is_one_sentence(name: str, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert str(tmp_path / name) in refused(tmp_path / name)
+
+
+def test_damaged_information_is_one_sentence(tmp_path: Path) -> None:
+    (write_profile(tmp_path) / "profiler_info_0.json").write_text("{")
+    assert "profiler_info_0.json" in refused(tmp_path)
+
+
+def test_the_command_prints_the_record_as_json(tmp_path: Path) -> None:
+    write_profile(tmp_path)
+    result = CliRunner().invoke(cli, ["tune", "--from", str(tmp_path), "--json"])
+    body = json.loads(result.stdout)
+    assert body["kind"] == "TuneRecord" and body["source"] == str(tmp_path)
+    assert {phase["name"] for phase in body["profile"]["phases"]} == {"forward", "backward", "optimizer", "free"}
+
+
+def test_the_command_prints_tables(tmp_path: Path) -> None:
+    write_profile(tmp_path)
+    shown = CliRunner().invoke(cli, ["tune", "--from", str(tmp_path)]).output
+    assert "Conv2DBackpropFilter" in shown and "device-idle" in shown

@@ -221,14 +221,13 @@ def unfused(seen: Seen) -> Iterator[Diagnosis]:
     working = seen.operators("forward", "backward")
     simple = [each for each in working if SIMPLE.match(each.name) and not each.name.startswith("Cast")]
     total, calls = sum(each.seconds for each in working) or 1e-12, sum(each.calls for each in simple)
-    part = sum(each.seconds for each in simple) / total
-    if part < ELEMENTWISE or calls < 20 or seen.share("forward", "backward") < 0.3:
+    part, share = sum(each.seconds for each in simple) / total, sum(each.seconds for each in simple) / seen.total
+    if part < ELEMENTWISE or calls < 20 or share < 0.2:
         return
     evidence = f"{calls:.0f} element-wise operators and reductions a step have {part:.0%} of the time in operators"
     advice = (
         "use the operator that does it in one (nn.LayerNorm, ops.softmax, ops.gelu, …), or compile with fusion (jit_level O1 on Ascend)"
     )
-    share = sum(each.seconds for each in simple) / seen.total
     yield Diagnosis("unfused", "many small operators instead of one", evidence, share, advice, ("jit", "fusion"), _modules(simple))
 
 

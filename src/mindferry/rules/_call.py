@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from ..syntax.infer import Reading
 from ..syntax.source import Edits, Slot, argument_slots
 from ..syntax.types import UNKNOWN, Type
-from ._rule import Rule
+from ._rule import COMPAT, Rule
 
 _ATOMS = (ast.Call, ast.Attribute, ast.Name, ast.Subscript, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.JoinedStr, ast.ListComp)
 
@@ -132,6 +132,8 @@ class Call:
             return
         if self._declared:
             self._apply_declared()
+        if self.to.startswith(COMPAT) and any(keyword.arg == "device" for keyword in self.node.keywords):
+            self._changes.setdefault("device", None)  # helpers take one as torch does, and have no use for it
         spelled = self.to if self.to.startswith(".") else self.writer.spell(self.to)
         parts = argument_slots(self.edits.source, self.node)
         if parts is None:

@@ -21,7 +21,6 @@ TENSOR_METHODS: dict[str, Type] = {
     **dict.fromkeys(["sort", "topk", "kthvalue", "mode", "cummax", "cummin", "frexp", "qr", "slogdet", "aminmax", "histogram"], PAIR),
     **dict.fromkeys(["chunk", "split", "unbind", "tensor_split", "hsplit", "vsplit", "dsplit", "split_with_sizes"], list_of(TENSOR)),
     "svd": tuple_of(TENSOR, TENSOR, TENSOR),
-    "type": UNKNOWN,
 }
 
 TENSOR_ATTRIBUTES: dict[str, Type] = {
@@ -87,6 +86,8 @@ def method_result(name: str, arguments: int) -> Type:
     """What a tensor's method returns. `x.max(1)` is a pair, `x.max()` a tensor; `x.size(0)` a number, `x.size()` a size."""
     if name == "size":
         return INT if arguments else SIZE
+    if name == "type":
+        return TENSOR if arguments else STR
     if name in ("max", "min", "median", "nanmedian"):
         return PAIR if arguments else TENSOR
     return TENSOR_METHODS.get(name, TENSOR)

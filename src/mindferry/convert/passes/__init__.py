@@ -23,6 +23,7 @@ from . import (
     torch_modules,
     training,
     unknown_networks,
+    unused_devices,
 )
 
 # The order matters: what reads the structure prepares first, what cleans up finishes last.
@@ -44,6 +45,7 @@ PASSES = (
     in_place,
     formatted,
     gradients_off,
+    unused_devices,
     tidy,
     modes,
     training,

@@ -162,7 +162,7 @@ rule("torch.from_numpy", to="mindspore.Tensor.from_numpy", args="ndarray", like=
 
 @rule("torch.linspace", to="compat.linspace", args="start end steps", like="compat.linspace", cases=[
     Case("x + torch.linspace(0, 1, 4)", "x + ms_compat.linspace(0, 1, 4)", shapes=((3, 4),)),
-    Case("x + torch.linspace(0, 1, steps=4, device='cpu')", "x + ms_compat.linspace(0, 1, steps=4, device='cpu')", shapes=((3, 4),)),
+    Case("x + torch.linspace(0, 1, steps=4, device='cpu')", "x + ms_compat.linspace(0, 1, steps=4)", shapes=((3, 4),)),
 ])  # fmt: skip
 def linspace(call: Call) -> None:
     pass

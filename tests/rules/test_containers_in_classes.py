@@ -116,6 +116,11 @@ def run():
     )
 
 
+def test_a_stride_may_be_a_name() -> None:
+    text = converted("class A(nn.Module):\n    def forward(self, x):\n        return x[:, ::self.stride, ::self.stride]\n")
+    assert "ms_compat.take_every(x, (1, 0, self.stride), (2, 0, self.stride))" in text
+
+
 def test_slices_of_the_first_axis_and_beside_numbers_stay() -> None:
-    text = converted("class A(nn.Module):\n    def forward(self, x):\n        return x[::2], x[0, ::2], x[:, 1:5, ::2]\n")
-    assert "x[::2], x[0, ::2], x[:, 1:5, ::2]" in text
+    text = converted("class A(nn.Module):\n    def forward(self, x):\n        return x[::2], x[0, ::2], x[:, 1:5, ::2], x[:, -4::2]\n")
+    assert "x[::2], x[0, ::2], x[:, 1:5, ::2], x[:, -4::2]" in text

@@ -164,7 +164,7 @@ def measure_one(workers: Workers, zoo: str, name: str, with_jit: bool) -> dict[s
 
 
 def attempt(workers: Workers, zoo: str, name: str, with_jit: bool, seed: int) -> dict[str, Any]:
-    folder = (BUILD / "arrays").resolve()
+    folder = (BUILD / f"arrays-{zoo}").resolve()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     payload = {"zoo": zoo, "model": name, "folder": str(folder), "jit": with_jit, "seed": seed}

@@ -98,7 +98,12 @@ def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, coun
 
 
 def avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
-    """torch.nn.functional.avg_pool2d."""
+    """torch.nn.functional.avg_pool2d; by MindSpore's own kernel where that means the same."""
+    kernel, pads = per_axis(kernel_size, 2), per_axis(padding, 2)
+    is_plain = input.ndim == 4 and not ceil_mode and divisor_override is None and (count_include_pad or sum(pads) == 0)
+    if is_plain and input.dtype == ms.float32:
+        x = ops.pad(input, (pads[1], pads[1], pads[0], pads[0])) if sum(pads) else input
+        return ops.avg_pool2d(x, kernel, kernel if stride is None or stride == [] or stride == () else per_axis(stride, 2))
     return avg_pool(input, 2, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 

@@ -15,6 +15,7 @@ class MaxPool2d(nn.MaxPool2d):
 
     def __init__(self, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False):
         super().__init__(kernel_size, stride or kernel_size, "pad", padding, dilation, return_indices, ceil_mode)
+        self.padding, self.dilation, self.ceil_mode = padding, dilation, ceil_mode  # as torch has them
 
 
 class MaxPool3d(nn.MaxPool3d):
@@ -22,6 +23,7 @@ class MaxPool3d(nn.MaxPool3d):
 
     def __init__(self, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False):
         super().__init__(kernel_size, stride or kernel_size, "pad", padding, dilation, return_indices, ceil_mode)
+        self.padding, self.dilation, self.ceil_mode = padding, dilation, ceil_mode  # as torch has them
 
 
 class AvgPool1d(nn.AvgPool1d):
@@ -36,6 +38,8 @@ class AvgPool2d(nn.AvgPool2d):
 
     def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
         super().__init__(kernel_size, stride or kernel_size, "pad", padding, ceil_mode, count_include_pad, divisor_override)
+        self.padding, self.ceil_mode, self.count_include_pad = padding, ceil_mode, count_include_pad  # as torch has them
+        self.divisor_override = divisor_override
 
 
 class AvgPool3d(nn.AvgPool3d):

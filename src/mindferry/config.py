@@ -29,10 +29,12 @@ class Verify:
     inputs: tuple[str, ...] = ()  # "float32[4,3,224,224]"
     test_data: str = ""  # "module:function" that returns batches of (inputs, labels)
     mindspore_model: str = ""  # only if the factory has another name there
-    modes: str = ""  # eval, train, jit
+    modes: str = ""  # eval, train, jit, amp
     loss: str = ""
     targets: tuple[str, ...] = ()
     optimizer: str = ""
+    steps: int = 0  # real training steps, with `loss` and `optimizer`
+    dropout: str = "off"  # or "shared": the reference's masks on both sides
     samples: int = 1000
     k: float = 4.0
     floor: float = 5e-6

@@ -27,7 +27,7 @@ def culprits_of(differences: Iterable[Difference], golden: Golden) -> tuple[str,
         elif row.kind == "input":
             modules[caller(row, golden)] = None
     tensors = {"buffer"}
-    if not modules and any(row.kind == "loss" for row in rows):
+    if not modules and any(row.kind == "loss" and row.mode != "steps" for row in rows):
         modules[LOSS] = None
     if not modules:
         modules = _backward(rows, golden)

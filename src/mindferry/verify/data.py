@@ -182,13 +182,13 @@ def _compare_shards(function: str, sides: Sequence[Worker], options: dict[str, A
     lengths, compared, largest = [], 0, 0.0
     for rank in range(shards):
         shard = _with_arguments(function, f"rank={rank}, world_size={shards}")
-        runs = [loaders[0] for loaders in _run(sides, {**options, "data": shard})]
-        comparison = _compare(*runs, tolerance)
-        lengths.append(runs[0].lengths[0])
+        one, other = (loaders[0] for loaders in _run(sides, {**options, "data": shard}))
+        comparison = _compare(one, other, tolerance)
+        lengths.append(one.lengths[0])
         compared, largest = compared + comparison.compared, max(largest, comparison.largest)
         found += [PipelineDifference(f"rank {rank}, {each.where}", each.what, each.detail) for each in comparison.differences]
-        for count, run in zip(counts, runs, strict=True):
-            count.update(run.samples(_steady(runs[0])))
+        for count, run in zip(counts, (one, other), strict=True):
+            count.update(run.samples(_steady(one)))
     missing, more = len(counts[0] - counts[1]), len(counts[1] - counts[0])
     if missing or more:
         told = f"{missing} samples are in no shard or in fewer than in torch, {more} in more"

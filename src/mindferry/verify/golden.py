@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +42,7 @@ class ModeRecord:
     loss: str = ""  # key
     runs: tuple[str, ...] = ("own", "whole")
     reference: str = "float64"  # or float32
+    masks: dict[str, tuple[tuple[str, float], ...]] = field(default_factory=dict)  # module path -> its dropout masks: key, rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ class Golden:
     references: dict[str, Reference]
     entries: dict[str, dict[str, Any]]
     start: int
+    steps: tuple[str, ...] = ()  # keys of the losses of real training steps
 
     def array(self, key: str) -> Array:
         """The tensor, read from the file. Not mapped: what is mapped counts as memory used."""
@@ -133,6 +135,7 @@ def _golden(path: Path, facts: Any, entries: dict[str, dict[str, Any]], start: i
         {key: Reference(**error) for key, error in facts["errors"].items()},
         entries,
         start,
+        tuple(facts.get("steps", ())),
     )
 
 
@@ -148,4 +151,5 @@ def _mode(facts: dict[str, Any]) -> ModeRecord:
     cotangents = {int(index): key for index, key in facts["cotangents"]}
     outputs, gradients, loss = tuple(facts["outputs"]), facts["gradients"], facts["loss"]
     parameters, buffers, runs = facts["parameters"], facts["buffers"], tuple(facts["runs"])
-    return ModeRecord(calls, outputs, gradients, cotangents, parameters, buffers, loss, runs, facts["reference"])
+    masks = {path: tuple((key, rate) for key, rate in found) for path, found in facts.get("masks", {}).items()}
+    return ModeRecord(calls, outputs, gradients, cotangents, parameters, buffers, loss, runs, facts["reference"], masks)

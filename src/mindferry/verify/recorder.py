@@ -8,11 +8,8 @@ JSON that tells what the tensors are is in its `__metadata__`.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
-import os
 import re
-import sys
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,10 +17,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from .dropout import shared_dropout, without_dropout
 from .goldenfile import GoldenWriter, RecordError
-from .named import build, find, load_weights, make_inputs, one_line, plain_settings, shake
+from .named import one_line, plain_settings
 from .nesting import leaves, rebuild
-from .update import run_steps
+from .update import run_steps, train_steps
 
 FORMAT = "mindferry golden 1"
 Tensor = Any  # torch.Tensor
@@ -113,6 +111,7 @@ class Recorder:
     runs: dict[str, list[str]]  # mode -> own, whole or both
     loss: Callable[..., Tensor] | None  # of the output and the targets; else a fixed random weighting of the outputs
     targets: list[tuple[str, Any]]
+    shared: bool  # dropout in train mode, with masks that are written down
     errors: dict[str, dict[str, float]] = field(default_factory=dict)
     reference: str = "float64"
     why: str = ""
@@ -144,19 +143,17 @@ class Recorder:
                 self._restore(buffers)
         return facts
 
-    def _run(
-        self, mode: str, which: str, gradients: bool, dtype: Any, facts: dict[str, Any] | None = None
-    ) -> dict[str, Any]:
+    def _run(self, mode: str, which: str, gradients: bool, dtype: Any, facts: dict[str, Any] | None = None) -> dict[str, Any]:
         import torch
 
         self.note(f"{mode}, {'reference' if which == 'write' else which}")
         torch.manual_seed(self.seed + (which == "own"))  # what is random then shows as an error of the reference itself
-        positional = [_as(value, dtype) for name, value in self.inputs if not name]
-        named = {name: _as(value, dtype) for name, value in self.inputs if name}
+        positional, named = self._given(dtype)
+        masks: dict[str, list[Any]] = {}
         fork = partial(self._fork, which) if self.inside and which != "whole" else None
         capture = Capture(self.model, mode, partial(self._visit, which), fork)
         try:
-            with torch.set_grad_enabled(gradients), without_dropout(self.model):
+            with torch.set_grad_enabled(gradients), self._dropout(mode, which, masks):
                 output = self.model(*positional, **named)
         finally:
             capture.stop()
@@ -167,7 +164,7 @@ class Recorder:
             return {}
         if facts is None:
             facts = {"calls": capture.calls, "outputs": capture.calls[-1]["outputs"], "gradients": gradients}
-            facts |= {"cotangents": [], "parameters": {}, "buffers": {}, "loss": ""}
+            facts |= {"cotangents": [], "parameters": {}, "buffers": {}, "loss": "", "masks": masks}
         if gradients and self.loss is not None:
             total = self.loss(output, *(_as(value, dtype) for _, value in self.targets))
             facts["loss"] = f"{mode}/loss"
@@ -181,6 +178,21 @@ class Recorder:
                     facts["buffers"][name] = f"{mode}/buffer/{name}"
                     self._keep(which, f"{mode}/buffer/{name}", buffer)
         return facts
+
+    def _given(self, dtype: Any) -> tuple[list[Any], dict[str, Any]]:
+        positional = [_as(value, dtype) for name, value in self.inputs if not name]
+        return positional, {name: _as(value, dtype) for name, value in self.inputs if name}
+
+    def _dropout(self, mode: str, which: str, masks: dict[str, list[Any]]) -> contextlib.AbstractContextManager[None]:
+        if not self.shared or mode != "train":
+            return without_dropout(self.model)
+
+        def keep(name: str, rate: float, mask: Tensor) -> None:
+            if which == "write":
+                self.writer.write(f"{mode}/mask/{name}", mask)
+                masks.setdefault(name.rpartition("#")[0], []).append([f"{mode}/mask/{name}", rate])
+
+        return shared_dropout(self.model, self.seed, keep)
 
     def _weighted(self, mode: str, which: str, outputs: list[Tensor], facts: dict[str, Any]) -> Tensor:
         """The sum of all outputs, each times a fixed random number."""
@@ -269,6 +281,51 @@ class Recorder:
     def _keep_update(self, which: str, name: str, update: Tensor) -> None:
         self._keep(which, f"step/{name}", update)
 
+    def train(self, make: Callable[[Any], Any], steps: int) -> list[str]:
+        """Record the loss of a few training steps on the same input: keys."""
+        import torch
+
+        for which, dtype in (("write", torch.float64), ("own", torch.float32)):
+            self.note(f"{steps} training steps in {dtype}")
+            positional, named = self._given(dtype)
+            targets = [_as(value, dtype) for _, value in self.targets]
+            forward = partial(self._loss, positional, named, targets)
+            with _cast(self.model, dtype), without_dropout(self.model):
+                losses = train_steps(self.model, make, forward, steps)
+            for number, value in enumerate(losses):
+                self._keep(which, f"steps/loss.{number}", value)
+        return [f"steps/loss.{number}" for number in range(steps)]
+
+    def _loss(self, positional: list[Any], named: dict[str, Any], targets: list[Any]) -> Tensor:
+        assert self.loss is not None
+        return self.loss(self.model(*positional, **named), *targets)
+
+    def mixed(self, device: str) -> dict[str, Any]:
+        """Record the outputs in eval mode, and how far float16 where autocast wants it is from them."""
+        import torch
+
+        self.note("mixed precision")
+        self.model.eval()
+        keys = []
+        with torch.no_grad(), without_dropout(self.model):
+            with _cast(self.model, torch.float64):
+                positional, named = self._given(torch.float64)
+                right = leaves(self.model(*positional, **named), is_tensor)
+            positional, named = self._given(torch.float32)
+            try:
+                with torch.autocast(device.partition(":")[0], dtype=torch.float16):
+                    found = leaves(self.model(*positional, **named), is_tensor)
+            except (RuntimeError, NotImplementedError) as error:
+                raise RecordError(
+                    f"torch does not run the model in float16 on {device} ({one_line(error)}); leave amp out of the modes"
+                ) from None
+        for index, (one, other) in enumerate(zip(right, found, strict=True)):
+            keys.append(f"amp/output.{index}")
+            self._keep("write", keys[-1], one)
+            self._keep("own", keys[-1], other.float() if other.is_floating_point() else other)
+        facts: dict[str, Any] = {"calls": [], "outputs": keys, "gradients": False, "cotangents": [], "parameters": {}, "buffers": {}}
+        return {**facts, "loss": "", "runs": ["own"], "reference": "float64"}
+
     def _restore(self, buffers: dict[str, Tensor]) -> None:
         import torch
 
@@ -290,12 +347,14 @@ def record(
     loss: Callable[..., Tensor] | None = None,
     targets: Sequence[tuple[str, Any]] = (),
     optimizer: Callable[[Any], Any] | None = None,
+    steps: int = 0,
+    shared_dropout: bool = False,
     note: Note = lambda text: None,
 ) -> None:
     """Write the golden file of `model` on `inputs` to `path`. Gradients are taken in the last of `modes`.
 
     They are those of `loss(output, *targets)`, or of a fixed random weighting of all outputs. `optimizer(model)` makes
-    an optimizer, whose steps on made-up gradients are recorded as well.
+    an optimizer, whose steps on made-up gradients are recorded as well; with `steps`, so are the losses of as many real ones.
     To see that a conversion is right, it is mostly enough to run the first mode whole and the last one module by
     module, the latter without float64. With `inside`, every mode runs in all the ways above, and every module's inputs
     are kept: they tell a module that is wrong from one that is called wrongly.
@@ -309,11 +368,15 @@ def record(
     metadata |= {"seed": seed, "weights": _write_weights(model, writer)}
     metadata |= {"inputs": _write_inputs("input", inputs, writer), "targets": _write_inputs("target", targets, writer)}
     metadata["attributes"] = {path: plain_settings(module) for path, module in model.named_modules()}
-    recorder = Recorder(model, inputs, writer, seed, note, inside, _runs(modes, inside), loss, targets)
+    plain = [mode for mode in modes if mode != "amp"] or ["eval"]
+    recorder = Recorder(model, inputs, writer, seed, note, inside, _runs(plain, inside), loss, targets, shared_dropout)
     was_training = model.training
     with _full_precision():
-        metadata["modes"] = {mode: recorder.mode(mode, mode == modes[-1]) for mode in modes}
+        metadata["modes"] = {mode: recorder.mode(mode, mode == plain[-1]) for mode in plain}
         metadata["step"] = recorder.step(optimizer) if optimizer is not None else {}
+        if "amp" in modes:
+            metadata["modes"]["amp"] = recorder.mixed(device)
+        metadata["steps"] = recorder.train(optimizer, steps) if optimizer is not None and loss is not None else []
     model.train(was_training)
     metadata |= {"complete": inside, "why": recorder.why, "errors": recorder.errors}
     writer.finish(metadata)
@@ -384,30 +447,6 @@ def _cast(model: Any, dtype: Any) -> Iterator[None]:
             tensor.data = tensor.data.to(original)
 
 
-@contextlib.contextmanager
-def without_dropout(model: Any) -> Iterator[None]:
-    """Dropout off, also where a function asks for it: the two frameworks' random numbers can't be the same."""
-    import torch.nn.functional as functional
-
-    recurrent = {m: m.dropout for m in model.modules() if hasattr(m, "proj_size") and hasattr(m, "dropout")}
-    for module in recurrent:
-        module.dropout = 0.0
-    names = [name for name in dir(functional) if name.endswith("dropout") or re.fullmatch(r"dropout[123]d", name)]
-    originals = {name: getattr(functional, name) for name in names}
-    attention = functional.scaled_dot_product_attention
-    for name in names:
-        setattr(functional, name, lambda input, *_, **__: input)
-    functional.scaled_dot_product_attention = lambda *a, **k: attention(*a, **{**k, "dropout_p": 0.0})
-    try:
-        yield
-    finally:
-        functional.scaled_dot_product_attention = attention
-        for name, original in originals.items():
-            setattr(functional, name, original)
-        for module, rate in recurrent.items():
-            module.dropout = rate
-
-
 def describe(key: str) -> str:
     """`train/layer1.0#0.0~` -> `the gradient of layer1.0`."""
     name = key.rstrip("~").split("/", 1)[-1]
@@ -439,48 +478,3 @@ def is_activation(value: Any) -> bool:
     import torch
 
     return isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter)
-
-
-def main() -> None:
-    import torch
-
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--project", default=".", help="folder that holds the model's code")
-    parser.add_argument("--model", required=True, help="module:factory")
-    parser.add_argument("--input", action="append", required=True, help="for instance 'float32[4,3,224,224]'")
-    parser.add_argument("--weights", help="a torch checkpoint; without one, the initial weights with some spread")
-    parser.add_argument("--modes", default="eval,train", help="eval, train or both")
-    parser.add_argument("--device", default="cpu", help="cpu, cuda, …")
-    parser.add_argument("--loss", help="module:function of the output and the targets; else a random weighting")
-    parser.add_argument("--target", action="append", default=[], help="what the loss compares with, like --input")
-    parser.add_argument("--optimizer", help="module:function that makes an optimizer for the model")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("-o", "--output", required=True, help="the golden file to write")
-    options = parser.parse_args()
-    sys.path.insert(0, str(Path(options.project).resolve()))
-    partial = Path(f"{options.output}.part")
-    try:
-        torch.manual_seed(options.seed)
-        model = build(options.model)
-        load_weights(model, options.weights) if options.weights else shake(model, options.seed)
-        inputs = make_inputs(options.input, options.seed)
-        record(
-            model.to(options.device),
-            inputs,
-            partial,
-            modes=options.modes.split(","),
-            seed=options.seed,
-            title=options.model,
-            loss=find(options.loss) if options.loss else None,
-            targets=make_inputs(options.target, options.seed + 1),
-            optimizer=find(options.optimizer) if options.optimizer else None,
-        )
-        os.replace(partial, options.output)
-    except RecordError as error:
-        sys.exit(f"record: {error}")
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -94,6 +94,8 @@ def _record(settings: Settings, worker: Worker, inside: bool = False, path: Path
         "loss": settings.loss,
         "targets": list(settings.targets),
         "optimizer": settings.optimizer,
+        "steps": settings.steps,
+        "shared_dropout": settings.shared_dropout,
     }
     worker.call(f"{_TORCH}:record", payload)
     return open_golden(path)

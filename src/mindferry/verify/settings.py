@@ -13,7 +13,7 @@ from ..config import read_config
 from ..errors import MindferryError
 from .judge import Rule
 
-MODES = ("eval", "train", "jit")
+MODES = ("eval", "train", "jit", "amp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,8 @@ class Settings:
     loss: str = ""
     targets: tuple[str, ...] = ()
     optimizer: str = ""
+    steps: int = 0
+    shared_dropout: bool = False
     notes: tuple[str, ...] = ()
 
 
@@ -81,6 +83,8 @@ def settings(
         str(table.get("loss", "")),
         tuple(table.get("targets", ())),
         str(table.get("optimizer", "")),
+        int(table.get("steps", 0)),
+        _shares_dropout(str(table.get("dropout", "off"))),
         notes,
     )
 
@@ -155,6 +159,12 @@ def _modes(text: str) -> tuple[str, ...]:
     if unknown or not chosen:
         raise MindferryError(f"no mode {', '.join(unknown) or text!r}; choose from {', '.join(MODES)}")
     return tuple(mode for mode in MODES if mode in chosen)
+
+
+def _shares_dropout(text: str) -> bool:
+    if text not in ("off", "shared"):
+        raise MindferryError(f"[verify] dropout is {text!r}; choose off, or shared for the reference's own masks on both sides")
+    return text == "shared"
 
 
 def _folder(path: Path, what: str) -> Path:

@@ -39,3 +39,22 @@ def run_steps(model: Any, make: Callable[[Any], Any], keep: Callable[[str, Tenso
             parameter.copy_(before[name])
             parameter.grad = None
     return list(before)
+
+
+def train_steps(model: Any, make: Callable[[Any], Any], loss: Callable[[], Tensor], steps: int) -> list[Tensor]:
+    """The loss of each of a few training steps; the model is as before afterwards."""
+    import torch
+
+    before = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
+    model.train()
+    optimizer, losses = make(model), []
+    for _ in range(steps):
+        optimizer.zero_grad()
+        value = loss()
+        value.backward()
+        optimizer.step()
+        losses.append(value.detach())
+    with torch.no_grad():
+        for name, tensor in model.state_dict().items():
+            tensor.copy_(before[name])
+    return losses

@@ -5,21 +5,23 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import MindferryError
 from ..compare import Measurement, distance
-from ..golden import CallRecord, Golden, Input, ModeRecord, open_golden
+from ..golden import CallRecord, Golden, ModeRecord, open_golden
 from ..goldenfile import RecordError
 from ..named import build, find, plain_settings
 from ..nesting import leaves, rebuild
 from ..predict import batches, save
 from ..trace import save as save_trace
 from ..trace import traced
-from ..update import LEAST, SIZE, STEPS, STRIDE, phase
+from .mindspore_dropout import shared_dropout, without_dropout
+from .mindspore_steps import mixed, step, train
+from .mindspore_tensors import as_numpy, is_activation, is_tensor, make_inputs
 
 if TYPE_CHECKING:
     from .worker import Json, Link
@@ -127,6 +129,8 @@ def against(
             raise MindferryError(f"{golden.path} holds no {mode} run; record it again with --modes {mode}")
         cell.set_train(mode == "train")
         session = Session(cell, golden, record, mode, names, doing, loss)
+        if mode == "amp":
+            continue
         if mode == "jit":
             session.jit()
         else:
@@ -145,6 +149,13 @@ def against(
         doing("the optimizer")
         measurements += step(cell, golden, optimizer, names)
         load_weights(cell, golden)
+    if optimizer is not None and loss is not None and golden.steps:
+        doing("the training steps")
+        measurements += train(cell, golden, loss, optimizer)
+        load_weights(cell, golden)
+    if "amp" in modes:
+        doing("the network in float16")
+        measurements += mixed(cell, golden)
     return Measured(tuple(measurements), tuple(unmatched))
 
 
@@ -153,45 +164,6 @@ def load_weights(cell: Cell, golden: Golden) -> dict[str, str]:
     from ...weights import load_torch_weights
 
     return {entry.source: entry.target for entry in load_torch_weights(cell, golden.state()).entries}
-
-
-def step(
-    cell: Cell, golden: Golden, optimizer: Callable[[Cell], Cell], names: dict[str, str]
-) -> Iterator[Measurement]:
-    """What the optimizer does to each parameter on the same made-up gradients."""
-    import mindspore as ms
-    import numpy as np
-
-    made = optimizer(cell)
-    sources = {target: name for name, target in names.items()}
-    before = {p.name: as_numpy(p).copy() for p in cell.get_parameters()}
-    for turn in range(STEPS):
-        gradients = []
-        for parameter in made.parameters:
-            wave = np.sin(np.arange(parameter.size) * STRIDE + phase(sources.get(parameter.name, ""), turn))
-            gradient = (SIZE * (wave + LEAST * np.sign(wave))).astype(np.float32).reshape(parameter.shape)
-            gradients.append(ms.Tensor(gradient).astype(parameter.dtype))
-        made(tuple(gradients))
-    for parameter in cell.get_parameters():
-        key = golden.updates.get(sources.get(parameter.name, ""))
-        if key is not None:
-            update = as_numpy(parameter) - before[parameter.name]
-            found = distance(update, golden.array(key), is_parameter=True)
-            yield Measurement("step", "own", "update", sources[parameter.name], 0, key, update.shape, *found)
-
-
-def make_inputs(golden: Golden, items: Sequence[Input]) -> tuple[list[Any], dict[str, Any]]:
-    import mindspore as ms
-
-    positional: list[Any] = []
-    named: dict[str, Any] = {}
-    for item in items:
-        value = ms.Tensor(golden.array(item.key)) if item.key else item.literal
-        if item.name:
-            named[item.name] = value
-        else:
-            positional.append(value)
-    return positional, named
 
 
 @dataclasses.dataclass(slots=True)
@@ -277,12 +249,14 @@ class Session:
         """Hooks on every cell; dropout off."""
         calls = {(record.path, record.call): record for record in self.record.calls}
         running: list[str] = []
+        paths: list[str] = [""]
         starts: dict[str, int] = {}
         counts: dict[str, int] = {}
         handles = []
 
         def before(path: str, cell: Cell, args: Any, kwargs: dict[str, Any]) -> Any:
             running.append(f"{path or 'the network'} ({type(cell).__name__})")
+            paths.append(path)
             self.doing(running[-1])
             number = starts[path] = starts.get(path, -1) + 1
             record = calls.get((path, number))
@@ -290,6 +264,7 @@ class Session:
 
         def after(path: str, cell: Cell, args: Any, output: Any) -> Any:
             running.pop()
+            paths.pop()
             self.doing(running[-1] if running else "")
             number = counts[path] = counts.get(path, -1) + 1
             record = calls.get((path, number))
@@ -300,15 +275,29 @@ class Session:
             self._seen[path, number] = True
             return self._outputs(run, record, output)
 
-        for path, cell in self.cell.cells_and_names():
-            handles.append(cell.register_forward_pre_hook(partial(before, path), with_kwargs=True))
-            handles.append(cell.register_forward_hook(partial(after, path)))
-        try:
-            with without_dropout(self.cell):
+        with self._dropout(lambda: paths[-1]):  # its hooks come first
+            for path, cell in self.cell.cells_and_names():
+                handles.append(cell.register_forward_pre_hook(partial(before, path), with_kwargs=True))
+                handles.append(cell.register_forward_hook(partial(after, path)))
+            try:
                 yield
-        finally:
-            for handle in handles:
-                handle.remove()
+            finally:
+                for handle in handles:
+                    handle.remove()
+
+    def _dropout(self, here: Callable[[], str]) -> contextlib.AbstractContextManager[None]:
+        if not self.record.masks:
+            return without_dropout(self.cell)
+        left = {path: iter(found) for path, found in self.record.masks.items()}
+
+        def mask(path: str) -> tuple[Any, float] | None:
+            key, rate = next(left.get(path, iter(())), ("", 0.0))
+            return (self.golden.array(key), rate) if key else None
+
+        def wrong(path: str, problem: str) -> None:
+            self._add("own", "output", CallRecord(path, 0, "", ()), "", (), float("inf"), float("nan"), problem)
+
+        return shared_dropout(self.cell, here, mask, wrong)
 
     def _inputs(self, record: CallRecord, args: Any, kwargs: dict[str, Any]) -> Any:
         """Compare what a module is called with, and call it with the reference's values instead."""
@@ -432,43 +421,3 @@ class Session:
 
 def call_name(path: str, call: int) -> str:
     return (path or "the network") + (f" (call {call + 1})" if call else "")
-
-
-def is_tensor(value: Any) -> bool:
-    import mindspore as ms
-
-    return isinstance(value, ms.Tensor)
-
-
-def is_activation(value: Any) -> bool:
-    import mindspore as ms
-
-    return isinstance(value, ms.Tensor) and not isinstance(value, ms.Parameter)
-
-
-def as_numpy(tensor: Tensor) -> Any:
-    import mindspore as ms
-
-    return (tensor.astype(ms.float32) if tensor.dtype == ms.bfloat16 else tensor).asnumpy()
-
-
-@contextlib.contextmanager
-def without_dropout(cell: Cell) -> Iterator[None]:
-    """Dropout off, in cells and where a function asks for it, as on the torch side."""
-    from mindspore import nn, ops
-
-    kinds = (nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d)
-    cells = [c for _, c in cell.cells_and_names() if isinstance(c, kinds) and c.training]
-    names = [name for name in dir(ops) if "dropout" in name and name.islower()]
-    originals = {name: getattr(ops, name) for name in names}
-    for found in cells:
-        found.set_train(False)
-    for name in names:
-        setattr(ops, name, lambda input, *_, **__: input)
-    try:
-        yield
-    finally:
-        for name, original in originals.items():
-            setattr(ops, name, original)
-        for found in cells:
-            found.set_train(True)

@@ -37,6 +37,8 @@ def record(payload: Json, link: Link) -> Json:
             loss=find(payload["loss"]) if payload["loss"] else None,
             targets=make_inputs(payload["targets"], payload["seed"] + 1),
             optimizer=find(payload["optimizer"]) if payload["optimizer"] else None,
+            steps=payload["steps"],
+            shared_dropout=payload["shared_dropout"],
             note=link.doing,
         )
     except RecordError as error:
@@ -63,7 +65,7 @@ def trace(payload: Json, link: Link) -> Json:
     """In the worker, after `record`: what each line of one module's forward assigns."""
     import torch
 
-    from ..recorder import without_dropout
+    from ..dropout import without_dropout
 
     model = link.state["model"]
     inputs = make_inputs(payload["inputs"], payload["seed"])

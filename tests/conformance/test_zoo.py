@@ -1,0 +1,72 @@
+"""The zoo's driver: what it calls the same, what it remembers, what its page says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mindferry.conformance import zoo_page
+from mindferry.conformance.zoo import judge, rows_of
+from mindferry.conformance.zoo_page import cause, plain, write_page
+from mindferry.conformance.zoo_run import errors
+
+ROW: dict[str, Any] = {"model": "resnet18", "file": "resnet.py", "input": [1, 3, 128, 128], "forward": 1e-7, "gradient": 1e-6,
+                       "worst": "fc.weight", "allowed": 1e-3, "jit": 1e-7, "jit_tried": True, "verdict": "same"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict"),
+    [
+        ({}, "same"),
+        ({"forward": 2e-4}, "differs"),
+        ({"forward": float("nan")}, "differs"),
+        ({"gradient": 2e-3}, "differs"),
+        ({"gradient": float("nan")}, "differs"),
+        ({"gradient": 2e-3, "allowed": 3e-3}, "same"),
+        ({"gradient": None, "gradient_reason": "no kernel"}, "fails"),
+    ],
+)
+def test_a_model_is_the_same_only_within_both_limits(changes: dict[str, Any], verdict: str) -> None:
+    assert judge({**ROW, **changes})["verdict"] == verdict
+
+
+def test_the_last_row_of_a_model_counts(tmp_path: Path) -> None:
+    results = tmp_path / "timm.jsonl"
+    assert rows_of(results) == {}
+    results.write_text(json.dumps({**ROW, "verdict": "fails"}) + "\n" + json.dumps(ROW) + "\n")
+    assert rows_of(results) == {"resnet18": ROW}
+
+
+def test_a_gradient_that_is_zero_but_for_rounding_has_no_error() -> None:
+    large, zero = np.full(4, 100.0), np.full(2, 1e-9)
+    found = errors({"weight": (large * 1.01, large), "bias": (zero * 50, zero), "gain": (np.full(2, 0.5), np.full(2, 0.25))})
+    assert found["bias"] == 0.0
+    assert found["weight"] == pytest.approx(0.01)
+    assert found["gain"] == pytest.approx(1.0)
+
+
+def test_causes_are_one_line_and_safe_in_a_table() -> None:
+    assert plain("RuntimeError: For 'A | B'\n\n---------------------- - C++ Call Stack: more") == "RuntimeError: For 'A / B'"
+    assert cause({**ROW, "verdict": "differs", "gradient": 1.0}) == "gradients differ with every image"
+    assert cause({**ROW, "verdict": "differs", "forward": 1.0}) == "the forward pass differs"
+
+
+def test_the_page_counts_models_and_names_what_stops_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(zoo_page, "PAGE", tmp_path / "zoo.md")
+    files = [{"path": "models/a.py", "status": "converted", "findings": ["MF100 torch.x has no rule"], "warnings": [], "compiles": True},
+             {"path": "models/b.py", "status": "converted", "findings": [], "warnings": ["MF141 y"], "compiles": True}]  # fmt: skip
+    stopped = {"model": "swin_t", "file": "swin.py", "verdict": "fails", "reason": "error RuntimeError: no kernel"}
+    for zoo in ("torchvision", "timm"):
+        (tmp_path / f"{zoo}-files.json").write_text(json.dumps(files))
+        (tmp_path / f"{zoo}.jsonl").write_text(json.dumps(ROW) + "\n" + json.dumps(stopped) + "\n")
+    write_page(tmp_path)
+    text = (tmp_path / "zoo.md").read_text()
+    assert "with no error finding 1 (50%), with neither error nor warning 0 (0%)" in text
+    assert "image classification: 1 of 2 models the same, forward and gradients; under jit 1 of 1 tried" in text
+    assert "computes the same: 1 of 2 that register models (50%; 50% of all 2)" in text
+    assert "| error RuntimeError: no kernel | 1: swin_t |" in text and "| MF100 torch.x | 1 |" in text
+    assert {row["model"] for row in json.loads((tmp_path / "zoo.json").read_text())["timm"]["models"]} == {"resnet18", "swin_t"}

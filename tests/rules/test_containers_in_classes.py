@@ -124,3 +124,21 @@ def test_a_stride_may_be_a_name() -> None:
 def test_slices_of_the_first_axis_and_beside_numbers_stay() -> None:
     text = converted("class A(nn.Module):\n    def forward(self, x):\n        return x[::2], x[0, ::2], x[:, 1:5, ::2], x[:, -4::2]\n")
     assert "x[::2], x[0, ::2], x[:, 1:5, ::2], x[:, -4::2]" in text
+
+
+def test_slices_of_computed_bounds_are_filled_even_if_they_are_empty(both: Both) -> None:
+    theirs, ours = both("""
+def run():
+    mask = torch.zeros((4, 5))
+    count = 0
+    for rows in ((0, -2), (-2, -1), (-1, None), (4, 4)):
+        for columns in ((0, -5), (-5, -1), (-1, None)):
+            mask[rows[0] : rows[1], columns[0] : columns[1]] = count
+            count += 1
+    return mask.tolist()
+""")
+    assert ours == theirs
+
+
+def test_slices_of_constant_bounds_are_assigned_to() -> None:
+    assert "x[1:2, :-1] = 3\n" in converted("x = torch.zeros(4, 4)\nx[1:2, :-1] = 3\n")

@@ -16,6 +16,19 @@ def take_every(x, *picks):
     return x
 
 
+def fill_slices(x, bounds, value):
+    """x[a:b, c:d] = value, the bounds as pairs: MindSpore fails to assign to an empty slice."""
+    mask = None
+    for axis, (start, stop) in enumerate(bounds):
+        size = x.shape[axis]
+        start, stop = 0 if start is None else start, size if stop is None else stop
+        start, stop = start + size if start < 0 else start, stop + size if stop < 0 else stop
+        inside = ms.Tensor([start <= place < stop for place in range(size)], ms.bool_)
+        inside = inside.reshape((1,) * axis + (size,) + (1,) * (x.ndim - axis - 1))
+        mask = inside if mask is None else ops.logical_and(mask, inside)
+    return ops.where(mask, ops.full_like(x, value), x)
+
+
 def at_least_1d(x):
     return x.reshape(1) if x.ndim == 0 else x
 

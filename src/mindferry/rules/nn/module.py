@@ -39,6 +39,19 @@ def forward(call: Call) -> None:
             call.edits.replace_node(call.receiver, f"super({owner.name}, self)")
 
 
+@rule("any#forward", to=".construct", cases=[
+    Case("vars()['x'].forward(y)", "vars()['x'].forward(y)", shapes=((2, 3), (2, 3)), runs=False, why="left alone: not in a network's forward"),
+])  # fmt: skip
+def any_forward(call: Call) -> None:
+    """Nothing is known of the receiver: in a network's own forward, it is one of its layers."""
+    node: ast.AST | None = call.node
+    while node is not None and not isinstance(node, ast.FunctionDef):
+        node = call.reading.source.parents.get(node)
+    owner = call.reading.source.parents.get(node) if node is not None and node.name == "forward" else None
+    if owner is None or not call.reading.symbols.is_module(call.reading.owners.get(owner, "")):
+        call.keep()
+
+
 @rule("torch.nn.Module.modules", cases=[
     Case("nn.ReLU().modules()", "[cell for _, cell in nn.ReLU().cells_and_names()]", runs=False, why=STRUCTURE),
 ])  # fmt: skip

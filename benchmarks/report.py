@@ -49,7 +49,11 @@ def build(folder: Path, files: int, modules: int) -> Path:
     blocks = range(modules // 4)
     paths = [f"layers.{n}{name}" for n in blocks for name in (".conv1", ".bn1", ".relu", "")] + ["layers", ""]
     artifacts.save(made.comparison(paths, wrong=f"layers.{len(blocks) // 2}.bn1"), output, "verify")
-    artifacts.save(made.weights(*(f"layers.{n}.{name}" for n in blocks for name in ("conv1.weight", "conv1.bias", "bn1.weight", "bn1.bias"))), output, "weights")
+    artifacts.save(
+        made.weights(*(f"layers.{n}.{name}" for n in blocks for name in ("conv1.weight", "conv1.bias", "bn1.weight", "bn1.bias"))),
+        output,
+        "weights",
+    )
     artifacts.save(made.curves(2000), output, "train")
     artifacts.save(made.tune(), output, "tune")
     return output

@@ -59,8 +59,12 @@ def test_every_link_leads_where_it_says(project: str, visit: Visit, request: pyt
     page = visit(request.getfixturevalue(project))
     for tab in TABS:
         page.click(f"#tab-{tab}")
-    links = set(page.eval_on_selector_all("a[href^='#']", "nodes => nodes.map(node => node.getAttribute('href'))"))
+    named = page.eval_on_selector_all("a[href^='#']", "nodes => nodes.map(node => [node.getAttribute('href'), node.textContent])")
+    links = {link for link, _ in named}
     assert any(":" in link for link in links) and len(links) > 15
+    for link, text in named:
+        if re.fullmatch(r"\S+\.py:\d+", text):
+            assert unquote(link).replace("+", "") == f"#code/{text}"
     for link in sorted(links):
         page.evaluate("link => { location.hash = link }", link)
         tab, _, argument = link[1:].partition("/")

@@ -50,11 +50,11 @@ def test_every_rewrite_is_found_where_it_stands(tmp_path: Path) -> None:
 
 
 def test_equal_rewrites_in_one_block_are_told_apart(tmp_path: Path) -> None:
-    code = "import torch\n\ndef f(x: torch.Tensor):\n    a = x.size(0)\n    b = x.size(0)\n    return a, b\n"
+    code = "import torch\n\ndef f(x: torch.Tensor):\n    a = x.size(0) + x.size(0)\n    b = x.size(0)\n    return a, b\n"
     report = content(made.convert(tmp_path, {"f.py": code}))
     marks = [mark for mark in report.code[0].marks if mark.rule == "torch.Tensor.size"]
-    assert [mark.left[0] for mark in marks] == [3, 4]
-    assert len({mark.right for mark in marks}) == 2
+    assert [mark.left[0] for mark in marks] == [3, 3, 4]
+    assert len({mark.left for mark in marks}) == len({mark.right for mark in marks}) == 3
 
 
 def test_rules_tell_what_differs(tmp_path: Path) -> None:
@@ -88,6 +88,9 @@ def test_a_gradient_has_no_inherited_error_where_none_was_measured() -> None:
 def test_nothing_compared_is_not_called_the_same(tmp_path: Path) -> None:
     overview = content(made.empty(tmp_path)).overview
     assert overview.state == "unmeasured" and "nothing here" in overview.verdict
+    output = made.convert(tmp_path, {"net.py": made.NET})
+    artifacts.save(Comparison("net:Net", "", (), None, True), output, "verify")
+    assert content(output).overview.state == "unmeasured"
 
 
 def test_the_first_divergence_points_to_the_class_that_makes_it(tmp_path: Path) -> None:

@@ -14,11 +14,11 @@ from .gather import Found
 LARGEST = 4 << 30  # bytes of both files together that are read for statistics
 STAGE = "statistics"
 UNMATCHED = {
-    "mismatched": "shape or value does not fit",
+    "mismatched": "whose shape or value does not fit",
     "missing": "in the model, not in the file",
     "unexpected": "in the file, not in the model",
     "kept": "in the model only, by design",
-    "dropped": "has no counterpart, by design",
+    "dropped": "without a counterpart, by design",
 }
 
 

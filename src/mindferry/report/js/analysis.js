@@ -42,7 +42,7 @@ views.analysis = {
 
   cell(column, text) {
     const state = column === "how" && { native: "ok", helper: "soft", removed: "soft", missing: "bad", unknown: "bad" }[text];
-    return state ? badge(state, text) : prose(text);
+    return state ? badge(state, text) : ["API", "becomes"].includes(column) ? dotted(text) : prose(text);
   },
 
   show(title) {

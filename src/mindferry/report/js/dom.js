@@ -13,6 +13,9 @@ const el = (tag, attributes = {}, ...children) => {
 // `code` in backticks, the rest as it is.
 const prose = (text) => String(text).split("`").map((part, index) => (index % 2 ? el("code", {}, part) : part));
 
+// A dotted name that may break after its dots.
+const dotted = (text) => text.split(/(?<=\.)/).map((part, index) => (index ? [el("wbr"), part] : part));
+
 const byId = (id) => document.getElementById(id);
 const plural = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 

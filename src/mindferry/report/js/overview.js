@@ -44,7 +44,7 @@ views.overview = {
 
   migrated(told) {
     const total = Object.values(told.kinds).reduce((sum, count) => sum + count, 0);
-    const words = { native: "MindSpore's own", helper: "helper written into the project", removed: "no longer needed", missing: "left" };
+    const words = { native: "to MindSpore's own", helper: "to helpers written into the project", removed: "taken away", missing: "left" };
     const files = report.files.filter((file) => file.status !== "not converted");
     return el("section", {}, el("h2", {}, "What was migrated"),
       total ? el("div", { class: "shares", role: "img", "aria-label": Object.entries(told.kinds).map(([kind, count]) => `${count} ${words[kind] || kind}`).join(", ") },

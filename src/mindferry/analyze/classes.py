@@ -25,6 +25,7 @@ DEVICE_METHODS = {
     **dict.fromkeys([".cpu", ".detach", ".state_dict", ".export_chrome_trace", ".key_averages"], "output"),
     ".load_state_dict": "input",
 }  # fmt: skip
+STORED = {".append", ".extend", ".add", ".update", ".get", ".setdefault", ".insert", ".put"}  # of lists, dictionaries, queues
 HANDED_ON = {"builtins.len", "builtins.isinstance", "builtins.print", "builtins.str", "builtins.hasattr", "builtins.type", "builtins.id"}
 WRAPPERS = re.compile(r"(^|\.)_?(accelerator|fabric|deepspeed|strategy)$")  # objects of packages that drive the device
 SETTINGS = re.compile(
@@ -35,6 +36,7 @@ SAVES = ("torch.save", "torch.jit.save", "torch.onnx.export")
 LOADS = ("torch.load", "torch.nn.Module.load_state_dict", ".load_state_dict", "torch.jit.load", "torch.hub.load")
 BUILDS = (
     "__init__",
+    "from_",
     "_make",
     "_build",
     "build",
@@ -111,7 +113,7 @@ def _touched(scan: FileScan) -> dict[str, Counter[str]]:
         if not api.startswith(NEUTRAL) and not _is_annotation(node, scan):
             touched.setdefault(scan.homes[node], Counter())[_torch_kind(api)] += 1
     for home, names in scan.tensors.items():
-        if names:
+        if names - _annotated(home, scan):  # a type alone touches nothing
             touched.setdefault(home, Counter())["execution"] += 1
     for part in scan.reading.source.nodes:
         if isinstance(part, ast.Attribute) and (
@@ -125,6 +127,12 @@ def _touched(scan: FileScan) -> dict[str, Counter[str]]:
     return touched
 
 
+def _annotated(home: str, scan: FileScan) -> set[str]:
+    function = scan.functions.get(home)
+    arguments = function.args if isinstance(function, FUNCTIONS) else None
+    return {each.arg for each in (*arguments.args, *arguments.kwonlyargs) if each.annotation is not None} if arguments else set()
+
+
 def _call_kind(call: CallSite, scan: FileScan) -> str:
     name = call.name
     symbols, receiver = scan.reading.symbols, scan.reading.type(call.node.func)
@@ -134,13 +142,23 @@ def _call_kind(call: CallSite, scan: FileScan) -> str:
         return "loads"
     if receiver.kind == "instance" and symbols.is_module(receiver.qual):
         return "execution"
+    if receiver.kind == "instance" and receiver.qual.startswith("torchvision.transforms."):
+        return "input"
+    if _builds_layer(call, scan):
+        return "construction"
     if symbols.is_module(name) and not name.startswith(TORCH):
         return "construction"
     if name in DEVICE_METHODS:
         return DEVICE_METHODS[name]
     if _is_of_device(call, scan):
         return "execution"
-    if not name.startswith(TORCH) and not symbols.is_local(name) and name not in HANDED_ON and _handles_tensors(call.node, scan):
+    if (
+        not name.startswith(TORCH)
+        and not symbols.is_local(name)
+        and name not in HANDED_ON
+        and name not in STORED
+        and _handles_tensors(call.node, scan)
+    ):
         return "execution"
     if name == "builtins.print":
         return "logging"
@@ -148,6 +166,20 @@ def _call_kind(call: CallSite, scan: FileScan) -> str:
     if "." in name and instead(head) and not scan.is_own(head) and not HOST_PARTS.search(name):
         return "execution"
     return "config" if call.last in ("add_argument", "parse_args") else PACKAGES.get(name.partition(".")[0], "")
+
+
+def _builds_layer(call: CallSite, scan: FileScan) -> bool:
+    """In a network: `cls(...)`, and `self.name = Layer(...)` of a class that is not known here."""
+    if not scan.reading.symbols.is_module(call.home.rpartition(".")[0]):
+        return False
+    match call.node.func, scan.reading.source.parents.get(call.node):
+        case ast.Name(id="cls"), _:
+            return True
+        case ast.Name(id=name), ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"))]):
+            return name[:1].isupper()
+        case ast.Name(id=name), ast.IfExp():
+            return name[:1].isupper()
+    return False
 
 
 def _follow_calls(touched: dict[str, Counter[str]], scan: FileScan) -> None:
@@ -167,7 +199,9 @@ def _follow_calls(touched: dict[str, Counter[str]], scan: FileScan) -> None:
             if marks["execution"] or not moves:
                 continue
             is_in_network = is_known and symbols.is_module(call.home.rpartition(".")[0]) and call.name.rpartition(".")[0] == scan.module
-            if is_in_network or _handles_tensors(call.node, scan) or _handles_networks(call.node, scan):
+            is_returned = is_known and isinstance(scan.reading.source.parents.get(call.node), ast.Return)
+            is_returned = is_returned and touched.get(call.name, Counter())["execution"] > 0
+            if is_in_network or is_returned or _handles_tensors(call.node, scan) or _handles_networks(call.node, scan):
                 marks["execution"] += 1
                 is_changing = True
 

@@ -162,7 +162,8 @@ def _from_index(node: ast.Subscript, scan: FileScan, names: _Names) -> list[Plac
         return [Place("slice by data", scan.text(node), scan.path, node.lineno, FIXED)]  # even of a list: how many steps there are
     is_network = scan.reading.symbols.is_module(scan.homes[node].rpartition(".")[0])
     is_unknown = scan.reading.type(node.value).kind == "unknown"
-    if not (scan.is_tensor(node.value) or (is_unknown and is_network)):  # what a network indexes by a mask is a tensor
+    is_masked = is_unknown and isinstance(node.slice, ast.Name) and names.is_mask(node.slice) and not isinstance(node.value, ast.Attribute)
+    if not (scan.is_tensor(node.value) or is_masked or (is_unknown and is_network)):  # what a network indexes by a mask is a tensor
         return []
     elements = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     for each in elements:
@@ -291,13 +292,15 @@ class _Names:
         """A tensor of truth values: a comparison of tensors, or a name that holds one."""
         match node:
             case ast.Name(id=name):
-                return name in self.masks
+                return name in self.masks or name.endswith("_mask")
             case ast.UnaryOp(op=ast.Invert(), operand=operand):
                 return self.is_mask(operand)
             case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr(), right=right):
                 return self.is_mask(left) or self.is_mask(right)
             case ast.Compare():
                 return self.reading.type(node).kind in ("tensor", "unknown")
+            case ast.Call(func=ast.Attribute(attr="any" | "all"), keywords=[ast.keyword(arg="dim"), *_]):
+                return True
             case ast.Call(func=ast.Attribute(attr=name)):
                 return name in MASKS and self.reading.type(node).is_tensor
             case ast.Attribute(attr="bool"):
@@ -361,7 +364,10 @@ class _Names:
                     return False
                 if any(isinstance(each, ast.Constant) and isinstance(each.value, str | bool | None) for each in others):
                     return False
-                return any(self.is_data(each) or self.is_number_from_data(each) for each in (left, *others) if not self._is_listed(each))
+                sides = [each for each in (left, *others) if not self._is_listed(each)]
+                is_ordered = any(isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for op in ops)
+                is_evident = is_ordered and any(isinstance(each, ast.Name) and each.id in self.evident for each in sides)
+                return is_evident or any(self.is_data(each) or self.is_number_from_data(each) for each in sides)
             case ast.Call(func=ast.Name(id="bool" | "int" | "float" | "any" | "all"), args=[inner]):
                 return self.is_data(inner)
             case ast.GeneratorExp(elt=inner):

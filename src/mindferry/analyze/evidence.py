@@ -77,6 +77,10 @@ def _follow(node: ast.AST, names: set[str]) -> None:
         ):
             if isinstance(call.func, ast.Attribute) and _is_computed(call.func.value, names):
                 names |= {each.id for each in targets if isinstance(each, ast.Name)}
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(values):
+            names |= {
+                each.id for each, value in zip(targets, values, strict=True) if isinstance(each, ast.Name) and _is_computed(value, names)
+            }
         case ast.Subscript(value=value, slice=index, ctx=ast.Load()) if _is_computed(value, names):
             parts = index.elts if isinstance(index, ast.Tuple) else [index]
             masks = {each.id for each in parts if isinstance(each, ast.Name) and "mask" in each.id}

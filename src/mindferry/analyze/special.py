@@ -9,6 +9,7 @@ from ..artifacts import Place
 from ..layout import ProjectFile
 from ..rules._lookup import FRAMEWORKS, is_in_place
 from ..rules._packages import packages
+from ..syntax.torch_types import IN_PLACE as METHODS_IN_PLACE
 from .scan import CallSite, FileScan, argument, line_of
 
 SPARSE = "go dense and accumulate gradients if memory runs short; MindSpore's COOTensor and CSRTensor have few operators"
@@ -68,7 +69,8 @@ def _from_call(call: CallSite, scan: FileScan) -> list[Place]:
         return [Place("hook", scan.text(node.func), *here, HOOKS)]
     if name.startswith(("torch.multiprocessing.", "multiprocessing.")) and last in ("spawn", "Process", "Pool", "start_processes", "Queue"):
         return [Place("multiprocessing", scan.text(node.func), *here, PROCESSES)]
-    is_method = name.startswith("torch.Tensor.") and is_in_place(name) and last not in NOT_TRICKS
+    is_told = name.startswith("torch.Tensor.") or (name == f".{last}" and last in METHODS_IN_PLACE)  # nothing but a tensor has them
+    is_method = is_told and is_in_place(f"torch.Tensor.{last}") and last not in NOT_TRICKS
     is_function = name.startswith("torch.") and argument(node, -1, "out") is not None
     if is_method or is_function or (name.startswith("torch._foreach_") and last.endswith("_")):
         return [Place("in-place", scan.text(node.func), *here, IN_PLACE)]

@@ -40,11 +40,10 @@ def parts(scan: FileScan) -> list[Part]:
             found.append(Part("network", node.name, scan.path, node.lineno, role(node.name), _children(node, scan)))
         elif symbols.torch_base(qual).startswith(DATASETS):
             found.append(Part("dataset", node.name, scan.path, node.lineno))
-    found += [
-        Part("dataset", call.last, scan.path, line_of(call.node))
-        for call in scan.calls
-        if call.name.startswith("torchvision.datasets.") and call.last[:1].isupper()
-    ]
+    ready = [call for call in scan.calls if call.name.startswith("torchvision.datasets.") and call.last[:1].isupper()]
+    found += {
+        call.last: Part("dataset", call.last, scan.path, line_of(call.node)) for call in reversed(ready)
+    }.values()  # the first of each
     entry = _entry_line(scan)
     if not entry and scan.path.endswith("__main__.py"):
         entry = next((node.lineno for node in scan.reading.source.tree.body if isinstance(node, ast.FunctionDef)), 1)

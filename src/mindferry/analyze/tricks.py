@@ -12,7 +12,7 @@ from .values import Values
 
 TRANSFORMS = ("torchvision.transforms.", "albumentations.")
 NOT_AUGMENTATION = {"Compose", "ToTensor", "ToTensorV2", "ToPILImage", "PILToTensor", "ConvertImageDtype", "ToDtype", "ToImage", "Identity",
-                    "InterpolationMode", "Transform", "ToPureTensor", "BboxParams", "KeypointParams"}  # fmt: skip
+                    "InterpolationMode", "Transform", "Lambda", "ToPureTensor", "BboxParams", "KeypointParams"}  # fmt: skip
 OPTIMIZERS = ("torch.optim.", "timm.optim.", "transformers.optimization.", "apex.optimizers.")
 NOT_OPTIMIZERS = {"Optimizer", "step", "zero_grad", "state_dict", "load_state_dict", "add_param_group"}
 SCHEDULERS = "torch.optim.lr_scheduler."
@@ -23,6 +23,7 @@ STEP_LIMIT = re.compile(
     r"^(max|num|total|n|train)_?(num_|max_)?(train_|training_)?(epochs?|iters?|steps?|iterations)$|^(epochs|iterations|episodes|steps|n?iters)$",
     re.IGNORECASE,
 )
+TRAINS = re.compile(r"backward\(|\.step\(|\btrain|optimi[sz]e|\.grad\b")  # in a loop's body
 WHERE_TRAINED = re.compile(r"main|train|fit|run|parse|config|setting|option|arg", re.IGNORECASE)  # functions whose variables are settings
 DISTILLING = re.compile(r"(use_)?distill(ation)?")
 ACCUMULATION = re.compile(r"accum", re.IGNORECASE)
@@ -32,6 +33,8 @@ BLOCKS = re.compile(
     r"\w*Position(al)?(Encoding|Embedding)\w*|\w*PosE(mb|nc)\w*|Rotary\w*)$"
 )
 EMA = re.compile(r"(^|_)ema($|_)|^(Model)?EMA|ExponentialMovingAverage|AveragedModel|ModelEma", re.IGNORECASE)
+AUGMENTING = re.compile(r"(^|_|[a-z])[Aa]ugment(ations?|er)?$")
+DEPTH = {"drop_connect", "drop_path", "stochastic_depth"}
 MIX = re.compile(r"^(mix_?up|cut_?mix|mosaic)(_|$|data|batch|Dataset|Detection)|^Mix[uU]p|^CutMix", re.IGNORECASE)
 DEFINITIONS = tuple(
     (re.compile(pattern, re.IGNORECASE), title)
@@ -150,7 +153,7 @@ class Checklist:
             self._add(scan, "training", named, node, home, text=node.name)
         elif EMA.search(node.name):
             self._add(scan, "training", "EMA", node, home, text=node.name)
-        elif MIX.search(node.name):
+        elif MIX.search(node.name) or AUGMENTING.search(node.name):
             self._add(scan, "augmentation", node.name, node, home)
 
     def _from_loop(self, node: ast.For | ast.While, scan: FileScan) -> None:
@@ -174,6 +177,8 @@ class Checklist:
             target = scan.text(node.target)
             if EPOCH.search(target) or STEP_LIMIT.match(scan.text(_without_one(bound)).rpartition(".")[2]):
                 name = "epochs" if EPOCH.search(target) or EPOCH.search(scan.text(bound)) else "steps"
+                if name == "steps" and not TRAINS.search(scan.text(node)):
+                    return  # iterations of some algorithm
                 self._add(scan, "epochs", name, node, home, [("", _without_one(bound) if len(call.args) > 1 else bound)])
 
     def _from_assignment(self, node: ast.Assign, scan: FileScan) -> None:
@@ -268,7 +273,16 @@ def _from_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, Given]]:
         return [("learning rate", last, _arguments(node, 1)), *warm]
     if name.startswith(OPTIMIZERS) and last[:1].isupper() and last not in NOT_OPTIMIZERS and "swa_utils" not in name:
         return [("optimizer", last, _arguments(node, 1))]
+    if _is_foreign_optimizer(call, scan):
+        return [("optimizer", last, _arguments(node, 1))]
     return _from_training_call(call, scan)
+
+
+def _is_foreign_optimizer(call: CallSite, scan: FileScan) -> bool:
+    """A class of another package that is given parameters and a learning rate."""
+    first = scan.text(call.node.args[0]) if call.node.args else ""
+    is_given = first.endswith((".parameters()", "params", "parameters", "param_groups")) and argument(call.node, -1, "lr") is not None
+    return is_given and call.last[:1].isupper() and "." in call.name and not scan.reading.symbols.is_local(call.name)
 
 
 def _from_training_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, Given]]:
@@ -285,7 +299,11 @@ def _from_training_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, 
         title, wanted = TRAINING_CALLS[known]
         found = [(key, argument(node, position, key)) for position, key in wanted]
         return [("training", title, [("", value) for _, value in found if value is not None])]
-    if name in STARTS and isinstance(node.func, ast.Attribute) and OF_LAYERS.search(scan.text(node.func.value)):
+    if (
+        (name in STARTS or f"torch.Tensor{name}" in STARTS)
+        and isinstance(node.func, ast.Attribute)
+        and OF_LAYERS.search(scan.text(node.func.value))
+    ):
         return [("initialisation", last, _arguments(node))]
     if last in ("add_", "sub_") and name.startswith("torch.Tensor.") and any(scan.text(each).endswith(".grad") for each in node.args):
         return [("optimizer", "by hand", _arguments(node, 1))]
@@ -293,6 +311,8 @@ def _from_training_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, 
         return [("training", "freezing", ())]
     if last in ("CrossEntropyLoss", "cross_entropy") and (smoothing := argument(node, -1, "label_smoothing")) is not None:
         return [("training", "label smoothing", [("", smoothing)])]
+    if last in DEPTH:
+        return [("structure", last, [(key, value) for key, value in _arguments(node, 1) if key == "p"])]
     if name.startswith("torch.nn.Dropout"):
         rate = argument(node, 0, "p")
         return [("structure", last, [("p", rate)] if rate is not None else [])]

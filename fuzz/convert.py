@@ -194,12 +194,14 @@ def comments(text: str) -> Iterator[str]:
 def lost_comment(before: str, after: str) -> str:
     """A comment that is no longer there. Those that speak to tools about an import go with it."""
     try:
-        left = Counter(comments(before))
-        left.subtract(comments(after))
+        left, there = Counter(comments(before)), list(comments(after))
+        left.subtract(there)
     except (tokenize.TokenError, SyntaxError):
         return ""
-    tools = re.compile(r"#\s*(noqa|type:|pylint:|pyright:|pyrefly:|isort:|ruff:|fmt:|mindferry:)")
-    return next((text for text, count in left.items() if count > 0 and not tools.match(text)), "")
+    tools = re.compile(r"#\s*(noqa|type:|pylint:|pyright:|pyrefly:|isort:|usort:|ruff:|fmt:|mindferry:)")
+    joined = [text for text in there if text.count("#") > 1]  # a decorator that became a comment, with the one behind it
+    lost = (text for text, count in left.items() if count > 0 and not tools.match(text))
+    return next((text for text in lost if not any(other.endswith(text) for other in joined)), "")
 
 
 def attempt(text: str) -> str:

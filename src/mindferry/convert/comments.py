@@ -26,9 +26,15 @@ def keep_comments(edits: Edits) -> None:
         line_start = source.line_start(start)
         if before == after or source.data[line_start:start].strip(b" \t\f@"):
             continue
-        lost = Counter(_comments(before)) - Counter(_comments(after))
+        left = _comments(after)
+        lost = Counter(_comments(before)) - Counter(left)
         indent = source.data[line_start : source.skip_blanks(line_start)].decode("utf-8")
-        edits.before(line_start, "".join(f"{indent}{comment}{source.newline()}" for comment in lost.elements()))
+        edits.before(line_start, "".join(f"{indent}{comment}{source.newline()}" for comment in lost.elements() if not _is_within(comment, left)))
+
+
+def _is_within(comment: str, others: list[str]) -> bool:
+    """Behind code that became a comment itself."""
+    return any(other.endswith(comment) and other != comment for other in others)
 
 
 def _first(node: ast.stmt) -> ast.AST:

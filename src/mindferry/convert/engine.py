@@ -17,8 +17,10 @@ from ..syntax.symbols import Symbols
 from .comments import keep_comments
 from .context import Context
 from .imports import NATURAL, Imports, fill_empty_blocks
+from .left_decorators import comment_out
 from .passes import PASSES
 from .settings import Settings, rules_for
+from .styles import restyle
 
 PORTABLE = Settings()
 UNBOUND = ("is taken from its class here", "use it as a method of the object, `x.name(...)`, and convert again")
@@ -49,14 +51,18 @@ def convert_file(source: Source, symbols: Symbols, module: str = "__main__", is_
             context.turns[node]()
         if node in context.captured:
             context.captured[node] = context.edits.text(node)
+    comment_out(context)
     _mark_findings(context)
     for each in passes:
         each.finish(context)
     keep_comments(context.edits)
     context.imports.rewrite(context.edits)
     fill_empty_blocks(context.edits)
+    lines = [each.line for each in context.rewrites if each.rule == "torch.Tensor.backward"]
     code = context.edits.apply()
     try:
+        styled = restyle(code, settings, source.path, lines, compat_import)
+        code = styled.code
         compile(code, source.path, "exec", flags, dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         _check_compiles(source, flags)
@@ -64,7 +70,8 @@ def convert_file(source: Source, symbols: Symbols, module: str = "__main__", is_
         finding = Finding("MF901", "error", source.path, lineno, 1, f"the conversion of this file would not compile ({error}), so it stays as it was",
                           "please report this as a bug of mindferry, with the file")  # fmt: skip
         return FileResult(source.data.decode("utf-8"), [], [finding], set())
-    return FileResult(code, context.rewrites, sorted(context.findings, key=lambda f: (f.line, f.column, f.code)), context.imports.compat)
+    findings = sorted([*context.findings, *styled.findings], key=lambda f: (f.line, f.column, f.code))
+    return FileResult(code, context.rewrites, findings, context.imports.compat | styled.compat)
 
 
 def _check_compiles(source: Source, flags: int) -> None:
@@ -276,7 +283,7 @@ def _mark_findings(context: Context) -> None:
     starts: dict[int, ast.stmt] = {}
     for node in context.source.nodes:
         if isinstance(node, ast.stmt):
-            for line in range(node.lineno, _header_end(node) + 1):
+            for line in range(_first_line(node), _header_end(node) + 1):
                 starts[line] = node if line not in starts or node.lineno >= starts[line].lineno else starts[line]
     marked: dict[ast.stmt, list[Finding]] = {}
     for line, findings in statements.items():
@@ -286,13 +293,15 @@ def _mark_findings(context: Context) -> None:
         _mark(context, node, findings)
 
 
+def _first_line(node: ast.stmt) -> int:
+    return min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
+
+
 def _header_end(node: ast.stmt) -> int:
     body = getattr(node, "body", None)
-    return (
-        (body[0].lineno - 1 if body[0].lineno > node.lineno else node.lineno)
-        if isinstance(body, list) and body
-        else node.end_lineno or node.lineno
-    )
+    if not isinstance(body, list) or not body:
+        return node.end_lineno or node.lineno
+    return max(_first_line(body[0]) - 1, node.lineno)
 
 
 def _mark(context: Context, node: ast.stmt, findings: list[Finding]) -> None:
@@ -300,7 +309,7 @@ def _mark(context: Context, node: ast.stmt, findings: list[Finding]) -> None:
     first = min([node, *getattr(node, "decorator_list", [])], key=source.start)
     start = source.start(first)
     line_start = source.line_start(start)
-    indent = source.data[line_start:start].decode("utf-8")
+    indent = source.data[line_start:start].decode("utf-8").replace("@", "") if first is not node else source.indent(node)
     if indent.strip():  # not the first statement on its line
         return
     if isinstance(node, ast.If) and isinstance(context.parents.get(node), ast.If) and source.data.startswith(b"elif", start):

@@ -50,7 +50,7 @@ NATURAL = {
 }
 
 
-_DIRECTIVE = re.compile(rb"#\s*(noqa|type:|pylint:|pyright:|pyrefly:|isort:|ruff:|fmt:)")  # speaks to a tool about the statement, so goes with it
+_DIRECTIVE = re.compile(rb"#\s*(noqa|type:|pylint:|pyright:|pyrefly:|isort:|usort:|ruff:|fmt:)")  # speaks to a tool about the statement, so goes with it
 
 
 @dataclass(slots=True)

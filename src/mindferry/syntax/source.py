@@ -7,6 +7,7 @@ import bisect
 import functools
 import io
 import re
+import sys
 import tokenize
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,6 +20,7 @@ _LINE_ENDS = re.compile(rb"\r\n|\r|\n")
 _TRIVIA = re.compile(rb"(?:[ \t\f\r\n]|\\\r?\n|#[^\r\n]*)*")
 
 
+_OF_312 = re.compile(r"\s*(?:type\s+\w+\s*[\[=]|(?:async\s+)?def\s+\w+\s*\[|class\s+\w+\s*\[)")
 _SHARED = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)  # one object for many nodes
 _NO_NODES = frozenset({str, int, float, complex, bool, bytes, type(None), type(...), *(kind for base in _SHARED for kind in base.__subclasses__())})
 N = TypeVar("N", bound=ast.AST)
@@ -30,6 +32,14 @@ class Unreadable(MindferryError):
     def __init__(self, message: str, line: int = 1, column: int = 1) -> None:
         super().__init__(message)
         self.line, self.column = line, column
+
+
+def _complaint(error: SyntaxError) -> str:
+    is_newer = _OF_312.match(error.text or "") or (error.msg.startswith("f-string") and sys.version_info < (3, 12))
+    here = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    if is_newer and sys.version_info < (3, 12):
+        return f"not valid Python {here}: {error.msg}; if it is written for 3.12, run mindferry with Python 3.12"
+    return f"not valid Python 3: {error.msg}"
 
 
 class Source:
@@ -49,7 +59,7 @@ class Source:
         try:
             self.tree = ast.parse(self.data, path)
         except SyntaxError as error:
-            raise Unreadable(f"not valid Python 3: {error.msg}", error.lineno or 1, error.offset or 1) from None
+            raise Unreadable(_complaint(error), error.lineno or 1, error.offset or 1) from None
         except (ValueError, RecursionError, MemoryError) as error:
             raise Unreadable(f"cannot be parsed: {error or type(error).__name__}") from None
         self.nodes: list[ast.AST] = [self.tree]  # every node, each after its parent
@@ -85,6 +95,8 @@ class Source:
     def lines_inside_strings(self) -> frozenset[int]:
         """Lines that begin inside a multi-line string."""
         inside: set[int] = set()
+        if not any(node.end_lineno != node.lineno for node in (*self.of(ast.Constant), *self.of(ast.JoinedStr))):
+            return frozenset()
         try:
             for token in tokenize.generate_tokens(io.StringIO(self.data.decode("utf-8")).readline):
                 if token.type == tokenize.STRING and token.end[0] > token.start[0]:

@@ -38,10 +38,13 @@ class Names:
         self.context = context
         self._uses: dict[ast.AST, dict[str, list[ast.Name]]] = {}
         self._scopes: dict[ast.AST, ast.AST] = {}
+        self._nested: dict[ast.AST, list[ast.AST]] = {}  # functions directly within each scope
         tree, parents = context.source.tree, context.parents
         for node in context.source.nodes:  # parents first
             parent = parents.get(node, tree)
             scope = self._scopes[node] = parent if isinstance(parent, FUNCTIONS) else self._scopes.get(parent, tree)
+            if isinstance(node, FUNCTIONS):
+                self._nested.setdefault(scope, []).append(node)
             if isinstance(node, ast.Name):
                 self._uses.setdefault(scope, {}).setdefault(node.id, []).append(node)
 
@@ -68,7 +71,11 @@ class Names:
 
     def _uses_within(self, scope: ast.AST, name: str) -> Iterator[ast.Name]:
         """In source order; nested functions may read the name too."""
-        found = [use for other, names in self._uses.items() if other is scope or self._inside(other, scope) for use in names.get(name, [])]
+        found, waiting = [], [scope]
+        while waiting:
+            current = waiting.pop()
+            found += self._uses.get(current, {}).get(name, [])
+            waiting += self._nested.get(current, [])
         yield from sorted(found, key=self.context.source.start)
 
     def _rebound_before(self, name: str, node: ast.expr, use: ast.Name) -> bool:

@@ -398,7 +398,7 @@ def _write(context: Context, change: Change) -> None:
     source, edits = context.source, context.edits
     before = source.text(change.call)
     start, end = source.start(change.call), source.end(change.call)
-    target = context.captured[change.target] + change.suffix
+    target = _assignable(context, change.target) + change.suffix
     if _is_left(context, change.call):
         return
     copied = change.call.args[0] if _copies(change.call) else None
@@ -416,6 +416,16 @@ def _write(context: Context, change: Change) -> None:
         edits.before(start, opening)
         edits.after(end, ")")
     context.rewritten(change.call, "in place", before, edits.span(start, end))
+
+
+def _assignable(context: Context, target: ast.expr) -> str:
+    """The target as it was converted, or as it was: nothing can be assigned to a helper's result."""
+    text = context.captured[target]
+    try:
+        ast.parse(f"{text} = 0")
+    except SyntaxError:
+        return context.source.text(target)
+    return text
 
 
 def _outside_parentheses(context: Context, call: ast.Call) -> tuple[int, int]:

@@ -29,3 +29,12 @@ def test_einops_patterns_stay_and_its_functions_come_along(tmp_path, monkeypatch
 
     array = np.arange(6.0).reshape(2, 3)
     np.testing.assert_array_equal(flipped.flip(array), array.T)  # einops takes numpy arrays as well
+
+
+def test_a_mapped_lambda_in_a_network_is_a_list_of_tensors():
+    code = convert_source(
+        "from torch import nn\n\n\nclass Net(nn.Module):\n    def forward(self, x):\n"
+        "        q, k = map(lambda t: t.reshape(2, self.heads, -1), x.chunk(2, dim=-1))\n        return q @ k.transpose(-2, -1)\n"
+    ).main
+    assert "q, k = [t.reshape(2, self.heads, -1) for t in ops.chunk(x, 2, axis=-1)]" in code
+    assert "k.swapaxes(-2, -1)" in code

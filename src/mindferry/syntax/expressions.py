@@ -32,7 +32,7 @@ from .types import (
 
 _BUILTIN_NAMES = frozenset(dir(builtins))
 _ANNOTATIONS = {"int": INT, "float": FLOAT, "bool": BOOL, "str": STR, "None": NONE}
-FRAMEWORKS = ("torch", "torchvision", "einops")
+FRAMEWORKS = ("torch", "torchvision", "einops", "accelerate")
 OF_DICTS = SHARED | OF_NETWORKS | frozenset("keys values items get pop update clear to cuda cpu apply forward training half float add_module".split())
 
 
@@ -157,6 +157,8 @@ class Expressions:
         if function.kind == "ref" and function.qual == "builtins.super":
             bases = self.symbols.classes[scope.owner].bases if scope.owner in self.symbols.classes else []
             return instance(bases[0]) if bases else UNKNOWN
+        if function.kind == "ref" and function.qual == "builtins.map":
+            return self._map(node, arguments, scope)
         if function.kind in ("ref", "value"):
             qual = self.symbols.origin(function.qual)
             if qual.startswith(("torch.optim.", "torch.nn.utils.")):
@@ -174,6 +176,16 @@ class Expressions:
             return self._call_method(node, function.qual, count)
         if function.kind == "instance":
             return self._call_instance(function.qual)
+        return UNKNOWN
+
+    def _map(self, node: ast.Call, arguments: list[Type], scope: Scope) -> Type:
+        """`map(lambda t: …, tensors)` is a list of what the lambda makes of each."""
+        match node.args:
+            case [ast.Lambda(args=ast.arguments(args=names)) as function, *_] if len(names) == len(arguments) - 1:
+                inner = Scope(scope)
+                for name, values in zip(names, arguments[1:], strict=True):
+                    inner.names[name.arg] = self.iterate(values)
+                return list_of(self.visit(function.body, inner))
         return UNKNOWN
 
     def _note_networks(self, arguments: list[ast.expr]) -> None:

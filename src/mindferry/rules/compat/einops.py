@@ -43,13 +43,16 @@ def with_ellipsis(groups, rank):
 
 
 def sizes_of(pattern, groups, shape, given):
-    """The size of every axis on the left side."""
+    """The size of every axis on the left side; -1 for one that is only known when the graph runs."""
     if len(groups) != len(shape):
         raise ValueError(f"{pattern!r} names {len(groups)} dimensions, the tensor has shape {shape}")
     sizes = dict(given)
     for group, length in zip(groups, shape):
         unknown = [axis for axis in group if axis not in sizes]
         known = math.prod(sizes[axis] for axis in group if axis in sizes)
+        if (length is None or length < 0) and len(unknown) == 1:
+            sizes[unknown[0]] = -1
+            continue
         if len(unknown) > 1 or known == 0 or length % known or (not unknown and known != length):
             raise ValueError(f"{pattern!r}: a dimension of {length} is no ({' '.join(group)}) with {dict(given)}")
         if unknown:
@@ -75,7 +78,7 @@ def einops_plan(pattern, shape, names, lengths):
         order,
         tuple(sizes[axis] if axis in kept else 1 for axis in after),
         tuple(sizes[axis] for axis in after),
-        tuple(math.prod(sizes[axis] for axis in group) for group in right),
+        tuple(max(math.prod(sizes[axis] for axis in group), -1) for group in right),
     )
 
 

@@ -29,6 +29,19 @@ rule("torch.Tensor.transpose", to=".swapaxes", args="dim0 dim1", rename=AXES, li
     Case("x.transpose(-2, -1)", "x.swapaxes(-2, -1)", shapes=((2, 3, 4),)),
     Case("x.transpose(dim0=1, dim1=2)", "x.swapaxes(axis0=1, axis1=2)", shapes=((2, 3, 4),)),
 ])  # fmt: skip
+
+
+@rule("any#transpose", args="dim0 dim1", to=".swapaxes", cases=[
+    Case("vars()['x'].transpose(1, 2) * 2", "vars()['x'].swapaxes(1, 2) * 2", shapes=((2, 3, 4),)),
+    Case("x * len(np.zeros((2, 3)).transpose(0, 1))", "x * len(np.zeros((2, 3)).transpose(0, 1))", shapes=((3, 4),)),
+])  # fmt: skip
+def any_transpose(call: Call) -> None:
+    """A numpy array takes these two only if they are all its dimensions; then, unless they are in order, they change places too."""
+    dims = [call.literal("dim0"), call.literal("dim1")]
+    if not all(isinstance(dim, int) for dim in dims) or call.extra or [dim % 2 for dim in dims] == [0, 1] and set(dims) <= {-2, -1, 0, 1}:
+        call.keep()
+
+
 rule("torch.Tensor.swapaxes", to=".swapaxes", args="axis0 axis1", like=".swapaxes", cases=[
     Case("x.swapaxes(0, 1)", "x.swapaxes(0, 1)", shapes=((3, 4),)),
 ])  # fmt: skip

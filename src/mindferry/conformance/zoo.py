@@ -159,7 +159,7 @@ def measure_one(workers: Workers, zoo: str, name: str, with_jit: bool) -> dict[s
     while row["verdict"] == "differs" and row["forward"] <= FORWARD and len(tried) < INPUTS:
         row = attempt(workers, zoo, name, False, len(tried))
         tried.append(row.get("gradient"))
-    jit = {key: first[key] for key in ("jit_tried", "jit", "jit_reason") if key in first}
+    jit: dict[str, Any] = {key: first[key] for key in ("jit_tried", "jit", "jit_reason") if key in first}
     return {**row, **jit, **({"gradients": tried} if len(tried) > 1 else {})}
 
 

@@ -31,7 +31,8 @@ def declare_missing_operators() -> None:
             library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
         library.impl("nms", suppress, "CPU")
         declare_missing_operators.library = library  # type: ignore[attr-defined]
-        importlib.import_module("torchvision.ops.boxes")._assert_has_ops = lambda: None
+        boxes: Any = importlib.import_module("torchvision.ops.boxes")
+        boxes._assert_has_ops = lambda: None
 
 
 def suppress(boxes: Any, scores: Any, limit: float) -> Any:

@@ -14,8 +14,9 @@ SIZES = {1: "11", 2: "8,11", 3: "6,7,8"}
 
 def _pool(call: Call) -> None:
     kernel = call.given.get("kernel_size")
-    if not isinstance(kernel, ast.Constant | ast.Name | ast.Tuple | ast.Attribute):
-        call.use_like()  # it would have to be written twice
+    is_list = any(call.kind(name).kind == "list" for name in ("kernel_size", "stride", "padding"))  # MindSpore takes tuples only
+    if is_list or not isinstance(kernel, ast.Constant | ast.Name | ast.Tuple | ast.Attribute):
+        call.use_like()  # or the kernel would have to be written twice
         return
     if call.literal("stride") is None:
         call.set(stride=call.text("kernel_size"))
@@ -36,6 +37,8 @@ for rank in (1, 2, 3):
         Case(f"nn.MaxPool{rank}d(3, 2, 1, ceil_mode=True)", f"nn.MaxPool{rank}d(3, 2, padding=1, ceil_mode=True, pad_mode='pad')", inputs=x),
         Case(f"nn.MaxPool{rank}d(2, None, 0, 1, False, False)", f"nn.MaxPool{rank}d(2, 2)", inputs=x),
         Case(f"nn.MaxPool{rank}d(3, 2, return_indices=True)", f"nn.MaxPool{rank}d(3, 2, return_indices=True, pad_mode='pad')", inputs=x),
+        Case(f"nn.MaxPool{rank}d({[3] * rank}, {[2] * rank}, {[1] * rank})", f"ms_compat.MaxPool{rank}d({[3] * rank}, {[2] * rank}, {[1] * rank})",
+             inputs=x),
         Case(f"nn.MaxPool{rank}d(1 + 1, dilation=2)", f"ms_compat.MaxPool{rank}d(1 + 1, dilation=2)", inputs=(f"float32[3,{SIZES[rank]}]",)),
     ])(_pool)  # fmt: skip
     divisor = ", divisor_override=3" if rank > 1 else ""

@@ -10,7 +10,7 @@ import click
 from .. import artifacts
 from ..artifacts import ProjectConversion
 from ..convert import convert_project
-from ..convert.settings import TARGETS, Settings
+from ..convert.settings import STYLES, TARGETS, Settings
 from ..layout import find_files
 from ..progress import progress
 
@@ -31,11 +31,15 @@ TOPICS = {
 @click.option("--target", type=click.Choice(TARGETS), default="portable", help="Where it is to run. Portable: on CPU and Ascend.")
 @click.option("--only", multiple=True, metavar="RULE", help="Apply these rules alone, as in 'torch.nn.*'. May be repeated.")
 @click.option("--skip", multiple=True, metavar="RULE", help="Leave what these rules would convert as it is. May be repeated.")
+@click.option("--style", type=click.Choice(STYLES), default="functional", help="How a training step is written.")
+@click.option("--jit", is_flag=True, help="Compile the training step with ms.jit.")
+@click.option("--trainer", is_flag=True, help="For a project without a training loop: write a trainer.py.")
+@click.option("--tests", is_flag=True, help="Also write tests/test_MODULE.py: each cell against its torch original.")
 @click.option("-j", "--workers", type=click.IntRange(min=0), default=0, help="Processes. Default: all cores, for a large project.")
 @click.option("--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text", help="What to print.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 def command(path: Path, output: Path | None, check: bool, diff: bool, target: str, only: tuple[str, ...], skip: tuple[str, ...],
-            workers: int, form: str, as_json: bool) -> None:  # fmt: skip
+            style: str, jit: bool, trainer: bool, tests: bool, workers: int, form: str, as_json: bool) -> None:  # fmt: skip
     """Convert PyTorch code to MindSpore code: files, packages, notebooks. Nothing of it is executed.
 
     Run again into the same folder, and only what changed is converted; what you edited there is never overwritten.
@@ -45,14 +49,19 @@ def command(path: Path, output: Path | None, check: bool, diff: bool, target: st
     mindferry convert net.py --check --diff             see what would change
     mindferry convert my_project --check                for CI: exit 1 if a call would be left
     mindferry convert my_project -o out --skip 'torch.distributed.*'
+    mindferry convert my_project -o out --tests && pytest out/tests
     """
     if output is None and not check:
         raise click.UsageError("give a folder with -o, or --check to write nothing")
     output = output or Path("unwritten")
     texts: dict[str, bytes] = {}
     with progress("convert", len(find_files(path, (), output).files)) as advance:
-        result = convert_project(path, output, check=check, advance=advance, settings=Settings(target, only, skip), workers=workers,
+        result = convert_project(path, output, check=check, advance=advance, settings=Settings(target, only, skip, style, jit, trainer), workers=workers,
                                  texts=texts if diff else None)  # fmt: skip
+    if tests and not check:
+        from ..verify.unit_tests import write_tests
+
+        write_tests(result)
     if as_json or form == "json":
         click.echo(artifacts.dumps(result), nl=False)
     elif form == "sarif":

@@ -23,6 +23,8 @@ from .passes import PASSES
 from .pool import convert_files, quietly
 from .reuse import facts_digest, file_key, inputs_digest, records_of, reusable
 from .settings import Settings
+from .trainer import NAME as TRAINER
+from .trainer import check_untrained, trainer_text
 
 
 def convert_project(path: Path, output: Path, *, check: bool = False, advance: Advance | None = None, settings: Settings | None = None,
@@ -47,7 +49,7 @@ def convert_project(path: Path, output: Path, *, check: bool = False, advance: A
         if advance:
             advance(each.record.path)
     reused = tuple(each.record.path for each in written if previous and each.record in previous.files and each.record.key)
-    extra = [*_helpers(layout, written), *_launch_files(written, config.train.script)]
+    extra = [*_helpers(layout, written), *_launch_files(written, config.train.script), *_trainer(written, settings, config.verify.model)]
     used = tuple(sorted(set().union(*(each.compat for each in written))))
     result = replace(result, files=tuple(each.record for each in (*written, *extra)), helpers=used, reused=reused)
     if texts is not None:
@@ -104,6 +106,14 @@ def _launch_files(written: list[Written], script: str) -> list[Written]:
     files = {SCRIPT: launch_script(entry), README: readme(texts.get(README, b""), entry)}
     written[:] = [each for each in written if each.record.path != README]
     return [Written(FileConversion(path, "launch", digest(data)), data, set()) for path, data in files.items()]
+
+
+def _trainer(written: list[Written], settings: Settings, model: str) -> list[Written]:
+    if not settings.trainer:
+        return []
+    check_untrained([each.record for each in written])
+    data = trainer_text(model)
+    return [Written(FileConversion(TRAINER, "trainer", digest(data)), data, set())]
 
 
 def _parameter_names() -> dict[str, dict[str, str]]:

@@ -12,6 +12,7 @@ from ..rules import Table, table
 from ..rules._table import canonical
 
 TARGETS = ("portable", "cpu", "ascend")
+STYLES = ("functional", "cell", "model")  # how a training step is written
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,9 @@ class Settings:
     target: str = "portable"
     only: tuple[str, ...] = ()  # patterns over the names of rules and passes
     skip: tuple[str, ...] = ()
+    style: str = "functional"
+    jit: bool = False  # compile the training step
+    trainer: bool = False  # write a trainer for a project that has none
 
     @property
     def is_restricted(self) -> bool:
@@ -34,6 +38,8 @@ class Settings:
 
     def check(self, passes: list[str]) -> None:
         """A pattern that nothing matches is a slip of the pen."""
+        if self.jit and self.style != "functional":
+            raise MindferryError(f"--jit compiles the functional form; leave out --style {self.style}, or --jit")
         names: set[str] = set(passes)
         for entry in table():
             names.update(_spellings(entry.api))

@@ -1,0 +1,146 @@
+"""Writes a step in another style, or says why it can't be."""
+
+from __future__ import annotations
+
+import ast
+
+from .edit import Text
+from .steps import Step
+
+NOT_COMPILED = (ast.With, ast.Try, ast.NamedExpr)
+
+
+class Refused(Exception):
+    """Why a step keeps the functional form."""
+
+
+def compiled(step: Step, text: Text) -> None:
+    """`grad_fn = ms.jit(ms.value_and_grad(...))`: forward and backward pass as one compiled graph; the optimizer stays outside."""
+    unsupported = next((node for node in ast.walk(step.forward) if isinstance(node, NOT_COMPILED)), None)
+    if unsupported is not None:
+        raise Refused(f"ms.jit takes no `{type(unsupported).__name__.lower()}`")
+    if not any(isinstance(node, ast.For | ast.While) for node in _outwards(step.call, text)):
+        raise Refused("its function is entered anew for every batch, so it would be compiled every time")
+    called = text.of(step.maker_call.func)
+    jit = f"{called.removesuffix('.value_and_grad')}.jit"
+    text.replace(step.maker, step.maker, f"{text.of(step.maker.targets[0])} = {jit}({text.of(step.maker_call)})")
+
+
+def as_cell(step: Step, text: Text) -> None:
+    """nn.WithLossCell and nn.TrainOneStepCell; the loop calls one cell."""
+    network, loss = _network_and_loss(step, text)
+    if step.update is None:
+        raise Refused("the gradients are changed before the optimizer gets them")
+    name = _free("train_net", text)
+    text.need("from mindspore import nn")
+    made = f"{name} = nn.TrainOneStepCell(nn.WithLossCell({network}, {loss}), {text.of(step.optimizer)})"
+    text.replace(step.forward, step.maker, made)
+    inputs = ", ".join(text.of(each) for each in step.inputs)
+    text.replace(step.call, step.update, f"{text.of(step.result)} = {name}({inputs})")
+
+
+def as_model(step: Step, text: Text) -> None:
+    """Model.train with LossMonitor, TimeMonitor and ModelCheckpoint in place of the loop over batches."""
+    network, loss = _network_and_loss(step, text)
+    loop, columns = _batch_loop(step, text)
+    owner = text.parents[loop]
+    epochs, first, last = "1", loop, loop
+    if _is_epoch_loop(owner, loop):
+        assert isinstance(owner, ast.For) and isinstance(owner.iter, ast.Call)
+        epochs, first, last = text.of(owner.iter.args[0]), owner, owner
+    if any(text.of(node).endswith(".set_train(False)") for node in ast.walk(_function(loop, text)) if isinstance(node, ast.Call)):
+        raise Refused("a network is in evaluation mode near it, and Model.train puts all into training mode")
+    loader = loop.iter.args[0] if isinstance(loop.iter, ast.Call) else loop.iter
+    name = _free("trainer", text)
+    text.need("from mindspore import nn")
+    text.need("from mindspore.train import LossMonitor, Model, ModelCheckpoint, TimeMonitor")
+    lines = [
+        f"{name} = Model(nn.TrainOneStepCell(nn.WithLossCell({network}, {loss}), {text.of(step.optimizer)}))",
+        f"dataset = ms_compat.as_dataset({text.of(loader)}, {columns!r})",
+        "callbacks = [LossMonitor(), TimeMonitor(), ModelCheckpoint(directory='checkpoints')]",
+        f"{name}.train({epochs}, dataset, callbacks=callbacks, dataset_sink_mode=False)",
+    ]
+    text.replace(step.forward, step.maker, "")
+    text.replace(first, last, "\n".join(lines))
+
+
+def _network_and_loss(step: Step, text: Text) -> tuple[str, str]:
+    """forward_fn must be `loss = criterion(net(x), y)`, in one statement or in two."""
+    arguments = [argument.arg for argument in step.forward.args.args]
+    if step.maker_call.keywords:
+        raise Refused("the loop uses more of the forward pass than the loss")
+    match step.forward.body:
+        case [ast.Assign(targets=[ast.Name(id=out)], value=ast.Call(args=[ast.Name(id=x)], keywords=[]) as inner),
+              ast.Assign(targets=[ast.Name(id=loss)], value=ast.Call(args=[ast.Name(id=used), ast.Name(id=y)], keywords=[]) as outer),
+              ast.Return(value=ast.Name(id=returned))] if used == out and returned == loss:  # fmt: skip
+            pass
+        case [ast.Assign(targets=[ast.Name(id=loss)], value=ast.Call(args=[ast.Call(args=[ast.Name(id=x)], keywords=[]) as inner, ast.Name(id=y)], keywords=[]) as outer),
+              ast.Return(value=ast.Name(id=returned))] if returned == loss:  # fmt: skip
+            pass
+        case _:
+            raise Refused("its loss is more than `criterion(net(x), y)`")
+    if arguments != [x, y] or len(step.inputs) != 2:
+        raise Refused("its loss is more than `criterion(net(x), y)`")
+    return text.of(inner.func), text.of(outer.func)
+
+
+def _batch_loop(step: Step, text: Text) -> tuple[ast.For, list[str]]:
+    loop = text.parents[step.call]
+    if not isinstance(loop, ast.For) or step.call not in loop.body or step.update is None or loop.orelse:
+        raise Refused("its loop over the batches does more than one plain step")
+    match loop:
+        case ast.For(target=ast.Tuple(elts=[ast.Name() as x, ast.Name() as y]), iter=ast.Name() | ast.Attribute()):
+            pass
+        case ast.For(target=ast.Tuple(elts=[ast.Name(), ast.Tuple(elts=[ast.Name() as x, ast.Name() as y])]),
+                     iter=ast.Call(func=ast.Name(id="enumerate"), args=[ast.Name() | ast.Attribute()], keywords=[])):  # fmt: skip
+            pass
+        case _:
+            raise Refused("its loop is not `for x, y in loader`")
+    if [text.of(each) for each in step.inputs] != [x.id, y.id]:
+        raise Refused("the batch is changed before the step")
+    others = [each for each in loop.body if each not in (step.call, step.update)]
+    if not all(_only_prints(each) for each in others):
+        raise Refused(f"its loop does more than step and print: `{text.of(next(each for each in others if not _only_prints(each))).splitlines()[0]}`")
+    loss = text.of(step.result)
+    after = [node for node in ast.walk(_function(loop, text)) if isinstance(node, ast.Name) and node.id == loss and node.lineno > (loop.end_lineno or 0)]
+    if after:
+        raise Refused("the last loss is used after the loop")
+    return loop, [x.id, y.id]
+
+
+def _only_prints(node: ast.stmt) -> bool:
+    match node:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
+            return True
+        case ast.If(body=body, orelse=[]):
+            return all(_only_prints(each) for each in body)
+    return False
+
+
+def _is_epoch_loop(owner: ast.AST, loop: ast.For) -> bool:
+    """`for epoch in range(n)` around the batches alone, without a word about the epoch."""
+    match owner:
+        case ast.For(target=ast.Name(id=epoch), iter=ast.Call(func=ast.Name(id="range"), args=[_], keywords=[]), body=[only], orelse=[]) if only is loop:
+            return True
+    return False
+
+
+def _outwards(node: ast.AST, text: Text) -> list[ast.AST]:
+    """What encloses it, up to its function."""
+    found = []
+    while (node := text.parents.get(node)) is not None and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):  # type: ignore[assignment]
+        found.append(node)
+    return found
+
+
+def _function(node: ast.AST, text: Text) -> ast.AST:
+    while (parent := text.parents.get(node)) is not None and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        node = parent
+    return node
+
+
+def _free(name: str, text: Text) -> str:
+    used = {node.id for node in ast.walk(text.tree) if isinstance(node, ast.Name)}
+    while name in used:
+        name += "_"
+    return name

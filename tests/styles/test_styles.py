@@ -1,0 +1,143 @@
+"""The same loop in MindSpore's other styles: the text, what is refused, and the same losses when it runs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mindferry.convert import convert_project
+from mindferry.convert.settings import Settings
+from mindferry.errors import MindferryError
+
+SCRIPT = """
+import torch
+import torch.nn as nn
+from torch.utils.data import DataLoader, TensorDataset
+
+x = torch.arange(480).reshape(80, 6).float() % 17 / 17
+y = (x.sum(dim=1) > 3).long()
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(6, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 2))
+net.train()
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-4)
+loader = DataLoader(TensorDataset(x, y), batch_size=16)
+for epoch in range(3):
+    for inputs, labels in loader:
+        optimizer.zero_grad()
+        loss = criterion(net(inputs), labels)
+        loss.backward()
+        optimizer.step()
+        print('loss', loss.item())
+print('weights', sum(p.abs().sum().item() for p in net.parameters()))
+"""
+
+
+def converted(folder: Path, settings: Settings, script: str = SCRIPT) -> tuple[str, list[str]]:
+    source = folder / "source"
+    source.mkdir(exist_ok=True)
+    (source / "train.py").write_text(script)
+    output = folder / f"{settings.style}{settings.jit}"
+    result = convert_project(source, output, settings=settings)
+    assert [str(each) for each in result.findings if each.severity == "error"] == []
+    return (output / "train.py").read_text(), [each.message for each in result.findings if each.code == "MF210"]
+
+
+def run(folder: Path, settings: Settings) -> list[str]:
+    converted(folder, settings)
+    output = folder / f"{settings.style}{settings.jit}"
+    environment = {**os.environ, "PYTHONPATH": str(output), "OMP_NUM_THREADS": "1"}
+    ran = subprocess.run([sys.executable, output / "train.py"], cwd=output, env=environment, capture_output=True, text=True, timeout=300)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout.splitlines()
+
+
+def test_the_cell_style_makes_one_cell_of_the_step(tmp_path: Path) -> None:
+    text, refused = converted(tmp_path, Settings(style="cell"))
+    assert refused == []
+    assert "train_net = nn.TrainOneStepCell(nn.WithLossCell(net, criterion), optimizer)\n" in text
+    assert "        loss = train_net(inputs, labels)\n        print('loss', loss.item())\n" in text
+    assert "forward_fn" not in text and "grad" not in text
+
+
+def test_the_model_style_replaces_the_loop(tmp_path: Path) -> None:
+    text, refused = converted(tmp_path, Settings(style="model"))
+    assert refused == []
+    assert "trainer = Model(nn.TrainOneStepCell(nn.WithLossCell(net, criterion), optimizer))\n" in text
+    assert "dataset = ms_compat.as_dataset(loader, ['inputs', 'labels'])\n" in text
+    assert "callbacks = [LossMonitor(), TimeMonitor(), ModelCheckpoint(directory='checkpoints')]\n" in text
+    assert "trainer.train(3, dataset, callbacks=callbacks, dataset_sink_mode=False)\n" in text
+    assert "from mindspore.train import LossMonitor, Model, ModelCheckpoint, TimeMonitor\n" in text
+    assert "for epoch" not in text and "forward_fn" not in text
+
+
+def test_jit_compiles_the_gradient_function(tmp_path: Path) -> None:
+    text, refused = converted(tmp_path, Settings(jit=True))
+    assert refused == []
+    assert "grad_fn = ms.jit(ms.value_and_grad(forward_fn, None, optimizer.parameters))\n" in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "style", "reason"),
+    [
+        ("criterion(net(inputs), labels)", "criterion(net(inputs), labels) + 0.1 * net[0].weight.abs().sum()", "cell", "more than `criterion(net(x), y)`"),
+        ("        optimizer.step()", "        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n        optimizer.step()", "cell", "gradients are changed"),
+        ("        print('loss', loss.item())", "        total = loss.item()", "model", "does more than step and print"),
+        ("print('weights'", "print(loss)\nprint('weights'", "model", "used after the loop"),
+        ("net.train()", "net.eval()", "model", "evaluation mode"),
+    ],
+)  # fmt: skip
+def test_a_loop_that_does_more_stays_functional_and_says_why(tmp_path: Path, old: str, new: str, style: str, reason: str) -> None:
+    assert old in SCRIPT
+    text, refused = converted(tmp_path, Settings(style=style), SCRIPT.replace(old, new))
+    assert len(refused) == 1 and reason in refused[0]
+    assert "value_and_grad(forward_fn" in text and "TrainOneStepCell" not in text
+
+
+def test_a_step_that_would_be_compiled_for_every_batch_is_not_compiled(tmp_path: Path) -> None:
+    script = SCRIPT.replace(
+        """        optimizer.zero_grad()
+        loss = criterion(net(inputs), labels)
+        loss.backward()
+        optimizer.step()
+""",
+        "        loss = update(inputs, labels)\n",
+    ).replace(
+        "for epoch",
+        """
+def update(inputs, labels):
+    optimizer.zero_grad()
+    loss = criterion(net(inputs), labels)
+    loss.backward()
+    optimizer.step()
+    return loss
+
+
+for epoch""",
+    )
+    text, refused = converted(tmp_path, Settings(jit=True), script)
+    assert len(refused) == 1 and "entered anew for every batch" in refused[0]
+    assert "ms.jit" not in text
+
+
+def test_jit_and_another_style_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(MindferryError, match="--jit compiles the functional form"):
+        converted(tmp_path, Settings(style="cell", jit=True))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", [Settings(style="cell"), Settings(jit=True), Settings(style="model")], ids=["cell", "jit", "model"])
+def test_every_style_trains_to_the_same_losses(tmp_path: Path, settings: Settings) -> None:
+    functional, other = run(tmp_path, Settings()), run(tmp_path, settings)
+    losses = [float(line.split()[1]) for line in functional if line.startswith("loss")]
+    found = [float(line.split()[1]) for line in other if line.startswith("loss")]
+    if settings.style == "model":  # LossMonitor's lines
+        found = [float(line.rpartition(" ")[2]) for line in other if line.startswith("epoch: ")]
+    assert len(losses) == len(found) == 15 and losses[0] > losses[-1]
+    assert found == pytest.approx(losses, rel=1e-5)
+    theirs, ours = (float(lines[-1].split()[1]) for lines in (functional, other))
+    assert ours == pytest.approx(theirs, rel=1e-5)

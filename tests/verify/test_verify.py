@@ -136,9 +136,7 @@ def test_a_loss_and_an_optimizer_are_compared(tmp_path: Path) -> None:
     )
     found = {}
     for reduction in ("mean", "sum"):
-        twin = replace(
-            RESNET, torch=RESNET.torch + losses[0], mindspore=RESNET.mindspore + losses[1].replace("REDUCTION", reduction)
-        )
+        twin = replace(RESNET, torch=RESNET.torch + losses[0], mindspore=RESNET.mindspore + losses[1].replace("REDUCTION", reduction))
         torch_side, mindspore_side = twin.write(tmp_path / reduction)
         (torch_side / "mindferry.toml").write_text(
             '[verify]\nmodel = "net:Net"\ninputs = ["float32[4,3,16,16]"]\nmodes = "train"\n'

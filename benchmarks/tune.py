@@ -1,7 +1,7 @@
 """What tuning the ResNet-50 example brings on this machine, in one run.
 
     python benchmarks/tune.py                    converts, profiles, tries, applies, and measures what was applied
-    python benchmarks/tune.py --image-size 64
+    python benchmarks/tune.py --image-size 32
 
 Prints how much of a step is attributed, each experiment before and after, the applied total against the untouched
 default, and the ratio to torch, whose step is timed right before and right after. Results go to
@@ -24,9 +24,9 @@ RESULT = ROOT / "benchmarks" / "results" / "tune.json"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--image-size", type=int, default=32)
-    parser.add_argument("--steps", type=int, default=5)
-    parser.add_argument("--try", dest="tries", default="isa,blocking,jit,cache")
+    parser.add_argument("--image-size", type=int, default=64)
+    parser.add_argument("--steps", type=int, default=4)
+    parser.add_argument("--try", dest="tries", default="isa,blocking,jit")
     options = parser.parse_args()
     os.environ.pop("ONEDNN_MAX_CPU_ISA", None)  # the untouched default
     with tempfile.TemporaryDirectory() as folder:
@@ -44,7 +44,7 @@ def measure(output: Path, options: argparse.Namespace) -> dict[str, Any]:
 
     convert_project(EXAMPLE, output)
     workload = find_workload(output, args=("--epochs", "1", "--image-size", str(options.image_size), "--lr", "0.0001"))
-    plan = Plan(plain=options.steps, observed=3, profiled=2, seconds=20)
+    plan = Plan(warm=1, plain=options.steps, observed=2, profiled=1, seconds=20)
     record, changed = apply(workload, tune(workload, tuple(options.tries.split(",")), plan=plan))
     show(record)
     after = tune(workload, plan=plan)
@@ -56,7 +56,9 @@ def measure(output: Path, options: argparse.Namespace) -> dict[str, Any]:
         "cores": os.cpu_count(),
         "attributed": round(record.profile.attributed, 4),
         "untouched step": round(record.profile.step_seconds, 3),
-        "experiments": {each.name: [each.status, each.before, each.after, each.worst] for each in record.experiments if each.before == each.before},
+        "experiments": {
+            each.name: [each.status, each.before, each.after, each.worst] for each in record.experiments if each.before == each.before
+        },
         "applied": [each.name for each in record.experiments if each.is_applied],
         "changed files": [path.name for path in changed],
         "applied step": round(after.profile.step_seconds, 3),

@@ -100,8 +100,8 @@ def reference_convolution(seen: Seen) -> Iterator[Diagnosis]:
     share = sum(each.seconds for each in convolutions) / seen.total
     if share < CONVOLUTION or seen.facts.get("isa") or seen.profile.device != "CPU" or not seen.facts.get("avx512"):
         return
-    rates = [rate for rate in (_rate(each) for each in convolutions) if rate]
-    rate = sum(rates) / len(rates) if rates else 0.0
+    known = [(work, each.seconds) for each in convolutions if (work := _work(each))]
+    rate = sum(work for work, _ in known) / sum(seconds for _, seconds in known) if known else 0.0
     if rate > REFERENCE_RATE:
         return
     speed = f" at {rate:.2g} GFLOP/s" if rate else ""
@@ -110,13 +110,13 @@ def reference_convolution(seen: Seen) -> Iterator[Diagnosis]:
     yield Diagnosis("reference-convolution", "convolutions run on reference code", evidence, share, advice, ("isa",))
 
 
-def _rate(each: Operator) -> float:
-    """GFLOP/s of a forward convolution, stride 1 assumed: an upper bound."""
+def _work(each: Operator) -> float:
+    """GFLOP of a forward convolution in a step, stride 1 assumed: an upper bound."""
     shapes = [[int(size) for size in text.split(",") if size.strip()] for text in re.findall(r"\[([\d, ]+)\]", each.shapes)]
     if each.name != "Conv2D" or len(shapes) < 2 or len(shapes[0]) != 4 or len(shapes[1]) != 4 or not each.seconds:
         return 0.0
     (n, _, h, w), (out, inside, kh, kw) = shapes[0], shapes[1]
-    return 2.0 * n * out * h * w * inside * kh * kw * each.calls / each.seconds / 1e9
+    return 2.0 * n * out * h * w * inside * kh * kw * each.calls / 1e9
 
 
 def cast_heavy(seen: Seen) -> Iterator[Diagnosis]:

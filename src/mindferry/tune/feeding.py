@@ -107,18 +107,19 @@ class Feeding:
             self._inside = False
 
     def _time_each(self, nodes: list[Any], batch: int) -> tuple[PipelineStage, ...]:
+        """Rows that wait are those of the whole pipeline, so they stand at its end."""
         from mindspore import dataset
 
         queued = sum(self.queued) / len(self.queued) if self.queued else math.nan
-        found, before = [], 0.0
+        room, before, found = 0.0, 0.0, list[PipelineStage]()
         for node in nodes:
-            total = seconds_a_row(node) * batch
-            is_native = hasattr(node, "create_tuple_iterator")
+            is_native, is_last = hasattr(node, "create_tuple_iterator"), node is nodes[-1]
             workers = getattr(node, "num_parallel_workers", None) or (dataset.config.get_num_parallel_workers() if is_native else 1)
-            is_source = node is nodes[0]
-            capacity = float(dataset.config.get_prefetch_size() * workers) if is_native and is_source and queued == queued else math.nan
+            room += dataset.config.get_prefetch_size() * workers * (batch if _is_batched(node) else 1) if is_native else 0
+            total = seconds_a_row(node) * batch
             name = type(node).__name__.removesuffix("Dataset") or type(node).__name__
-            found.append(PipelineStage(name, max(0.0, total - before), workers, queued if is_source else math.nan, capacity))
+            capacity = room if is_last and is_native and queued == queued else math.nan
+            found.append(PipelineStage(name, max(0.0, total - before), workers, queued if is_last else math.nan, capacity))
             before = max(before, total)
         return tuple(found)
 

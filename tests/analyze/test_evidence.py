@@ -139,6 +139,11 @@ def test_changing_a_caller_s_tensor_in_place_is_told_from_changing_one_s_own(tmp
     assert [place.line for place in analyze(tmp_path, code).special] == [5]
 
 
+def test_what_is_computed_from_a_tensor_is_one(tmp_path: Path) -> None:
+    code = "def f(x):\n    total = 1 - x.float().mul(2) / 3\n    total[1:4] = 0\n    sizes = x.tolist()\n    sizes[0] = 0\n    return total\n"
+    assert [(place.topic, place.line) for place in analyze(tmp_path, code).special] == [("in-place", 6)]
+
+
 def test_a_network_of_another_package_s_base_is_a_network_and_what_it_holds_a_block(tmp_path: Path) -> None:
     code = "from elsewhere import SegmentationModel\nclass Decoder(nn.Module): pass\nclass Unet(SegmentationModel):\n    def __init__(self):\n        self.decoder = Decoder()\n"
     inventory = analyze(tmp_path, code)

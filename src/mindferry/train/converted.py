@@ -19,13 +19,21 @@ from .script import EnoughSteps, run_script
 def replay(payload: dict[str, Any], link: Link) -> dict[str, Any]:
     """Run the converted script for payload["steps"] steps on what the reference recorded."""
     assert link.project is not None
-    sys.modules["torch"] = None  # type: ignore[assignment]  # the conversion has to run where there is none
+    sys.meta_path.insert(0, _NoTorch())  # the conversion has to run where there is none
     player = _Player(payload, link)
     player.install([importlib.import_module(name) for name in payload["helpers"]])
     run_script(link.project, payload["script"], payload["args"])
     if not player.steps:
         raise MindferryError(f"the converted {payload['script']} made no training step; was its loop converted? see `mindferry convert`")
     return {"steps": player.steps}
+
+
+class _NoTorch:
+    """Finds no torch. Not a None in sys.modules: packages such as scipy look there to see whether it has been imported."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        if name.partition(".")[0] == "torch":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
 class _Player:

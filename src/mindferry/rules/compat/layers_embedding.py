@@ -28,6 +28,11 @@ class Embedding(nn.Embedding):
         table = embedding_start(num_embeddings, embedding_dim, padding_idx, _weight, dtype)
         self.embedding_table = ms.Parameter(table, name="embedding_table", requires_grad=not _freeze)
 
+    @property
+    def weight(self):
+        """torch's name, for code that can't tell an embedding from another layer."""
+        return self.embedding_table
+
     def construct(self, input):
         return embedding(input, self.embedding_table, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq)
 

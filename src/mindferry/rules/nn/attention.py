@@ -46,10 +46,14 @@ rule("torch.nn.modules.transformer._get_activation_fn", to="compat.activation_fu
 for name in ("create_block_mask", "flex_attention"):
     rule(f"torch.nn.attention.flex_attention.{name}", missing="MindSpore compiles no attention variants from Python functions",
          strategy="wrapper", advice="write the variant as a mask or bias for scaled_dot_product_attention")  # fmt: skip
-rule("torch.nn.attention.SDPBackend", missing="MindSpore chooses its attention kernel itself", strategy="not needed", advice="remove it")
-rule(
-    "torch.nn.attention.sdpa_kernel",
-    missing="MindSpore chooses its attention kernel itself",
-    strategy="not needed",
-    advice="remove the with block around the attention",
-)
+KERNELS = "MindSpore chooses its attention kernel itself: the same values"
+rule("torch.nn.attention.SDPBackend", to="compat.SDPBackend", like="compat.SDPBackend", differs=KERNELS, cases=[
+    Case("torch.nn.attention.SDPBackend", "ms_compat.SDPBackend", runs=False, why="names of kernels"),
+])  # fmt: skip
+for name in ("ERROR", "MATH", "FLASH_ATTENTION", "EFFICIENT_ATTENTION", "CUDNN_ATTENTION", "OVERRIDEABLE"):
+    rule(f"torch.nn.attention.SDPBackend.{name}", to=f"compat.SDPBackend.{name}", like=f"compat.SDPBackend.{name}", differs=KERNELS, cases=[
+        Case(f"torch.nn.attention.SDPBackend.{name}", f"ms_compat.SDPBackend.{name}", runs=False, why="the name of a kernel"),
+    ])  # fmt: skip
+rule("torch.nn.attention.sdpa_kernel", to="compat.sdpa_kernel", args="backends set_priority", like="compat.sdpa_kernel", differs=KERNELS, cases=[
+    Case("torch.nn.attention.sdpa_kernel([])", "ms_compat.sdpa_kernel([])", runs=False, why="a context without effect"),
+])  # fmt: skip

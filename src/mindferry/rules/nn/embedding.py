@@ -1,5 +1,7 @@
 """Embeddings. MindSpore's starts near zero and trains its padding row; torch's starts from N(0, 1) and keeps that row."""
 
+import ast
+
 from .. import Case, rule
 from .._call import Call
 
@@ -19,9 +21,13 @@ INDEX = ("int64[4,3](0,7)",)
          why="sparse gradients can't be compared"),
     Case("nn.Embedding(7, 5, padding_idx=2)", "ms_compat.Embedding(7, 5, padding_idx=2)", inputs=INDEX),
     Case("nn.Embedding(7, 5, -1)", "ms_compat.Embedding(7, 5, -1)", inputs=INDEX),
+    Case("nn.ModuleDict({'a': nn.Embedding(7, 5)})['a'](x)", "ms_compat.ModuleDict({'a': ms_compat.Embedding(7, 5)})['a'](x)", inputs=INDEX),
     Case("nn.Embedding(7, 5, scale_grad_by_freq=True)", "ms_compat.Embedding(7, 5, scale_grad_by_freq=True)", inputs=INDEX),
 ])  # fmt: skip
 def embedding(call: Call) -> None:
+    if isinstance(call.reading.source.parents.get(call.node), ast.Dict | ast.DictComp):
+        call.use_like()  # taken from a ModuleDict, it is known as a layer only: its table must be called weight
+        return
     call.set(embedding_table=f"{call.name('mindspore.common.initializer.Normal')}(1.0)")
 
 

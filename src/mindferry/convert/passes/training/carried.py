@@ -25,11 +25,17 @@ def across_iterations(context: Context, statement: ast.stmt, loss: ast.expr, lif
         if region is None or (isinstance(region, ast.For) and name in flow.writes(region.target)):
             continue
         makers = [each for each in _simple(context, region) if name in flow.writes(each)]
-        carrying = [each for each in makers if flow.reads(each, with_gradient=True) & written and not _is_cut(context, each, name, written)]
+        carrying = [each for each in makers if _brings_graph(each, written) and not _is_cut(context, each, name, written)]
         cuts = [each for each in makers if _is_cut(context, each, name, written)]
         if carrying and not _suffices(context, cuts, statement, region):
             return f"{name} (line {carrying[0].lineno}) {MARK}{_lines(cuts)}"
     return ""
+
+
+def _brings_graph(statement: ast.stmt, written: set[str]) -> bool:
+    """Not `total += loss.item()`, which adds numbers."""
+    value = statement.value if isinstance(statement, ast.AugAssign) else statement
+    return bool(flow.reads(value, with_gradient=True) & written)
 
 
 def _lines(cuts: list[ast.stmt]) -> str:

@@ -50,11 +50,18 @@ def find(context: Context) -> list[Backward]:
     found: list[Backward] = []
     for node in context.source.nodes:
         match node:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr="backward", value=owner), args=[loss], keywords=[])) if _is_accelerator(
+                context, owner
+            ):
+                call = ast.Call(func=loss, args=[], keywords=[])
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr="backward", value=loss)) as call) if _is_loss(context, loss, call):
-                try:
-                    found.append(_read(context, node, call, loss))
-                except Refused as reason:
-                    _refuse(context, node, str(reason))
+                pass
+            case _:
+                continue
+        try:
+            found.append(_read(context, node, call, loss))
+        except Refused as reason:
+            _refuse(context, node, str(reason))
     lifted = []
     for each in (merged := _merge(context, found)):
         try:
@@ -71,6 +78,14 @@ def find(context: Context) -> list[Backward]:
 def _refuse(context: Context, statement: ast.stmt, reason: str) -> None:
     context.handled |= set(ast.walk(statement))
     context.find(statement, "MF201", f"this backward() was not lifted: {reason}", carried.ADVICE if carried.MARK in reason else PATTERN)
+
+
+def _is_accelerator(context: Context, node: ast.expr) -> bool:
+    """`accelerator.backward(loss)`, `self.fabric.backward(loss)`."""
+    name = context.source.text(node).rpartition(".")[2].lower()
+    kind = context.reading.type(node)
+    is_open = kind.kind in ("unknown", "method") or kind.qual.startswith(("accelerate.", "lightning."))
+    return is_open and ("accelerator" in name or name == "fabric")
 
 
 def _is_loss(context: Context, node: ast.expr, call: ast.Call) -> bool:
@@ -185,13 +200,17 @@ def _plain_step(context: Context, each: Backward) -> None:
     clips = [s for s in between if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call) and _is_clip(context, s.value)]
     nets = sources.networks(context, [*each.lifted, each.loss])
     handles = {flow.key(call.func.value), *(nets or [])} if isinstance(call.func, ast.Attribute) else set()
-    if any(flow.reads(s) & handles or _clips(context, s) for s in between if s not in clips):
+    if any(flow.reads(s) & handles or _clips(context, s) or _reads_parameters(s) for s in between if s not in clips):
         return  # what gets the optimizer or the network may look at the gradients that parameters keep
     if clips and (nets is None or len(nets) != 1 or any(f"{nets[0]}.parameters()" not in context.source.text(clip) for clip in clips)):
         return  # the norm is over other parameters than the optimizer's
     if len(clips) != sum(_clips(context, statement) for statement in ast.walk(each.scope) if isinstance(statement, ast.Expr | ast.Assign)):
         return
     each.step, each.idle, each.clips = steps[0], list(idle), clips
+
+
+def _reads_parameters(statement: ast.stmt) -> bool:
+    return any(isinstance(node, ast.Attribute) and node.attr in ("parameters", "named_parameters") for node in ast.walk(statement))
 
 
 def _may_be_none(each: Backward, step: ast.Call) -> bool:
@@ -215,7 +234,12 @@ def clears(context: Context, node: ast.expr) -> bool:
 
 
 def _clips(context: Context, node: ast.AST) -> bool:
-    return any(isinstance(each, ast.Call) and context.api(each.func).startswith("torch.nn.utils.clip_grad") for each in ast.walk(node))
+    """torch's clipping, or somebody's: `accelerator.clip_grad_norm_(...)`."""
+    return any(
+        isinstance(each, ast.Call)
+        and (context.api(each.func).startswith("torch.nn.utils.clip_grad") or getattr(each.func, "attr", "").startswith("clip_grad"))
+        for each in ast.walk(node)
+    )
 
 
 def _is_clip(context: Context, call: ast.Call) -> bool:

@@ -1,0 +1,1 @@
+"""accelerate: one process on one device, as its Accelerator behaves there."""

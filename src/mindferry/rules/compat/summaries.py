@@ -1,0 +1,64 @@
+"""torch.utils.tensorboard.SummaryWriter on MindSpore's own event files."""
+
+import atexit
+import os
+
+import mindspore as ms
+import numpy as np
+
+
+class SummaryWriter:
+    """Scalars, images and histograms go into a mindspore.SummaryRecord; texts, graphs and figures are not kept."""
+
+    def __init__(self, log_dir=None, comment="", *settings, **options):
+        self.log_dir = str(log_dir) if log_dir else os.path.join("runs", f"events{comment}")
+        self.record, self.step = None, 0
+
+    def _add(self, kind, tag, value, step):
+        if self.record is None:  # the first value opens the file
+            self.record = ms.SummaryRecord(self.log_dir)
+            atexit.register(self.close)
+        self.step = self.step + 1 if step is None else int(step)
+        self.record.add_value(kind, tag.replace(" ", "_"), ms.Tensor(np.asarray(value), ms.float32))
+        self.record.record(self.step)
+
+    def add_scalar(self, tag, scalar_value, global_step=None, walltime=None, *settings, **options):
+        self._add("scalar", tag, scalar_value.asnumpy() if hasattr(scalar_value, "asnumpy") else scalar_value, global_step)
+
+    def add_scalars(self, main_tag, tag_scalar_dict, global_step=None, walltime=None):
+        for tag, value in tag_scalar_dict.items():
+            self.add_scalar(f"{main_tag}/{tag}", value, global_step)
+
+    def add_histogram(self, tag, values, global_step=None, *settings, **options):
+        self._add("histogram", tag, values.asnumpy() if hasattr(values, "asnumpy") else values, global_step)
+
+    def add_image(self, tag, img_tensor, global_step=None, walltime=None, dataformats="CHW"):
+        picture = np.asarray(img_tensor.asnumpy() if hasattr(img_tensor, "asnumpy") else img_tensor, np.float32)
+        self._add("image", tag, (picture if dataformats == "CHW" else picture.transpose(2, 0, 1))[None], global_step)
+
+    def add_text(self, *arguments, **options):
+        pass
+
+    def add_graph(self, *arguments, **options):
+        pass
+
+    def add_figure(self, *arguments, **options):
+        pass
+
+    def add_hparams(self, *arguments, **options):
+        pass
+
+    def flush(self):
+        if self.record is not None:
+            self.record.flush()
+
+    def close(self):
+        if self.record is not None:
+            self.record.close()
+            self.record = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()

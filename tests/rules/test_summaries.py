@@ -1,0 +1,32 @@
+"""SummaryWriter writes MindSpore's event files where TensorBoard's were asked for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from mindferry import convert_source
+
+SOURCE = """
+from torch.utils.tensorboard import SummaryWriter
+import torch
+
+with SummaryWriter("events") as writer:
+    for step in range(3):
+        writer.add_scalar("train/loss", 1.0 / (step + 1), step)
+        writer.add_scalar("train/tensor", torch.tensor(0.5), step)
+        writer.add_histogram("weights", torch.ones(4), step)
+        writer.add_image("picture", torch.ones(3, 8, 8), step)
+    writer.add_text("note", "is not kept")
+"""
+
+
+def test_values_are_written(tmp_path: Path) -> None:
+    conversion = convert_source(SOURCE)
+    assert [each for each in conversion.findings if each.severity == "error"] == []
+    (tmp_path / "script.py").write_text(conversion.code)
+    subprocess.run([sys.executable, "script.py"], cwd=tmp_path, check=True, timeout=120, env={"GLOG_v": "4", "PATH": "/usr/bin:/bin"})
+    (events,) = (tmp_path / "events").iterdir()
+    content = events.read_bytes()
+    assert all(tag in content for tag in (b"train/loss", b"train/tensor", b"weights", b"picture"))

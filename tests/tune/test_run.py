@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -104,7 +105,7 @@ BAD = {
     "crashes in step 3": (
         f"{BASE}\n\ndef fail(loss, grads, seen=[]):\n    seen.append(1)\n    if len(seen) == 3:\n        raise ValueError('no more')\n\n\n"
         "train(Net(), batches(Rows(64, (64,)), 8), fail)\n",
-        ("step 4", "ValueError: no more", "train.py line"),
+        ("after 3 whole ones", "ValueError: no more", "train.py line"),
     ),
     "never trains": ("print('nothing')\n", ("made no training step",)),
     "leaves": ("import sys\nsys.exit('no data here')\n", ("'no data here'",)),
@@ -154,6 +155,12 @@ def _processes_with(marker: str) -> list[str]:
 def test_a_missing_prerequisite_is_one_sentence(options: dict[str, str], expected: str, tmp_path: Path) -> None:
     with pytest.raises(MindferryError, match=expected):
         find_workload(tmp_path, **options)  # type: ignore[arg-type]
+
+
+def test_the_checkpoint_of_the_reference_is_found_where_weights_read_it(converted: Path) -> None:
+    workload = replace(find_workload(converted), args=("--weights", "net.pth"), checkpoint=("net.pth", "/elsewhere/net.pth"))
+    assert workload.payload("torch")["args"] == ["--weights", "/elsewhere/net.pth"]
+    assert workload.payload("mindspore")["args"] == ["--weights", "net.ckpt"]
 
 
 def test_an_unknown_experiment_names_those_that_exist(tmp_path: Path) -> None:

@@ -76,8 +76,9 @@ def command(
         click.echo(dumps(record), nl=False)
     else:
         show(record)
-    is_open = any(each.status == "faster" and not each.is_applied for each in record.experiments)
-    raise click.exceptions.Exit(1 if is_open or (not record.experiments and record.diagnoses) else 0)
+    tried = [each for each in record.experiments if each.before == each.before]
+    is_open = any(each.status == "faster" and not each.is_applied for each in tried) if tried else bool(record.diagnoses)
+    raise click.exceptions.Exit(1 if is_open else 0)
 
 
 def _run(workload: Workload, tries: tuple[str, ...], steps: int, is_applied: bool, no_torch: bool) -> TuneRecord:

@@ -27,7 +27,10 @@ def measure(payload: dict[str, Any], link: Link) -> dict[str, Any]:
     assert link.project is not None
     sys.modules["torch"] = None  # type: ignore[assignment]  # the conversion has to run where there is none
     for name, value in payload["environment"].items():  # before the first convolution reads it
-        os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
     watch = Watch(payload, link)
     helpers = [importlib.import_module(name) for name in payload["helpers"]]
     watch.install(helpers)
@@ -208,7 +211,7 @@ class Watch:
         if not following:
             raise EnoughSteps
         self.clock.begin_step()
-        self.link.doing(f"step {len(self.losses) + 1}")
+        self.link.doing(f"step {len(self.losses) + 1}, after {len(self.losses)} whole ones")
 
     def _between(self, stage: str) -> None:
         import mindspore as ms

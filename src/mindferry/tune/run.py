@@ -46,7 +46,12 @@ def tune(
     profile, facts = measure(workload, full, say)
     applied = read_applied(workload.project, workload.script)
     diagnoses = diagnose(profile, facts)
-    reference = _reference(workload, full, say) if with_reference else None
+    reference = None
+    if with_reference:
+        try:
+            reference = _reference(workload, full, say)
+        except MindferryError as error:  # the conversion's figures stand without it
+            profile = dataclasses.replace(profile, notes=(*profile.notes, f"no reference beside it: {str(error).splitlines()[0]}"))
     experiments = suggest(profile, diagnoses, applied, str(workload.project))
     chosen = _chosen(tries, experiments, applied)
     trial = Trial(workload, dataclasses.replace(SHORT, warm=full.warm, plain=full.plain, seconds=full.seconds), say, is_random(profile))

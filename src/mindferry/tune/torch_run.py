@@ -138,7 +138,7 @@ class TorchWatch:
         if not following:
             raise EnoughSteps
         self.clock.begin_step()
-        self.link.doing(f"step {len(self.losses) + 1}")
+        self.link.doing(f"step {len(self.losses) + 1}, after {len(self.losses)} whole ones")
 
     def _between(self, stage: str) -> None:
         if stage == PROFILED:

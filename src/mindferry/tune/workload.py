@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..artifacts import STATE, ProjectConversion, load
+from ..artifacts import STATE, ProjectConversion, WeightsReport, load
 from ..config import read_config
 from ..errors import MindferryError
 
@@ -25,6 +25,7 @@ class Workload:
     step: str = ""
     helpers: tuple[str, ...] = ()
     tolerance: float = 1e-3
+    checkpoint: tuple[str, str] = ("", "")  # as the arguments name it, and where the reference's really lies
 
     def __str__(self) -> str:
         if self.model:
@@ -32,7 +33,11 @@ class Workload:
         return self.step or " ".join(["python", self.script, *self.args])
 
     def payload(self, framework: str) -> dict[str, Any]:
-        args = [_TORCH_FILE.sub(".ckpt", each) for each in self.args] if framework == "mindspore" else list(self.args)
+        name, path = self.checkpoint
+        if framework == "mindspore":
+            args = [_TORCH_FILE.sub(".ckpt", each) for each in self.args]
+        else:
+            args = [path if each == name and path else each for each in self.args]
         return {"script": self.script, "args": args, "model": self.model, "inputs": list(self.inputs), "step": self.step}
 
 
@@ -66,4 +71,13 @@ def find_workload(
         raise MindferryError(f"there is no {project / script}; name the training script with --script, relative to {project}")
     chosen = config.train.args if args is None else args
     given = inputs or config.verify.inputs if model else ()
-    return Workload(project, reference, script, chosen, model, tuple(given), step, helpers, config.train.tolerance)
+    checkpoint = (config.weights.file, _checkpoint(project))
+    return Workload(project, reference, script, chosen, model, tuple(given), step, helpers, config.train.tolerance, checkpoint)
+
+
+def _checkpoint(project: Path) -> str:
+    """The file that `mindferry weights` read, which may lie outside the reference."""
+    try:
+        return str(Path(load(WeightsReport, project, "weights").source).resolve())
+    except MindferryError:
+        return ""

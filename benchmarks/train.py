@@ -1,0 +1,161 @@
+"""How fast a converted training loop is: against the same loop written by hand in MindSpore, and against torch.
+
+    python benchmarks/train.py [--rounds 3]
+
+Each loop runs in a process of its own on one thread, taking turns; milliseconds a step are the best round's mean over
+all steps but the first ten. Writes benchmarks/results/train.json; exit code 1 if a converted loop is slower than the
+one written by hand by more than 5 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from mindferry.convert import convert_project
+from mindferry.convert.settings import Settings
+
+RESULTS = Path(__file__).parent / "results" / "train.json"
+ALLOWED = 1.05  # of the time of the loop that was written by hand
+
+DATA = {
+    "mlp, batch 32": ("random.randn(1920, 20)", "random.randint(0, 5, 1920)", "32"),
+    "cnn, batch 16": ("random.randn(960, 3, 32, 32)", "random.randint(0, 5, 960)", "16"),
+}
+TORCH_NETS = {
+    "mlp, batch 32": "nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 5))",
+    "cnn, batch 16": "nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2), "
+    "nn.Conv2d(16, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(2048, 5))",
+}
+HAND_NETS = {
+    "mlp, batch 32": "nn.SequentialCell(nn.Dense(20, 64), nn.ReLU(), nn.Dense(64, 64), nn.ReLU(), nn.Dense(64, 5))",
+    "cnn, batch 16": "nn.SequentialCell(nn.Conv2d(3, 16, 3, pad_mode='pad', padding=1, has_bias=True), nn.BatchNorm2d(16), nn.ReLU(), "
+    "nn.MaxPool2d(2, 2), nn.Conv2d(16, 32, 3, pad_mode='pad', padding=1, has_bias=True), nn.BatchNorm2d(32), nn.ReLU(), "
+    "nn.MaxPool2d(2, 2), nn.Flatten(), nn.Dense(2048, 5))",
+}
+TORCH = """
+import time
+
+import numpy as np
+import torch
+import torch.nn as nn
+from torch.utils.data import DataLoader, TensorDataset
+
+random = np.random.RandomState(0)
+x = torch.from_numpy((X).astype(np.float32))
+y = torch.from_numpy((Y).astype(np.int64))
+net = NET
+net.train()
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9)
+loader = DataLoader(TensorDataset(x, y), batch_size=BATCH)
+step, start = 0, 0.0
+for epoch in range(3):
+    for inputs, labels in loader:
+        if step == 10:
+            start = time.perf_counter()
+        optimizer.zero_grad()
+        outputs = net(inputs)
+        loss = criterion(outputs, labels)
+        loss.backward()
+        optimizer.step()
+        last = loss.item()
+        step += 1
+print('milliseconds', (time.perf_counter() - start) / (step - 10) * 1000, last)
+"""
+HAND = """
+import time
+
+import mindspore as ms
+import mindspore.dataset as ds
+import numpy as np
+from mindspore import nn
+
+random = np.random.RandomState(0)
+x = (X).astype(np.float32)
+y = (Y).astype(np.int32)
+net = NET
+net.set_train()
+criterion = nn.CrossEntropyLoss()
+optimizer = nn.SGD(net.trainable_params(), learning_rate=0.01, momentum=0.9)
+dataset = ds.NumpySlicesDataset((x, y), ['inputs', 'labels'], shuffle=False, num_parallel_workers=1).batch(BATCH)
+
+
+def forward_fn(inputs, labels):
+    return criterion(net(inputs), labels)
+
+
+grad_fn = JIT(ms.value_and_grad(forward_fn, None, optimizer.parameters))
+step, start = 0, 0.0
+for epoch in range(3):
+    for inputs, labels in dataset.create_tuple_iterator(num_epochs=1):
+        if step == 10:
+            start = time.perf_counter()
+        loss, grads = grad_fn(inputs, labels)
+        optimizer(grads)
+        last = loss.item()
+        step += 1
+print('milliseconds', (time.perf_counter() - start) / (step - 10) * 1000, last)
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    rows = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in DATA:
+            scripts = write_scripts(Path(folder) / name.partition(",")[0], name)
+            best = dict.fromkeys(scripts, float("inf"))
+            for _ in range(options.rounds):
+                for kind, script in scripts.items():
+                    best[kind] = min(best[kind], run(script))
+            rows[name] = {
+                "milliseconds": {kind: round(value, 3) for kind, value in best.items()},
+                "converted_over_hand": round(best["converted"] / best["by hand"], 3),
+                "converted_jit_over_hand_jit": round(best["converted, jit"] / best["by hand, jit"], 3),
+                "converted_over_torch": round(best["converted"] / best["torch"], 3),
+                "converted_jit_over_torch": round(best["converted, jit"] / best["torch"], 3),
+            }
+            print(name, json.dumps(rows[name]))
+    RESULTS.write_text(json.dumps({"rounds": options.rounds, "allowed": ALLOWED, "runs": rows}, indent=1) + "\n")
+    slow = [name for name, row in rows.items() if max(row["converted_over_hand"], row["converted_jit_over_hand_jit"]) > ALLOWED]
+    sys.exit(1 if slow else 0)
+
+
+def write_scripts(folder: Path, name: str) -> dict[str, Path]:
+    x, y, batch = DATA[name]
+    source = folder / "torch"
+    source.mkdir(parents=True)
+    (source / "train.py").write_text(fill(TORCH, x, y, batch, TORCH_NETS[name]))
+    scripts = {"torch": source / "train.py"}
+    for kind, jit in (("by hand", ""), ("by hand, jit", "ms.jit")):
+        scripts[kind] = folder / f"hand{jit}.py"
+        scripts[kind].write_text(fill(HAND, x, y, batch, HAND_NETS[name]).replace("JIT", jit))
+    for kind, jit in (("converted", False), ("converted, jit", True)):
+        result = convert_project(source, folder / f"converted{jit}", settings=Settings(jit=jit))
+        assert not [each for each in result.findings if each.severity == "error"], result.findings
+        scripts[kind] = folder / f"converted{jit}" / "train.py"
+    return scripts
+
+
+def fill(text: str, x: str, y: str, batch: str, net: str) -> str:
+    return text.replace("(X)", f"({x})").replace("(Y)", f"({y})").replace("BATCH", batch).replace("NET", net)
+
+
+def run(script: Path) -> float:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "GLOG_v": "4", "ONEDNN_MAX_CPU_ISA": "AVX2"}
+    ran = subprocess.run([sys.executable, script], cwd=script.parent, env=environment, capture_output=True, text=True)
+    if ran.returncode:
+        sys.exit(f"{script}: {ran.stderr[-2000:]}")
+    return float(ran.stdout.split()[-2])
+
+
+if __name__ == "__main__":
+    main()

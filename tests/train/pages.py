@@ -155,13 +155,20 @@ def trainers_page(rows: list[Row]) -> str:
 
 
 def main(what: str, *names: str) -> None:
-    page, data = PAGES / f"{what}.md", PAGES / f"{what}.json"
+    """All of them, or the named ones, whose rows are put among those already measured."""
     home = PROJECTS if what == "projects" else TRAINERS
-    known = {row["name"]: Row(**row) for row in json.loads(data.read_text())} if names and data.is_file() else {}
-    for name in names or sorted(path.name for path in home.iterdir() if (path / "mindferry.toml").is_file()):
-        known[name] = measure(name, home, () if what == "projects" else (name, *DEPENDENCIES.get(name, ())))
-    rows = [known[name] for name in sorted(known)]
-    write_text(data, json.dumps([asdict(row) for row in rows], indent=1) + "\n")
+    everything = sorted(path.name for path in home.iterdir() if (path / "mindferry.toml").is_file())
+    for name in names or everything:
+        row = measure(name, home, () if what == "projects" else (name, *DEPENDENCIES.get(name, ())))
+        put(what, row, everything)
+
+
+def put(what: str, row: Row, everything: list[str]) -> None:
+    page, data = PAGES / f"{what}.md", PAGES / f"{what}.json"
+    known = {each["name"]: Row(**each) for each in json.loads(data.read_text())} if data.is_file() else {}
+    known[row.name] = row
+    rows = [known[name] for name in everything if name in known]
+    write_text(data, json.dumps([asdict(each) for each in rows], indent=1) + "\n")
     write_text(page, projects_page(rows) if what == "projects" else trainers_page(rows))
 
 

@@ -19,7 +19,7 @@ from .gaps import GAPS
 
 PROJECTS = Path(__file__).parents[1] / "projects"
 NAMES = sorted(path.name for path in PROJECTS.iterdir() if (path / "mindferry.toml").is_file())
-QUICK = ("matrix_factorization", "mnist_cnn", "spirals_script", "vae")  # these train in CI
+QUICK = ("linear_regression_by_hand", "matrix_factorization", "mnist_cnn", "spirals_script", "vae")  # these train in CI
 TRAINED = [name for name in NAMES if name not in GAPS or GAPS[name].failure]
 TORCHVISION_SHIM = Path(__file__).parents[2] / "examples" / "resnet50_cifar10" / "torchvision_ops.py"
 

@@ -4,6 +4,8 @@ import contextlib
 
 import mindspore as ms
 
+from .layers_weight import clip_grad_norm, clip_grad_value
+
 
 class Accelerator:
     """What a training script asks of accelerate, where there is one process and one device."""

@@ -83,6 +83,12 @@ def test_a_forward_chosen_in_init_is_a_chosen_construct() -> None:
     assert "self.construct = self.f\n" in converted("class A(nn.Module):\n    def __init__(self):\n        self.forward = self.f\n")
 
 
+def test_forward_of_something_unknown_is_construct_in_a_network_only() -> None:
+    text = converted("class A(nn.Module):\n    def features(self, x):\n        part = self.parts[0]\n        return part.forward(x)\n\n"
+                     "def drive(car):\n    car.forward(3)\n")  # fmt: skip
+    assert "part.construct(x)" in text and "car.forward(3)" in text
+
+
 def test_a_norm_whose_class_is_unknown_is_asked_for_its_weight_when_it_runs(both: Both) -> None:
     theirs, ours = both("""
 class Block(nn.Module):

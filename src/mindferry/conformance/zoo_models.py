@@ -144,6 +144,7 @@ def skip_package_init(zoo: str, link: Link) -> None:
         assert link.project is not None
         package = types.ModuleType("torchvision")
         package.__path__ = [str(link.project / "torchvision")]
+        setattr(package, "_is_tracing", lambda: None)  # noqa: B010 -- the one function of __init__.py that models call
         sys.modules["torchvision"] = package
         for name, functions in STAND_INS.items():
             sys.modules[name] = types.ModuleType(name)

@@ -40,14 +40,14 @@ def forward(call: Call) -> None:
 
 
 @rule("any#forward", to=".construct", cases=[
-    Case("vars()['x'].forward(y)", "vars()['x'].forward(y)", shapes=((2, 3), (2, 3)), runs=False, why="left alone: not in a network's forward"),
+    Case("vars()['x'].forward(y)", "vars()['x'].forward(y)", shapes=((2, 3), (2, 3)), runs=False, why="left alone: not in a network"),
 ])  # fmt: skip
 def any_forward(call: Call) -> None:
-    """Nothing is known of the receiver: in a network's own forward, it is one of its layers."""
+    """Nothing is known of the receiver: in a network's own methods, it is one of its layers."""
     node: ast.AST | None = call.node
     while node is not None and not isinstance(node, ast.FunctionDef):
         node = call.reading.source.parents.get(node)
-    owner = call.reading.source.parents.get(node) if node is not None and node.name == "forward" else None
+    owner = call.reading.source.parents.get(node) if node is not None else None
     if owner is None or not call.reading.symbols.is_module(call.reading.owners.get(owner, "")):
         call.keep()
 

@@ -54,3 +54,8 @@ def test_a_tie_keeps_its_parenthesis_when_its_value_is_converted() -> None:
     code = "def f(model: torch.nn.Module):\n    for m in model.modules():\n        m.weight = m.bias.clone()\n"
     compile(converted(code), "f", "exec")
     assert "ms_compat.set_layer_parameter(m, 'weight', " in converted(code)
+
+
+def test_a_default_is_converted_in_its_place():
+    assert "f = (lambda: False)()\n" in converted("f = getattr(torch.cpu, '_is_avx2_supported', lambda: False)()\n")
+    assert "f = ms_compat.relu\n" in converted("f = getattr(F, 'no_such_function', F.relu)\n")

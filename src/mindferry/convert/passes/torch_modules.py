@@ -58,10 +58,20 @@ def _look_up(context: Context, node: ast.Call) -> None:
     elif target:
         new = context.imports.spell(target)
     elif len(node.args) > 2 and not context.rules.is_module(api):
-        new = context.source.text(node.args[2])
+        return _take_default(context, node)
     else:
-        return
+        return None
     _decide(context, node, new)
+
+
+def _take_default(context: Context, node: ast.Call) -> None:
+    """The default is converted in its place; what stands around it goes."""
+    source, default = context.source, node.args[2]
+    is_one_thing = isinstance(default, ast.Name | ast.Attribute | ast.Constant | ast.Call)
+    context.handled |= {node, *ast.walk(node.func), *ast.walk(node.args[0]), node.args[1]}
+    context.edits.replace(source.start(node), source.start(default), "" if is_one_thing else "(")
+    context.edits.replace(source.end(default), source.end(node), "" if is_one_thing else ")")
+    context.rewritten(node, "torch", source.text(node), source.text(default))
 
 
 def _search(context: Context, node: ast.Compare) -> None:

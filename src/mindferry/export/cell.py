@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import MindferryError
-from ..verify.backends.mindspore import build_cell, is_tensor
+from ..verify.backends.mindspore import build_cell
 from ..verify.named import one_line
 from ..verify.nesting import leaves
 
@@ -29,7 +29,7 @@ def prepare(payload: Json, link: Link) -> Json:
     outputs: dict[str, Any] = {}
     with np.load(payload["inputs"]) as arrays:
         for name in _sets(arrays):
-            for index, array in enumerate(_outputs(cell, _tensors(arrays, name))):
+            for index, array in enumerate(outputs_of(cell, _tensors(arrays, name))):
                 outputs[f"{name}/{index}"] = array
     np.savez(payload["expected"], **outputs)
     return len(outputs)
@@ -88,7 +88,7 @@ def _mindir(path: str, key: str, mode: str) -> Any:
 
     options = {"dec_key": bytes.fromhex(key), "dec_mode": mode} if key else {}
     cell = nn.GraphCell(ms.load(path, **options))
-    return lambda arrays: _outputs(cell, [ms.Tensor(array) for array in arrays])
+    return lambda arrays: outputs_of(cell, [ms.Tensor(array) for array in arrays])
 
 
 def _onnx(path: str) -> Any:
@@ -124,8 +124,14 @@ def load_file(cell: Any, path: Path) -> None:
         raise MindferryError(f"{path} has no {missing[0]} ({len(missing)} of the model's parameters are missing); convert it with `mindferry weights`")
 
 
-def _outputs(cell: Any, tensors: list[Any]) -> list[Any]:
+def outputs_of(cell: Any, tensors: list[Any]) -> list[Any]:
     return [each.asnumpy() for each in leaves(cell(*tensors), is_tensor)]
+
+
+def is_tensor(value: Any) -> bool:
+    import mindspore as ms
+
+    return isinstance(value, ms.Tensor)
 
 
 def _tensors(arrays: Any, name: str) -> list[Any]:

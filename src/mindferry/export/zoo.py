@@ -112,7 +112,7 @@ def run_cell(payload: dict[str, Any], link: Link) -> dict[str, Any]:
     import numpy as np
 
     from ..conformance.zoo_models import arguments, build, input_shapes, skip_package_init
-    from .cell import _outputs
+    from .cell import outputs_of
 
     name = payload["model"]
     skip_package_init("torchvision", link)
@@ -124,7 +124,7 @@ def run_cell(payload: dict[str, Any], link: Link) -> dict[str, Any]:
         given = arguments(name, ms.Tensor(array))
         try:
             link.doing(f"running it on {shape}")
-            outputs = _outputs(cell, [given])
+            outputs = outputs_of(cell, [given])
             break
         except Exception as error:
             failure = error

@@ -132,7 +132,7 @@ def _failure(code: int, job: Job, msrun_log: Path, ranks: dict[int, int]) -> Fai
 def _joining(job: Job, error: str) -> str:
     """A process that never came: MindSpore says it in many words."""
     log = (job.logs / "scheduler.log").read_text("utf-8", "replace") if (job.logs / "scheduler.log").is_file() else ""
-    if "cluster" in error.lower() and "tim" in error.lower() or "Failed to register" in error or "build timed out" in error:
+    if ("cluster" in error.lower() and "tim" in error.lower()) or "Failed to register" in error or "build timed out" in error:
         return f"not all {job.total} processes joined within {job.timeout} s; run the same command on every host ({', '.join(job.hosts)})"
     return _scheduler(job) if not error and "Traceback" in log else ""
 

@@ -123,7 +123,7 @@ def _strip_data(context: Context, node: ast.Attribute) -> None:
     is_written = isinstance(node.ctx, ast.Store) or (isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store))
     is_method = isinstance(parent, ast.Attribute) and (parent.attr.endswith("_") or parent.attr in MEASURES)
     call = context.parents.get(node)
-    is_initialised = isinstance(call, ast.Call) and context.api(call.func).startswith("torch.nn.init.")
+    is_initialised = isinstance(call, ast.Call) and context.api(call.func).startswith(("torch.nn.init.", "torch.distributed."))
     if is_written or is_method or is_initialised:
         source = context.source
         dot = source.find_token(b".", source.end(node.value), source.end(node))
@@ -451,7 +451,7 @@ def _is_left(context: Context, call: ast.Call) -> bool:
     """No rule converted the call; a finding says so."""
     method = context.source.text(call.func).rpartition(".")[2]
     if method in COLLECTIVES:
-        return context.edits.text(call) == context.source.text(call)
+        return context.edits.text(call).endswith(context.source.text(call))  # after a comment that says why
     return method.endswith("_") and f"{method}(" in context.edits.text(call)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -43,7 +44,7 @@ class Step:
 def find_steps(tree: ast.Module) -> Iterator[Step]:
     for node in ast.walk(tree):
         for block in _blocks(node):
-            for first, second in zip(block, block[1:], strict=False):
+            for first, second in itertools.pairwise(block):
                 if isinstance(first, ast.FunctionDef) and isinstance(second, ast.Assign) and _makes(second, first.name):
                     name = second.targets[0].id  # type: ignore[attr-defined]
                     call = next(_calls(block[block.index(second) + 1 :], name), None)

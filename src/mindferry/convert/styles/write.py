@@ -118,9 +118,9 @@ def _only_prints(node: ast.stmt) -> bool:
 
 
 def _is_epoch_loop(owner: ast.AST, loop: ast.For) -> bool:
-    """`for epoch in range(n)` around the batches alone, without a word about the epoch."""
+    """`for epoch in range(n)` around the batches alone."""
     match owner:
-        case ast.For(target=ast.Name(id=epoch), iter=ast.Call(func=ast.Name(id="range"), args=[_], keywords=[]), body=[only], orelse=[]) if only is loop:
+        case ast.For(target=ast.Name(), iter=ast.Call(func=ast.Name(id="range"), args=[_], keywords=[]), body=[only], orelse=[]) if only is loop:
             return True
     return False
 

@@ -12,7 +12,7 @@ LATER_ADVICE = "leave async_op and wait() out: the result is there when the call
 
 def settle(call: Call) -> None:
     """The whole world, at once: what the helpers do."""
-    if call.literal("group", None) is not None and call.text("group") not in ("dist.group.WORLD", "None", call.name(WORLD)):
+    if call.literal("group") is not None and not call.text("group").endswith("WORLD_COMM_GROUP"):
         call.leave(GROUPS, GROUPS_ADVICE)
     elif call.literal("async_op", False) is not False:
         call.leave(LATER, LATER_ADVICE)

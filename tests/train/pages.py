@@ -4,7 +4,7 @@
     python -m tests.train.pages trainers   → docs/reference/trainers.md; first, the packages, none of which changes another one:
 
     pip install --no-deps bert_pytorch deepctr-torch denoising-diffusion-pytorch pytorchyolo accelerate ema-pytorch scikit-learn joblib \
-        threadpoolctl cloudpickle requests urllib3 idna certifi charset_normalizer terminaltables torchsummary imgaug \
+        threadpoolctl cloudpickle requests urllib3 idna certifi charset_normalizer terminaltables torchsummary imgaug tensorboard absl-py \
         opencv-python-headless imageio scikit-image shapely lazy_loader networkx tifffile matplotlib contourpy cycler fonttools \
         kiwisolver pyparsing python-dateutil six psutil pyyaml huggingface_hub packaging
 """
@@ -31,7 +31,6 @@ from mindferry.train import train_side_by_side
 ROOT = Path(__file__).parents[2]
 PROJECTS, TRAINERS, PAGES = ROOT / "tests" / "projects", ROOT / "tests" / "trainers", ROOT / "docs" / "reference"
 SHIM = ROOT / "examples" / "resnet50_cifar10" / "torchvision_ops.py"
-DEPENDENCIES = {"denoising_diffusion_pytorch": ("ema_pytorch",)}  # need torch as well, so they are converted along
 ACCURACY = {  # what a project prints last about its accuracy, after its whole training
     "ctc_digits": r"test [\d.]+ \(([\d.]+)\)", "distillation": r"student .*accuracy ([\d.]+)", "ema_resume": r"ema acc ([\d.]+)",
     "finetune_frozen": r"Best val Acc: ([\d.]+)", "mnist_cnn": r"Accuracy: (\d+/\d+)", "multitask_steps": r"kind accuracy ([\d.]+)",
@@ -159,7 +158,7 @@ def main(what: str, *names: str) -> None:
     home = PROJECTS if what == "projects" else TRAINERS
     everything = sorted(path.name for path in home.iterdir() if (path / "mindferry.toml").is_file())
     for name in names or everything:
-        row = measure(name, home, () if what == "projects" else (name, *DEPENDENCIES.get(name, ())))
+        row = measure(name, home, () if what == "projects" else (name,))
         put(what, row, everything)
 
 

@@ -8,7 +8,7 @@ from ..syntax.infer import Reading
 from ._rule import Rule
 from ._table import Table
 
-FRAMEWORKS = ("torch", "torchvision", "einops", "accelerate")
+FRAMEWORKS = ("torch", "torchvision", "einops", "accelerate", "ema_pytorch")
 IN_PLACE_HOMES = ("torch", "torch.Tensor", "torch.nn.functional")
 
 

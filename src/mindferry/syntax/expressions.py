@@ -32,7 +32,7 @@ from .types import (
 
 _BUILTIN_NAMES = frozenset(dir(builtins))
 _ANNOTATIONS = {"int": INT, "float": FLOAT, "bool": BOOL, "str": STR, "None": NONE}
-FRAMEWORKS = ("torch", "torchvision", "einops", "accelerate")
+FRAMEWORKS = ("torch", "torchvision", "einops", "accelerate", "ema_pytorch")
 OF_DICTS = SHARED | OF_NETWORKS | frozenset("keys values items get pop update clear to cuda cpu apply forward training half float add_module".split())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import socket
 from pathlib import Path
@@ -14,6 +15,7 @@ from mindferry.errors import MindferryError
 from mindferry.launch import msrun_lines, plan
 from mindferry.launch.litter import swept
 from mindferry.launch.logs import error_of, failed_worker
+from mindferry.launch.run import newest
 
 
 @pytest.fixture
@@ -99,3 +101,14 @@ def test_what_mindspore_drops_goes_to_the_logs_and_what_the_script_writes_stays(
             (work / name).mkdir(parents=True)
     assert sorted(path.name for path in work.iterdir()) == ["kernel_meta", "rank_1", "runs"]
     assert sorted(path.name for path in logs.iterdir()) == ["akg_kernel_meta", "rank_0"]
+
+
+def test_the_newest_checkpoint_is_one_that_was_written_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = bytes([10, 28, 10, 1, 120, 18, 23, 8, 2, 18, 7]) + b"Float32" + bytes([26, 8]) + bytes(8)
+    (tmp_path / "one.ckpt").write_bytes(bytes([10, len(record) - 2]) + record[2:])
+    (tmp_path / "two.ckpt").write_bytes((tmp_path / "one.ckpt").read_bytes()[:-3])
+    os.utime(tmp_path / "one.ckpt", (1, 1))
+    monkeypatch.chdir(tmp_path)
+    assert newest("*.ckpt") == "one.ckpt"
+    assert newest(str(tmp_path / "*.ckpt")) == str(tmp_path / "one.ckpt")
+    assert newest("none/*.ckpt") == "" == newest("")

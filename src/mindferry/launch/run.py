@@ -17,6 +17,7 @@ from types import FrameType
 
 from ..errors import MindferryError
 from ..verify.backends.process import settings
+from ..weights.formats.files import open_checkpoint
 from .job import Job, free_port, options
 from .litter import swept
 from .logs import Tail, ending, error_of, failed_worker
@@ -70,11 +71,21 @@ def launch(job: Job, *, restarts: int = 0, resume: tuple[str, ...] = (), checkpo
 
 
 def newest(pattern: str) -> str:
-    """The checkpoint that was written last."""
-    found = [path for path in Path().glob(pattern) if path.is_file()] if pattern and not Path(pattern).is_absolute() else []
-    if pattern and Path(pattern).is_absolute():
-        found = [path for path in Path(pattern).parent.glob(Path(pattern).name) if path.is_file()]
-    return str(max(found, key=lambda path: path.stat().st_mtime_ns, default=""))
+    """The checkpoint that was written last, unless its writer was killed over it."""
+    folder = Path(Path(pattern).anchor)
+    found = [path for path in folder.glob(str(Path(pattern).relative_to(folder))) if path.is_file()] if pattern else []
+    return str(next((path for path in sorted(found, key=lambda path: -path.stat().st_mtime_ns) if is_whole(path)), ""))
+
+
+def is_whole(path: Path) -> bool:
+    """Whether every record of a checkpoint ends within the file; other formats are taken as they are."""
+    if path.suffix != ".ckpt":
+        return path.stat().st_size > 0
+    try:
+        with open_checkpoint(path):
+            return True
+    except MindferryError:
+        return False
 
 
 def run_once(job: Job, show: Show) -> Failure | None:

@@ -15,6 +15,7 @@ import json
 import re
 import shutil
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -128,6 +129,7 @@ class Workers:
     def __init__(self) -> None:
         self.running: dict[str, Worker] = {}
         self.calls = {"torch": 0, "mindspore": 0}
+        self.folder = Path(tempfile.mkdtemp(prefix="mindferry-zoo-"))  # where they leave arrays for each other
 
     def __enter__(self) -> Workers:
         return self
@@ -135,6 +137,7 @@ class Workers:
     def __exit__(self, *error: object) -> None:
         for worker in self.running.values():
             worker.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def call(self, framework: str, function: str, payload: Any) -> Any:
         if framework not in self.running:
@@ -146,9 +149,10 @@ class Workers:
                 self.running.pop(framework).close()
             raise
 
-    def refresh(self, framework: str) -> None:
+    def refresh(self, framework: str, has_failed: bool) -> None:
+        """After an error while it differentiates, MindSpore computes nonsense."""
         self.calls[framework] += 1
-        if self.calls[framework] % CALLS == 0 and framework in self.running:
+        if (has_failed or self.calls[framework] % CALLS == 0) and framework in self.running:
             self.running.pop(framework).close()
 
 
@@ -164,10 +168,7 @@ def measure_one(workers: Workers, zoo: str, name: str, with_jit: bool) -> dict[s
 
 
 def attempt(workers: Workers, zoo: str, name: str, with_jit: bool, seed: int) -> dict[str, Any]:
-    folder = (BUILD / f"arrays-{zoo}").resolve()
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    payload = {"zoo": zoo, "model": name, "folder": str(folder), "jit": with_jit, "seed": seed}
+    payload = {"zoo": zoo, "model": name, "folder": str(workers.folder), "jit": with_jit, "seed": seed}
     row: dict[str, Any] = {"model": name, "verdict": "not measured"}
     try:
         reference = workers.call("torch", "zoo_run:reference", payload)
@@ -176,9 +177,9 @@ def attempt(workers: Workers, zoo: str, name: str, with_jit: bool, seed: int) ->
     try:
         found = workers.call("mindspore", "zoo_run:converted", {**payload, "input": reference["input"]})
     except MindferryError as error:
+        workers.refresh("mindspore", True)
         return {**row, "verdict": "fails", "reason": _short(error), **reference}
-    finally:
-        workers.refresh("mindspore")
+    workers.refresh("mindspore", found["gradient"] is None)
     row |= {"jit_tried": with_jit, **reference, **found, "allowed": GRADIENT}
     if found["forward"] <= FORWARD and found["gradient"] is not None and found["gradient"] > GRADIENT:
         with contextlib.suppress(MindferryError):  # some models don't run in float64

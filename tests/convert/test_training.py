@@ -272,3 +272,31 @@ def test_a_condition_on_the_loss_is_asked_where_it_stands() -> None:
     text = loop("loss = criterion(model(x), y)\noptimizer.zero_grad()\nif loss.item() < 10:\n    loss.backward()\noptimizer.step()")
     assert "loss, grads = ms_compat.loss_and_gradients(forward_fn, model.trainable_params(), x, y)" in text
     assert "if loss.item() < 10:\n        ms_compat.add_gradients(model.trainable_params(), grads)\n" in text
+
+
+def test_accelerate_s_backward_is_lifted_and_its_clipping_finds_the_gradients() -> None:
+    text = convert_source(
+        HEAD
+        + "from accelerate import Accelerator\naccelerator = Accelerator()\nmodel, optimizer = accelerator.prepare(model, optimizer)\n"
+        + "for x, y in loader:\n    loss = criterion(model(x), y)\n    accelerator.backward(loss)\n"
+        + "    accelerator.clip_grad_norm_(model.parameters(), 1.0)\n    optimizer.step()\n    optimizer.zero_grad()\n"
+    ).main
+    assert "accelerator = ms_compat.Accelerator()" in text and "import accelerate" not in text
+    assert "loss = ms_compat.backward(forward_fn, " in text and "    ms_compat.apply_gradients(optimizer)\n" in text
+
+
+def test_a_loss_of_an_unknown_network_is_not_taken_for_the_network() -> None:
+    """The criterion alone has no parameters: lifted without the network, nothing would be learned."""
+    body = (
+        "def step(thing, batch):\n    out = thing.run(batch)\n    loss = criterion(out, batch)\n    loss.backward()\n    optimizer.step()\n"
+    )
+    assert [line for line, _, _ in findings(body)] == [4]
+
+
+def test_an_object_that_wraps_an_optimizer_clears_before_the_gradients_come() -> None:
+    text = loop(
+        "loss = criterion(model(x), y)\nif training:\n    schedule.zero_grad()\n    loss.backward()\n    schedule.step_and_update()"
+    )
+    assert (
+        "if training:\n        schedule.zero_grad()\n        loss = ms_compat.backward(forward_fn, model.trainable_params(), x, y)" in text
+    )

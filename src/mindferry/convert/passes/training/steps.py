@@ -62,7 +62,7 @@ def find(context: Context) -> list[Backward]:
             found.append(_read(context, node, call, loss))
         except Refused as reason:
             _refuse(context, node, str(reason))
-    lifted = []
+    lifted: list[Backward] = []
     for each in (merged := _merge(context, found)):
         try:
             if sum(other.scope is each.scope for other in merged) == 1:

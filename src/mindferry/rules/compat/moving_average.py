@@ -24,6 +24,13 @@ class EMA:
     def __call__(self, *inputs, **options):
         return self.ema_model(*inputs, **options)
 
+    def to(self, *devices):
+        return self
+
+    def set_train(self, mode=True):
+        self.ema_model.set_train(mode)
+        return self
+
     def get_current_decay(self):
         epoch = max(self.step - self.update_after_step - 1, 0.0)
         value = 1 - (1 + epoch / self.inv_gamma) ** -self.power

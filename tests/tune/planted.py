@@ -225,7 +225,6 @@ train(net, batches(Rows(640, (64,)), 32), optimizer=nn.Adam(net.trainable_params
 
 train(OneByOne(), batches(Rows(640, (64,)), 16))
 """,
-        is_quick=True,
     ),
     Bottleneck(
         "gradient of each sample",
@@ -291,7 +290,6 @@ train(ByHand(), batches(Rows(2048, (256,)), 256))
 
 train(Conv(), batches(Rows(128, (16, 12, 12)), 8))
 """,
-        is_quick=True,
     ),
     Bottleneck("nothing planted", "", "train(Net(1024, 1024), batches(Rows(1024, (1024,)), 256))\n"),
 )

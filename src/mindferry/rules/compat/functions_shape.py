@@ -158,15 +158,17 @@ def chunk(input, chunks, dim=0):
     return split(input, max(-(-input.shape[dim] // chunks), 1), dim)
 
 
-def tensor_split(input, indices_or_sections, dim=0):
+def tensor_split(input, indices_or_sections=None, dim=0, indices=None, sections=None):
     """torch.tensor_split: into equal parts, or before the given places."""
     axis, total = dim % input.ndim, input.shape[dim]
+    if indices_or_sections is None:
+        indices_or_sections = sections if indices is None else indices
     where = indices_or_sections.asnumpy().tolist() if isinstance(indices_or_sections, ms.Tensor) else indices_or_sections
     if isinstance(where, int):
         small, more = divmod(total, where)
         return cut(input, axis, [small + 1] * more + [small] * (where - more))
-    ends = [slice(*pair).indices(total)[:2] for pair in zip([0, *where], [*where, total])]
-    return tuple(narrow(input, axis, start, max(end - start, 0)) for start, end in ends)
+    places = [min(max(place + total if place < 0 else place, 0), total) for place in where]
+    return tuple(narrow(input, axis, start, max(end - start, 0)) for start, end in zip([0, *places], [*places, total]))
 
 
 def hsplit(input, indices_or_sections):

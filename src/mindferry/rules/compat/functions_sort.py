@@ -33,6 +33,9 @@ def topk(input, k, dim=-1, largest=True, sorted=True):
     if input.ndim == 0:
         return input.copy(), ms.Tensor(0, ms.int64)
     axis = dim % input.ndim
+    if k == 0 or input.size == 0:
+        shape = (*input.shape[:axis], k, *input.shape[axis + 1 :])
+        return ops.zeros(shape, input.dtype), ops.zeros(shape, ms.int64)
     index = ops.narrow(argsort(input, axis, largest), axis, 0, k)
     return ops.gather_elements(input, axis, index), index
 

@@ -138,3 +138,40 @@ def test_the_command_prints_tables(tmp_path: Path) -> None:
     write_profile(tmp_path)
     shown = CliRunner().invoke(cli, ["tune", "--from", str(tmp_path)]).output
     assert "Conv2DBackpropFilter" in shown and "device-idle" in shown
+
+
+def write_cpu_profile(folder: Path) -> None:
+    """Two steps of a compiled step, in the layout that MindSpore 2.10 writes on a CPU (these lines were recorded)."""
+    framework = folder / "vm_1_20261115142934204_ascend_ms" / "FRAMEWORK"
+    framework.mkdir(parents=True)
+    (framework / "cpu_op_execute_timestamp_0.txt").write_text(
+        "Default/network-Net/conv-Conv2d/Conv2D-op0;HostCpuOps;1794752974000000000,10,0 1794752974100000000,30,0 \n"
+        "Gradients/Default/network-Net/conv-Conv2d/Conv2DBackpropFilter-op1;HostCpuOps;1794752974020000000,20,0 1794752974140000000,40,0 \n"
+        "Default/Adam-op0;HostCpuOps;1794752974050000000,2,0 1794752974190000000,10,0 \n"
+    )
+    (framework / "cpu_framework_0.txt").write_text(
+        "Conv2D;Conv2D-op0;3107925399;input_1:[4, 3, 16, 16];input_2:[8, 3, 3, 3];\n;;3107925399;\n"
+    )
+
+
+def test_a_profile_of_a_cpu_has_operators_phases_and_the_gaps_between_them(tmp_path: Path) -> None:
+    write_cpu_profile(tmp_path)
+    profile = read_recorded(tmp_path).profile
+    phases = {phase.name: phase.seconds for phase in profile.phases}
+    assert (profile.device, profile.steps) == ("CPU", 2)
+    assert phases == pytest.approx({"forward": 0.02, "backward": 0.03, "optimizer": 0.006, "host": 0.044}, rel=1e-3)
+    first, second = profile.operators[:2]
+    assert (first.name, first.module, second.shapes) == ("Conv2DBackpropFilter", "network.conv", "[4, 3, 16, 16], [8, 3, 3, 3]")
+
+
+def test_a_damaged_table_of_times_is_one_sentence(tmp_path: Path) -> None:
+    write_cpu_profile(tmp_path)
+    path = next(tmp_path.rglob("cpu_op_execute_timestamp_0.txt"))
+    path.write_text("Default/Adam-op0;HostCpuOps;soon,later \n")
+    assert "is not as MindSpore 2.10 writes it" in refused(tmp_path)
+
+
+def test_a_profile_without_operators_is_one_sentence(tmp_path: Path) -> None:
+    write_cpu_profile(tmp_path)
+    next(tmp_path.rglob("cpu_op_execute_timestamp_0.txt")).write_text("")
+    assert "recorded no operator" in refused(tmp_path)

@@ -101,6 +101,45 @@ def test_a_model_with_inputs_needs_no_script(tmp_path: Path) -> None:
     assert len(record.profile.losses) == 6 and record.profile.losses[-1] < record.profile.losses[0]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("body", ["grads = grad_fn(x)[1]; optimizer(grads)", "whole(x)"])
+def test_a_step_function_is_called_until_there_are_enough_steps(body: str, tmp_path: Path) -> None:
+    (tmp_path / "steps.py").write_text(
+        f"""{BASE}
+net, x = Net(8, 16), ms.Tensor(rng.normal(size=(4, 8)).astype(np.float32))
+optimizer = nn.SGD(net.trainable_params(), 0.01)
+
+
+def forward_fn(x):
+    return (net(x) ** 2).mean()
+
+
+grad_fn = ms.value_and_grad(forward_fn, None, optimizer.parameters)
+
+
+@ms.jit
+def whole(x):
+    loss, grads = grad_fn(x)
+    optimizer(grads)
+    return loss
+
+
+def one():
+    {body}
+"""
+    )
+    record = tune(find_workload(tmp_path, step="steps:one"), plan=TINY)
+    assert len(record.profile.losses) == 6 and record.profile.losses[-1] < record.profile.losses[0]
+    assert {"forward", "backward", "optimizer"} <= {phase.name for phase in record.profile.phases if phase.seconds > 0}
+
+
+@pytest.mark.slow
+def test_a_step_function_that_trains_nothing_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "steps.py").write_text("def one():\n    pass\n")
+    with pytest.raises(MindferryError, match="no optimizer was"):
+        tune(find_workload(tmp_path, step="steps:one"), plan=TINY)
+
+
 BAD = {
     "crashes in step 3": (
         f"{BASE}\n\ndef fail(loss, grads, seen=[]):\n    seen.append(1)\n    if len(seen) == 3:\n        raise ValueError('no more')\n\n\n"

@@ -3,7 +3,7 @@
     python -m venv build/paconvert && build/paconvert/bin/pip install paconvert==3.3.1
     python benchmarks/convert.py --paconvert build/paconvert/bin/paconvert
 
-Writes benchmarks/results/convert.json. CPU seconds of the process and its children, the best of --rounds.
+Writes benchmarks/results/convert.json. One process on each side. CPU seconds of the process and its children, the best of --rounds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def main() -> None:
         sys.exit("timm is not installed; run `pip install --no-deps timm==1.0.30`")
     source = Path(spec.submodule_search_locations[0]) / "models"
     lines = sum(path.read_bytes().count(b"\n") for path in source.rglob("*.py"))
-    commands = {"mindferry": lambda out: [sys.executable, "-m", "mindferry", "convert", str(source), "-o", str(out)]}
+    commands = {"mindferry": lambda out: [sys.executable, "-m", "mindferry", "convert", str(source), "-o", str(out), "-j", "1"]}
     if options.paconvert:
         commands["paconvert"] = lambda out: [str(options.paconvert), "-i", str(source), "-o", str(out)]
         commands["paconvert --no_format"] = lambda out: [str(options.paconvert), "-i", str(source), "-o", str(out), "--no_format"]

@@ -1,46 +1,109 @@
-"""The table in docs/how-to/verify.md: six networks, what was compared, and how far it was off.
+"""The table in docs/how-to/verify.md: six full-size networks as `mindferry convert` writes them, and how far they are off.
 
-    python benchmarks/verify_tables.py            prints it
-    python benchmarks/verify_tables.py --write    writes it into the page
+    python benchmarks/verify_tables.py                  prints it
+    python benchmarks/verify_tables.py --write          writes it into the page
+    python benchmarks/verify_tables.py --only ViT BERT  some of them; with --write, the others' rows stay
 """
 
 from __future__ import annotations
 
+import argparse
+import ast
+import importlib.util
 import math
-import sys
+import shutil
 import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+PROJECTS = ROOT / "tests" / "projects"
 PAGE = ROOT / "docs" / "how-to" / "verify.md"
 BEGIN, END = "<!-- table: python benchmarks/verify_tables.py --write -->", "<!-- end of table -->"
 HEAD = """\
 | network | parameters | values | output: MindSpore | torch | worst module: MindSpore | torch | worst gradient: MindSpore | torch | verdict |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"""
+STATELESS = '''
+
+class LanguageModel(RNNModel):
+    """Begins every text with a state of zeros."""
+
+    def forward(self, input):
+        return super().forward(input, self.init_hidden(input.size(1)))[0]
+'''
 
 
-def resnet50(folder: Path) -> tuple[Any, Any, str]:
-    """The bundled example and its conversion."""
+@dataclass(frozen=True)
+class Network:
+    title: str  # with where it comes from
+    write: Callable[[Path], object]  # the torch project, into this folder
+    model: str
+    inputs: tuple[str, ...]
+
+
+def installed(package: str, *parts: str) -> Path:
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise SystemExit(f"{package} is not installed; run `pip install {package.replace('_', '-')}`")
+    return Path(spec.submodule_search_locations[0]).joinpath(*parts)
+
+
+def generator(folder: Path) -> None:
+    """The class alone: the script around it trains when it is imported."""
+    text = (PROJECTS / "dcgan" / "main.py").read_text()
+    found = next(node for node in ast.parse(text).body if isinstance(node, ast.ClassDef) and node.name == "Generator")
+    (folder / "dcgan.py").write_text(f"import torch.nn as nn\n\nnz, ngf, nc = 100, 64, 3\n\n\n{ast.get_source_segment(text, found)}\n")
+
+
+def language_model(folder: Path) -> None:
+    (folder / "model.py").write_text((PROJECTS / "lstm_language_model" / "model.py").read_text() + STATELESS)
+
+
+NETWORKS = (
+    Network("ResNet-50 (the example)", lambda folder: shutil.copy(ROOT / "examples" / "resnet50_cifar10" / "model.py", folder),
+            "model:resnet50", ("float32[4,3,64,64]",)),
+    Network("ViT-B/16 (vit-pytorch)", lambda folder: shutil.copy(installed("vit_pytorch", "vit.py"), folder),
+            "vit:ViT(image_size=64, patch_size=16, num_classes=1000, dim=768, depth=12, heads=12, mlp_dim=3072)", ("float32[2,3,64,64]",)),
+    Network("BERT-base (bert_pytorch)", lambda folder: shutil.copytree(installed("bert_pytorch", "model"), folder / "model"),
+            "model.bert:BERT(vocab_size=30522)", ("int64[2,32]@1..30522", "int64[2,32]@0..3")),
+    Network("U-Net (tests/projects)", lambda folder: shutil.copy(PROJECTS / "unet_segmentation" / "unet.py", folder),
+            "unet:UNet(3, 2, width=64)", ("float32[2,3,48,48]",)),
+    Network("LSTM language model (tests/projects)", language_model,
+            "model:LanguageModel('LSTM', 10000, 650, 650, 2)", ("int64[20,4]@0..10000",)),
+    Network("DCGAN generator (tests/projects)", generator, "dcgan:Generator", ("float32[8,100,1,1]",)),
+)  # fmt: skip
+
+
+def pair(network: Network, folder: Path) -> tuple[Any, Any]:
+    """The torch module, and the cell of the converted project."""
     import torch
-    from tests.verify.twins import load_module
 
     from mindferry.convert import convert_project
-    from mindferry.verify.named import shake
+    from mindferry.testing import modules_of
+    from mindferry.verify.named import build, shake
 
-    example = ROOT / "examples" / "resnet50_cifar10"
-    convert_project(example, folder / "converted")
+    theirs, ours = folder / "theirs", folder / "ours"
+    theirs.mkdir(parents=True)
+    network.write(theirs)
+    left = [str(finding) for finding in convert_project(theirs, ours).findings if finding.severity == "error"]
+    if left:
+        raise SystemExit(f"{network.title} did not convert: {left[0]}")
     torch.manual_seed(0)
-    module = load_module(example / "model.py").resnet50()
+    with modules_of(theirs):
+        module = build(network.model)
+    with modules_of(ours):
+        cell = build(network.model)
     shake(module, 0)
-    sys.path.insert(0, str(folder / "converted"))  # for its helper module
-    return module, load_module(folder / "converted" / "model.py").resnet50(), "float32[4,3,64,64]"
+    return module, cell
 
 
-def row(name: str, module: Any, cell: Any, inputs: Any) -> str:
+def row(network: Network, folder: Path) -> str:
     from mindferry.verify.live import compare
 
-    found = compare(module, cell, inputs, in_full=True)
+    module, cell = pair(network, folder)
+    found = compare(module, cell, list(network.inputs), in_full=True)
 
     def worst(kinds: tuple[str, ...], error: str, reference: str) -> str:
         rows = [d for d in found.differences if d.kind in kinds and not math.isnan(getattr(d, error))]
@@ -54,26 +117,27 @@ def row(name: str, module: Any, cell: Any, inputs: Any) -> str:
         worst(("gradient", "input gradient", "parameter"), "own_error", "own_reference_error"),
     ]
     verdict = "same" if found.passed else f"different: {found.first_divergence}"
-    return f"| {name} | {parameters:,} | {len(found.differences)} | {' | '.join(cells)} | {verdict} |"
+    return f"| {network.title} | {parameters:,} | {len(found.differences)} | {' | '.join(cells)} | {verdict} |"
 
 
 def main() -> None:
-    sys.path.insert(0, str(ROOT))
-    from tests.verify.twins import TWINS
-
-    titles = {"vit": "ViT", "bert": "BERT", "unet": "U-Net", "lstm": "LSTM and GRU", "gan": "GAN generator"}
-    lines = [HEAD]
-    with tempfile.TemporaryDirectory() as folder:
-        lines.append(row("ResNet-50 (the example)", *resnet50(Path(folder))))
-        for twin in TWINS:
-            if twin.name in titles:
-                module, cell = twin.load(Path(folder) / twin.name)
-                lines.append(row(titles[twin.name], module, cell, twin.inputs))
-    table = "\n".join(lines)
-    print(table)
-    if "--write" in sys.argv:
-        before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n{table}\n{END}{rest.partition(END)[2]}", "utf-8")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--only", nargs="*", default=[])
+    options = parser.parse_args()
+    page = PAGE.read_text("utf-8")
+    before, _, rest = page.partition(BEGIN)
+    old = {line.split("|")[1].strip(): line for line in rest.partition(END)[0].splitlines() if line.count("|") > 3}
+    print(HEAD)
+    for network in NETWORKS:
+        if options.only and not any(network.title.startswith(name) for name in options.only):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            old[network.title] = row(network, Path(folder))
+        print(old[network.title], flush=True)
+        if options.write:
+            lines = [old[each.title] for each in NETWORKS if each.title in old]
+            PAGE.write_text(f"{before}{BEGIN}\n" + "\n".join([HEAD, *lines]) + f"\n{END}{rest.partition(END)[2]}", "utf-8")
 
 
 if __name__ == "__main__":

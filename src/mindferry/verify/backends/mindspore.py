@@ -128,6 +128,7 @@ def against(
         if record is None:
             raise MindferryError(f"{golden.path} holds no {mode} run; record it again with --modes {mode}")
         cell.set_train(mode == "train")
+        statistics = _statistics(cell) if mode == "train" else []
         session = Session(cell, golden, record, mode, names, doing, loss)
         if mode == "amp":
             continue
@@ -141,8 +142,7 @@ def against(
                     session.own()
                 elif golden.complete:  # other shapes: no gradient, since an error amid one leaves MindSpore confused
                     session.own_forward()
-                if mode == "train":
-                    load_weights(cell, golden)  # running statistics have moved
+                _restore(statistics)
         measurements += session.measurements
         unmatched |= dict.fromkeys(session.unmatched)
     if optimizer is not None and golden.updates:
@@ -157,6 +157,18 @@ def against(
         doing("the network in float16")
         measurements += mixed(cell, golden)
     return Measured(tuple(measurements), tuple(unmatched))
+
+
+def _statistics(cell: Cell) -> list[tuple[Any, Any]]:
+    """What a training step moves without an optimizer: parameters that take no gradient."""
+    return [(parameter, as_numpy(parameter).copy()) for parameter in cell.get_parameters() if not parameter.requires_grad]
+
+
+def _restore(statistics: list[tuple[Any, Any]]) -> None:
+    import mindspore as ms
+
+    for parameter, value in statistics:
+        parameter.set_data(ms.Tensor(value).astype(parameter.dtype))
 
 
 def load_weights(cell: Cell, golden: Golden) -> dict[str, str]:

@@ -16,6 +16,7 @@ demo: setup
 
 test: setup browser lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
+	$(BIN)/python fuzz/convert.py --seconds 60
 
 browser:
 	scripts/browser
@@ -39,6 +40,7 @@ zoo: setup
 
 fuzz: setup
 	$(BIN)/python fuzz/weights.py --seconds 3600
+	$(BIN)/python fuzz/convert.py --seconds 3600
 
 benchmarks: setup
 	$(BIN)/python benchmarks/weights.py --gb 1 4

@@ -33,7 +33,7 @@ def convert_project(path: Path, output: Path, *, check: bool = False, advance: A
 
     `workers` 0 stands for all cores, where there are enough files. More than one needs `if __name__ == "__main__":` in a script.
     """
-    path, settings = Path(path), settings or Settings()
+    path, output, settings = Path(path), Path(output), settings or Settings()
     settings.check([each.__name__.rpartition(".")[2] for each in PASSES])
     config = read_config(path)
     layout = find_files(path, config.convert.exclude, output)

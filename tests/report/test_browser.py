@@ -168,6 +168,15 @@ def test_folded_lines_open_alone_and_all_at_once(resnet50: Path, visit: Visit) -
     assert numbers == [str(number) for number in range(1, 92)]
 
 
+def test_findings_without_a_line_stand_above_the_code(tmp_path: Path, visit: Visit) -> None:
+    output = made.convert(tmp_path, {"net.py": made.NET, "old.py": "import torch\nx = torch.fx.symbolic_trace(1)\n"})
+    (tmp_path / "project/old.py").unlink()
+    page = visit(write_report(output), "#code/old.py")
+    assert "no longer at" in page.inner_text("#code .summary")
+    assert "torch.fx.symbolic_trace" in page.inner_text("#code .unplaced")
+    assert "x = torch.fx" in page.inner_text("#code .diff")
+
+
 def test_the_heat_map_marks_the_first_divergence(failing: Path, visit: Visit) -> None:
     page = visit(failing, "#verification")
     assert page.inner_text("#verification .divergence a") == "body.0.bn1"
@@ -199,10 +208,12 @@ def test_training_draws_both_curves(failing: Path, visit: Visit) -> None:
     assert re.match(r"step \d+", page.inner_text("#training figcaption output >> nth=0"))
 
 
-def test_performance_shows_what_was_tuned_and_asks_for_it_otherwise(failing: Path, resnet50: Path, visit: Visit) -> None:
+def test_performance_shows_what_was_tuned_and_asks_for_it_otherwise(failing: Path, resnet50: Path, tmp_path: Path, visit: Visit) -> None:
     text = visit(failing, "#performance").inner_text("#performance")
     assert "1.6 times as fast" in text and "GeneratorDataset" in text and "The loader is slow" in text
-    assert "mindferry tune" in visit(resnet50, "#performance").inner_text("#performance")
+    assert "Conv2DBackpropInput" in visit(resnet50, "#performance").inner_text("#performance")
+    untouched = write_report(made.convert(tmp_path, {"net.py": made.NET}))
+    assert "mindferry tune" in visit(untouched, "#performance").inner_text("#performance")
 
 
 def test_light_and_dark(resnet50: Path, visit: Visit) -> None:

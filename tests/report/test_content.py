@@ -116,6 +116,12 @@ def test_a_source_that_changed_or_went_is_told(tmp_path: Path) -> None:
     assert "no longer at" in gone.note and gone.before == () and len(gone.after) > 20
 
 
+def test_a_file_too_large_to_show_is_told(tmp_path: Path) -> None:
+    long = "import torch\n" + "# a comment\n" * 100_000
+    file = content(made.convert(tmp_path, {"long.py": long})).code[0]
+    assert "larger than 1 MB" in file.note and not file.before and not file.after
+
+
 def test_files_that_only_the_analysis_knows_are_shown_too(tmp_path: Path) -> None:
     output = made.convert(tmp_path, {"net.py": made.NET})
     record = artifacts.load(ProjectConversion, output, "convert")

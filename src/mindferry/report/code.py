@@ -87,11 +87,7 @@ def _sides(found: Found, file: FileConversion) -> Sides:
     source, target = (root / file.path if root else None), found.folder / file.path
     before = [] if file.status == "helpers" else _lines(source)
     after = _lines(target)
-    note = "written by mindferry: torch's meaning where MindSpore has none" if file.status == "helpers" else ""
-    if not before and after and not note:
-        note = f"the torch source is no longer at {source}" if source and not source.is_file() else ""
-    elif source and _is_newer(source, found):
-        note = "the torch source was edited after it was converted: lines may not match"
+    note = _note(found, file, source, before, after)
     walk = steps(before, after)
     return Sides(
         file.path,
@@ -103,6 +99,18 @@ def _sides(found: Found, file: FileConversion) -> Sides:
         tuple(_marks(file.rewrites, before, after, walk)),
         file.findings,
     )
+
+
+def _note(found: Found, file: FileConversion, source: Path | None, before: list[str], after: list[str]) -> str:
+    if file.status == "helpers":
+        return "written by mindferry: torch's meaning where MindSpore has none"
+    if source and not source.is_file():
+        return f"the torch source is no longer at {source}"
+    if source and _is_newer(source, found):
+        return "the torch source was edited after it was converted: lines may not match"
+    if not before and not after and source and source.stat().st_size > LARGEST:
+        return "larger than 1 MB, so its text is not shown"
+    return ""
 
 
 def _left_out(found: Found, path: str) -> Sides:

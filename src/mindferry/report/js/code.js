@@ -55,6 +55,7 @@ views.code = {
     this.whole = false;
     this.data = JSON.parse(byId(`file-${index}`).textContent);
     this.rows = expand(this.data);
+    this.sides = ["i", "j"].filter((side) => this.rows.some((row) => row[side] >= 0)); // a file that one side alone has takes the whole width
     const facts = [file.status, file.rewrites && plural(file.rewrites, "rewrite"), file.errors && plural(file.errors, "call") + " left", file.warnings && `${file.warnings} to look at`];
     this.button = el("button", { type: "button", "aria-pressed": "false", onclick: () => this.unfold() }, "whole file");
     this.body = el("tbody");
@@ -63,10 +64,18 @@ views.code = {
         el("div", { class: "tools" }, el("button", { type: "button", title: "previous change (k)", onclick: () => this.step(-1) }, "↑ previous"),
           el("button", { type: "button", title: "next change (j)", onclick: () => this.step(1) }, "↓ next"), this.button)),
       file.note ? el("p", { class: "summary" }, file.note, ".") : "",
-      el("table", { class: `diff ${this.data.before.length ? "" : "right-only"} ${this.rows.some((row) => row.j >= 0) ? "" : "left-only"}`, "aria-label": `${file.path}, before and after` },
-        el("colgroup", {}, el("col", { class: "ln" }), el("col"), el("col", { class: "ln" }), el("col")),
-        el("thead", {}, el("tr", {}, el("th", { colspan: 2 }, "PyTorch"), el("th", { colspan: 2 }, "MindSpore"))), this.body));
+      this.unplaced(),
+      !this.rows.length ? "" : el("table", { class: "diff", "aria-label": `${file.path}, before and after` },
+        el("colgroup", {}, this.sides.map(() => [el("col", { class: "ln" }), el("col")])),
+        el("thead", {}, el("tr", {}, this.sides.map((side) => el("th", { colspan: 2 }, side === "i" ? "PyTorch" : "MindSpore")))), this.body));
     this.draw();
+  },
+
+  // Findings of files without text, or of lines that are not there any more.
+  unplaced() {
+    const lines = new Set(this.rows.map((row) => row.i + 1));
+    const left = this.data.findings.filter((finding) => !lines.has(finding.line));
+    return left.length ? el("ul", { class: "unplaced" }, left.map((finding) => el("li", {}, said(finding)))) : "";
   },
 
   draw() {
@@ -102,16 +111,17 @@ views.code = {
   },
 
   line(row) {
-    const side = (number, text, tokens, marks, kind) => [el("td", { class: `ln ${number < 0 ? "void" : kind}` }, number >= 0 ? String(number + 1) : ""),
-      el("td", { class: `src ${number < 0 ? "void" : kind}` }, number >= 0 ? pieces(text, tokens, marks) : "")];
-    const node = el("tr", { class: row.kind }, side(row.i, row.left, row.leftTokens, row.leftMarks, row.kind === "changed" ? "del" : ""),
-      side(row.j, row.right, row.rightTokens, row.rightMarks, row.kind === "changed" ? "add" : ""));
+    const isChanged = row.kind === "changed" && this.sides.length > 1;
+    const cells = (number, text, tokens, marks, tone) => {
+      const kind = number < 0 ? "void" : isChanged ? tone : "";
+      return [el("td", { class: `ln ${kind}` }, number >= 0 ? String(number + 1) : ""), el("td", { class: `src ${kind}` }, number >= 0 ? pieces(text, tokens, marks) : "")];
+    };
+    const node = el("tr", { class: row.kind }, this.sides.map((side) => (side === "i" ? cells(row.i, row.left, row.leftTokens, row.leftMarks, "del") : cells(row.j, row.right, row.rightTokens, row.rightMarks, "add"))));
     if (row.i >= 0) this.lines.set(`${row.i + 1}`, node);
     if (row.j >= 0) this.lines.set(`+${row.j + 1}`, node);
     if (row.findings.length) node.firstChild.classList.add(`has-${row.findings[0].severity}`);
     row.node = node;
-    const notes = row.findings.map((finding) => el("tr", { class: `note ${finding.severity}` }, el("td"), el("td", { colspan: 3 },
-      el("code", { class: "finding", title: finding.severity }, finding.code), " ", prose(finding.message), finding.advice && el("span", { class: "advice" }, " → ", prose(finding.advice)))));
+    const notes = row.findings.map((finding) => el("tr", { class: `note ${finding.severity}` }, el("td"), el("td", { colspan: 2 * this.sides.length - 1 }, said(finding))));
     const part = document.createDocumentFragment();
     part.append(node, ...notes);
     return part;
@@ -195,6 +205,7 @@ views.code = {
   },
 };
 
+const said = (finding) => [el("code", { class: "finding", title: finding.severity }, finding.code), " ", prose(finding.message), finding.advice && el("span", { class: "advice" }, " → ", prose(finding.advice))];
 const short = (text) => (text.split("\n").length > 6 ? `${text.split("\n").slice(0, 6).join("\n")}\n…` : text);
 
 // The steps of a file -> one object a row. What was taken away and what came instead share rows, even if no two lines are alike.
@@ -239,7 +250,6 @@ function annotate(rows, data, after) {
     row.stop = row.findings.some((finding) => finding.severity !== "note") || (row.kind === "changed" && before === "equal");
     before = row.kind;
   }
-  if (data.findings.length && !data.before.length && rows.length) rows[0].findings = data.findings;
 }
 
 // Which rows stay open: changes, findings, and a few lines around them.

@@ -8,7 +8,6 @@ views.performance = {
     const filter = filterBox("filter the operators", (query) => this.rows?.filter(query));
     this.filter = filter.input;
     section.append(el("div", { class: "page" }, el("h2", {}, "Performance"), el("p", { class: "summary" }, this.summary(told)),
-      told.profile.notes.length ? el("ul", { class: "notes" }, told.profile.notes.map((note) => el("li", {}, prose(note)))) : "",
       this.steps(told), this.experiments(told.experiments), this.diagnoses(told.diagnoses),
       this.operators(told.profile, filter), this.pipeline(told.profile.pipeline), this.compilations(told.profile.compilations), this.course(told)));
   },
@@ -18,7 +17,7 @@ views.performance = {
     return [el("code", {}, told.workload), ` on ${profile.device}: a step takes `, el("b", {}, time(profile.step_seconds)), ` in ${profile.framework}`,
       reference ? ` and ${time(reference.step_seconds)} in ${reference.framework}` : "", ` (median of ${profile.steps}). `,
       told.best != null && told.best < told.untouched ? [`With every setting that helped: `, el("b", {}, time(told.best)), ` instead of ${time(told.untouched)}, ${number(told.untouched / told.best, 2)} times as fast; losses within ${number(told.worst)}. `] : "",
-      profile.peak_memory ? `Peak memory ${(profile.peak_memory / 2 ** 20).toFixed(0)} MiB.` : "", told.source ? ` Read from ${told.source}.` : ""];
+      profile.peak_memory ? `Peak memory ${(profile.peak_memory / 2 ** 20).toFixed(0)} MiB.` : "", told.source ? ` Read from ${told.source}.` : "", profile.notes.map((note) => [" ", note[0].toUpperCase(), note.slice(1), "."])];
   },
 
   // One bar a framework, to the same scale; a phase has the same colour in both.
@@ -31,7 +30,7 @@ views.performance = {
     const tone = (name) => `phase${name === "unattributed" ? 7 : Math.min(names.indexOf(name), 6)}`;
     return el("section", {}, el("h2", {}, "A step"), el("div", { class: "steps" }, profiles.map((each) => el("div", {}, el("span", {}, each.framework),
       el("div", { class: "track", role: "img", "aria-label": each.phases.map((phase) => `${phase.name} ${time(phase.seconds)}`).join(", ") },
-        each.phases.map((phase) => el("i", { class: tone(phase.name), "--part": phase.seconds / longest, title: `${phase.name}: ${time(phase.seconds)}. ${phase.note}` }))), el("span", { class: "time" }, time(total(each)))))),
+        each.phases.map((phase) => el("i", { class: tone(phase.name), "--part": phase.seconds / longest, title: `${phase.name}: ${time(phase.seconds)}${phase.kernels ? `, ${time(phase.kernels)} of it in operators` : ""}. ${phase.note}` }))), el("span", { class: "time" }, time(total(each)))))),
       el("p", { class: "legend" }, names.map((name) => el("span", {}, el("i", { class: tone(name) }), `${name} ${profiles.map((each) => time(each.phases.find((phase) => phase.name === name)?.seconds)).join(" / ")}`))));
   },
 
@@ -45,7 +44,7 @@ views.performance = {
     const tone = { faster: "ok", failed: "bad", "losses differ": "bad" };
     const longest = Math.max(...items.flatMap((each) => [each.before || 0, each.after || 0]), 1e-12);
     return this.section("Experiments", items, [{ title: "", class: "mono" }, { title: "result" }, { title: "before", class: "n" }, { title: "after", class: "n" }, { title: "" }, { title: "losses within", class: "n" }, { title: "change" }, { title: "why" }],
-      (each) => [each.name, [badge(tone[each.status] || "soft", each.status), each.is_applied && badge("ok", "applied")], time(each.before), time(each.after),
+      (each) => [each.name, [badge(tone[each.status] || "soft", each.status), each.is_applied && badge("ok", "applied")], each.before == null ? "" : time(each.before), each.after == null ? "" : [time(each.after), each.measures === "step" ? "" : el("div", { class: "faint" }, each.measures)],
         each.before && each.after ? el("div", { class: "twobars", title: `${number(each.before / each.after, 2)} times as fast` }, el("i", { "--part": each.before / longest }), el("i", { "--part": each.after / longest })) : "",
         each.worst == null ? "" : number(each.worst), [prose(each.change), each.command && el("div", {}, el("code", {}, each.command))], [prose(each.why), each.note && el("div", { class: "faint" }, prose(each.note))]])[0] || "";
   },

@@ -23,7 +23,6 @@ class Unit:
 
     name: str
     text: str
-    uses: frozenset[str]
     order: int
 
 
@@ -56,7 +55,13 @@ def _read(file: str, text: str, units: dict[str, Unit], imports: dict[str, str])
                 raise MindferryError(f"rules/compat/{file}: {name} is defined twice in the helper library; rename one")
             first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
             body = "".join(lines[first - 1 : node.end_lineno]).rstrip() + "\n"
-            units[name] = Unit(name, body, frozenset(_globals_of(symtable.symtable(body, file, "exec"))), len(units))
+            units[name] = Unit(name, body, len(units))
+
+
+@functools.cache
+def uses(name: str) -> frozenset[str]:
+    """Names that a unit takes from outside: looked up for those in use only."""
+    return frozenset(_globals_of(symtable.symtable(library()[0][name].text, name, "exec")))
 
 
 def _globals_of(table: symtable.SymbolTable) -> set[str]:
@@ -85,7 +90,7 @@ def closure(names: set[str]) -> list[Unit]:
         name = waiting.pop()
         if name not in found:
             found.add(name)
-            waiting += sorted(units[name].uses & set(units) - found)
+            waiting += sorted(uses(name) & set(units) - found)
     return sorted((units[name] for name in found), key=lambda unit: unit.order)
 
 
@@ -98,7 +103,7 @@ def inline(names: set[str], renamed: Mapping[str, str] | None = None) -> str:
     """The helpers with their imports, to stand in a file of their own or within another that uses some of their names."""
     _, imports = library()
     chosen = _in_definition_order(closure(names))
-    used = set().union(*(unit.uses for unit in chosen)) if chosen else set()
+    used = set().union(*(uses(unit.name) for unit in chosen)) if chosen else set()
     lines = sorted({imports[name] for name in used if name in imports}, key=_import_order)
     blocks = []
     for index, unit in enumerate(chosen):

@@ -70,3 +70,16 @@ def test_the_page_counts_models_and_names_what_stops_the_others(tmp_path: Path, 
     assert "computes the same: 1 of 2 that register models (50%; 50% of all 2)" in text
     assert "| error RuntimeError: no kernel | 1: swin_t |" in text and "| MF100 torch.x | 1 |" in text
     assert {row["model"] for row in json.loads((tmp_path / "zoo.json").read_text())["timm"]["models"]} == {"resnet18", "swin_t"}
+
+
+def test_the_reference_mends_torchs_batch_norm_gradient() -> None:
+    import torch
+
+    from mindferry.conformance.zoo_run import _mend_batch_norm
+
+    torch.manual_seed(0)
+    x, weight = torch.randn(1, 3, 4, 5, requires_grad=True), torch.randn(20, 3)
+    norm = torch.nn.BatchNorm2d(3).eval()
+    _mend_batch_norm(norm)
+    found = torch.autograd.grad((norm(x).flatten(2).transpose(1, 2) * weight).sum(), x)[0]
+    assert torch.allclose(found, weight.T.reshape(1, 3, 4, 5), atol=1e-4)

@@ -25,7 +25,9 @@ class Mismatch(MindferryError):
 
 def source_of(before: str, count: int) -> str:
     parameters = ", ".join(f"{name}: Tensor" for name in NAMES[:count])
-    others = "".join(f"import {name}\n" for name in ("torchvision", "einops", "einops.layers.torch", "accelerate", "ema_pytorch") if f"{name}." in before)
+    others = "".join(
+        f"import {name}\n" for name in ("torchvision", "einops", "einops.layers.torch", "accelerate", "ema_pytorch") if f"{name}." in before
+    )
     return f"{others}{PRELUDE}def case({parameters}):\n    return {before}\n"
 
 

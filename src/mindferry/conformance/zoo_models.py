@@ -113,6 +113,8 @@ def build(zoo: str, name: str) -> Any:
         options = {"weights_backbone": None}
     if name.startswith(DETECTION):
         options["num_classes"] = 7
+        if not name.startswith("ssd"):  # the others enlarge every image to 800 pixels
+            options |= {"min_size": 160, "max_size": 192}
     return importlib.import_module("torchvision.models").get_model(name, weights=None, **options)
 
 

@@ -30,6 +30,8 @@ from pathlib import Path
 
 from mindferry.analyze import analyze_project
 from mindferry.artifacts import Inventory
+from mindferry.rules import table
+from mindferry.rules._lookup import rule_of
 
 ROOT = Path(__file__).parents[2]
 LABELS = Path(__file__).parent / "labels"
@@ -165,14 +167,24 @@ def label_files(batch: str = "") -> Iterator[tuple[str, Body]]:
             print(f"left out: {path.name}, labelled for {body['version']}", file=sys.stderr)
 
 
+def still_missing(labels: list[str]) -> list[str]:
+    """The labels are of MindSpore and of the rules as they were; an API that has gained a rule since is no longer missing."""
+    rules = table()
+    covered = [each for each in labels if (entry := rule_of(each, rules)) is not None and not entry.missing]
+    for each in covered:
+        print(f"left out: {each} was labelled as missing and has a rule now", file=sys.stderr)
+    return [each for each in labels if each not in covered]
+
+
 def measure(batch: str = "") -> dict[str, Score]:
-    scores = {table: Score() for table in TABLES}
+    scores = {name: Score() for name in TABLES}
     for name, body in label_files(batch):
         inventory = analyze_project(place(str(body["project"])))
-        for table, show in SHOWN.items():
-            if table in body:
+        for kind, show in SHOWN.items():
+            if kind in body:
                 shown = [each for each in show(inventory) if is_labelled(each, body)]
-                compare(name, body[table], shown, scores["parts" if table == "networks" else table])
+                labels = still_missing(body[kind]) if kind == "missing" else body[kind]
+                compare(name, labels, shown, scores["parts" if kind == "networks" else kind])
         if "keep" in body:
             compare_code(name, body, inventory, scores)
     return scores
@@ -182,28 +194,28 @@ def blind() -> dict[str, dict[str, str]]:
     """batch -> table -> precision and recall of the first run."""
     found: dict[str, dict[str, str]] = {}
     for line in BLIND.read_text("utf-8").splitlines()[1:] if BLIND.exists() else []:
-        batch, table, facts, precision, recall = line.split("\t")
-        found.setdefault(batch, {})[table] = f"{precision} {recall} ({facts})"
+        batch, name, facts, precision, recall = line.split("\t")
+        found.setdefault(batch, {})[name] = f"{precision} {recall} ({facts})"
     return found
 
 
 def main() -> None:
     batch = sys.argv[sys.argv.index("--batch") + 1] if "--batch" in sys.argv else ""
     scores, first = measure(batch), blind()
-    print(f"{'table':10} {'facts':>6} {'precision':>10} {'recall':>8}" + "".join(f"   {name:>19}" for name in first))
-    for table, score in scores.items():
-        beside = "".join(f"   {each.get(table, ''):>19}" for each in first.values())
-        print(f"{table:10} {score.facts:6} {score.precision:10.3f} {score.recall:8.3f}{beside}")
+    print(f"{'table':10} {'facts':>6} {'precision':>10} {'recall':>8}" + "".join(f"   {each:>19}" for each in first))
+    for name, score in scores.items():
+        beside = "".join(f"   {each.get(name, ''):>19}" for each in first.values())
+        print(f"{name:10} {score.facts:6} {score.precision:10.3f} {score.recall:8.3f}{beside}")
     names = [body["project"] for _, body in label_files(batch)]
     print(f"{sum(score.facts for score in scores.values())} facts in {len(set(map(str, names)))} projects")
     if "-v" in sys.argv:
-        for table, score in scores.items():
+        for name, score in scores.items():
             for each in score.wrong:
-                print(f"{table}: shown, not labelled: {each}")
+                print(f"{name}: shown, not labelled: {each}")
             for each in score.missed:
-                print(f"{table}: labelled, not shown: {each}")
+                print(f"{name}: labelled, not shown: {each}")
     if "--record" in sys.argv and batch:  # once, when a batch is new
-        rows = [f"{batch}\t{table}\t{each.facts}\t{each.precision:.2f}\t{each.recall:.2f}" for table, each in scores.items()]
+        rows = [f"{batch}\t{name}\t{each.facts}\t{each.precision:.2f}\t{each.recall:.2f}" for name, each in scores.items()]
         head = BLIND.read_text("utf-8") if BLIND.exists() else "batch\ttable\tfacts\tprecision\trecall\n"
         BLIND.write_text(head + "\n".join(rows) + "\n", "utf-8")
 

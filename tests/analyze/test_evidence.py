@@ -130,8 +130,8 @@ def test_settings_of_an_inference_and_samples_of_an_order_are_no_tricks(tmp_path
 def test_a_package_is_told_by_its_name_and_the_project_s_own_is_none(tmp_path: Path) -> None:
     root = tmp_path / "own_pytorch"
     root.mkdir()
-    inventory = analyze(root, "from own_pytorch.parts import Part\nimport ema_pytorch\nimport numpy\n")
-    assert [place.what for place in inventory.special] == ["ema_pytorch"]
+    inventory = analyze(root, "from own_pytorch.parts import Part\nimport sketch_pytorch\nimport numpy\n")
+    assert [place.what for place in inventory.special] == ["sketch_pytorch"]
 
 
 def test_changing_a_caller_s_tensor_in_place_is_told_from_changing_one_s_own(tmp_path: Path) -> None:
@@ -140,7 +140,9 @@ def test_changing_a_caller_s_tensor_in_place_is_told_from_changing_one_s_own(tmp
 
 
 def test_what_is_computed_from_a_tensor_is_one(tmp_path: Path) -> None:
-    code = "def f(x):\n    total = 1 - x.float().mul(2) / 3\n    total[1:4] = 0\n    sizes = x.tolist()\n    sizes[0] = 0\n    return total\n"
+    code = (
+        "def f(x):\n    total = 1 - x.float().mul(2) / 3\n    total[1:4] = 0\n    sizes = x.tolist()\n    sizes[0] = 0\n    return total\n"
+    )
     assert [(place.topic, place.line) for place in analyze(tmp_path, code).special] == [("in-place", 6)]
 
 

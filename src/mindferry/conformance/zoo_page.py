@@ -20,9 +20,9 @@ Made by `make zoo`; don't edit. The installed sources of torchvision and timm ar
 built in both frameworks on a CPU, torch's weights are copied across, and both get the same random image, in eval mode.
 
 - forward: largest difference / largest output; at most 1e-4.
-- gradient: of a random combination of the outputs by every parameter; the worst parameter's relative L2 difference; at most 1e-3, or
-  three times what torch's own float32 differs from its float64. Differences under 1e-6 of the whole gradient's norm count as none:
-  that is rounding, and all there is where a gradient is zero (a bias before a softmax).
+- gradient: of a random combination of the outputs by every parameter; the worst parameter's L2 difference, relative to its gradient's
+  norm plus a thousandth of the norm of all gradients (where a gradient is zero, such as a bias's before a softmax, only rounding is
+  left); at most 1e-3, or three times what torch's own float32 differs from its float64.
 - A ReLU or a max-pool whose input rounds to the other side of its kink changes gradients by 1e-3 to 1e-2 in either framework. So
   where only gradients are too far off, two more images are tried: a mistake shows with all of them, a rounding doesn't. Such models
   are marked with how many images it took.

@@ -300,3 +300,9 @@ def test_an_object_that_wraps_an_optimizer_clears_before_the_gradients_come() ->
     assert (
         "if training:\n        schedule.zero_grad()\n        loss = ms_compat.backward(forward_fn, model.trainable_params(), x, y)" in text
     )
+
+
+def test_numbers_alone_do_not_come_back_through_has_aux_which_wants_a_tensor() -> None:
+    body = "with torch.autocast('cpu'):\n    loss = criterion(model(x), y)\n    total += loss.item()\noptimizer.zero_grad()\nloss.backward()\noptimizer.step()"
+    text = convert_source(HEAD + "total = 0.0\nfor x, y in loader:\n" + "".join(f"    {line}\n" for line in body.splitlines()) + "print(total)\n").main
+    assert "has_aux" not in text

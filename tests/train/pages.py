@@ -43,7 +43,8 @@ try:
     with contextlib.redirect_stdout(printed):
         runpy.run_path(sys.argv[0], run_name="__main__")
 finally:
-    (here / "printed.txt").write_text(printed.getvalue())
+    if not (here / "printed.txt").exists():  # the reference runs again in float64
+        (here / "printed.txt").write_text(printed.getvalue())
 """
 
 

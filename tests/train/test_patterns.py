@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from mindferry.config import Train
 from mindferry.convert import convert_project
 from mindferry.train import train_side_by_side
@@ -135,14 +137,104 @@ for y in ys:
     opt_picture.step()
 """
 
+MORE = """
+model = network()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+# losses gathered in a list
+for x, y in zip(xs, ys):
+    losses = []
+    for part, label in zip(x.chunk(2), y.chunk(2)):
+        losses.append(criterion(model(part), label))
+    loss = sum(losses)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
 
-def test_loops_of_many_shapes_follow_their_reference(tmp_path: Path) -> None:
+# losses in a dict, summed
+for x, y in zip(xs, ys):
+    terms = {"a": criterion(model(x), y)}
+    terms["b"] = 0.01 * sum(p.pow(2).sum() for p in model.parameters())
+    optimizer.zero_grad()
+    total = sum(terms.values())
+    total.backward()
+    optimizer.step()
+    print({k: v.item() for k, v in terms.items()})
+
+# a running total of the loss in the same block, zero_grad at the end
+total = 0.0
+optimizer.zero_grad()
+for i, (x, y) in enumerate(zip(xs, ys)):
+    out = model(x)
+    loss = criterion(out, y) / 2
+    total += loss.item()
+    loss.backward()
+    if (i + 1) % 2 == 0:
+        optimizer.step()
+        optimizer.zero_grad()
+
+# a class with a step of its own
+class Runner:
+    def __init__(self, net):
+        self.net = net
+        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=0.01)
+
+    def loss(self, batch):
+        x, y = batch
+        return nn.functional.cross_entropy(self.net(x), y)
+
+    def fit(self, batches, epochs=1):
+        for _ in range(epochs):
+            for batch in batches:
+                loss = self.loss(batch)
+                self.optimizer.zero_grad()
+                loss.backward()
+                self.optimizer.step()
+
+runner = Runner(network())
+runner.fit(list(zip(xs, ys)))
+
+# a loss that starts at zero, weights tied by hand, sum over steps
+rnn = nn.GRUCell(4, 6)
+head = nn.Linear(6, 3)
+opt = torch.optim.Adam(list(rnn.parameters()) + list(head.parameters()), lr=0.01)
+for x, y in zip(xs, ys):
+    h = torch.zeros(8, 6)
+    loss = 0
+    for t in range(3):
+        h = rnn(x, h)
+        loss = loss + criterion(head(h), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+
+# regularization by a parameter read directly
+for x, y in zip(xs, ys):
+    decay = model[0].weight.abs().mean()
+    loss = criterion(model(x), y) + 0.1 * decay
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+# a parameter of a network that is not called here
+other = network()
+both = torch.optim.SGD([*model.parameters(), *other.parameters()], lr=0.1)
+for x, y in zip(xs, ys):
+    pull = (other[0].weight - model[0].weight).pow(2).mean()
+    loss = criterion(model(x), y) + pull
+    both.zero_grad()
+    loss.backward()
+    both.step()
+"""
+
+
+@pytest.mark.parametrize("loops, steps", [(LOOPS, 41), (MORE, 26)])
+def test_loops_of_many_shapes_follow_their_reference(loops: str, steps: int, tmp_path: Path) -> None:
     source, output = tmp_path / "source", tmp_path / "output"
     source.mkdir()
-    (source / "train.py").write_text(HEAD + LOOPS)
+    (source / "train.py").write_text(HEAD + loops)
     result = convert_project(source, output)
     assert [str(each) for each in result.findings if each.severity == "error"] == []
     curves = train_side_by_side(output, Train("train.py", (), 200, 1e-5))
     assert curves.first_difference == ""
-    assert len(curves.reference) == 41
+    assert len(curves.reference) == steps
     assert max(curves.distances) < 1e-4

@@ -44,7 +44,7 @@ def train_side_by_side(
         payload: dict[str, Any] = {"exchange": exchange, "script": options.script, "args": arguments, "steps": options.steps}
         with Worker("torch", reference) as worker:
             theirs = worker.call("mindferry.train.reference:record", payload, lambda step: note(f"torch loss {step['loss']:.4f}"))
-        payload |= {"steps": len(theirs["steps"]), "has_optimizer": theirs["has_optimizer"]}
+        payload["has_optimizer"] = theirs["has_optimizer"]  # a reference that ended by itself: the others should, too
         own = _own_drift(reference, payload, theirs["steps"]) if drift else ()
         helpers = [file.path.removesuffix(".py").replace("/", ".") for file in record.files if file.status == "helpers"]
         payload |= {"args": [_TORCH_FILE.sub(".ckpt", each) for each in options.args], "helpers": helpers}

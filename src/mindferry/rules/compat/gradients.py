@@ -17,16 +17,15 @@ def backward(forward, parameters, *inputs):
 
 def loss_and_gradients(forward, parameters, *inputs):
     """(what `forward` returns, the gradients of its loss by the parameters)."""
-    several = []
+    results = []  # not has_aux, which takes tensors only
 
-    def loss_first(*values):
-        result = forward(*values)
-        several.append(isinstance(result, tuple))
-        return result if several[-1] else (result, result)
+    def loss_only(*values):
+        results.append(forward(*values))
+        return results[-1][0] if isinstance(results[-1], tuple) else results[-1]
 
     # A plain tuple: two networks may have parameters of the same name, which a ParameterTuple refuses.
-    result, grads = ms.value_and_grad(loss_first, None, tuple(parameters), has_aux=True)(*inputs)
-    return (result if several[-1] else result[0]), grads
+    loss, grads = ms.value_and_grad(loss_only, None, tuple(parameters))(*inputs)
+    return (loss, *results[-1][1:]) if isinstance(results[-1], tuple) else loss, grads
 
 
 def add_gradients(parameters, grads):

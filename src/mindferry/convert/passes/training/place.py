@@ -21,6 +21,19 @@ def settle(context: Context, each: Backward, others: list[Backward]) -> None:
         _clear_first(context, each)
     each.anchor = _anchor(context, each)
     _inputs_and_outputs(context, each)
+    if each.step is not None and each.outputs and not any(_may_be_tensor(context, each, name) for name in each.outputs):
+        each.step, each.idle, each.clips = None, [], []  # has_aux wants a tensor among the results
+        _clear_first(context, each)
+
+
+def _may_be_tensor(context: Context, each: Backward, name: str) -> bool:
+    stores = [
+        node
+        for s in each.lifted
+        for node in ast.walk(s)
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+    ]
+    return any(context.reading.type(node).kind not in ("int", "float", "bool", "str", "none") for node in stores)
 
 
 def _place(context: Context, each: Backward) -> None:

@@ -25,6 +25,28 @@ def differentiable(context: Context, chosen: list[ast.stmt]) -> list[ast.stmt]:
     return result
 
 
+def with_their_start(lifted: list[ast.stmt], chosen: list[ast.stmt], block: list[ast.stmt]) -> list[ast.stmt]:
+    """`losses = []`, `loss = 0` right where the computation begins go along: a function should fill a list of its own."""
+    needed: set[str] = set()
+    for statement in reversed(lifted):
+        needed = (needed - flow.writes(statement)) | (flow.reads(statement) & flow.writes(statement)) | needed
+    starts = [
+        statement
+        for statement in chosen
+        if statement not in lifted
+        and statement in block
+        and isinstance(statement, ast.Assign)
+        and _is_constant(statement.value)
+        and flow.writes(statement) <= needed
+        and all(earlier.lineno > statement.lineno for earlier in lifted)
+    ]
+    return [*starts, *lifted]
+
+
+def _is_constant(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.List | ast.Dict) and not list(ast.iter_child_nodes(node))[1:])
+
+
 def carries(context: Context, node: ast.AST) -> bool:
     """Whether a gradient starts in it; what is detached, or under no_grad, has none."""
     return any(_is_source(context, each) for each in _connected(node))
@@ -45,10 +67,11 @@ def _is_source(context: Context, node: ast.AST, seen: frozenset[str] = frozenset
     if isinstance(node, ast.Name):
         return isinstance(node.ctx, ast.Load) and leaves.is_leaf(context, node)
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-        parent, owner = context.parents.get(node), context.reading.type(node.value)
-        is_called = isinstance(parent, ast.Call) and parent.func is node
-        is_value = context.reading.type(node).is_tensor and not isinstance(parent, ast.Attribute)
-        return not is_called and is_value and owner.kind == "instance" and context.reading.symbols.is_module(owner.qual)
+        parent, owner, kind = context.parents.get(node), context.reading.type(node.value), context.reading.type(node)
+        if isinstance(parent, ast.Call) and parent.func is node:
+            return False
+        is_module = owner.kind == "instance" and context.reading.symbols.is_module(owner.qual)
+        return (is_module and kind.is_tensor) or (node.attr in ("weight", "bias") and kind.kind in ("tensor", "unknown", "method"))
     return False
 
 
@@ -122,6 +145,11 @@ def networks(context: Context, statements: Iterable[ast.AST]) -> list[str] | Non
     found: dict[str, None] = {}
     for statement in statements:
         for call in ast.walk(statement):
+            if isinstance(call, ast.Attribute) and _is_source(context, call):
+                owner = _owner(context, call)
+                if not owner:
+                    return None
+                found[owner] = None
             if not isinstance(call, ast.Call) or not calls_network(context, call):
                 continue
             callee = _called(context, call)
@@ -137,6 +165,16 @@ def networks(context: Context, statements: Iterable[ast.AST]) -> list[str] | Non
                 return None
             found[context.source.text(callee)] = None
     return list(found)
+
+
+def _owner(context: Context, node: ast.expr) -> str:
+    """The network that a parameter is read from: `model` in `model.layers[0].weight`."""
+    outermost = ""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+        if flow.key(node) and _is_network(context, node):
+            outermost = context.source.text(node)
+    return outermost
 
 
 def _called(context: Context, call: ast.Call) -> ast.expr:

@@ -109,7 +109,9 @@ def _read(context: Context, statement: ast.Expr, call: ast.Call, loss: ast.expr)
     function = context.enclosing(statement, ast.FunctionDef, ast.AsyncFunctionDef)
     scope = function if function is not None else context.source.tree
     block, before = statements_before(context, statement, scope)
-    lifted = sources.differentiable(context, flow.slice_for(before, loss))
+    chosen = flow.slice_for(before, loss)
+    lifted = sources.differentiable(context, chosen)
+    lifted = sources.with_their_start(lifted, chosen, context.block_of(lifted[0])) if lifted else lifted
     if not lifted and not sources.carries(context, loss):
         raise Refused(f"where {context.source.text(loss)} is computed can't be seen from here")
     for each in lifted:

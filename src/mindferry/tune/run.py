@@ -46,12 +46,7 @@ def tune(
     profile, facts = measure(workload, full, say)
     applied = read_applied(workload.project, workload.script)
     diagnoses = diagnose(profile, facts)
-    reference = None
-    if with_reference:
-        try:
-            reference = _reference(workload, full, say)
-        except MindferryError as error:  # the conversion's figures stand without it
-            profile = dataclasses.replace(profile, notes=(*profile.notes, f"no reference beside it: {str(error).splitlines()[0]}"))
+    reference, why = _reference(workload, full, say) if with_reference else (None, ())
     experiments = suggest(profile, diagnoses, applied, str(workload.project))
     chosen = _chosen(tries, experiments, applied)
     trial = Trial(workload, dataclasses.replace(SHORT, warm=full.warm, plain=full.plain, seconds=full.seconds), say, is_random(profile))
@@ -63,7 +58,7 @@ def tune(
     return TuneRecord(
         project=str(workload.project),
         workload=str(workload),
-        profile=profile,
+        profile=dataclasses.replace(profile, notes=(*profile.notes, *why)),
         reference=reference,
         diagnoses=diagnoses,
         experiments=tuple(experiments),
@@ -124,13 +119,17 @@ def measure(
     return profile, result["facts"] | {"avx512": has_avx512()}
 
 
-def _reference(workload: Workload, plan: Plan, note: Note) -> Profile | None:
+def _reference(workload: Workload, plan: Plan, note: Note) -> tuple[Profile | None, tuple[str, ...]]:
+    """torch's profile, or why there is none: the conversion's own figures stand without it."""
     if workload.reference is None:
-        return None
+        return None, ()
     payload = workload.payload("torch") | {"plan": dataclasses.asdict(plan)}
-    with Worker("torch", workload.reference) as worker:
-        result = worker.call("mindferry.tune.torch_run:measure", payload, lambda step: note(f"torch {step['stage']} {step['step']}"))
-        return _keep_trace(from_json(Profile, result["profile"]), workload.project)
+    try:
+        with Worker("torch", workload.reference) as worker:
+            result = worker.call("mindferry.tune.torch_run:measure", payload, lambda step: note(f"torch {step['stage']} {step['step']}"))
+            return _keep_trace(from_json(Profile, result["profile"]), workload.project), ()
+    except MindferryError as error:
+        return None, (f"no reference beside it: {str(error).splitlines()[0]}",)
 
 
 def _keep_trace(profile: Profile, project: Path) -> Profile:

@@ -98,3 +98,11 @@ def test_the_output_is_the_same_for_any_hash_seed_and_number_of_workers(tmp_path
         results.append((files, done.stdout.replace(str(out), "")))
     assert len(results[0][0]) > 40
     assert results[0] == results[1] == results[2]
+
+
+def test_converting_the_output_changes_nothing(tmp_path: Path) -> None:
+    first = convert_project(PROJECTS, tmp_path / "once")
+    again = convert_project(tmp_path / "once", tmp_path / "twice")
+    assert sum(file.status == "converted" for file in first.files) > 20
+    assert [file.path for file in again.files if file.status == "converted"] == []
+    assert {finding.code for finding in again.findings} <= {"MF902"}

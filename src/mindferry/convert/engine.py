@@ -16,7 +16,7 @@ from ..syntax.source import Edits, Source, Unreadable
 from ..syntax.symbols import Symbols
 from .comments import keep_comments
 from .context import Context
-from .imports import NATURAL, Imports, fill_empty_blocks
+from .imports import COMPAT_MODULE, NATURAL, Imports, fill_empty_blocks
 from .left_decorators import comment_out
 from .passes import PASSES
 from .settings import Settings, rules_for
@@ -36,6 +36,8 @@ class FileResult:
 
 def convert_file(source: Source, symbols: Symbols, module: str = "__main__", is_package: bool = False,
                  compat_import: str = "import ms_compat", settings: Settings = PORTABLE, is_notebook: bool = False) -> FileResult:  # fmt: skip
+    if _is_ported(source, symbols):
+        return FileResult(source.data.decode("utf-8"), [], [], set())
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if is_notebook else 0
     reading = read(source, symbols, module, is_package, table().is_api)
     context = Context(reading, Edits(source), Imports(reading, compat_import), rules_for(settings.target), settings, is_notebook)
@@ -72,6 +74,16 @@ def convert_file(source: Source, symbols: Symbols, module: str = "__main__", is_
         return FileResult(source.data.decode("utf-8"), [], [finding], set())
     findings = sorted([*context.findings, *styled.findings], key=lambda f: (f.line, f.column, f.code))
     return FileResult(code, context.rewrites, findings, context.imports.compat | styled.compat)
+
+
+def _is_ported(source: Source, symbols: Symbols) -> bool:
+    """Whether the file is MindSpore code already, such as what a conversion wrote: it imports that or its helpers, and no torch."""
+    if b"mindspore" not in source.data and COMPAT_MODULE.encode() not in source.data:
+        return False
+    names = {alias.name.partition(".")[0] for node in source.of(ast.Import) for alias in node.names}
+    for node in source.of(ast.ImportFrom):
+        names |= {(node.module or "").partition(".")[0]} if not node.level else {alias.name for alias in node.names}
+    return bool(names & {"mindspore", COMPAT_MODULE}) and not names & (set(FRAMEWORKS) - symbols.roots)
 
 
 def _check_compiles(source: Source, flags: int) -> None:

@@ -1,16 +1,17 @@
 """What verifying costs: CPU time and peak memory, as ratios to running both models forward and backward once.
 
-    python benchmarks/verify.py                                    ResNet-50 on 4×3×64×64
-    python benchmarks/verify.py --input 'float32[4,3,224,224]'
+    python benchmarks/verify.py                                    ResNet-50 on 4×3×64×64 and 4×3×224×224
+    python benchmarks/verify.py --input 'float32[8,3,32,32]'
     python benchmarks/verify.py --modes train
 
-CPU seconds of the two worker processes, without starting them and importing the frameworks. The plain run is one
+Written to benchmarks/results/verify.json, one entry for each input and set of modes. CPU seconds of the two worker processes, without starting them and importing the frameworks. The plain run is one
 forward and one backward pass in train mode in each framework, in fresh workers.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import resource
 import tempfile
 import time
@@ -19,6 +20,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "examples" / "resnet50_cifar10"
+RESULTS = Path(__file__).parent / "results" / "verify.json"
 HERE = {"PYTHONPATH": str(Path(__file__).parent), "OMP_NUM_THREADS": "1"}  # waiting threads would count as work
 
 
@@ -78,20 +80,15 @@ def used(began: float) -> dict[str, float]:
     return {"seconds": time.process_time() - began, "peak": peak}
 
 
-def main() -> None:
+def measure(given: str, modes: list[str]) -> dict[str, float]:
     from mindferry.convert import convert_project
     from mindferry.verify.backends.process import Worker
 
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--input", default="float32[4,3,64,64]")
-    parser.add_argument("--modes", default="eval,train")
-    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         converted = Path(folder) / "converted"
         convert_project(EXAMPLE, converted)
-        golden = str(Path(folder) / "golden.safetensors")
-        payload: dict[str, Any] = {"model": "model:resnet50", "inputs": [options.input], "golden": golden}
-        payload["modes"] = options.modes.split(",")
+        golden = Path(folder) / "golden.safetensors"
+        payload: dict[str, Any] = {"model": "model:resnet50", "inputs": [given], "golden": str(golden), "modes": modes}
         found = {}
         for name, framework in (("plain_torch", "torch"), ("record", "torch"), ("plain_mindspore", "mindspore"),
                                 ("compare", "mindspore")):  # fmt: skip
@@ -99,13 +96,30 @@ def main() -> None:
             with Worker(framework, project, environment=HERE) as worker:
                 found[name] = worker.call(f"verify:{name}", payload)
             print(f"{name:16} {found[name]['seconds']:7.2f} CPU s {found[name]['peak']:8.0f} MiB peak", flush=True)
-        size = Path(golden).stat().st_size / 2**20
+        size = golden.stat().st_size / 2**20
     plain = found["plain_torch"]["seconds"] + found["plain_mindspore"]["seconds"]
     verify = found["record"]["seconds"] + found["compare"]["seconds"]
-    print(f"golden file {size:.0f} MiB; verdict: {'same' if found['compare']['passed'] else 'different'}")
-    print(f"time:   {verify / plain:.2f} × both forward and backward once (target 2.5)")
-    print(f"memory: torch {found['record']['peak'] / found['plain_torch']['peak']:.2f} × its plain run, "
-          f"MindSpore {found['compare']['peak'] / found['plain_mindspore']['peak']:.2f} × (target 2)")  # fmt: skip
+    return {
+        **{f"{name}_cpu_seconds": round(each["seconds"], 2) for name, each in found.items()},
+        "golden_mib": round(size), "passed": found["compare"]["passed"], "time_ratio": round(verify / plain, 2),
+        "torch_memory_ratio": round(found["record"]["peak"] / found["plain_torch"]["peak"], 2),
+        "mindspore_memory_ratio": round(found["compare"]["peak"] / found["plain_mindspore"]["peak"], 2),
+    }  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--input", action="append", default=[])
+    parser.add_argument("--modes", default="eval,train")
+    options = parser.parse_args()
+    results = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
+    for given in options.input or ["float32[4,3,64,64]", "float32[4,3,224,224]"]:
+        found = measure(given, options.modes.split(","))
+        results[f"resnet50 {given} {options.modes}"] = found
+        print(f"{given}: golden file {found['golden_mib']} MiB; verdict: {'same' if found['passed'] else 'different'}")
+        print(f"time:   {found['time_ratio']} × both forward and backward once (target 2.5)")
+        print(f"memory: torch {found['torch_memory_ratio']} × its plain run, MindSpore {found['mindspore_memory_ratio']} × (target 2)", flush=True)
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":

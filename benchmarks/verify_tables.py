@@ -58,7 +58,9 @@ def generator(folder: Path) -> None:
 
 
 def language_model(folder: Path) -> None:
-    (folder / "model.py").write_text((PROJECTS / "lstm_language_model" / "model.py").read_text() + STATELESS)
+    """The class of the layer is named: `getattr(nn, rnn_type)` is one of the things that the converter leaves."""
+    text = (PROJECTS / "lstm_language_model" / "model.py").read_text()
+    (folder / "model.py").write_text(text.replace("getattr(nn, rnn_type)(", "nn.LSTM(") + STATELESS)
 
 
 NETWORKS = (
@@ -68,7 +70,7 @@ NETWORKS = (
             "vit:ViT(image_size=64, patch_size=16, num_classes=1000, dim=768, depth=12, heads=12, mlp_dim=3072)", ("float32[2,3,64,64]",)),
     Network("BERT-base (bert_pytorch)", lambda folder: shutil.copytree(installed("bert_pytorch", "model"), folder / "model"),
             "model.bert:BERT(vocab_size=30522)", ("int64[2,32]@1..30522", "int64[2,32]@0..3")),
-    Network("U-Net (tests/projects)", lambda folder: shutil.copy(PROJECTS / "unet_segmentation" / "unet.py", folder),
+    Network("U-Net, two levels (tests/projects)", lambda folder: shutil.copy(PROJECTS / "unet_segmentation" / "unet.py", folder),
             "unet:UNet(3, 2, width=64)", ("float32[2,3,48,48]",)),
     Network("LSTM language model (tests/projects)", language_model,
             "model:LanguageModel('LSTM', 10000, 650, 650, 2)", ("int64[20,4]@0..10000",)),

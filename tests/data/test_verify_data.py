@@ -121,3 +121,12 @@ def test_bad_input_is_one_sentence(projects: tuple[Path, Path], what: str) -> No
     assert isinstance(result.exception, MindferryError), result.output
     assert said in str(result.exception) and "Traceback" not in str(result.exception)
     assert not (projects[1] / ".mindferry" / "data.json").exists()
+
+
+def test_migrate_compares_the_data_where_mindferry_toml_names_it(projects: tuple[Path, Path], tmp_path: Path) -> None:
+    from mindferry.migrate import migrate
+
+    (projects[0] / "mindferry.toml").write_text('[verify]\ndata = ["data:loaders"]\n')
+    outcomes = {each.stage: each for each in migrate(projects[0], tmp_path / "migrated", lambda outcome: None)}
+    assert list(outcomes) == ["analyze", "convert", "data"]
+    assert outcomes["data"].ok and outcomes["data"].summary == "3 pipelines, 26 batches compared"

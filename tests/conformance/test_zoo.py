@@ -63,10 +63,16 @@ def test_the_page_counts_models_and_names_what_stops_the_others(tmp_path: Path, 
     for zoo in ("torchvision", "timm"):
         (tmp_path / f"{zoo}-files.json").write_text(json.dumps(files))
         (tmp_path / f"{zoo}.jsonl").write_text(json.dumps(ROW) + "\n" + json.dumps(stopped) + "\n")
+    (tmp_path / "torchvision-models.json").write_text(
+        json.dumps([{"model": "vgg11", "file": "vgg.py", "parameters": 9}, {"model": "swin_t"}])
+    )
     write_page(tmp_path)
     text = (tmp_path / "zoo.md").read_text()
     assert "with no error finding 1 (50%), with neither error nor warning 0 (0%)" in text
-    assert "image classification: 1 of 2 models the same, forward and gradients; under jit 1 of 1 tried" in text
+    assert (
+        "image classification: 1 of 2 models measured are the same, forward and gradients; under jit 1 of 1 tried; 1 not measured yet"
+        in text
+    )
     assert "computes the same: 1 of 2 that register models (50%; 50% of all 2)" in text
     assert "| error RuntimeError: no kernel | 1: swin_t |" in text and "| MF100 torch.x | 1 |" in text
     assert {row["model"] for row in json.loads((tmp_path / "zoo.json").read_text())["timm"]["models"]} == {"resnet18", "swin_t"}

@@ -13,6 +13,7 @@ from .zoo_models import DETECTION, NOT_MEASURED, SEGMENTATION, VIDEO
 
 PAGE = Path("docs/reference/zoo.md")
 Row = dict[str, Any]
+UNMEASURED: Row = {"verdict": "not measured", "reason": "not measured yet: `make zoo` goes on where it stopped"}
 INTRODUCTION = """\
 # Model zoos
 
@@ -37,7 +38,9 @@ def write_page(build: Path) -> None:
     for zoo, section in (("torchvision", _torchvision), ("timm", _timm)):
         results, converted = build / f"{zoo}.jsonl", build / f"{zoo}-files.json"
         if results.is_file() and converted.is_file():
-            rows = sorted({row["model"]: row for row in map(json.loads, results.read_text().splitlines())}.values(), key=_order)
+            listed = build / f"{zoo}-models.json"
+            known = {row["model"]: {**UNMEASURED, **row} for row in (json.loads(listed.read_text()) if listed.is_file() else [])}
+            rows = sorted((known | {row["model"]: row for row in map(json.loads, results.read_text().splitlines())}).values(), key=_order)
             files = json.loads(converted.read_text())
             everything[zoo] = {"files": files, "models": rows}
             sections.append("\n".join(section(rows, files)) + "\n")
@@ -94,7 +97,10 @@ def _counts(rows: list[Row]) -> str:
     tried = [row for row in rows if row.get("jit_tried")]
     compiled = [row for row in tried if row.get("jit") is not None and row["jit"] <= 1e-4]
     under = f"; under jit {len(compiled)} of {len(tried)} tried" if tried else "; jit not tried"
-    return f"{len(same)} of {len(rows)} models the same, forward and gradients{under}"
+    done = [row for row in rows if row.get("reason") != UNMEASURED["reason"]]
+    return (
+        f"{len(same)} of {len(done)} models measured are the same, forward and gradients{under}; {len(rows) - len(done)} not measured yet"
+    )
 
 
 def _table(rows: list[Row]) -> Iterable[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from ..artifacts import Trick
 from .scan import CallSite, FileScan, argument, line_of
-from .values import Values
+from .values import CLASSES_OF_SETTINGS, Values
 
 TRANSFORMS = ("torchvision.transforms.", "albumentations.")
 NOT_AUGMENTATION = {"Compose", "ToTensor", "ToTensorV2", "ToPILImage", "PILToTensor", "ConvertImageDtype", "ToDtype", "ToImage", "Identity",
@@ -79,7 +79,8 @@ SETTINGS = tuple(
         (r"^patience$", "training", "early stopping"),
         (r"^label_?smooth(ing)?$", "training", "label smoothing"),
         (r"^(model_)?ema(_decay)?$", "training", "EMA"),
-        (r"^(mixup|cutmix)(_alpha|_prob)?$", "augmentation", "mixup"),
+        (r"^(enable_)?(mixup|cutmix)(_alpha|_prob)?$", "augmentation", "mixup"),
+        (r"^no_?aug(mentation)?_epochs?$", "training", "no augmentation at the end"),
     )
 )
 
@@ -187,6 +188,8 @@ class Checklist:
             is_inside = home in scan.functions and not WHERE_TRAINED.search(home.rpartition(".")[2])
             if isinstance(target, ast.Name) and not is_inside:
                 self._from_setting(target.id, node.value, node, scan)
+            elif isinstance(target, ast.Attribute) and CLASSES_OF_SETTINGS.search(home.rpartition(".")[0].rpartition(".")[2]):
+                self._from_setting(target.attr, node.value, node, scan)
             match target, node.value:
                 case ast.Attribute(attr="requires_grad"), ast.Constant(value=False):
                     self._add(scan, "training", "freezing", node, home, text=scan.text(target.value))

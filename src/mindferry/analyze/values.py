@@ -15,7 +15,7 @@ OPERATORS: dict[type, Callable[[float, float], float]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv,
 }  # fmt: skip
 SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//"}
-CLASSES_OF_SETTINGS = re.compile(r"config|cfg|args|arguments|param|setting|option|hyper", re.IGNORECASE)
+CLASSES_OF_SETTINGS = re.compile(r"config|cfg|args|arguments|param|setting|option|hyper|^exp(eriment)?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,8 @@ def test_the_model_style_replaces_the_loop(tmp_path: Path) -> None:
 def test_jit_compiles_the_gradient_function(tmp_path: Path) -> None:
     text, refused = converted(tmp_path, Settings(jit=True))
     assert refused == []
-    assert "grad_fn = ms.jit(ms.value_and_grad(forward_fn, None, optimizer.parameters))\n" in text
+    assert "grad_fn = ms.jit(ms.value_and_grad(forward_fn, None, optimizer.parameters))\nupdate = ms_compat.compiled_update(optimizer)\n" in text
+    assert "        loss, grads = grad_fn(inputs, labels)\n        update(grads)\n" in text
 
 
 @pytest.mark.parametrize(

@@ -43,5 +43,5 @@ def _rewrite(step: Step, text: Text, settings: Settings, result: Styled) -> None
         result.compat.add("as_dataset")
     elif settings.style == "cell":
         as_cell(step, text)
-    else:
-        compiled(step, text)
+    elif compiled(step, text):
+        result.compat.add("compiled_update")

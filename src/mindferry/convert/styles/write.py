@@ -14,8 +14,8 @@ class Refused(Exception):
     """Why a step keeps the functional form."""
 
 
-def compiled(step: Step, text: Text) -> None:
-    """`grad_fn = ms.jit(ms.value_and_grad(...))`: forward and backward pass as one compiled graph; the optimizer stays outside."""
+def compiled(step: Step, text: Text) -> bool:
+    """`grad_fn = ms.jit(ms.value_and_grad(...))`, and the update as a second graph. Returns whether a helper is needed for that."""
     unsupported = next((node for node in ast.walk(step.forward) if isinstance(node, NOT_COMPILED)), None)
     if unsupported is not None:
         raise Refused(f"ms.jit takes no `{type(unsupported).__name__.lower()}`")
@@ -23,7 +23,15 @@ def compiled(step: Step, text: Text) -> None:
         raise Refused("its function is entered anew for every batch, so it would be compiled every time")
     called = text.of(step.maker_call.func)
     jit = f"{called.removesuffix('.value_and_grad')}.jit"
-    text.replace(step.maker, step.maker, f"{text.of(step.maker.targets[0])} = {jit}({text.of(step.maker_call)})")
+    made = f"{text.of(step.maker.targets[0])} = {jit}({text.of(step.maker_call)})"
+    if step.update is None:
+        text.replace(step.maker, step.maker, made)
+        return False
+    assert isinstance(step.update.value, ast.Call)
+    name = _free("update", text)
+    text.replace(step.maker, step.maker, f"{made}\n{name} = ms_compat.compiled_update({text.of(step.optimizer)})")
+    text.replace(step.update, step.update, f"{name}({text.of(step.update.value.args[0])})")
+    return True
 
 
 def as_cell(step: Step, text: Text) -> None:
@@ -141,6 +149,7 @@ def _function(node: ast.AST, text: Text) -> ast.AST:
 
 def _free(name: str, text: Text) -> str:
     used = {node.id for node in ast.walk(text.tree) if isinstance(node, ast.Name)}
+    used |= {node.name for node in ast.walk(text.tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     while name in used:
         name += "_"
     return name

@@ -1,0 +1,33 @@
+"""What other styles of a training step need: batches for mindspore.train.Model, which takes datasets alone; a compiled update."""
+
+import mindspore as ms
+import mindspore.dataset as ds
+from mindspore import nn
+
+
+def as_dataset(loader, columns):
+    """The loader's batches as a dataset with these columns; a dataset stays as it is."""
+    if isinstance(loader, ds.Dataset):
+        return loader
+    return ds.GeneratorDataset(BatchRows(loader), columns, shuffle=False)
+
+
+class BatchRows:
+    """One row a batch, read anew in every epoch."""
+
+    def __init__(self, loader):
+        self.loader = loader
+
+    def __len__(self):
+        return len(self.loader)
+
+    def __iter__(self):
+        return (tuple(each.asnumpy() for each in batch) for batch in self.loader)
+
+
+def compiled_update(optimizer):
+    """optimizer(grads), compiled. Learning rates may change later, other settings of the groups are compiled in."""
+    if isinstance(optimizer, nn.Optimizer):
+        return optimizer  # MindSpore's own are compiled already
+    update = ms.jit(optimizer.construct)
+    return lambda grads: update(tuple(grad if p.requires_grad else None for p, grad in zip(optimizer.parameters, grads)))

@@ -250,3 +250,9 @@ def test_converting_the_output_again_changes_nothing() -> None:
 def test_an_in_place_method_without_a_rule_is_an_error_and_another_method_a_warning() -> None:
     found = convert_source("import torch\n\ndef f(x: torch.Tensor):\n    x.unheard_of_(1)\n    return x.unheard_of(1)\n").findings
     assert [each.severity for each in found if each.code == "MF100"] == ["error", "warning"]
+
+
+def test_a_slice_of_a_bias_is_assigned_to_and_an_entry_of_a_list_is_written_to() -> None:
+    code = "import torch\nfrom torch import nn\n\nfc = nn.Linear(3, 6)\nfc.bias[2:4].data.zero_()\n\ndef f(ps: list):\n    ps[0].data.zero_()\n"
+    text = convert_source(code).main
+    assert "fc.bias[2:4] = 0\n" in text and "    ps[0].set_data(" in text

@@ -169,6 +169,9 @@ def _plan(context: Context, names: Names, changes: list[Change], chain: list[ast
         base = base.func.value
     if isinstance(base, ast.Attribute) and base.attr == "data" and isinstance(base.value, ast.Attribute) and base.value.attr == "grad":
         base = base.value
+    match base:
+        case ast.Attribute(attr="data", value=ast.Subscript(value=owner) as part) if context.reading.type(owner).is_tensor:
+            base = part  # bias[a:b].data.zero_()
     if is_bare and isinstance(base, ast.Attribute) and base.attr == "grad":
         changes.append(Change(call, base.value, "bind", suffix=".grad"))
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import bisect
+import contextlib
 import functools
 import io
 import re
@@ -95,14 +96,14 @@ class Source:
     def lines_inside_strings(self) -> frozenset[int]:
         """Lines that begin inside a multi-line string."""
         inside: set[int] = set()
-        if not any(node.end_lineno != node.lineno for node in (*self.of(ast.Constant), *self.of(ast.JoinedStr))):
-            return frozenset()
-        try:
-            for token in tokenize.generate_tokens(io.StringIO(self.data.decode("utf-8")).readline):
-                if token.type == tokenize.STRING and token.end[0] > token.start[0]:
-                    inside |= set(range(token.start[0] + 1, token.end[0] + 1))
-        except (tokenize.TokenError, IndentationError):
-            pass
+        for node in (*self.of(ast.Constant), *self.of(ast.JoinedStr)):
+            if node.end_lineno == node.lineno or (isinstance(node, ast.Constant) and not isinstance(node.value, str | bytes)):
+                continue
+            text = io.StringIO(f"({self.text(node)}\n)")  # one string, or several that follow each other
+            with contextlib.suppress(tokenize.TokenError, IndentationError):
+                for token in tokenize.generate_tokens(text.readline):
+                    if token.type == tokenize.STRING:
+                        inside |= set(range(node.lineno + token.start[0], node.lineno + token.end[0]))
         return frozenset(inside)
 
     def offset(self, line: int, column: int) -> int:

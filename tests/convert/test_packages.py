@@ -38,3 +38,13 @@ def test_a_mapped_lambda_in_a_network_is_a_list_of_tensors():
     ).main
     assert "q, k = [t.reshape(2, self.heads, -1) for t in ops.chunk(x, 2, axis=-1)]" in code
     assert "k.swapaxes(-2, -1)" in code
+
+
+def test_an_import_that_may_fail_needs_nothing():
+    assert not convert_source("import torch\n\ntry:\n    import apex\nexcept ImportError:\n    apex = None\n").findings
+
+
+def test_a_pair_of_dimensions_changes_places_in_a_network_only():
+    body = "def f(self, album):\n        return album.transpose(1, 2), album.transpose(0, 1)\n"
+    assert "album.swapaxes(1, 2), album.transpose(0, 1)" in convert_source(f"from torch import nn\n\n\nclass Net(nn.Module):\n    {body}").main
+    assert "swapaxes" not in convert_source(f"from torch import nn\n\n\nclass Thing:\n    {body}").main

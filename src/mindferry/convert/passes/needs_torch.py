@@ -18,9 +18,15 @@ def prepare(context: Context) -> None:
         else:
             continue
         for head in dict.fromkeys(module.partition(".")[0] for module in modules):
-            if head in known and head not in context.reading.symbols.roots:
+            if head in known and head not in context.reading.symbols.roots and not _is_optional(context, node):
                 context.find(node, "MF150", f"{head} needs torch itself, so the import stays and the file doesn't run without torch",
                              known[head])  # fmt: skip
+
+
+def _is_optional(context: Context, node: ast.AST) -> bool:
+    """Inside `try: import apex` with a handler: the project runs without it."""
+    guard = context.enclosing(node, ast.Try)
+    return isinstance(guard, ast.Try) and bool(guard.handlers)
 
 
 def finish(context: Context) -> None:

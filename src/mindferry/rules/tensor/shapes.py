@@ -32,14 +32,21 @@ rule("torch.Tensor.transpose", to=".swapaxes", args="dim0 dim1", rename=AXES, li
 
 
 @rule("any#transpose", args="dim0 dim1", to=".swapaxes", cases=[
-    Case("vars()['x'].transpose(1, 2) * 2", "vars()['x'].swapaxes(1, 2) * 2", shapes=((2, 3, 4),)),
-    Case("x * len(np.zeros((2, 3)).transpose(0, 1))", "x * len(np.zeros((2, 3)).transpose(0, 1))", shapes=((3, 4),)),
+    Case("vars()['x'].transpose(1, 2) * 2", "vars()['x'].transpose(1, 2) * 2", runs=False, why="outside of a network it may be anything's"),
 ])  # fmt: skip
 def any_transpose(call: Call) -> None:
-    """A numpy array takes these two only if they are all its dimensions; then, unless they are in order, they change places too."""
+    """In a network's methods two numbers are a tensor's, or swap an array's only two dimensions; in order they leave an array as it is."""
     dims = [call.literal("dim0"), call.literal("dim1")]
-    if not all(isinstance(dim, int) for dim in dims) or call.extra or [dim % 2 for dim in dims] == [0, 1] and set(dims) <= {-2, -1, 0, 1}:
+    is_pair = all(isinstance(dim, int) for dim in dims) and not call.extra
+    if not is_pair or call.reading.type(call.subject).kind != "unknown" or not _is_in_network(call) or tuple(dims) in ((0, 1), (-2, -1)):
         call.keep()
+
+
+def _is_in_network(call: Call) -> bool:
+    node: ast.AST | None = call.node
+    while node is not None and not isinstance(node, ast.ClassDef):
+        node = call.edits.source.parents.get(node)
+    return node is not None and call.reading.symbols.is_module(call.reading.owners.get(node, ""))
 
 
 rule("torch.Tensor.swapaxes", to=".swapaxes", args="axis0 axis1", like=".swapaxes", cases=[
@@ -150,6 +157,18 @@ def repeat(call: Call) -> None:
     is_empty = any(isinstance(each, ast.Constant) and each.value == 0 for each in counts)
     sizes = "" if is_empty else sizes_of(call)  # MindSpore refuses to repeat nothing
     call.replace(f"{call.target}.tile({sizes})" if sizes else _helped(call, "repeat_by"))
+
+
+@rule("any#repeat", to=".repeat", cases=[
+    Case("vars()['x'].repeat(2, 1, 3) * 2", "vars()['x'].tile((2, 1, 3)) * 2", shapes=((2, 3),)),
+    Case("x * len(np.zeros(3).repeat(2, 0))", "x * len(np.zeros(3).repeat(2, 0))", shapes=((2, 3),)),
+])  # fmt: skip
+def any_repeat(call: Call) -> None:
+    """A numpy array takes two arguments at most."""
+    if len(call.node.args) < 3 or call.node.keywords:
+        call.keep()
+    else:
+        repeat(call)
 
 
 @rule("torch.Tensor.tile", to=".tile", like=".tile", cases=[Case("x.tile(2, 1, 3)", "x.tile((2, 1, 3))", shapes=((2, 3),)),

@@ -2,7 +2,7 @@
 
 These are not recordings: no Ascend was at hand. File names and columns are those of
 mindspore/profiler/analysis/viewer/*.py in the installed package (step_trace_time.csv, kernel_details.csv,
-minddata_pipeline_raw_0.csv, dataset.csv, memory_record.csv) and of CANN's documentation (op_statistic.csv). The
+minddata_pipeline_raw_0.csv, dataset.csv, memory_record.csv) and of CANN's op_statistic.csv as remembered, not confirmed. The
 numbers follow the guide's ResNet-50: half of the step is a gap, and casts are a large part of the rest.
 """
 

@@ -26,3 +26,10 @@ def test_a_format_is_given_the_number(before: str, after: str) -> None:
 def test_a_dictionary_that_is_filled_with_tensors_holds_tensors() -> None:
     code = "import torch\n\ndef f(x: torch.Tensor):\n    out = {}\n    for key in 'ab':\n        out[key] = x.mean()\n    return out\n\n"
     assert "{f(x)['a'].item():.4f}" in convert_source(code + "def g(x: torch.Tensor):\n    print(f\"{f(x)['a']:.4f}\")\n").main
+
+
+def test_a_number_that_becomes_a_tensor_later_is_formatted_either_way() -> None:
+    text = convert_source(
+        "import torch\n\ndef best(xs):\n    top = 0.0\n    for x in xs:\n        top = torch.sum(x)\n    print(f'{top:.3f}')\n"
+    ).main
+    assert "{ms_compat.plain_number(top):.3f}" in text

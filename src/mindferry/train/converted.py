@@ -62,6 +62,7 @@ class _Player:
         for helper in helpers:
             self._watch_closures(helper)
             self._watch_kept_gradients(helper)
+            self._watch_groups(helper)
 
     def _watch_cells(self) -> None:
         from mindspore import nn
@@ -123,6 +124,19 @@ class _Player:
             return run
 
         ms.value_and_grad = value_and_grad
+
+    def _watch_groups(self, helper: Any) -> None:
+        """Networks whose parameters have the same names are not told by a ParameterTuple."""
+        kind, player = getattr(helper, "Optimizer", None), self
+        if kind is None or "add_param_group" not in vars(kind):
+            return
+        original = kind.add_param_group
+
+        def add(optimizer: Any, group: Any) -> None:
+            original(optimizer, group)
+            player.networks.meet_owners({id(p) for p in optimizer.param_groups[-1]["params"]})
+
+        kind.add_param_group = add
 
     def _watch_kept_gradients(self, helper: Any) -> None:
         """Where gradients are kept on the parameters, a loss counts when they are added, as backward() does."""

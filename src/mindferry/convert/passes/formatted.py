@@ -43,6 +43,11 @@ def _with_format(text: str, call: ast.Call) -> list[ast.expr]:
 
 
 def _take_number(context: Context, value: ast.expr) -> None:
+    if isinstance(value, ast.Name) and _is_both(context, value):
+        before = context.edits.text(value)
+        context.edits.replace_node(value, f"{context.imports.spell('compat.plain_number')}({before})")
+        context.rewritten(value, "format", before, context.edits.text(value))
+        return
     if not context.reading.type(value).is_tensor:
         return
     start, end = context.source.start(value), context.source.end(value)
@@ -53,3 +58,11 @@ def _take_number(context: Context, value: ast.expr) -> None:
         context.edits.before(start, "(")
         context.edits.after(end, ").item()")
     context.rewritten(value, "format", before, context.edits.text(value))
+
+
+def _is_both(context: Context, value: ast.Name) -> bool:
+    """`best = 0.0`, and a tensor later: in some round of the loop it is one."""
+    scope = context.enclosing(value, ast.FunctionDef, ast.AsyncFunctionDef) or context.source.tree
+    names = [node for node in ast.walk(scope) if isinstance(node, ast.Name) and node.id == value.id and isinstance(node.ctx, ast.Store)]
+    kinds = {context.reading.type(node).kind for node in names}
+    return "tensor" in kinds and bool(kinds & {"int", "float"})

@@ -58,7 +58,11 @@ class Optimizer(nn.Cell):
             raise ValueError("some parameters appear in more than one parameter group")
         group = ParamGroup({**self.defaults, **param_group, "params": params}, len(self.param_groups))
         self.param_groups.append(group)
-        self.parameters = ParameterTuple([p for each in self.param_groups for p in each["params"]])
+        everything = [p for each in self.param_groups for p in each["params"]]
+        if len({p.name for p in everything}) == len(everything):
+            self.parameters = ParameterTuple(everything)
+        else:  # two networks of one class have the same names, which a Cell refuses to hold
+            self.__dict__["parameters"] = tuple(everything)
         for p in params:
             self.state[p] = {}
 

@@ -156,6 +156,13 @@ def tensordot(a, b, dims=2):
     return ops.matmul(rows, columns).reshape(shape)
 
 
+def clamp(input, min=None, max=None):
+    """torch.clamp, also between a number and a tensor without dimensions."""
+    if min is not None:
+        input = clamp_min(input, min)
+    return clamp_max(input, max) if max is not None else input
+
+
 def clamp_min(input, min):
     """torch.clamp_min."""
     return maximum(input, min) if isinstance(min, ms.Tensor) else ops.clamp(input, min=min)

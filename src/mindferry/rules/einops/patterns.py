@@ -8,7 +8,7 @@ from .._rule import Case, rule
 
 def _helper(name: str, args: str, to: str, *cases: Case) -> None:
     """Signatures are einops' own, so the helper also serves where the function is a value."""
-    rule(f"einops.{name}", to=f"compat.{to}", args=args, like=f"compat.{to}", cases=cases)
+    rule(f"einops.{name}", to=f"compat.{to}", args=args, like=f"compat.{to}", cases=list(cases))
 
 
 _helper(
@@ -48,23 +48,23 @@ _helper("parse_shape", "x pattern", "parse_shape",
 
 
 
-@rule("einops.asnumpy", args="tensor", cases=(Case("einops.asnumpy(x)", "x.asnumpy()", shapes=((2,),), gradient=False),))
+@rule("einops.asnumpy", args="tensor", cases=[Case("einops.asnumpy(x)", "x.asnumpy()", shapes=((2,),), gradient=False)])
 def asnumpy(call: Call) -> None:
     call.replace(f"{call.text('tensor')}.asnumpy()")
 
 
 rule(
     "einops.layers.torch.Rearrange", to="compat.Rearrange", args="pattern", like="compat.Rearrange",
-    cases=(Case("einops.layers.torch.Rearrange('b c h w -> b (h w) c')", "ms_compat.Rearrange('b c h w -> b (h w) c')", shapes=((2, 3, 4, 5),)),),
+    cases=[Case("einops.layers.torch.Rearrange('b c h w -> b (h w) c')", "ms_compat.Rearrange('b c h w -> b (h w) c')", shapes=((2, 3, 4, 5),))],
 )  # fmt: skip
 rule(
     "einops.layers.torch.Reduce", to="compat.Reduce", args="pattern reduction", like="compat.Reduce",
-    cases=(Case("einops.layers.torch.Reduce('b n d -> b d', 'mean')", "ms_compat.Reduce('b n d -> b d', 'mean')", shapes=((2, 3, 4),)),),
+    cases=[Case("einops.layers.torch.Reduce('b n d -> b d', 'mean')", "ms_compat.Reduce('b n d -> b d', 'mean')", shapes=((2, 3, 4),))],
 )  # fmt: skip
 rule(
     "einops.layers.torch.EinMix",
     missing="einops' trainable einsum layer has no counterpart",
     strategy="wrapper",
     advice="write it as a Parameter and ops.einsum",
-    cases=(Case("einops.layers.torch.EinMix('b c -> b d', 'c d', c=2, d=3)", "einops.layers.torch.EinMix('b c -> b d', 'c d', c=2, d=3)", runs=False, why="missing"),),
+    cases=[Case("einops.layers.torch.EinMix('b c -> b d', 'c d', c=2, d=3)", "einops.layers.torch.EinMix('b c -> b d', 'c d', c=2, d=3)", runs=False, why="missing")],
 )  # fmt: skip

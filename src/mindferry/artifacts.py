@@ -487,7 +487,8 @@ def _build(kind: Any, value: Any) -> Any:
     """JSON value -> the annotated type, dataclasses and tuples included."""
     origin, args = typing.get_origin(kind), typing.get_args(kind)
     if dataclasses.is_dataclass(kind):
-        return cast(Any, kind)(**{name: _build(hint, value[name]) for name, hint in _fields(kind).items() if name in value})
+        made = cast(Any, kind)
+        return made(**{name: _build(hint, value[name]) for name, hint in _fields(made).items() if name in value})
     if origin is tuple:
         return tuple(_build(args[0], item) for item in value)
     if origin is dict:

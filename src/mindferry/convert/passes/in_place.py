@@ -188,9 +188,9 @@ def _plan(context: Context, names: Names, changes: list[Change], chain: list[ast
         else:
             _refuse(context, chain, f"{context.source.text(base)} is changed and its value used at once", "write two statements")
     elif isinstance(base, ast.Call) and (is_bare or _is_view(context, base)):
-        owner = context.source.text(base.func.value) if isinstance(base.func, ast.Attribute) else context.source.text(base)
+        viewed = context.source.text(base.func.value) if isinstance(base.func, ast.Attribute) else context.source.text(base)
         if _is_view(context, base):
-            _refuse(context, chain, f"{owner} is changed through a view", f"assign to {owner} itself, with ops.assign or an index")
+            _refuse(context, chain, f"{viewed} is changed through a view", f"assign to {viewed} itself, with ops.assign or an index")
 
 
 def _mentions(context: Context, node: ast.expr, base: ast.expr) -> bool:

@@ -170,7 +170,7 @@ def _plan(context: Context, names: Names, changes: list[Change], chain: list[ast
     if isinstance(base, ast.Attribute) and base.attr == "data" and isinstance(base.value, ast.Attribute) and base.value.attr == "grad":
         base = base.value
     match base:
-        case ast.Attribute(attr="data", value=ast.Subscript(value=owner) as part) if context.reading.type(owner).is_tensor:
+        case ast.Attribute(attr="data", value=ast.Subscript(value=held) as part) if context.reading.type(held).is_tensor:
             base = part  # bias[a:b].data.zero_()
     if is_bare and isinstance(base, ast.Attribute) and base.attr == "grad":
         changes.append(Change(call, base.value, "bind", suffix=".grad"))

@@ -29,5 +29,9 @@ def compiled_update(optimizer):
     """optimizer(grads), compiled. Learning rates may change later, other settings of the groups are compiled in."""
     if isinstance(optimizer, nn.Optimizer):
         return optimizer  # MindSpore's own are compiled already
-    update = ms.jit(optimizer.construct)
-    return lambda grads: update(tuple(grad if p.requires_grad else None for p, grad in zip(optimizer.parameters, grads)))
+
+    @ms.jit
+    def update(*grads):  # one by one: a tuple would be compiled anew in every step
+        return optimizer.construct(grads)
+
+    return lambda grads: update(*(grad if p.requires_grad else None for p, grad in zip(optimizer.parameters, grads)))

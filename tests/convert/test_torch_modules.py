@@ -59,3 +59,13 @@ def test_a_tie_keeps_its_parenthesis_when_its_value_is_converted() -> None:
 def test_a_default_is_converted_in_its_place():
     assert "f = (lambda: False)()\n" in converted("f = getattr(torch.cpu, '_is_avx2_supported', lambda: False)()\n")
     assert "f = ms_compat.relu\n" in converted("f = getattr(F, 'no_such_function', F.relu)\n")
+
+
+def test_a_class_chosen_by_a_name_is_one_of_those_that_the_file_mentions() -> None:
+    source = "def f(kind):\n    if kind in ['LSTM', 'GRU']:\n        return getattr(torch.nn, kind)(2, 3)\n"
+    assert "return {'LSTM': ms_compat.LSTM, 'GRU': ms_compat.GRU}[kind](2, 3)\n" in converted(source)
+    assert "g = {'relu': ms_compat.relu}.get(name, None)\n" in converted("name = 'relu'\ng = getattr(F, name, None)\n")
+
+
+def test_a_class_chosen_by_a_name_from_elsewhere_is_a_finding() -> None:
+    assert [each.code for each in convert_source(HEAD + "def f(kind):\n    return getattr(torch.nn, kind)\n").findings] == ["MF102"]

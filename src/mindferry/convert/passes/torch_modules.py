@@ -48,8 +48,10 @@ def _look_up(context: Context, node: ast.Call) -> None:
     """Decided now: the names that have a rule are there, the others are not."""
     asks = isinstance(node.func, ast.Name) and node.func.id == "hasattr"
     home, name = _named(context, node.args[0]), node.args[1]
+    if home and not asks and not isinstance(name, ast.Constant):
+        return _choose(context, node, home)
     if not home or not isinstance(name, ast.Constant) or not isinstance(name.value, str):
-        return
+        return None
     api = f"{home}.{name.value}"
     entry = context.rules.get(api)
     target = "" if entry is None or entry.missing else entry.like or entry.to
@@ -62,6 +64,23 @@ def _look_up(context: Context, node: ast.Call) -> None:
     else:
         return None
     _decide(context, node, new)
+
+
+def _choose(context: Context, node: ast.Call, home: str) -> None:
+    """`getattr(nn, kind)`: one of the names that this file mentions as text; any other is a KeyError."""
+    mentioned = dict.fromkeys(each.value for each in context.source.of(ast.Constant) if isinstance(each.value, str) and each.value.isidentifier())
+    entries = {name: context.rules.get(f"{home}.{name}") for name in mentioned}
+    targets = {name: entry.like or entry.to for name, entry in entries.items() if entry is not None and not entry.missing}
+    if not all(targets.values()) or not targets:
+        return
+    table = ", ".join(f"{name!r}: {context.imports.spell(target)}" for name, target in targets.items())
+    source, chosen = context.source, node.args[1]
+    context.handled |= {node, *ast.walk(node.func), *ast.walk(node.args[0])}
+    with_default = len(node.args) > 2
+    context.edits.replace(source.start(node), source.start(chosen), f"{{{table}}}" + (".get(" if with_default else "["))
+    if not with_default:
+        context.edits.replace(source.end(chosen), source.end(node), "]")
+    context.rewritten(node, "torch", source.text(node), f"{{{table}}}")
 
 
 def _take_default(context: Context, node: ast.Call) -> None:

@@ -183,7 +183,8 @@ def cause(row: dict[str, Any]) -> str:
 def write_page(rows: list[dict[str, Any]]) -> None:
     rows = sorted(rows, key=lambda row: row["model"])
     count = Counter(row["verdict"] for row in rows)
-    lines = [HEAD, f"{count['equal']} of {len(rows)} are equal.", ""]
+    left = len({row["model"] for row in listed()} - {row["model"] for row in rows})
+    lines = [HEAD, f"{count['equal']} of {len(rows)} are equal; {left} more were not measured yet.", ""]
     causes: dict[str, list[str]] = {}
     for row in rows:
         if row["verdict"] != "equal":

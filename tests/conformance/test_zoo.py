@@ -75,6 +75,7 @@ def test_the_page_counts_models_and_names_what_stops_the_others(tmp_path: Path, 
     )
     assert "computes the same: 1 of 2 that register models (50%; 50% of all 2)" in text
     assert "| error RuntimeError: no kernel | 1: swin_t |" in text and "| MF100 torch.x | 1 |" in text
+    assert "an earlier conversion; `--again` measures anew: 1 of 1 models" in text and "gradients not tested" not in text
     assert {row["model"] for row in json.loads((tmp_path / "zoo.json").read_text())["timm"]["models"]} == {"resnet18", "swin_t"}
 
 
@@ -89,3 +90,8 @@ def test_the_reference_mends_torchs_batch_norm_gradient() -> None:
     _mend_batch_norm(norm)
     found = torch.autograd.grad((norm(x).flatten(2).transpose(1, 2) * weight).sum(), x)[0]
     assert torch.allclose(found, weight.T.reshape(1, 3, 4, 5), atol=1e-4)
+
+
+def test_a_pass_with_a_huge_allowance_is_named_as_untested() -> None:
+    lines = "\n".join(zoo_page._reservations([{**ROW, "gradient": 7.0, "allowed": 2e9, "metric": 3}]))
+    assert "gradients not tested" in lines and "resnet18" in lines and "0 of 1 models" in lines

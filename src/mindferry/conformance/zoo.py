@@ -28,6 +28,7 @@ from .zoo_page import write_page
 
 BUILD = Path("build/zoo")
 FORWARD, GRADIENT, TIMES = 1e-4, 1e-3, 3.0
+METRIC = 3  # of the gradient's difference; the page counts rows of earlier ones apart
 INPUTS = 3  # a difference of gradients must show with each of them
 SILENCE = 240  # seconds in which a model must say what it does next
 CALLS = 12  # models a worker runs before a fresh one takes over: compiled graphs stay in memory
@@ -180,7 +181,7 @@ def attempt(workers: Workers, zoo: str, name: str, with_jit: bool, seed: int) ->
         workers.refresh("mindspore", True)
         return {**row, "verdict": "fails", "reason": _short(error), **reference}
     workers.refresh("mindspore", found["gradient"] is None)
-    row |= {"jit_tried": with_jit, **reference, **found, "allowed": GRADIENT}
+    row |= {"jit_tried": with_jit, **reference, **found, "allowed": GRADIENT, "metric": METRIC}
     if found["forward"] <= FORWARD and found["gradient"] is not None and found["gradient"] > GRADIENT:
         with contextlib.suppress(MindferryError):  # some models don't run in float64
             row["own_error"] = workers.call("torch", "zoo_run:own_error", payload)

@@ -13,6 +13,8 @@ from .zoo_models import DETECTION, NOT_MEASURED, SEGMENTATION, VIDEO
 
 PAGE = Path("docs/reference/zoo.md")
 Row = dict[str, Any]
+METRIC = 3  # as in zoo.py
+UNTESTED = 0.1  # an allowance above this lets anything pass
 UNMEASURED: Row = {"verdict": "not measured", "reason": "not measured yet: `make zoo` goes on where it stopped"}
 INTRODUCTION = """\
 # Model zoos
@@ -27,6 +29,8 @@ built in both frameworks on a CPU, torch's weights are copied across, and both g
 - A ReLU or a max-pool whose input rounds to the other side of its kink changes gradients by 1e-3 to 1e-2 in either framework. So
   where only gradients are too far off, two more images are tried: a mistake shows with all of them, a rounding doesn't. Such models
   are marked with how many images it took.
+- Known to pass only by these choices: googlenet (6.2e-3 without the share of the whole, first image) and squeezenet1_1 (2.9e-3 with
+  2×3×224×224). Roundings across kinks would explain both; that has not been shown.
 - torch 2.13's own gradient of a batch norm in eval mode is wrong on a CPU where it comes in permuted (`bn(x).flatten(2).transpose(1, 2)`:
   finite differences agree with MindSpore, not with torch). The reference makes such gradients contiguous first.
 - jit: the forward pass under `ms.jit`; at most 1e-4. "–": not tried, or it failed for the cause given below.
@@ -64,7 +68,7 @@ def _torchvision(rows: list[Row], files: list[Row]) -> list[str]:
     lines.append(
         f"- not measured: {', '.join(f'`{each}*`' for each in NOT_MEASURED)} (eager quantization is torch's own; RAFT takes two images)\n"
     )
-    return [*lines, *_table(rows), *_stopped(rows), *_findings(files)]
+    return [*lines, *_table(rows), *_reservations(rows), *_stopped(rows), *_findings(files)]
 
 
 def _timm(rows: list[Row], files: list[Row]) -> list[str]:
@@ -78,7 +82,7 @@ def _timm(rows: list[Row], files: list[Row]) -> list[str]:
         f" ({len(same) / max(len(all_files), 1):.0%}; {len(same) / max(len(files), 1):.0%} of all {len(files)})",
         f"- {_counts(rows)}\n",
     ]
-    return [*lines, *_table(rows), *_stopped(rows), *_findings(files)]
+    return [*lines, *_table(rows), *_reservations(rows), *_stopped(rows), *_findings(files)]
 
 
 def _of_files(files: list[Row]) -> list[str]:
@@ -101,6 +105,24 @@ def _counts(rows: list[Row]) -> str:
     return (
         f"{len(same)} of {len(done)} models measured are the same, forward and gradients{under}; {len(rows) - len(done)} not measured yet"
     )
+
+
+def _reservations(rows: list[Row]) -> Iterable[str]:
+    """Passes that say less than they seem to."""
+    same = [row for row in rows if row["verdict"] == "same"]
+    groups = {
+        "gradients not tested: a parameter whose gradient is zero makes torch's own relative error, and so the allowance, huge": [
+            row["model"] for row in same if row["allowed"] > UNTESTED
+        ],
+        "passed with a later image only; the gradients with each": [
+            f"{row['model']} ({', '.join(_number(each) for each in row['gradients'])})" for row in same if row.get("gradients")
+        ],
+        "measured with an earlier definition of the gradient's difference, or an earlier conversion; `--again` measures anew": [
+            f"{sum(row.get('metric') != METRIC for row in same)} of {len(same)} models"
+        ],
+    }
+    yield "\nPasses to read with care:\n"
+    yield from (f"- {title}: {', '.join(found)}" for title, found in groups.items() if found)
 
 
 def _table(rows: list[Row]) -> Iterable[str]:

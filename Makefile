@@ -17,6 +17,7 @@ demo: setup
 test: setup browser lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 	$(BIN)/python fuzz/convert.py --seconds 60
+	$(BIN)/python fuzz/weights.py --seconds 60
 
 browser:
 	scripts/browser
@@ -42,9 +43,14 @@ fuzz: setup
 	$(BIN)/python fuzz/weights.py --seconds 3600
 	$(BIN)/python fuzz/convert.py --seconds 3600
 
-benchmarks: setup
+benchmarks: setup # each writes benchmarks/results/NAME.json; on a machine that does nothing else
 	$(BIN)/python benchmarks/weights.py --gb 1 4
 	$(BIN)/python benchmarks/verify.py
+	$(BIN)/python benchmarks/data.py
+	$(BIN)/python benchmarks/train.py
+	$(BIN)/python benchmarks/tune.py
+	$(BIN)/python benchmarks/analyze.py
+	$(BIN)/python benchmarks/report.py
 
 clean:
 	rm -rf build .pytest_cache .mypy_cache .ruff_cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mindferry import convert_source
 
-WRITER = "try:\n    from torch.utils.tensorboard import SummaryWriter\nexcept ImportError:\n    {}\n"
+TRACER = "try:\n    from torch.fx import Tracer\nexcept ImportError:\n    {}\n"
 
 
 def converted(code: str) -> str:
@@ -12,17 +12,17 @@ def converted(code: str) -> str:
 
 
 def test_what_mindspore_lacks_is_missing_as_the_project_foresaw() -> None:
-    text = converted(WRITER.format("SummaryWriter = None") + "writer = SummaryWriter('runs') if SummaryWriter is not None else None\n")
+    text = converted(TRACER.format("Tracer = None") + "tracer = Tracer() if Tracer is not None else None\n")
     values: dict[str, object] = {}
     exec(text, values)
-    assert values["writer"] is None and values["SummaryWriter"] is None
+    assert values["tracer"] is None and values["Tracer"] is None
 
 
 def test_a_substitute_from_elsewhere_is_used() -> None:
-    text = converted(WRITER.format("from json import JSONEncoder as SummaryWriter") + "writer = SummaryWriter()\n")
+    text = converted(TRACER.format("from json import JSONEncoder as Tracer") + "tracer = Tracer()\n")
     values: dict[str, object] = {}
     exec(text, values)
-    assert type(values["writer"]).__name__ == "JSONEncoder"
+    assert type(values["tracer"]).__name__ == "JSONEncoder"
 
 
 def test_what_has_a_counterpart_is_converted_whatever_the_handler_says() -> None:
@@ -31,7 +31,7 @@ def test_what_has_a_counterpart_is_converted_whatever_the_handler_says() -> None
 
 
 def test_without_a_substitute_the_use_is_a_finding() -> None:
-    conversion = convert_source(WRITER.format("print('no tensorboard')") + "writer = SummaryWriter('runs')\n")
+    conversion = convert_source(TRACER.format("print('no tracer')") + "tracer = Tracer()\n")
     assert [each.code for each in conversion.findings if each.severity == "error"] == ["MF101"]
     assert "raise" not in conversion.main
 

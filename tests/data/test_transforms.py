@@ -56,7 +56,7 @@ ON_PICTURES = [
     "v2.Compose([v2.ToImage(), v2.ToDtype(torch.float32, scale=True), v2.Normalize([0.5] * 3, [0.2] * 3)])",
     "T.Compose([T.ToTensor(), T.ToPILImage()])",
     "v2.Identity()",
-    "T.Compose([T.Resize((4, 4)), T.ToTensor(), T.LinearTransformation(torch.arange(2304.0).reshape(48, 48) / 2304, torch.ones(48))])",
+    "T.Compose([T.Grayscale(3), T.Resize((4, 4)), T.ToTensor(), T.LinearTransformation(torch.arange(2304.0).reshape(48, 48) / 2304, torch.ones(48))])",
     "lambda image: TF.to_grayscale(image, 3)",
     "lambda image: TF.to_pil_image(TF.pil_to_tensor(image))",
     "lambda image: [*TF.get_dimensions(image), *TF.get_image_size(image)]",

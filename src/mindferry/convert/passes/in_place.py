@@ -401,7 +401,8 @@ def _write(context: Context, change: Change) -> None:
     source, edits = context.source, context.edits
     before = source.text(change.call)
     start, end = source.start(change.call), source.end(change.call)
-    target = _assignable(context, change.target) + change.suffix
+    is_assigned = change.how in ("bind", "item")
+    target = (_assignable(context, change.target) if is_assigned else context.captured[change.target]) + change.suffix
     if _is_left(context, change.call):
         return
     copied = change.call.args[0] if _copies(change.call) else None

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ..artifacts import Difference
 from .content import Report
 from .modules import strain
-from .overview import Task, milliseconds, scientific
+from .overview import Task, duration, scientific
 
 MARKS = {"same": "✅", "open": "⚠️", "different": "❌", "unmeasured": "•", "ok": "✅", "look": "❌", "absent": "–"}
 LONGEST = 200  # rows of a table; a pull request takes 65,536 characters
@@ -111,14 +111,14 @@ def _performance(report: Report) -> Iterator[str]:
     if told is None:
         return
     yield "\n## Performance\n"
-    yield from table(("phase", "a step"), ((each.name, milliseconds(each.seconds)) for each in told.profile.phases))
+    yield from table(("phase", "a step"), ((each.name, duration(each.seconds)) for each in told.profile.phases))
     yield ""
-    rows = [(each.name, each.status, *(milliseconds(x) for x in (each.before, each.after)), each.change) for each in told.experiments]
+    rows = [(each.name, each.status, *(duration(x) for x in (each.before, each.after)), each.change) for each in told.experiments]
     yield from folded("experiments", ("name", "result", "before", "after", "change"), rows)
     slowest = sorted(told.profile.operators, key=lambda each: -each.seconds)[:20]
-    rows = [(each.name, milliseconds(each.seconds), f"{each.calls:g}", each.module, each.shapes) for each in slowest]
+    rows = [(each.name, duration(each.seconds), f"{each.calls:g}", each.module, each.shapes) for each in slowest]
     yield from folded("operators", ("operator", "a step", "calls", "module", "shapes"), rows)
-    rows = [(each.name, milliseconds(each.seconds), str(each.workers)) for each in told.profile.pipeline]
+    rows = [(each.name, duration(each.seconds), str(each.workers)) for each in told.profile.pipeline]
     yield from folded("data pipeline", ("operation", "a batch", "workers"), rows)
 
 

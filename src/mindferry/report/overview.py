@@ -270,16 +270,18 @@ def _tuned(found: Found) -> tuple[str, str]:
     assert tune is not None
     if not tune.profile.steps:
         return "ok", "no step was measured"
-    said = f"a step takes {milliseconds(tune.profile.step_seconds)}"
+    said = f"a step takes {duration(tune.profile.step_seconds)}"
     if tune.reference is not None:
-        said += f" ({milliseconds(tune.reference.step_seconds)} in torch)"
+        said += f" ({duration(tune.reference.step_seconds)} in torch)"
     if tune.best < tune.untouched:
-        said = f"a step takes {milliseconds(tune.best)} instead of {milliseconds(tune.untouched)}"
+        said = f"a step takes {duration(tune.best)} instead of {duration(tune.untouched)}"
     return "ok", f"{said}; {len(tune.diagnoses)} diagnoses, {len(tune.experiments)} experiments"
 
 
-def milliseconds(seconds: float) -> str:
-    return f"{1000 * seconds:.3g} ms" if math.isfinite(seconds) else "–"
+def duration(seconds: float) -> str:
+    if not math.isfinite(seconds):
+        return "–"
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
 
 
 _SUMMARIES = {"analyze": _analyzed, "convert": _converted, "weights": _carried, "verify": _verified, "train": _trained, "tune": _tuned}

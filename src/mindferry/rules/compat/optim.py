@@ -41,6 +41,7 @@ class Optimizer(nn.Cell):
         super().__init__(auto_prefix=False)
         self.defaults = dict(defaults)
         self.param_groups = []
+        self.infos = []
         self.state = {}
         groups = list(params)
         if not groups:
@@ -65,6 +66,11 @@ class Optimizer(nn.Cell):
             self.__dict__["parameters"] = tuple(everything)
         for p in params:
             self.state[p] = {}
+            self.infos.append(p.param_info)
+
+    def without_frozen(self, grads):
+        """The gradients, None for a frozen parameter. Reading p.requires_grad would wait until all operators have run."""
+        return tuple(grad if info.requires_grad else None for info, grad in zip(self.infos, grads))
 
     def zero_grad(self, set_to_none=True):
         """Nothing to clear: gradients are return values here."""
@@ -141,7 +147,7 @@ class GradientOptimizer(Optimizer):
     def __call__(self, grads):
         if len(grads) != len(self.parameters):
             raise ValueError("the optimizer takes one gradient for each of optimizer.parameters")
-        return super().__call__(tuple(grad if p.requires_grad else None for p, grad in zip(self.parameters, grads)))
+        return super().__call__(self.without_frozen(grads))
 
     def construct(self, grads):
         for i, group in enumerate(self.param_groups):

@@ -34,4 +34,4 @@ def compiled_update(optimizer):
     def update(*grads):  # one by one: a tuple would be compiled anew in every step
         return optimizer.construct(grads)
 
-    return lambda grads: update(*(grad if p.requires_grad else None for p, grad in zip(optimizer.parameters, grads)))
+    return lambda grads: update(*optimizer.without_frozen(grads))

@@ -31,6 +31,21 @@ class ParamGroup(dict):
             self[key] = value
 
 
+class ParameterRecords:
+    """What MindSpore keeps about each parameter. It can't be copied, so a copied optimizer asks its own parameters again."""
+
+    def __init__(self):
+        self.known = []
+
+    def of(self, parameters):
+        if len(self.known) != len(parameters):
+            self.known = [p.param_info for p in parameters]
+        return self.known
+
+    def __reduce__(self):
+        return ParameterRecords, ()
+
+
 class Optimizer(nn.Cell):
     """torch.optim.Optimizer. `optimizer(grads)` takes the gradients of `optimizer.parameters`, in that order.
 
@@ -41,7 +56,7 @@ class Optimizer(nn.Cell):
         super().__init__(auto_prefix=False)
         self.defaults = dict(defaults)
         self.param_groups = []
-        self.infos = []
+        self.records = ParameterRecords()
         self.state = {}
         groups = list(params)
         if not groups:
@@ -66,11 +81,10 @@ class Optimizer(nn.Cell):
             self.__dict__["parameters"] = tuple(everything)
         for p in params:
             self.state[p] = {}
-            self.infos.append(p.param_info)
 
     def without_frozen(self, grads):
         """The gradients, None for a frozen parameter. Reading p.requires_grad would wait until all operators have run."""
-        return tuple(grad if info.requires_grad else None for info, grad in zip(self.infos, grads))
+        return tuple(grad if record.requires_grad else None for record, grad in zip(self.records.of(self.parameters), grads))
 
     def zero_grad(self, set_to_none=True):
         """Nothing to clear: gradients are return values here."""

@@ -189,6 +189,8 @@ def _entries(file: SourceFile, found: Found, spans: Mapping[str, Span]) -> tuple
     for name, tensor in found.tensors.items():
         check_name(file.path, name)
         if isinstance(tensor, NumpyArray):
+            if not tensor.dtype:
+                raise bad(file.path, f"begins an array {shown(name)} and never fills it; save the file again")
             entry = _numpy_entry(name, tensor)
         else:
             entry = _tensor_entry(file, name, tensor, spans[tensor.storage.key])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from ..syntax.expressions import FRAMEWORKS as FRAMEWORKS
 from ..syntax.infer import Reading
 from ._rule import Rule
 from ._table import Table
 
-FRAMEWORKS = ("torch", "torchvision", "einops", "accelerate", "ema_pytorch")
 IN_PLACE_HOMES = ("torch", "torch.Tensor", "torch.nn.functional")
 
 

@@ -11,24 +11,7 @@ from .networks import SHARED, is_mode_call, is_named_like_network
 from .networks import UNMISTAKABLE as OF_NETWORKS
 from .symbols import Symbols
 from .torch_types import DTYPES, TENSOR_ATTRIBUTES, UNMISTAKABLE, call_result, method_result, module_call_result
-from .types import (
-    BOOL,
-    FLOAT,
-    INT,
-    MODULE,
-    NDARRAY,
-    NONE,
-    SIZE,
-    STR,
-    TENSOR,
-    UNKNOWN,
-    Type,
-    instance,
-    join,
-    list_of,
-    ref,
-    tuple_of,
-)  # fmt: skip
+from .types import BOOL, FLOAT, INT, MODULE, NDARRAY, NONE, SIZE, STR, TENSOR, UNKNOWN, Type, instance, join, list_of, ref, tuple_of
 
 _BUILTIN_NAMES = frozenset(dir(builtins))
 _ANNOTATIONS = {"int": INT, "float": FLOAT, "bool": BOOL, "str": STR, "None": NONE}

@@ -16,8 +16,8 @@ demo: setup
 
 test: setup browser lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
-	$(BIN)/python fuzz/convert.py --seconds 60 --seed 1
-	$(BIN)/python fuzz/weights.py --seconds 60 --seed 1
+	$(BIN)/python fuzz/convert.py --files 7000 --seed 1
+	$(BIN)/python fuzz/weights.py --files 40000 --seed 1
 
 browser:
 	scripts/browser

@@ -238,7 +238,7 @@ def _hanging(*_: object) -> None:
     raise TimeoutError(f"more than {HANG} s")
 
 
-def fuzz(seconds: float, seed: int, keep: Path, say: Callable[[str], None] = print) -> int:
+def fuzz(seconds: float, files: float, seed: int, keep: Path, say: Callable[[str], None] = print) -> int:
     warnings.simplefilter("ignore")  # the texts compare numbers with `is`, and worse
     rng = random.Random(seed)
     counts: Counter[str] = Counter()
@@ -247,7 +247,7 @@ def fuzz(seconds: float, seed: int, keep: Path, say: Callable[[str], None] = pri
     apis = sorted(entry.api.rstrip("@") for entry in table() if "#" not in entry.api)
     apis += ["x." + api.rpartition(".")[2] for api in apis if api.startswith("torch.Tensor.")]
     end, slowest = time.monotonic() + seconds, 0.0
-    while time.monotonic() < end:
+    while time.monotonic() < end and counts.total() < files:
         text = generate(rng, apis) if rng.random() < 0.2 else excerpt(rng.choice(texts), rng)
         text = mutate(text, rng, apis, texts)
         start = time.monotonic()
@@ -259,14 +259,16 @@ def fuzz(seconds: float, seed: int, keep: Path, say: Callable[[str], None] = pri
             path = keep / f"{counts['failed']}.py"
             path.write_bytes(text.encode("utf-8", "surrogatepass"))
             say(f"{path}: {outcome}")
-    say(f"{sum(counts.values())} files: {dict(counts)}; slowest {slowest:.2f} s; seed {seed}")
+    say(f"{counts.total()} files: {dict(counts)}; slowest {slowest:.2f} s; seed {seed}")
     return 1 if counts["failed"] or not counts["converted"] else 0
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--files", type=int, help="as many files instead, however long they take: with --seed, the same ones each time")
     parser.add_argument("--seed", type=int, default=time.time_ns() % 2**32)
     parser.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir()) / "mindferry-fuzz-convert")
     options = parser.parse_args()
-    sys.exit(fuzz(options.seconds, options.seed, options.keep))
+    limits = (float("inf"), options.files) if options.files else (options.seconds, float("inf"))
+    sys.exit(fuzz(*limits, options.seed, options.keep))

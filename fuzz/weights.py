@@ -127,7 +127,7 @@ def attempt(path: Path) -> str:
         signal.alarm(0)
 
 
-def fuzz(seconds: float, seed: int, keep: Path, say: Callable[[str], None] = print) -> int:
+def fuzz(seconds: float, count: float, seed: int, keep: Path, say: Callable[[str], None] = print) -> int:
     rng = random.Random(seed)
     counts: Counter[str] = Counter()
     signal.signal(signal.SIGALRM, lambda *_: (_ for _ in ()).throw(TimeoutError(f"more than {HANG} s")))
@@ -136,7 +136,7 @@ def fuzz(seconds: float, seed: int, keep: Path, say: Callable[[str], None] = pri
         files = seeds(Path(scratch))
         others = list(files.values())
         end, slowest = time.monotonic() + seconds, 0.0
-        while time.monotonic() < end:
+        while time.monotonic() < end and counts.total() < count:
             kind = rng.choice(list(files))
             change = mutate_inside if rng.random() < 0.6 else lambda _, data, *rest: mutate(data, *rest)
             data = change(kind, files[kind], rng, others)
@@ -151,14 +151,16 @@ def fuzz(seconds: float, seed: int, keep: Path, say: Callable[[str], None] = pri
                 (keep / f"{counts['failed']}.{kind}").write_bytes(data)
                 say(f"{keep / str(counts['failed'])}.{kind}: {outcome}")
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10) - before
-    say(f"{sum(counts.values())} files: {dict(counts)}; slowest {slowest:.2f} s; memory grew by {grown >> 20} MB; seed {seed}")
+    say(f"{counts.total()} files: {dict(counts)}; slowest {slowest:.2f} s; memory grew by {grown >> 20} MB; seed {seed}")
     return 1 if counts["failed"] or grown > MEMORY or not counts["accepted"] else 0
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--files", type=int, help="as many files instead, however long they take: with --seed, the same ones each time")
     parser.add_argument("--seed", type=int, default=time.time_ns() % 2**32)
     parser.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir()) / "mindferry-fuzz")
     options = parser.parse_args()
-    sys.exit(fuzz(options.seconds, options.seed, options.keep))
+    limits = (float("inf"), options.files) if options.files else (options.seconds, float("inf"))
+    sys.exit(fuzz(*limits, options.seed, options.keep))

@@ -1,4 +1,4 @@
-"""The reader fuzzer, for a few seconds from a fixed seed; CI runs `python fuzz/weights.py --seconds 60`."""
+"""The reader fuzzer, for a few seconds from a fixed seed; CI runs a minute of it."""
 
 from __future__ import annotations
 

@@ -159,7 +159,16 @@ class Call:
     def is_sound(self) -> bool:
         """Whether the rule found all that it writes: a call without a required argument is nobody's."""
         new = self._replacement
-        return "" not in self._changes.values() and (new is None or _parsed(new) is not None or new.startswith(STATEMENT))
+        if "" in self._changes.values():
+            return False
+        if new is None:
+            return not (self.extra and any(self._is_named_or_dropped(name) for name in self._positional))
+        return _parsed(new) is not None or new.startswith(STATEMENT)
+
+    def _is_named_or_dropped(self, name: str) -> bool:
+        """Whether what follows this positional argument can't be positional any more."""
+        is_dropped = self._declared and (name in self.rule.drop or name in self.rule.only)
+        return self._beyond_positional(name) or self._changes.get(name, None if is_dropped else "") is None
 
     def _parenthesized(self, text: str) -> str:
         return text if isinstance(_parsed(text), _ATOMS) or text.startswith(STATEMENT) else f"({text})"

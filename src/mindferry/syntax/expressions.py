@@ -460,6 +460,8 @@ class Expressions:
             name = self.types[node.value].qual.rpartition(".")[2].lower()
             parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             inner = [self._promise(each, self.types.get(each, UNKNOWN)) for each in parts]
+            if not parts:
+                return tuple_of() if name == "tuple" else UNKNOWN
             if name in ("optional", "union"):
                 return join(*inner)
             if name in ("list", "sequence", "iterable", "iterator"):

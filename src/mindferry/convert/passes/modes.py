@@ -52,4 +52,5 @@ def _is_network(context: Context, value: ast.Call) -> bool:
     """A network, not a loss."""
     kind, symbols = context.reading.type(value), context.reading.symbols
     is_network = kind.kind == "instance" and symbols.is_module(kind.qual) and not symbols.torch_base(kind.qual).endswith("Loss")
-    return is_network and context.edits.text(value).endswith(")")
+    is_there = context.enclosing(value, ast.stmt) not in context.edits.removed  # `net = DataParallel(net)` can go
+    return is_network and is_there and context.edits.text(value).endswith(")")

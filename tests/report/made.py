@@ -28,6 +28,8 @@ from mindferry.artifacts import (
     WeightsReport,
 )
 from mindferry.convert import convert_project
+from mindferry.export.result import Export, ExportedFile
+from mindferry.verify.data import PipelineComparison, PipelineDifference, Pipelines
 
 ROOT = Path(__file__).resolve().parents[2]
 NAN = math.nan
@@ -194,6 +196,18 @@ def curves(steps: int, parts_at: int = 0) -> Curves:
         tuple(1e-6 * (n + 1) for n in range(steps)),
         tuple(2e-6 * (n + 1) for n in range(steps)),
     )
+
+
+def pipelines(wrong: bool = False) -> Pipelines:
+    other = (PipelineDifference("epoch 1, batch 3, image", "values", "largest difference 0.5"),) if wrong else ()
+    train = PipelineComparison("data:train_loader", (20, 20), True, 40, 0.0, (), ("image: the same mean and spread", "label: equal"))
+    test = PipelineComparison("data:test_loader <b>", (19, 19), False, 38, 0.5 if wrong else 1e-7, other, ("image: equal", "label: equal"))
+    return Pipelines((train, test), not wrong, 2.0)
+
+
+def export(wrong: bool = False) -> Export:
+    mindir = ExportedFile("mindir", "export/net.mindir", not wrong, 90 << 20, 0.2 if wrong else 0.0, 3, "other numbers" if wrong else "")
+    return Export("net:Net", ("float32[2,3,16,16]",), (mindir, ExportedFile("onnx", "", False, reason="no exporter for Erf")))
 
 
 def weights(*names: str, **lost: tuple[str, ...]) -> WeightsReport:

@@ -191,6 +191,33 @@ def test_the_heat_map_marks_the_first_divergence(failing: Path, visit: Visit) ->
     assert page.locator("#verification .rows tbody tr").count() == 10
 
 
+@pytest.mark.parametrize("is_verified", [True, False])
+def test_pipelines_and_exported_files_stand_under_the_modules(is_verified: bool, tmp_path: Path, visit: Visit) -> None:
+    output = made.convert(tmp_path, {"net.py": made.NET})
+    artifacts.save(made.pipelines(wrong=True), output, "data")
+    artifacts.save(made.export(), output, "export")
+    if is_verified:
+        artifacts.save(made.comparison(made.PATHS), output, "verify")
+    page = visit(write_report(output))
+    assert "needs you" == page.get_attribute("#tab-verification", "title")
+    page.click("#overview .todo a:text-is('data')")
+    wait_for_tab(page, "verification")
+    text = page.inner_text("#verification")
+    assert "data:test_loader <b>" in text and "epoch 1, batch 3, image: values: largest difference 0.5" in text
+    assert "export/net.mindir" in text and "no exporter for Erf" in text
+    assert ("mindferry verify" in text) is not is_verified
+
+
+def test_text_in_charts_keeps_its_size_in_a_narrow_window(resnet50: Path, visit: Visit) -> None:
+    page = visit(resnet50, "#training")
+    size = "() => document.querySelector('#training svg text').getBoundingClientRect().height"
+    page.wait_for_function("() => document.querySelector('#training svg').clientWidth > 1000")
+    wide = page.evaluate(size)
+    page.set_viewport_size({"width": 500, "height": 800})
+    page.wait_for_function("() => document.querySelector('#training svg').viewBox.baseVal.width < 500")
+    assert page.evaluate(size) == pytest.approx(wide, rel=0.1)
+
+
 def test_a_module_shows_its_values(resnet50: Path, visit: Visit) -> None:
     page = visit(resnet50, "#verification")
     page.click("#verification th.module:has-text('maxpool')")

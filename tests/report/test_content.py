@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import made
@@ -104,6 +105,49 @@ def test_a_stage_older_than_the_conversion_is_told(tmp_path: Path) -> None:
     assert content(output).overview.notes == ()
     os.utime(path, (1e9, 1e9))
     assert "verify ran before the code was converted" in content(output).overview.notes[0]
+
+
+def test_a_conversion_newer_than_its_comparison_is_not_called_the_same(tmp_path: Path) -> None:
+    output = made.convert(tmp_path, {"net.py": made.NET})
+    path = artifacts.save(made.comparison(made.PATHS), output, "verify")
+    assert content(output).overview.state == "same"
+    os.utime(path, (1e9, 1e9))
+    told = content(output).overview
+    assert told.state == "unmeasured" and f"run `mindferry verify {output}` again" in told.detail
+
+
+def test_pipelines_and_exported_files_count_too(tmp_path: Path) -> None:
+    output = made.convert(tmp_path, {"net.py": made.NET})
+    artifacts.save(made.comparison(made.PATHS), output, "verify")
+    artifacts.save(made.pipelines(), output, "data")
+    artifacts.save(made.export(), output, "export")
+    told = content(output).overview
+    assert told.state == "same" and "78 batches of 2 data pipelines are the same." in told.detail
+    assert {line.stage: line.state for line in told.stages}["export"] == "ok"
+    artifacts.save(made.pipelines(wrong=True), output, "data")
+    artifacts.save(made.export(wrong=True), output, "export")
+    told = content(output).overview
+    assert told.state == "different" and [task.stage for task in told.todo] == ["data", "export"]
+    assert told.todo[0].what == "data:test_loader <b>: values in epoch 1, batch 3, image"
+    assert "data:test\\_loader &lt;b>" in render(content(output), "markdown")
+
+
+def test_what_could_be_compared_and_was_not_is_told(tmp_path: Path) -> None:
+    training = "import torch\nfrom torch.utils.data import DataLoader\nloader = DataLoader([1])\nsgd = torch.optim.SGD([], lr=0.1)\n"
+    bare, whole = made.convert(tmp_path / "a", {"net.py": made.NET}), made.convert(tmp_path / "b", {"net.py": made.NET, "train.py": training})
+    assert [task.stage for task in content(bare).overview.unmeasured] == ["verify"]
+    assert [task.stage for task in content(whole).overview.unmeasured] == ["verify", "data", "train"]
+
+
+def test_a_step_that_takes_many_times_that_of_torch_is_worth_a_look(tmp_path: Path) -> None:
+    output = made.convert(tmp_path, {"net.py": made.NET})
+    record = made.tune()
+    artifacts.save(record, output, "tune")
+    assert content(output).overview.warnings == ()
+    artifacts.save(replace(record, reference=replace(record.reference, step_seconds=0.007)), output, "tune")
+    (task,) = content(output).overview.warnings
+    assert task.what == "a training step takes 10 times as long as in torch"
+    assert {line.stage: line.state for line in content(output).overview.stages}["tune"] == "warn"
 
 
 def test_a_source_that_changed_or_went_is_told(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import datetime
 import importlib.metadata
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..analyze.sheets import sheets
 from ..artifacts import Comparison, Curves, TuneRecord
@@ -14,6 +15,10 @@ from .gather import Found, gather
 from .modules import Tree, tree
 from .overview import Overview, overview
 from .parameters import Weights, weights_tab
+
+if TYPE_CHECKING:
+    from ..export.result import Export
+    from ..verify.data import Pipelines
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +44,12 @@ class Report:
     code: tuple[Sides, ...]
     rules: dict[str, RuleCard]
     weights: Weights | None
+    data: Pipelines | None
     verification: Comparison | None
     modules: Tree | None
     training: Curves | None
     performance: TuneRecord | None
+    export: Export | None
 
     @property
     def is_clean(self) -> bool:
@@ -68,10 +75,12 @@ def compose(found: Found) -> Report:
         code=files,
         rules=cards,
         weights=weights_tab(found),
+        data=found.data,
         verification=found.verify,
         modules=tree(found.verify) if found.verify else None,
         training=found.train,
         performance=found.tune,
+        export=found.export,
     )
 
 

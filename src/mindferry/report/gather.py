@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ..artifacts import STATE, Comparison, Curves, Inventory, ProjectConversion, TuneRecord, WeightsReport, load
 from ..errors import MindferryError
 
-STAGES = ("analyze", "convert", "weights", "verify", "train", "tune")
+if TYPE_CHECKING:
+    from ..export.result import Export
+    from ..verify.data import Pipelines
+
+STAGES = ("analyze", "convert", "weights", "data", "verify", "train", "tune", "export")
 SLACK = 2.0  # seconds by which a copied folder may have its files in another order
 
 T = TypeVar("T")
@@ -23,9 +27,11 @@ class Found:
     analyze: Inventory | None
     convert: ProjectConversion | None
     weights: WeightsReport | None
+    data: Pipelines | None
     verify: Comparison | None
     train: Curves | None
     tune: TuneRecord | None
+    export: Export | None
     written: dict[str, float]  # stage -> when, seconds since the epoch
 
     @property
@@ -49,6 +55,9 @@ class Found:
 
 def gather(folder: Path) -> Found:
     """All artifacts of a converted project."""
+    from ..export.result import Export
+    from ..verify.data import Pipelines
+
     state = folder / STATE
     written = {stage: (state / f"{stage}.json").stat().st_mtime for stage in STAGES if (state / f"{stage}.json").is_file()}
     if not written:
@@ -63,9 +72,11 @@ def gather(folder: Path) -> Found:
         read(Inventory, "analyze"),
         read(ProjectConversion, "convert"),
         read(WeightsReport, "weights"),
+        read(Pipelines, "data"),
         read(Comparison, "verify"),
         read(Curves, "train"),
         read(TuneRecord, "tune"),
+        read(Export, "export"),
         written,
     )
     _check_one_project(found)

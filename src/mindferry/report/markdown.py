@@ -10,7 +10,7 @@ from .content import Report
 from .modules import strain
 from .overview import Task, duration, scientific
 
-MARKS = {"same": "✅", "open": "⚠️", "different": "❌", "unmeasured": "•", "ok": "✅", "look": "❌", "absent": "–"}
+MARKS = {"same": "✅", "open": "⚠️", "different": "❌", "unmeasured": "•", "ok": "✅", "look": "❌", "warn": "⚠️", "absent": "–"}
 LONGEST = 200  # rows of a table; a pull request takes 65,536 characters
 
 
@@ -25,6 +25,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield from table(("", "stage", ""), ((MARKS[each.state], each.stage, each.summary) for each in told.stages))
     yield from _tasks("Left to do", told.todo)
     yield from _tasks("Worth a look", told.warnings)
+    yield from _tasks("Not compared yet", told.unmeasured)
     files = [file for file in report.code if file.marks or file.findings]
     if files:
         yield "\n## Code\n"
@@ -33,9 +34,11 @@ def _lines(report: Report) -> Iterator[str]:
         yield from folded("files", ("file", "status", "rewrites", "findings"),
                           [(file.path, file.status, str(len(file.marks)), str(len(file.findings))) for file in files])  # fmt: skip
     yield from _weights(report)
+    yield from _data(report)
     yield from _verification(report)
     yield from _training(report)
     yield from _performance(report)
+    yield from _export(report)
     if report.analysis:
         yield "\n## Analysis\n"
         for sheet in report.analysis:
@@ -60,6 +63,22 @@ def _weights(report: Report) -> Iterator[str]:
     yield from folded("without a counterpart", ("name", "why"), [(each.name, each.why) for each in told.unmatched])
     rows = [(each.source, each.target, "×".join(map(str, each.shape)), each.dtype, each.how) for each in told.parameters]
     yield from folded("parameters", ("torch", "MindSpore", "shape", "type", "matched by"), rows)
+
+
+def _data(report: Report) -> Iterator[str]:
+    if report.data and report.data.pipelines:
+        yield "\n## Data\n"
+        yield from table(("", "pipeline", "batches compared", "largest difference", "what differs"), (
+            (MARKS["ok" if each.passed else "look"], each.name, str(each.compared), scientific(each.largest),
+             "; ".join(f"{d.where}: {d.what}: {d.detail}" for d in each.differences[:3])) for each in report.data.pipelines))  # fmt: skip
+
+
+def _export(report: Report) -> Iterator[str]:
+    if report.export and report.export.files:
+        yield "\n## Export\n"
+        yield from table(("", "form", "file", "bytes", "largest difference", ""), (
+            (MARKS["ok" if each.passed else "absent" if not each.path else "look"], each.form, each.path, f"{each.size:,}", scientific(each.worst),
+             each.reason or each.note) for each in report.export.files))  # fmt: skip
 
 
 def _verification(report: Report) -> Iterator[str]:

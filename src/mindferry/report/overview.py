@@ -7,28 +7,38 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..artifacts import Finding, Inventory
 from .code import RuleCard
 from .gather import Found
 from .modules import strain
 
+if TYPE_CHECKING:
+    from ..verify.data import Pipelines
+
 COMMANDS = {
     "analyze": "mindferry migrate PROJECT -o {out}",
     "convert": "mindferry convert PROJECT -o {out}",
     "weights": "mindferry migrate PROJECT -o {out}",
+    "data": "mindferry verify {out} --data",
     "verify": "mindferry verify {out}",
     "train": "mindferry train {out}",
     "tune": "mindferry tune {out}",
+    "export": "mindferry export {out}",
 }
 TABS = {
     "analyze": "analysis",
     "convert": "code",
     "weights": "weights",
+    "data": "verification",
     "verify": "verification",
     "train": "training",
     "tune": "performance",
+    "export": "verification",
 }
+MEASURED = ("data", "verify", "train")
+SLOW = 2.0  # times torch's step, beyond which the overview speaks of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +57,7 @@ class Task:
 class StageLine:
     stage: str
     tab: str
-    state: str  # ok, look, absent
+    state: str  # ok, warn, look, absent
     summary: str
 
 
@@ -68,6 +78,7 @@ class Overview:
     stages: tuple[StageLine, ...]
     todo: tuple[Task, ...]
     warnings: tuple[Task, ...]
+    unmeasured: tuple[Task, ...]  # what could be compared and has not been
     notes: tuple[str, ...]
     statuses: dict[str, int]  # of files
     kinds: dict[str, int]  # of rewrites: native, helper, removed
@@ -75,7 +86,6 @@ class Overview:
 
 def overview(found: Found, cards: Mapping[str, RuleCard]) -> Overview:
     todo = tuple(_todo(found))
-    warnings = tuple(_task(each) for each in found.convert.findings if each.severity == "warning") if found.convert else ()
     state, verdict, detail = _verdict(found, todo)
     files = found.convert.files if found.convert else ()
     kinds = Counter(cards[each.rule].kind if each.rule in cards else "native" for file in files for each in file.rewrites)
@@ -86,7 +96,8 @@ def overview(found: Found, cards: Mapping[str, RuleCard]) -> Overview:
         tuple(_figures(found)),
         tuple(_stage(found, stage) for stage in COMMANDS),
         todo,
-        warnings,
+        tuple(_warnings(found)),
+        tuple(_unmeasured(found)),
         tuple(_notes(found)),
         dict(Counter(file.status for file in files)),
         dict(kinds.most_common()),
@@ -100,13 +111,46 @@ def _todo(found: Found) -> Iterator[Task]:
         yield from (_task(each) for each in sorted(errors, key=lambda each: each.code != "MF900"))
     if found.weights and not found.weights.complete:
         lost = (*found.weights.mismatched, *found.weights.missing, *found.weights.unexpected)
-        yield Task(
-            "weights", f"{len(lost)} parameters found no place, first {lost[0]}", "give a map of names with --names, or mend the model"
-        )
+        what = f"{plural(len(lost), 'parameter')} found no place, first {lost[0]}"
+        yield Task("weights", what, "give a map of names with --names, or mend the model")
+    if found.data and not found.data.passed:
+        yield _other_data(found.data)
     if found.verify and not found.verify.passed:
         yield _divergence(found)
     if found.train and not found.train.passed:
         yield Task("train", f"training parts: {found.train.first_difference}", "see which of lr, gradient norm and loss parts first")
+    if found.export and not found.export.passed:
+        wrong = next(file for file in found.export.files if not file.passed)
+        yield Task("export", f"{wrong.form}: {wrong.reason}", f"`mindferry export {found.folder}` after a change")
+
+
+def _warnings(found: Found) -> Iterator[Task]:
+    if found.convert:
+        yield from (_task(each) for each in found.convert.findings if each.severity == "warning")
+    times = _times_torch(found)
+    if times > SLOW:
+        what = f"a training step takes {times:.2g} times as long as in torch"
+        yield Task("tune", what, f"`mindferry tune {found.folder} --apply` keeps what makes it faster without changing the losses")
+
+
+def _unmeasured(found: Found) -> Iterator[Task]:
+    """Only what there is: a project without a loader has no pipelines to compare."""
+    if found.convert is None or not found.convert.files:
+        return
+    has_data = found.analyze is not None and any(use.api.startswith("torch.utils.data.") for use in found.analyze.apis)
+    has_training = found.analyze is not None and any(use.api.startswith("torch.optim.") for use in found.analyze.apis)
+    whats = {"verify": "the network, module by module", "data": "the data pipelines, batch by batch", "train": "training steps, loss by loss"}
+    for stage, what in whats.items():
+        if stage not in found.written and {"verify": True, "data": has_data, "train": has_training}[stage]:
+            yield Task(stage, what, f"`{COMMANDS[stage].format(out=found.folder)}`")
+
+
+def _other_data(pipelines: Pipelines) -> Task:
+    wrong = next((each for each in pipelines.pipelines if not each.passed), None)
+    if wrong is None:
+        return Task("data", "the data pipelines differ")
+    first = wrong.differences[0]
+    return Task("data", f"{wrong.name}: {first.what} in {first.where}", first.detail)
 
 
 def _task(finding: Finding) -> Task:
@@ -133,9 +177,9 @@ def _defined_at(module: str, inventory: Inventory | None) -> tuple[str, int]:
 
 
 def _verdict(found: Found, todo: tuple[Task, ...]) -> tuple[str, str, str]:
-    differing = [each for each in todo if each.stage in ("verify", "train")]
-    others = [each for each in todo if each.stage not in ("verify", "train")]
-    start = f"{_count(len(others), 'thing')} left to do; start with {_sentence(others[0])}" if others else ""
+    differing = [each for each in todo if each.stage in MEASURED]
+    others = [each for each in todo if each.stage not in MEASURED]
+    start = f"{_count(len(others), 'other thing')} left to do; start with {_sentence(others[0])}" if others else ""
     if differing:
         return "different", "The conversion does not behave like the original yet.", f"{_sentence(differing[0])} {start}".strip()
     if others:
@@ -144,6 +188,10 @@ def _verdict(found: Found, todo: tuple[Task, ...]) -> tuple[str, str, str]:
         return "unmeasured", "Read, not yet converted.", ""
     if not found.convert.files:
         return "unmeasured", "There is nothing here: no file was converted.", ""
+    again = [stage for stage in found.stale if stage in MEASURED]
+    if again:
+        commands = " and ".join(f"`{COMMANDS[stage].format(out=found.folder)}`" for stage in again)
+        return "unmeasured", "Converted again since it was compared.", f"What was measured may no longer hold; run {commands} again."
     measured = list(_measured(found))
     if not measured:
         return "unmeasured", "Converted without a finding; not measured yet.", f"`mindferry verify {found.folder}` runs both side by side."
@@ -152,6 +200,10 @@ def _verdict(found: Found, todo: tuple[Task, ...]) -> tuple[str, str, str]:
 
 def _count(number: int, what: str) -> str:
     return f"{number:,} {what}{'s are' if number != 1 else ' is'}"
+
+
+def plural(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def _sentence(task: Task) -> str:
@@ -167,6 +219,8 @@ def _measured(found: Found) -> Iterator[str]:
         told = found.verify.predictions
         also = f"; {told.agree} of {told.samples} predictions are equal" if told else ""
         yield f"{tensors:,} tensors agree within what torch's own rounding allows{also}."
+    if found.data and found.data.pipelines:
+        yield f"{plural(_batches(found.data), 'batch', 'batches')} of {plural(len(found.data.pipelines), 'data pipeline')} are the same."
     if found.train and steps:
         yield f"{steps:,} training steps keep their losses within {scientific(found.train.worst)} of each other."
     if tensors and not steps:
@@ -183,31 +237,37 @@ def scientific(value: float) -> str:
     return f"{mantissa}e{int(power)}"
 
 
+def _allowed(tolerance: float) -> str:
+    return f"(allowed {scientific(tolerance).replace('.0e', 'e')})"
+
+
 def _figures(found: Found) -> Iterator[Figure]:
-    if found.convert:
-        rewrites = sum(len(file.rewrites) for file in found.convert.files)
-        changed = sum(bool(file.rewrites) for file in found.convert.files)
-        yield Figure(f"{rewrites:,}", f"rewrites in {changed} of {len(found.convert.files)} files", "code")
+    """What proves it first, then how much there was."""
+    if found.verify:
+        yield from _verify_figures(found)
+    if found.data:
+        state = "ok" if found.data.passed else "look"
+        label = f"batches of {plural(len(found.data.pipelines), 'data pipeline')} compared"
+        yield Figure(f"{_batches(found.data):,}", label, "verification", state)
+    if found.train:
+        label = f"largest relative loss difference in {len(found.train.reference)} steps {_allowed(found.train.tolerance)}"
+        yield Figure(scientific(found.train.worst), label, "training", "ok" if found.train.passed else "look")
+    if found.weights:
+        state = "ok" if found.weights.complete else "look"
+        yield Figure(f"{len(found.weights.entries):,}", "parameters carried", "weights", state)
     if found.analyze:
         apis = {use.api: use.kind not in ("missing", "unknown") for use in found.analyze.apis}
         covered = sum(apis.values())
         yield Figure(f"{covered} / {len(apis)}", "torch APIs covered", "analysis", "ok" if covered == len(apis) else "look")
-    if found.weights:
-        state = "ok" if found.weights.complete else "look"
-        yield Figure(f"{len(found.weights.entries):,}", "parameters carried", "weights", state)
-    if found.verify:
-        yield from _verify_figures(found)
-    if found.train:
-        label = f"largest loss difference in {len(found.train.reference)} steps"
-        yield Figure(scientific(found.train.worst), label, "training", "ok" if found.train.passed else "look")
 
 
 def _verify_figures(found: Found) -> Iterator[Figure]:
     assert found.verify is not None
     rows = found.verify.differences
-    whole = next((row for row in rows if row.kind == "network"), None)
+    whole = max((row for row in rows if row.kind == "network"), key=strain, default=None)
     if whole is not None:
-        yield Figure(scientific(whole.max_rel), "output difference, of the largest value", "verification", "ok" if whole.passed else "look")
+        label = f"largest output difference, relative to the largest output {_allowed(whole.tolerance)}"
+        yield Figure(scientific(whole.max_rel), label, "verification", "ok" if whole.passed else "look")
     passed = sum(row.passed for row in rows)
     yield Figure(f"{passed:,} / {len(rows):,}", "tensors within tolerance", "verification", "ok" if passed == len(rows) else "look")
     told = found.verify.predictions
@@ -227,7 +287,7 @@ def _analyzed(found: Found) -> tuple[str, str]:
     assert inventory is not None
     left = {use.api for use in inventory.apis if use.kind in ("missing", "unknown")}
     apis = len({use.api for use in inventory.apis})
-    said = f"{len(inventory.files)} files, {inventory.lines:,} lines, {apis} torch APIs"
+    said = f"{plural(len(inventory.files), 'file')}, {plural(inventory.lines, 'line')}, {plural(apis, 'torch API')}"
     return ("look" if left else "ok"), f"{said}, {len(left)} without a counterpart" if left else f"{said}, all of them covered"
 
 
@@ -236,16 +296,29 @@ def _converted(found: Found) -> tuple[str, str]:
     errors = sum(each.severity == "error" for each in found.convert.findings)
     warnings = sum(each.severity == "warning" for each in found.convert.findings)
     rewrites = sum(len(file.rewrites) for file in found.convert.files)
-    helpers = f", {len(found.convert.helpers)} helpers written" if found.convert.helpers else ""
-    return ("look" if errors else "ok"), f"{rewrites:,} rewrites{helpers}, {errors} calls left, {warnings} to look at"
+    helpers = f", {plural(len(found.convert.helpers), 'helper')} written" if found.convert.helpers else ""
+    state = "look" if errors else "warn" if warnings else "ok"
+    return state, f"{plural(rewrites, 'rewrite')}{helpers}, {plural(errors, 'call')} left, {warnings} to look at"
 
 
 def _carried(found: Found) -> tuple[str, str]:
     report = found.weights
     assert report is not None
     lost = len(report.missing) + len(report.unexpected) + len(report.mismatched)
-    said = f"{len(report.entries)} parameters carried to {Path(report.output).name}, {len(report.dropped)} dropped by design"
+    said = f"{plural(len(report.entries), 'parameter')} carried to {Path(report.output).name}, {len(report.dropped)} dropped by design"
     return ("ok" if report.complete else "look"), f"{said}, {lost} without a place" if lost else said
+
+
+def _fed(found: Found) -> tuple[str, str]:
+    data = found.data
+    assert data is not None
+    wrong = sum(not each.passed for each in data.pipelines)
+    said = f"{plural(len(data.pipelines), 'pipeline')} in both frameworks, {plural(_batches(data), 'batch', 'batches')} compared"
+    return ("look", f"{said}; {plural(wrong, 'pipeline')} not the same") if wrong else ("ok", f"{said}, all the same")
+
+
+def _batches(pipelines: Pipelines) -> int:
+    return sum(each.compared for each in pipelines.pipelines)
 
 
 def _verified(found: Found) -> tuple[str, str]:
@@ -261,7 +334,8 @@ def _verified(found: Found) -> tuple[str, str]:
 def _trained(found: Found) -> tuple[str, str]:
     train = found.train
     assert train is not None
-    said = f"{len(train.reference)} steps in both frameworks, losses within {scientific(train.worst)} (allowed {train.tolerance:g})"
+    apart = "within" if train.passed else "apart by up to"
+    said = f"{plural(len(train.reference), 'step')} in both frameworks, losses {apart} {scientific(train.worst)} {_allowed(train.tolerance)}"
     return ("ok", said) if train.passed else ("look", f"{said}; {train.first_difference}")
 
 
@@ -275,7 +349,23 @@ def _tuned(found: Found) -> tuple[str, str]:
         said += f" ({duration(tune.reference.step_seconds)} in torch)"
     if tune.best < tune.untouched:
         said = f"a step takes {duration(tune.best)} instead of {duration(tune.untouched)}"
-    return "ok", f"{said}; {len(tune.diagnoses)} diagnoses, {len(tune.experiments)} experiments"
+    return ("warn" if _times_torch(found) > SLOW else "ok"), f"{said}; {plural(len(tune.diagnoses), 'diagnosis', 'diagnoses')}, {plural(len(tune.experiments), 'experiment')}"
+
+
+def _times_torch(found: Found) -> float:
+    """How many times torch's step the best one takes; 0 where torch was not measured."""
+    tune = found.tune
+    if tune is None or tune.reference is None or not tune.profile.steps or not tune.reference.step_seconds > 0:
+        return 0.0
+    return min((value for value in (tune.best, tune.profile.step_seconds) if value > 0), default=0.0) / tune.reference.step_seconds
+
+
+def _exported(found: Found) -> tuple[str, str]:
+    export = found.export
+    assert export is not None
+    made = [file for file in export.files if file.path]
+    said = f"{', '.join(file.form for file in made) or 'nothing'} written, reloaded and compared"
+    return ("ok" if export.passed else "look"), said
 
 
 def duration(seconds: float) -> str:
@@ -284,11 +374,14 @@ def duration(seconds: float) -> str:
     return f"{seconds:.3g} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
 
 
-_SUMMARIES = {"analyze": _analyzed, "convert": _converted, "weights": _carried, "verify": _verified, "train": _trained, "tune": _tuned}
+_SUMMARIES = {
+    "analyze": _analyzed, "convert": _converted, "weights": _carried, "data": _fed, "verify": _verified, "train": _trained, "tune": _tuned,
+    "export": _exported,
+}  # fmt: skip
 
 
 def _notes(found: Found) -> Iterator[str]:
     for stage in found.stale:
-        yield f"{stage} ran before the code was converted the last time: run `mindferry {stage} {found.folder}` again"
+        yield f"{stage} ran before the code was converted the last time: run `{COMMANDS[stage].format(out=found.folder)}` again"
     if found.verify:
         yield from found.verify.notes

@@ -92,6 +92,7 @@ def _data(report: Report) -> dict[str, Any]:
             for each in report.code
         ],
         "weights": _weights(report),
+        "data": [{**asdict(each), "passed": each.passed} for each in report.data.pipelines] if report.data else None,
         "verification": _verification(report),
         "modules": {
             "columns": [asdict(each) for each in report.modules.columns],
@@ -101,6 +102,7 @@ def _data(report: Report) -> dict[str, Any]:
         else None,
         "training": asdict(report.training) if report.training else None,
         "performance": asdict(report.performance) if report.performance else None,
+        "export": asdict(report.export) if report.export else None,
     }
 
 

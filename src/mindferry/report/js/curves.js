@@ -1,11 +1,26 @@
 // A chart with lines over steps, as SVG: axes that fit, a cursor that reads all lines at once.
 const CHART = { high: 190, left: 62, right: 12, top: 10, bottom: 20 };
 
-function chart({ title, lines, log = false, limit = null, limitName = "", first = null, wide = 1230 }) {
+// Drawn anew when its place on the page gets another width, so that text keeps its size.
+function chart(told) {
+  let [caption, picture] = drawChart(told);
+  const figure = el("figure", { class: "chart" }, caption, picture);
+  let width = told.wide;
+  new ResizeObserver(([entry]) => requestAnimationFrame(() => {
+    const now = Math.round(entry.contentRect.width);
+    if (now < 200 || now === width) return;
+    width = now;
+    [caption, picture] = drawChart({ ...told, wide: now });
+    figure.replaceChildren(caption, picture);
+  })).observe(figure);
+  return figure;
+}
+
+function drawChart({ title, lines, log = false, limit = null, limitName = "", first = null, wide = 1230 }) {
   const steps = Math.max(...lines.map((line) => line.values.length), 1);
   const fits = (value) => value != null && Number.isFinite(value);
   const values = [...lines.flatMap((line) => line.values), ...(limit ? [].concat(limit) : [])].filter((value) => fits(value) && (!log || value > 0));
-  if (!values.length) return el("figure", { class: "chart" }, el("figcaption", {}, title), el("p", { class: "faint" }, "nothing to draw: every value is zero or not a number"));
+  if (!values.length) return [el("figcaption", {}, title), el("p", { class: "faint" }, "nothing to draw: every value is zero or not a number")];
   const scale = log ? Math.log10 : (value) => value;
   let low = Math.min(...values.map(scale)), high = Math.max(...values.map(scale));
   if (log) [low, high] = [Math.floor(low), Math.max(Math.ceil(high), Math.floor(low) + 1)];
@@ -44,7 +59,7 @@ function chart({ title, lines, log = false, limit = null, limitName = "", first 
   });
   picture.addEventListener("mouseleave", rest);
   rest();
-  return el("figure", { class: "chart" }, el("figcaption", {}, title, readout), picture);
+  return [el("figcaption", {}, title, readout), picture];
 }
 
 // Powers of ten from low to high, at most six of them.

@@ -16,14 +16,13 @@ views.overview = {
     const list = (tasks, title, kind) => tasks.length ? el("section", {},
       el("h2", {}, title, el("small", {}, tasks.length.toLocaleString("en"))),
       this.list(tasks, kind)) : "";
-    if (!told.todo.length && !told.warnings.length)
-      return [el("section", {}, el("h2", {}, "Left to do"), el("p", { class: "nothing" }, "Nothing."))];
-    return [list(told.todo, "Left to do", "todo"), list(told.warnings, "Worth a look", "look")];
+    const nothing = told.todo.length ? "" : el("section", {}, el("h2", {}, "Left to do"), el("p", { class: "nothing" }, "Nothing."));
+    return [nothing, list(told.todo, "Left to do", "todo"), list(told.warnings, "Worth a look", "warned"), list(told.unmeasured, "Not compared yet", "later")];
   },
 
   list(tasks, kind) {
     const rows = new Rows({
-      label: kind === "todo" ? "left to do" : "worth a look", items: tasks.map((task, index) => ({ ...task, index })),
+      label: { todo: "left to do", warned: "worth a look", later: "not compared yet" }[kind], items: tasks.map((task, index) => ({ ...task, index })),
       columns: [{ title: "", class: "rank" }, { title: "where", class: "at" }, { title: "what" }, { title: "what to do" }],
       row: (task) => [String(task.index + 1), task.path ? place(task.path, task.line) : el("a", { href: link(stageTab(task.stage)) }, task.stage),
         [task.code && el("code", { class: "finding" }, task.code), " ", prose(task.what)], prose(task.how)],

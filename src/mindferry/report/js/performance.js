@@ -31,7 +31,7 @@ views.performance = {
     return el("section", {}, el("h2", {}, "A step"), el("div", { class: "steps" }, profiles.map((each) => el("div", {}, el("span", {}, each.framework),
       el("div", { class: "track", role: "img", "aria-label": each.phases.map((phase) => `${phase.name} ${time(phase.seconds)}`).join(", ") },
         each.phases.map((phase) => el("i", { class: tone(phase.name), "--part": phase.seconds / longest, title: `${phase.name}: ${time(phase.seconds)}${phase.kernels ? `, ${time(phase.kernels)} of it in operators` : ""}. ${phase.note}` }))), el("span", { class: "time" }, time(total(each)))))),
-      el("p", { class: "legend" }, names.map((name) => el("span", {}, el("i", { class: tone(name) }), `${name} ${profiles.map((each) => time(each.phases.find((phase) => phase.name === name)?.seconds)).join(" / ")}`))));
+      el("p", { class: "legend" }, profiles.length > 1 && el("span", {}, `${profiles.map((each) => each.framework).join(" / ")}:`), names.map((name) => el("span", {}, el("i", { class: tone(name) }), `${name} ${profiles.map((each) => time(each.phases.find((phase) => phase.name === name)?.seconds)).join(" / ")}`))));
   },
 
   section(title, items, columns, row, extra = "") {
@@ -43,10 +43,10 @@ views.performance = {
   experiments(items) {
     const tone = { faster: "ok", failed: "bad", "losses differ": "bad" };
     const longest = Math.max(...items.flatMap((each) => [each.before || 0, each.after || 0]), 1e-12);
-    return this.section("Experiments", items, [{ title: "", class: "mono" }, { title: "result" }, { title: "before", class: "n" }, { title: "after", class: "n" }, { title: "" }, { title: "losses within", class: "n" }, { title: "change" }, { title: "why" }],
+    return this.section("Experiments", items, [{ title: "experiment", class: "mono" }, { title: "result" }, { title: "before", class: "n" }, { title: "after", class: "n" }, { title: "" }, { title: "losses within", class: "n" }, { title: "what was changed, and why it may help" }],
       (each) => [each.name, [badge(tone[each.status] || "soft", each.status), each.is_applied && badge("ok", "applied")], each.before == null ? "" : time(each.before), each.after == null ? "" : [time(each.after), each.measures === "step" ? "" : el("div", { class: "faint" }, each.measures)],
         each.before && each.after ? el("div", { class: "twobars", title: `${number(each.before / each.after, 2)} times as fast` }, el("i", { "--part": each.before / longest }), el("i", { "--part": each.after / longest })) : "",
-        each.worst == null ? "" : number(each.worst), [prose(each.change), each.command && el("div", {}, el("code", {}, each.command))], [prose(each.why), each.note && el("div", { class: "faint" }, prose(each.note))]])[0] || "";
+        each.worst == null ? "" : number(each.worst), [el("b", {}, prose(each.change)), each.why ? [": ", prose(each.why)] : "", each.note && el("div", { class: "faint" }, prose(each.note)), each.command && el("div", {}, el("code", {}, each.command))]])[0] || "";
   },
 
   diagnoses(items) {

@@ -9,13 +9,16 @@ let current = "overview";
 
 const link = (tab, argument = "") => `#${tab}${argument && "/"}${encodeURIComponent(argument).replaceAll("%2F", "/").replaceAll("%3A", ":")}`;
 
-const STATES = Object.fromEntries(report.overview.stages.map((stage) => [stage.tab, stage.state]));
+// The worst of a tab's stages; one that has not run counts only where none has.
+const GRAVITY = ["absent", "ok", "warn", "look"];
+const STATES = {};
+for (const { tab, state } of report.overview.stages) STATES[tab] = GRAVITY[Math.max(GRAVITY.indexOf(state), GRAVITY.indexOf(STATES[tab]))];
 
 function drawTabs() {
   const list = byId("tabs");
   for (const [id, title] of TABS) {
     const state = id === "overview" ? "" : STATES[id];
-    const told = { ok: "in order", look: "needs you", absent: "not run" }[state];
+    const told = { ok: "in order", warn: "worth a look", look: "needs you", absent: "not run" }[state];
     list.append(el("a", { role: "tab", id: `tab-${id}`, href: link(id), "aria-controls": id, "aria-selected": "false", tabindex: -1, title: told },
       state && el("i", { class: `dot ${state}`, "aria-hidden": "true" }), title));
   }

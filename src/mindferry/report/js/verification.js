@@ -10,14 +10,18 @@ const heat = (portion) => Math.round(portion <= 0 ? 0 : 100 * Math.max(0, Math.m
 views.verification = {
   render(section) {
     const told = report.verification;
-    if (!told) return section.append(empty("Not verified.", stageCommand("verify")));
+    if (!told) {
+      section.append(empty("The network has not been compared.", stageCommand("verify")));
+      if (report.data || report.export) section.append(el("div", { class: "page" }, this.data(), this.exported()));
+      return;
+    }
     this.modules = report.modules.modules;
     this.panel = el("aside", { class: "panel", "aria-live": "polite", "aria-label": "the chosen module" }, el("p", { class: "faint" }, "Choose a module for its values."));
     section.append(el("div", { class: "page" },
       el("h2", {}, "Verification"), el("p", { class: "summary" }, this.summary(told)),
       told.notes.length ? el("ul", { class: "notes" }, told.notes.map((note) => el("li", {}, prose(note)))) : "",
       this.divergence(told), this.strip(), this.explain(),
-      el("div", { class: "withpanel" }, el("div", {}, this.table()), this.panel), this.unmatched(told)));
+      el("div", { class: "withpanel" }, el("div", {}, this.table()), this.panel), this.unmatched(told), this.data(), this.exported()));
   },
 
   summary(told) {
@@ -25,7 +29,37 @@ views.verification = {
     const predictions = told.predictions;
     return [`Same weights, same inputs (`, el("code", {}, told.inputs), `) through `, el("code", {}, told.model), ` in both frameworks: `,
       failed ? el("b", { class: "bad" }, `${failed.toLocaleString("en")} of ${plural(told.values.length, "tensor")} differ. `) : `all ${plural(told.values.length, "tensor")} are within tolerance. `,
+      this.output(told),
       predictions ? `${predictions.agree} of ${predictions.samples} predictions are equal; accuracy ${(100 * predictions.reference_accuracy).toFixed(2)} % in torch, ${(100 * predictions.accuracy).toFixed(2)} % in MindSpore. ${predictions.note}` : ""];
+  },
+
+  // Both in float32, as a user would compare them; the table below is against torch in float64.
+  output(told) {
+    const rows = told.values.filter((row) => row.kind === "network" && row.max_abs != null);
+    const most = rows.reduce((one, other) => (one && one.max_abs >= other.max_abs ? one : other), null);
+    return most ? `The outputs of the two differ by at most ${number(most.max_abs)}, ${number(most.max_rel)} of the largest one. ` : "";
+  },
+
+  data() {
+    if (!report.data?.length) return "";
+    const rows = new Rows({
+      label: "data pipelines", items: report.data, text: (each) => each.name,
+      columns: [{ title: "pipeline", class: "mono" }, { title: "result" }, { title: "batches compared", class: "n" }, { title: "largest difference", class: "n" }, { title: "places" }],
+      row: (each) => [each.name, each.passed ? badge("ok", "same") : badge("bad", "differs"), each.compared.toLocaleString("en"), number(each.largest),
+        [each.differences.slice(0, 5).map((found) => el("div", { class: "bad" }, `${found.where}: ${found.what}: ${found.detail}`)), each.places.join("; ")]],
+    });
+    return el("section", { class: "also" }, el("h2", {}, "Data pipelines"), el("p", { class: "summary" }, "Each side's own pipeline over the same files, batch by batch. Random ones draw the same order of samples; what an augmentation changes is compared by mean and spread."), rows.node);
+  },
+
+  exported() {
+    if (!report.export?.files.length) return "";
+    const rows = new Rows({
+      label: "exported files", items: report.export.files, text: (each) => each.path,
+      columns: [{ title: "form" }, { title: "result" }, { title: "inputs compared", class: "n" }, { title: "largest difference", class: "n" }, { title: "MiB", class: "n" }, { title: "file", class: "mono" }],
+      row: (each) => [each.form, each.passed ? badge("ok", "same") : each.path ? badge("bad", "differs") : badge("soft", "not made"), String(each.inputs), each.path ? number(each.worst) : "", each.path ? (each.size / 2 ** 20).toFixed(1) : "",
+        [each.path, each.reason && el("div", { class: "faint" }, prose(each.reason)), each.note && el("div", { class: "faint" }, prose(each.note))]],
+    });
+    return el("section", { class: "also" }, el("h2", {}, "Exported files"), el("p", { class: "summary" }, "Reloaded in a fresh process and compared with the cell that they were made from."), rows.node);
   },
 
   divergence(told) {
@@ -54,14 +88,14 @@ views.verification = {
     picture.addEventListener("click", (event) => this.choose(under(event)));
     picture.addEventListener("mousemove", (event) => showCard(event.target, [el("b", {}, under(event))]));
     picture.addEventListener("mouseleave", hideCard);
-    return el("div", { class: "strip" }, flag, picture, el("p", { class: "legend" }, el("span", {}, "share of the tolerance used:"),
+    return el("div", { class: "strip" }, flag, picture, el("p", { class: "legend" }, el("span", {}, "share of the tolerance used, as the height of a module's bar, in the order they run, and as the colour of a cell:"),
       [0.01, 0.1, 0.5, 1].map((portion) => el("span", {}, el("i", { class: "cell", "--heat-share": `${heat(portion)}%` }), `${portion * 100} %`)), el("span", {}, el("i", { class: "cell over own" }), "more, by itself"), el("span", {}, el("i", { class: "cell over inherited" }), "more, inherited")));
   },
 
   explain() {
     const rows = report.verification.values.filter((row) => row.tolerance != null);
     const lowest = rows.length ? Math.min(...rows.map((row) => row.tolerance)) : 5e-6;
-    return el("details", { class: "explain" }, el("summary", {}, "How close is close enough"),
+    return el("details", { class: "explain" }, el("summary", {}, "How close is close enough: own and inherited errors, and how tolerances are measured"),
       el("p", {}, "Tolerances are measured, not guessed. The reference also runs in float64. A tensor passes if its error is at most k = 4 times the error that torch's own float32 makes against that at the same place, and it never has to be better than a floor, here ",
         el("b", {}, number(lowest)), ", some forty roundings of float32. Errors are relative to the largest value of the tensor. Sums over many values (gradients of parameters, running statistics, updates) have a higher floor."),
       el("p", {}, el("b", {}, "Own"), ": the module gets the reference's own input, and the reference's own gradient comes back to it. What is off, this module did. ",
@@ -130,7 +164,7 @@ views.verification = {
   detail(module) {
     if (!module) return;
     const rows = module[4].map((index) => report.verification.values[index]);
-    const title = (row) => (["parameter", "buffer", "update"].includes(row.kind) ? `${{ parameter: "gradient of ", update: "update of " }[row.kind] || ""}${row.name.slice(row.name.lastIndexOf(".") + 1)}` : row.kind);
+    const title = (row) => (["parameter", "buffer", "update"].includes(row.kind) ? `${{ parameter: "gradient of ", update: "update of " }[row.kind] || ""}${row.name.slice(row.name.lastIndexOf(".") + 1)}` : row.kind === "network" ? "output, both in float32" : row.kind);
     const measures = (row) => [["inherited", row.max_rel, row.tolerance, row.reference_error, row.own_only], ["own", row.own_error, row.own_tolerance, row.own_reference_error, row.own_error == null]].filter((each) => !each[4]);
     const lines = (row) => [el("tr", { class: "what" }, el("th", { colspan: 4, scope: "rowgroup" }, el("b", {}, title(row)), ` ${row.mode}${row.call ? `, call ${row.call + 1}` : ""} `, el("span", { class: "faint" }, row.shape.join("×")))),
       measures(row).map(([name, error, allowed, reference]) => el("tr", { class: error > allowed ? "bad" : "" }, el("th", { scope: "row" }, name), [error, allowed, reference].map((value) => el("td", {}, number(value))))),
@@ -138,6 +172,7 @@ views.verification = {
     this.panel.replaceChildren(el("h3", {}, module[0] || "the network"),
       rows.length ? el("table", {}, el("thead", {}, el("tr", {}, ["", "MindSpore", "allowed", "torch float32"].map((name) => el("th", { scope: "col" }, name)))), el("tbody", {}, rows.slice(0, 60).map(lines)))
         : el("p", { class: "faint" }, "Nothing is measured here, only in its children."),
+      rows.some((row) => measures(row).some(([, , , reference]) => reference == null)) ? el("p", { class: "faint" }, "–: not measured, because the error is below the floor already") : "",
       rows.length > 60 ? el("p", { class: "faint" }, `and ${rows.length - 60} more values`) : "");
     this.panel.scrollTop = 0;
   },

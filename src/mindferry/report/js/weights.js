@@ -22,15 +22,16 @@ views.weights = {
 
   matched(told) {
     const moments = (side) => (side ? [side.low, side.high, side.mean, side.std].map((value) => number(value, 3)) : ["–", "–", "–", "–"]);
+    const words = { exact: "same name", cell: "kind of layer", record: "record of the conversion", structure: "structure", pattern: "pattern of names", map: "your map" };
     const hows = [...new Set(told.parameters.map((each) => each.how))];
     const choice = el("select", { "aria-label": "how it was matched", onchange: () => filter.update() },
       el("option", { value: "" }, "all"), el("option", { value: "renamed" }, "renamed"), told.differing && el("option", { value: "differs" }, "other statistics"),
-      hows.map((how) => el("option", { value: how }, `by ${how}`)));
+      hows.map((how) => el("option", { value: how }, `by ${words[how] || how}`)));
     this.rows = new Rows({
       label: "parameters", items: told.parameters, text: (each) => `${each.source} ${each.target} ${each.dtype} ${each.how} ${each.shape.join("×")}`,
       columns: [{ title: "torch", class: "mono" }, { title: "MindSpore", class: "mono" }, { title: "shape", class: "mono" }, { title: "type" }, { title: "matched by" },
         { title: "lowest", class: "n" }, { title: "highest", class: "n" }, { title: "mean", class: "n" }, { title: "deviation", class: "n" }, { title: "", class: "agree" }],
-      row: (each) => [each.source, this.renamed(each), each.shape.join("×") || "scalar", each.dtype, each.how, ...moments(each.before),
+      row: (each) => [each.source, this.renamed(each), each.shape.join("×") || "scalar", each.dtype, words[each.how] || each.how, ...moments(each.before),
         !each.before || !each.after ? "" : each.agrees ? el("span", { class: "ok", title: "the same statistics on both sides" }, "=") : el("span", { class: "bad", title: `MindSpore: ${moments(each.after).join(", ")}` }, "≠")],
     });
     const filter = filterBox("filter the parameters", (query) => this.rows.filter(query, (each) =>

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-import functools
 import json
 import math
-import types
-import typing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from .as_json import build, laid_out, plain
 from .errors import MindferryError
 from .files import write_text
 
@@ -441,17 +438,7 @@ def save(artifact: Any, folder: Path, stage: str) -> Path:
 
 
 def dumps(artifact: Any) -> str:
-    body = {"mindferry": FORMAT, "kind": type(artifact).__name__, **dataclasses.asdict(artifact)}
-    return json.dumps(_finite(body), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _finite(value: Any) -> Any:
-    """JSON has no NaN and no infinity: both become null, which `load` reads as NaN."""
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return laid_out({"mindferry": FORMAT, "kind": type(artifact).__name__, **plain(artifact)}) + "\n"
 
 
 def load(kind: type[T], folder: Path, stage: str) -> T:
@@ -466,35 +453,11 @@ def load(kind: type[T], folder: Path, stage: str) -> T:
     if not isinstance(body, dict) or body.get("kind") != kind.__name__ or body.get("mindferry") != FORMAT:
         raise MindferryError(f"{path} was not written by this version of mindferry; run `mindferry {stage}` again")
     try:
-        return cast(T, _build(kind, body))
+        return cast(T, build(kind, body))
     except (KeyError, TypeError, ValueError) as error:
         raise MindferryError(f"{path} is incomplete ({error}); run `mindferry {stage}` again") from None
 
 
 def from_json(kind: type[T], body: Any) -> T:
     """What `dataclasses.asdict` made of a `kind`, back from a worker."""
-    return cast(T, _build(kind, body))
-
-
-@functools.cache
-def _fields(kind: Any) -> dict[str, Any]:
-    """Names and types; reading them anew for each object would take most of the time of loading."""
-    hints = typing.get_type_hints(kind)
-    return {each.name: hints[each.name] for each in dataclasses.fields(kind)}
-
-
-def _build(kind: Any, value: Any) -> Any:
-    """JSON value -> the annotated type, dataclasses and tuples included."""
-    origin, args = typing.get_origin(kind), typing.get_args(kind)
-    if dataclasses.is_dataclass(kind):
-        made = cast(Any, kind)
-        return made(**{name: _build(hint, value[name]) for name, hint in _fields(made).items() if name in value})
-    if origin is tuple:
-        return tuple(_build(args[0], item) for item in value)
-    if origin is dict:
-        return {key: _build(args[1], item) for key, item in value.items()}
-    if origin in (typing.Union, types.UnionType):
-        return None if value is None else _build(next(a for a in args if a is not type(None)), value)
-    if kind is float and value is None:
-        return math.nan
-    return kind(value) if kind in (int, float, str, bool) else value
+    return cast(T, build(kind, body))

@@ -16,8 +16,7 @@ def keep_comments(edits: Edits) -> None:
         if not isinstance(node, ast.stmt) or isinstance(node, ast.Import | ast.ImportFrom):
             continue
         body = getattr(node, "body", None)
-        first = min([node, *getattr(node, "decorator_list", [])], key=source.start)
-        start = source.start(first)
+        start = min(source.start(each) for each in (node, *getattr(node, "decorator_list", ())))
         end = source.start(_first(body[0])) if body else source.end(node)
         if b"#" not in source.data[start:end]:
             continue

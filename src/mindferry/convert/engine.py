@@ -23,6 +23,7 @@ from .settings import Settings, rules_for
 from .styles import restyle
 
 PORTABLE = Settings()
+CONVERTED = frozenset({ast.Call, ast.Attribute, ast.Name})
 UNBOUND = ("is taken from its class here", "use it as a method of the object, `x.name(...)`, and convert again")
 
 
@@ -47,7 +48,7 @@ def convert_file(source: Source, symbols: Symbols, module: str = "__main__", is_
     for each in passes:
         each.prepare(context)
     for node in reversed(source.nodes):  # every node after all of its parts
-        if node not in context.handled and is_located(node):
+        if type(node) in CONVERTED and node not in context.handled and is_located(node):
             _convert_node(node, context)
         if node in context.turns:
             context.turns[node]()
@@ -292,6 +293,8 @@ def _mark_findings(context: Context) -> None:
     for finding in context.findings:
         if finding.severity == "error" and finding.code.startswith("MF1"):
             statements.setdefault(finding.line, []).append(finding)
+    if not statements:
+        return
     starts: dict[int, ast.stmt] = {}
     for node in context.source.nodes:
         if isinstance(node, ast.stmt):

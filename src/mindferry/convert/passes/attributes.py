@@ -17,20 +17,19 @@ PARTS = {"values": "[0]", "indices": "[1]"}
 
 
 def prepare(context: Context) -> None:
-    for node in context.source.nodes:
-        if isinstance(node, ast.Attribute):
-            receiver = context.reading.type(node.value)
-            if receiver == MODULE and node.attr in ANY_LAYER and _is_any_layer(context, node.value):
-                if isinstance(node.ctx, ast.Load):
-                    _look_up(context, node)
-                else:
-                    _tie(context, node)
-            elif receiver.kind == "instance" and receiver != MODULE:
-                _rename(context, node, receiver)
-            elif node.attr in RENAMED and isinstance(node.ctx, ast.Load) and _is_named_like_norm(receiver, node.value):
+    for node in context.source.of(ast.Attribute):
+        receiver = context.reading.type(node.value)
+        if receiver == MODULE and node.attr in ANY_LAYER and _is_any_layer(context, node.value):
+            if isinstance(node.ctx, ast.Load):
                 _look_up(context, node)
-            elif receiver == PAIR and node.attr in PARTS:
-                _index(context, node)
+            else:
+                _tie(context, node)
+        elif receiver.kind == "instance" and receiver != MODULE:
+            _rename(context, node, receiver)
+        elif node.attr in RENAMED and isinstance(node.ctx, ast.Load) and _is_named_like_norm(receiver, node.value):
+            _look_up(context, node)
+        elif receiver == PAIR and node.attr in PARTS:
+            _index(context, node)
 
 
 def _is_any_layer(context: Context, node: ast.expr) -> bool:

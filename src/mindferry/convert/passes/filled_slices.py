@@ -11,7 +11,7 @@ from .bindings import Names
 
 def prepare(context: Context) -> None:
     names: Names | None = None
-    for node in context.source.nodes:
+    for node in context.source.of(ast.Assign):
         match node:
             case ast.Assign(targets=[ast.Subscript(value=ast.Name() as owner, slice=ast.Tuple(elts=parts))], value=value) if (
                 _is_computed(parts) and context.reading.type(owner).is_tensor and context.reading.type(value).kind in ("int", "float")

@@ -10,13 +10,12 @@ from ..context import Context
 
 def prepare(context: Context) -> None:
     known = packages()
-    for node in context.source.nodes:
-        if isinstance(node, ast.ImportFrom) and not node.level:
-            modules = [node.module or ""]
-        elif isinstance(node, ast.Import):
+    imports: list[ast.Import | ast.ImportFrom] = [*context.source.of(ast.Import), *context.source.of(ast.ImportFrom)]
+    for node in imports:
+        if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
         else:
-            continue
+            modules = [] if node.level else [node.module or ""]
         for head in dict.fromkeys(module.partition(".")[0] for module in modules):
             if head in known and head not in context.reading.symbols.roots and not _is_optional(context, node):
                 context.find(node, "MF150", f"{head} needs torch itself, so the import stays and the file doesn't run without torch",

@@ -10,8 +10,8 @@ from ..context import Context
 
 
 def prepare(context: Context) -> None:
-    for node in context.source.nodes:
-        if type(node) is ast.Subscript and isinstance(node.slice, ast.Tuple) and isinstance(node.ctx, ast.Load):
+    for node in context.source.of(ast.Subscript):
+        if isinstance(node.slice, ast.Tuple) and isinstance(node.ctx, ast.Load):
             picks = _picks(node.slice.elts, context.source)
             if picks and context.reading.type(node.value).is_tensor:
                 context.turns[node] = partial(_rewrite, context, node, picks)

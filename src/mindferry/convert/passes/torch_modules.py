@@ -9,19 +9,19 @@ from ..imports import delete_statement
 
 
 def prepare(context: Context) -> None:
-    for node in context.source.nodes:
-        if isinstance(node, ast.Call):
-            if isinstance(node.func, ast.Name) and node.func.id in ("hasattr", "getattr") and len(node.args) >= 2:
-                _look_up(context, node)
-        elif isinstance(node, ast.Compare):
-            _search(context, node)
-        elif isinstance(node, ast.Assign) and _is_alias(context, node):
+    for call in context.source.of(ast.Call):
+        if isinstance(call.func, ast.Name) and call.func.id in ("hasattr", "getattr") and len(call.args) >= 2:
+            _look_up(context, call)
+    for compared in context.source.of(ast.Compare):
+        _search(context, compared)
+    for node in context.source.of(ast.Assign):
+        if _is_alias(context, node):
             context.handled |= set(ast.walk(node))
 
 
 def finish(context: Context) -> None:
-    for node in context.source.nodes:
-        if isinstance(node, ast.Assign) and node.value in context.handled and _is_alias(context, node):
+    for node in context.source.of(ast.Assign):
+        if node.value in context.handled and _is_alias(context, node):
             if len(context.block_of(node)) == 1:
                 context.edits.replace_node(node, "pass")
             else:

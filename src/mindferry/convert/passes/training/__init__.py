@@ -30,8 +30,8 @@ def prepare(context: Context) -> None:
 
 def _ledger(context: Context, plain: set[ast.Expr]) -> None:
     """step(), zero_grad() and clipping outside the plain form work on the gradients that the parameters keep."""
-    for node in context.source.nodes:
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or context.parents.get(node) in plain:
+    for node in context.source.of(ast.Call):
+        if not isinstance(node.func, ast.Attribute) or context.parents.get(node) in plain:
             continue
         if steps.is_optimizer_method(context, node, "step") and not node.args and not node.keywords:
             _as_function(context, node, "compat.apply_gradients")

@@ -38,7 +38,7 @@ class Refused(Exception):
 def find(context: Context) -> list[Derivative]:
     """All of them; those that can't be lifted become findings."""
     found: list[Derivative] = []
-    calls = [node for node in context.source.nodes if isinstance(node, ast.Call) and context.api(node.func) == API]
+    calls = [node for node in context.source.of(ast.Call) if context.api(node.func) == API]
     for call in sorted(calls, key=context.source.start):
         context.handled |= {call, call.func}
         try:
@@ -161,8 +161,10 @@ def write(context: Context, found: list[Derivative], moved: set[ast.stmt]) -> se
 
     Statements that were there for a gradient alone go; those that move elsewhere are returned, to be dropped there.
     """
+    if not found:
+        return set()
     _fresh_inputs(context, found)
-    names = {node.id for node in context.source.nodes if isinstance(node, ast.Name)}
+    names = {node.id for node in context.source.of(ast.Name)}
     functions: dict[tuple[object, ...], str] = {}
     planned: list[tuple[Derivative, str]] = []
     for each in found:

@@ -48,7 +48,7 @@ def find(context: Context) -> list[Backward]:
     from . import place
 
     found: list[Backward] = []
-    for node in context.source.nodes:
+    for node in context.source.of(ast.Expr):
         match node:
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr="backward", value=owner), args=[loss], keywords=[])) if _is_accelerator(
                 context, owner

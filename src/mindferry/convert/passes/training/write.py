@@ -12,7 +12,7 @@ from .steps import Backward
 
 def write(context: Context, found: list[Backward], dropped: set[ast.stmt]) -> None:
     """First all texts, then all edits: one statement may stand in several functions. What is dropped is needed nowhere any more."""
-    names = {node.id for node in context.source.nodes if isinstance(node, ast.Name)}
+    names = {node.id for node in context.source.of(ast.Name)}
     counts: dict[ast.AST, int] = {}
     planned = []
     for each in found:

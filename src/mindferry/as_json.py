@@ -1,0 +1,64 @@
+"""Frozen dataclasses as JSON and back."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import math
+import types
+import typing
+from typing import Any, cast
+
+ROW = 160  # characters that stay on one line
+_ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
+def plain(value: Any) -> Any:
+    """As JSON has it. That has no NaN and no infinity: both become null, which `load` reads as NaN."""
+    if isinstance(value, str | int | None):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if dataclasses.is_dataclass(value):
+        return {each.name: plain(getattr(value, each.name)) for each in dataclasses.fields(value)}
+    return value
+
+
+def laid_out(value: Any, indent: str = "\n") -> str:
+    """A row to a line, so that two records can be compared by eye and by `diff`."""
+    line = _ENCODE(value)
+    if len(line) <= ROW or not isinstance(value, dict | list):
+        return line
+    if isinstance(value, dict):
+        items = [f"{_ENCODE(str(key))}: {laid_out(item, indent + ' ')}" for key, item in value.items()]
+        return f"{{{indent} {f',{indent} '.join(items)}{indent}}}"
+    return f"[{indent} {f',{indent} '.join(laid_out(item, indent + ' ') for item in value)}{indent}]"
+
+
+@functools.cache
+def _fields(kind: Any) -> dict[str, Any]:
+    """Names and types; reading them anew for each object would take most of the time of loading."""
+    hints = typing.get_type_hints(kind)
+    return {each.name: hints[each.name] for each in dataclasses.fields(kind)}
+
+
+def build(kind: Any, value: Any) -> Any:
+    """JSON value -> the annotated type, dataclasses and tuples included."""
+    origin, args = typing.get_origin(kind), typing.get_args(kind)
+    if dataclasses.is_dataclass(kind):
+        made = cast(Any, kind)
+        return made(**{name: build(hint, value[name]) for name, hint in _fields(made).items() if name in value})
+    if origin is tuple:
+        return tuple(build(args[0], item) for item in value)
+    if origin is dict:
+        return {key: build(args[1], item) for key, item in value.items()}
+    if origin in (typing.Union, types.UnionType):
+        return None if value is None else build(next(a for a in args if a is not type(None)), value)
+    if kind is float and value is None:
+        return math.nan
+    return kind(value) if kind in (int, float, str, bool) else value

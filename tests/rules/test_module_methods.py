@@ -193,3 +193,44 @@ def test_an_optimizer_gets_the_trainable_parameters() -> None:
 def test_moving_a_network_to_a_device_disappears(form: str) -> None:
     text = convert_source(PRELUDE + f"device = 'cuda'\nnet = nn.Linear(2, 3).{form}\n").main
     assert "net = nn.Dense(2, 3)\n" in text
+
+
+OWN_TRAIN = """
+class Part(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bn = nn.BatchNorm1d(4)
+        self.fc = nn.Linear(4, 4)
+        self.calls = []
+
+    def train(self, mode=True):
+        super().train(mode)
+        self.bn.eval()
+        self.calls.append(mode)
+        return self
+
+
+class Deeper(Part):
+    def train(self, mode=True):
+        super().train(mode)
+        self.fc.eval()
+        return self
+
+
+class Around(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.Sequential(Part(), Deeper())
+        self.bn = nn.BatchNorm1d(4)
+
+
+def modes(net):
+    own = [part.calls for part in net.modules() if isinstance(part, Part)]
+    return [net.training, net.bn.training, *[(part.training, part.bn.training, part.fc.training) for part in net.parts], own]
+"""
+
+
+@pytest.mark.parametrize("how", ["net.train()", "net.eval()", "net.train(False).train()", "net.parts[0].train()", "net.parts[1].eval()"])
+def test_a_train_of_its_own_is_called_once_each_time(both: Both, how: str) -> None:
+    theirs, ours = both(OWN_TRAIN + f"\ndef run():\n    net = Around().train()\n    {how}\n    return modes(net)\n")
+    assert ours == theirs

@@ -1,4 +1,4 @@
-"""nn.Module classes: `forward` becomes `construct`, whose first argument must be called self."""
+"""nn.Module classes: `forward` becomes `construct`, whose first argument must be called self; a `train` of its own is called."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ def prepare(context: Context) -> None:
                 _rename(context, member)
             if not forwards:
                 _rename_chosen(context, node)
+            for each in node.body:
+                if isinstance(each, ast.FunctionDef) and each.name == "train" and _sets_mode(each):
+                    _call_own_train(context, node, each)
 
 
 def _rename(context: Context, method: ast.FunctionDef) -> None:
@@ -36,6 +39,22 @@ def _rename_chosen(context: Context, node: ast.ClassDef) -> None:
                 end = context.source.end(target)
                 context.edits.replace(end - len(b"forward"), end, "construct")
                 context.rewritten(target, "torch.nn.Module.forward", "self.forward", "self.construct")
+
+
+def _sets_mode(method: ast.FunctionDef) -> bool:
+    """`def train(self, mode=True)`, in place of Module's; another may take a loader and train."""
+    if "mode" in [each.arg for each in method.args.args]:
+        return True
+    calls = [each.func for each in ast.walk(method) if isinstance(each, ast.Call)]
+    return any(isinstance(each, ast.Attribute) and each.attr == "train" and ast.unparse(each.value).startswith("super(") for each in calls)
+
+
+def _call_own_train(context: Context, node: ast.ClassDef, method: ast.FunctionDef) -> None:
+    """MindSpore's set_train() sets the cells below it without calling anything of theirs."""
+    decorator = f"@{context.imports.spell('compat.with_own_train')}"
+    source = context.source
+    context.edits.before(source.start(node), f"{decorator}{source.newline()}{source.indent(node)}")
+    context.rewritten(method, "torch.nn.Module.train", f"class {node.name}", f"{decorator} class {node.name}")
 
 
 def finish(context: Context) -> None:

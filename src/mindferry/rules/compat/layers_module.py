@@ -149,3 +149,27 @@ def cell_to(cell, *args, **kwargs):
         if each in (ms.float16, ms.float32, ms.float64, ms.bfloat16):
             return cell.to(each)
     return cell
+
+
+def with_own_train(cls):
+    """A class with a train(mode) of its own: set_train() runs it, of the network around it too, as torch does."""
+    own_train = cls.train
+
+    def train(self, mode=True):
+        before, self._in_own_train = self._in_own_train, True
+        try:
+            own_train(self, mode)
+        finally:
+            self._in_own_train = before
+        return self
+
+    def set_train(self, mode=True):
+        return super(cls, self).set_train(mode) if self._in_own_train else self.train(mode)
+
+    def add_flags_recursive(self, **flags):  # this is how a cell's set_train() reaches those below it
+        if "training" in flags and not self._in_own_train:
+            return self.train(flags["training"])
+        return super(cls, self).add_flags_recursive(**flags)
+
+    cls.train, cls.set_train, cls.add_flags_recursive, cls._in_own_train = train, set_train, add_flags_recursive, False
+    return cls

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import os
@@ -37,6 +38,7 @@ class Outcome:
     summary: str
     seconds: float
     is_fresh: bool  # False: an earlier run had done it already
+    could_not_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +76,22 @@ Stage = Callable[[Migration], tuple[Any, bool, str]]  # -> artifact, whether all
 
 def migrate(project: Path, output: Path, show: Show) -> list[Outcome]:
     """Run all stages; a stage that fails is reported, and those that don't need it go on."""
-    from .report import write_report
-
     state = Migration(project, output, read_config(project))
     outcomes: list[Outcome] = []
     for name, run in _stages(state):
         outcome = _run_stage(state, name, run)
         outcomes.append(outcome)
         show(outcome)
-    write_report(output)
     return outcomes
+
+
+def write_page(output: Path) -> str:
+    """The report of what was done; returns its verdict."""
+    from .report import REPORT, content, render
+
+    report = content(output)
+    write_text(output / REPORT, render(report, "html"))
+    return report.overview.verdict
 
 
 def not_done(project: Path, output: Path) -> NotDone | None:
@@ -93,12 +101,30 @@ def not_done(project: Path, output: Path) -> NotDone | None:
     network = next((part for part in reversed(parts) if part.kind == "network"), None)
     if not config.verify.model and network is not None:
         name = f"{network.path.removesuffix('.py').replace('/', '.')}:{network.name}"
-        model = f'model = "{name}"   # or "{name}(argument=value)", or a function that makes it'
-        return NotDone("the network, module by module", ("[verify]", model, 'inputs = ["float32[2,3,224,224]"]   # what it takes'))
+        needed = _required(project / network.path if project.is_dir() else project, network.name)
+        example = f"{name}({', '.join(f'{each}=…' for each in needed)})" if needed else name
+        model = f'model = "{example}"   # {"write a value for each …" if needed else "or a function that makes it, with arguments"}'
+        return NotDone("the network, module by module", ("[verify]", model, 'inputs = ["float32[2,3,224,224]"]   # what its forward takes'))
     script = next((part.path for part in parts if part.kind == "entry point" and "train" in part.path), "")
     if not config.train.script and script:
         return NotDone("training steps", ("[train]", f'script = "{script}"', "steps = 20"))
     return None
+
+
+def _required(path: Path, name: str) -> list[str]:
+    """The arguments without which the class can't be built."""
+    try:
+        tree = ast.parse(path.read_text("utf-8", "replace"))
+    except (OSError, SyntaxError, ValueError):
+        return []
+    owner = next((node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == name), None)
+    made = next((node for node in owner.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"), None) if owner else None
+    if made is None:
+        return []
+    places = [*made.args.posonlyargs, *made.args.args][1:]
+    wanted = places[: len(places) - len(made.args.defaults)] if made.args.defaults else places
+    words = zip(made.args.kwonlyargs, made.args.kw_defaults, strict=True)
+    return [each.arg for each in (*wanted, *(word for word, default in words if default is None))]
 
 
 def _stages(state: Migration) -> list[tuple[str, Stage]]:
@@ -125,7 +151,10 @@ def _run_stage(state: Migration, name: str, run: Stage) -> Outcome:
     except MindferryError as error:
         if name in ("analyze", "convert"):
             raise
-        return Outcome(name, False, str(error), time.monotonic() - started, is_fresh=True)
+        # What an earlier run measured is no longer what was asked for.
+        (state.output / STATE / f"{name}.json").unlink(missing_ok=True)
+        _write_state(state.output, name, {"key": "", "ok": False, "summary": str(error)})
+        return Outcome(name, False, str(error), time.monotonic() - started, is_fresh=True, could_not_run=True)
     artifacts.save(artifact, state.output, name)
     _write_state(state.output, name, {"key": state.key, "ok": ok, "summary": summary})
     return Outcome(name, ok, summary, time.monotonic() - started, is_fresh=True)
@@ -213,10 +242,10 @@ def _verify(state: Migration) -> tuple[Comparison, bool, str]:
     weights = str(state.weights.resolve()) if state.weights and state.weights.is_file() else ""
     with progress("verify") as advance:
         result = verify(settings(state.output, weights=weights), lambda text: advance(text, 0))
-    output = next((each for each in result.differences if each.kind == "output" and not each.name), None)
+    output = max((each for each in result.differences if each.kind == "network"), key=lambda each: each.max_rel, default=None)
     parts = [f"{len(result.differences)} tensors compared"]
     if output is not None:
-        parts.append(f"output differs by {output.max_rel:.2g} of the largest")
+        parts.append(f"outputs differ by {output.max_abs:.2g} ({output.max_rel:.2g} of the largest)")
     if result.predictions is not None:
         parts.append(f"{result.predictions.agree} of {result.predictions.samples} predictions equal")
     if not result.passed:

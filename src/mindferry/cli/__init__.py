@@ -11,11 +11,31 @@ import click
 from ..errors import MindferryError
 
 
+ORDER = ("migrate", "analyze", "convert", "weights", "verify", "train", "report")  # as they are needed; the others follow
+
+
 class Commands(click.Group):
     """Finds subcommands by listing the folder, so that `mindferry env` doesn't import the report."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
+        names = sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
+        return sorted(names, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            import difflib
+
+            close = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
+            error.message += f" Did you mean {close[0]}?" if close and "Did you mean" not in error.message else ""
+            raise
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Whole first sentences, where click would cut them."""
+        commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.get_short_help_str(200)) for name, command in commands if command is not None])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
@@ -34,7 +54,8 @@ def cli() -> None:
     mindferry convert model.py -o build/model_ms                       the code alone
     mindferry weights convert model.pth -o model.ckpt                  the weights alone
 
-    Results go to stdout, progress to stderr. Exit code 0: clean; 1: findings or a mismatch; 2: bad input.
+    `mindferry COMMAND --help` shows examples of each. Results go to stdout, progress to stderr, --json prints data.
+    Exit code 0: clean; 1: findings or a mismatch; 2: bad input.
     """
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from ..migrate import Outcome, migrate, not_done
+from ..migrate import Outcome, migrate, not_done, write_page
 from ..report import REPORT
 
 
@@ -27,11 +27,13 @@ def command(project: Path, output: Path, as_json: bool) -> None:
     """
     shown = (lambda outcome: None) if as_json else _show
     outcomes = migrate(project, output, shown)
+    verdict = write_page(output)
     if as_json:
         click.echo(json.dumps([asdict(outcome) for outcome in outcomes], indent=1))
     else:
         _show_not_done(project, output)
-        click.echo(f"report: {output / REPORT}")
+        _show_failed(project, outcomes)
+        click.echo(f"{verdict}\nreport: {output / REPORT}")
     raise click.exceptions.Exit(0 if all(outcome.ok for outcome in outcomes) else 1)
 
 
@@ -39,6 +41,13 @@ def _show(outcome: Outcome) -> None:
     mark = click.style("ok  ", fg="green") if outcome.ok else click.style("look", fg="red")
     when = f"{outcome.seconds:6.1f} s" if outcome.is_fresh else "earlier "
     click.echo(f"{mark} {outcome.stage:8} {when}  {outcome.summary}")
+
+
+def _show_failed(project: Path, outcomes: list[Outcome]) -> None:
+    sections = {"weights": "[weights] and [verify]", "data": "[verify] data", "verify": "[verify] model and inputs", "train": "[train]"}
+    failed = [outcome.stage for outcome in outcomes if outcome.could_not_run]
+    if failed:
+        click.echo(f"\n{failed[0]} could not run: see {sections[failed[0]]} in {project / 'mindferry.toml'}, then run the same command again.")
 
 
 def _show_not_done(project: Path, output: Path) -> None:

@@ -42,7 +42,7 @@ def command(converted: Path, output: Path | None, form: str, as_json: bool, open
     text = render(report, form)
     if form == "html" or output is not None:
         write_text(path, text)
-        click.echo(f"report: {path}", err=form != "html")
+        click.echo(f"{report.overview.verdict}\nreport: {path}", err=form != "html")
     else:
         _print(text)
     if open_it:

@@ -32,17 +32,26 @@ def command() -> None:
 @click.option("--kind", type=click.Choice(["native", "helper", "removed", "missing"]), help="Only these.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def list_rules(prefix: str, kind: str | None, as_json: bool) -> None:
-    """List the rules whose name starts with PREFIX."""
+    """List the rules whose name starts with PREFIX.
+
+    \b
+    mindferry rules list torch.nn
+    mindferry rules list --kind missing
+    """
     chosen = sorted((rule for rule in table() if rule.api.startswith(prefix) and kind in (None, rule.kind)), key=lambda rule: rule.api)
     if not chosen:
         raise _unknown(prefix)
     if as_json:
         click.echo(json.dumps([{"api": rule.api, "to": rule.to, "kind": rule.kind, "differs": rule.differs} for rule in chosen], indent=1))
         return
-    grid = Grid("torch", "becomes", "how", "differs")
-    for rule in chosen:
-        grid.add_row(rule.api.rstrip("@"), rule.to or "-", rule.kind, rule.differs or rule.missing)
-    stdout.print(grid)
+    rows = [(rule.api.rstrip("@"), rule.to or "-", rule.kind, rule.differs or rule.missing) for rule in chosen]
+    if stdout.is_terminal:
+        grid = Grid("torch", "becomes", "how", "differs")
+        for row in rows:
+            grid.add_row(*row)
+        stdout.print(grid)
+    else:  # a line a rule, for grep
+        click.echo("\n".join("\t".join(row).rstrip() for row in rows))
     counts = {name: sum(rule.kind == name for rule in chosen) for name in ("native", "helper", "removed", "missing")}
     click.echo(f"{len(chosen)} rules: " + ", ".join(f"{number} {name}" for name, number in counts.items() if number))
 
@@ -51,7 +60,11 @@ def list_rules(prefix: str, kind: str | None, as_json: bool) -> None:
 @click.argument("api")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def show(api: str, as_json: bool) -> None:
-    """Show one rule: before and after, differences, platforms, where it stands."""
+    """Show what an API becomes, and what differs.
+
+    \b
+    mindferry rules show torch.nn.Conv2d
+    """
     rule = _find(api)
     facts = {
         "api": rule.api,
@@ -92,7 +105,13 @@ def _page(api: str) -> str:
 @click.argument("apis", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def check(apis: tuple[str, ...], as_json: bool) -> None:
-    """Run the cases of the named rules (or of all) on this installation, forward and gradient."""
+    """Run the rules' own cases on this installation.
+
+    Forward and gradient, each against torch. Without a name: all rules, which takes minutes.
+
+    \b
+    mindferry rules check torch.nn.Conv2d torch.flatten
+    """
     from ..verify.backends.process import Worker
 
     chosen = [_find(api) for api in apis] if apis else list(table())
@@ -116,14 +135,22 @@ def check(apis: tuple[str, ...], as_json: bool) -> None:
 @command.command()
 @click.argument("api")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write.  [default: beside the rules of its family]")
-def new(api: str, output: Path | None) -> None:
-    """Write a file for a rule that doesn't exist yet, ready to fill in."""
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def new(api: str, output: Path | None, as_json: bool) -> None:
+    """Write a file for a rule that doesn't exist yet.
+
+    Ready to fill in: CONTRIBUTING.md takes you through it.
+
+    \b
+    mindferry rules new torch.nn.Softsign
+    """
     from ..conformance.scaffold import scaffold
 
     if rule_of(api, table()) is not None:
         raise MindferryError(f"{api} has a rule already: see `mindferry rules show {api}`")
     path = scaffold(api, output)
-    click.echo(f"wrote {path}\nfill it in, then run: pytest tests/rules -k {api.rpartition('.')[2]}")
+    test = f"pytest tests/rules -k {api.rpartition('.')[2]}"
+    click.echo(json.dumps({"wrote": str(path), "test": test}, indent=1) if as_json else f"wrote {path}\nfill it in, then run: {test}")
 
 
 def _find(api: str) -> Rule:

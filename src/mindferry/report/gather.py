@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -33,6 +34,7 @@ class Found:
     tune: TuneRecord | None
     export: Export | None
     written: dict[str, float]  # stage -> when, seconds since the epoch
+    failed: dict[str, str]  # stage that could not run -> why, as `migrate` noted it
 
     @property
     def source(self) -> Path | None:
@@ -78,9 +80,18 @@ def gather(folder: Path) -> Found:
         read(TuneRecord, "tune"),
         read(Export, "export"),
         written,
+        {stage: why for stage, why in _failed(state).items() if stage not in written},
     )
     _check_one_project(found)
     return found
+
+
+def _failed(state: Path) -> dict[str, str]:
+    try:
+        noted = json.loads((state / "migrate.json").read_text("utf-8"))
+        return {stage: str(entry["summary"]) for stage, entry in noted.items() if stage in STAGES and not entry["ok"]}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
 
 
 def _check_one_project(found: Found) -> None:

@@ -113,6 +113,8 @@ def _todo(found: Found) -> Iterator[Task]:
         lost = (*found.weights.mismatched, *found.weights.missing, *found.weights.unexpected)
         what = f"{plural(len(lost), 'parameter')} found no place, first {lost[0]}"
         yield Task("weights", what, "give a map of names with --names, or mend the model")
+    for stage, why in found.failed.items():
+        yield Task(stage, f"{stage} could not run: {why}", "see what mindferry.toml says, then run `mindferry migrate` again")
     if found.data and not found.data.passed:
         yield _other_data(found.data)
     if found.verify and not found.verify.passed:
@@ -141,7 +143,7 @@ def _unmeasured(found: Found) -> Iterator[Task]:
     has_training = found.analyze is not None and any(use.api.startswith("torch.optim.") for use in found.analyze.apis)
     whats = {"verify": "the network, module by module", "data": "the data pipelines, batch by batch", "train": "training steps, loss by loss"}
     for stage, what in whats.items():
-        if stage not in found.written and {"verify": True, "data": has_data, "train": has_training}[stage]:
+        if stage not in (*found.written, *found.failed) and {"verify": True, "data": has_data, "train": has_training}[stage]:
             yield Task(stage, what, f"`{COMMANDS[stage].format(out=found.folder)}`")
 
 
@@ -177,8 +179,8 @@ def _defined_at(module: str, inventory: Inventory | None) -> tuple[str, int]:
 
 
 def _verdict(found: Found, todo: tuple[Task, ...]) -> tuple[str, str, str]:
-    differing = [each for each in todo if each.stage in MEASURED]
-    others = [each for each in todo if each.stage not in MEASURED]
+    differing = [each for each in todo if each.stage in MEASURED and each.stage not in found.failed]
+    others = [each for each in todo if each not in differing]
     start = f"{_count(len(others), 'other thing')} left to do; start with {_sentence(others[0])}" if others else ""
     if differing:
         return "different", "The conversion does not behave like the original yet.", f"{_sentence(differing[0])} {start}".strip()
@@ -276,6 +278,8 @@ def _verify_figures(found: Found) -> Iterator[Figure]:
 
 
 def _stage(found: Found, stage: str) -> StageLine:
+    if stage in found.failed:
+        return StageLine(stage, TABS[stage], "look", f"could not run: {found.failed[stage]}")
     if stage not in found.written:
         return StageLine(stage, TABS[stage], "absent", f"not run: `{COMMANDS[stage].format(out=found.folder)}`")
     state, summary = _SUMMARIES[stage](found)

@@ -1,7 +1,7 @@
 // All tables of `mindferry analyze`, one filter for all of them.
 views.analysis = {
   render(section) {
-    if (!report.analysis.length) return section.append(empty("Not analyzed.", stageCommand("analyze")));
+    if (!report.analysis.length) return section.append(notRun("Not analyzed.", "analyze"));
     this.tables = report.analysis.map((table, index) => this.table(table, index));
     const filter = filterBox("filter the tables", (query) => {
       let left = 0;
@@ -64,4 +64,3 @@ views.analysis = {
 
   enter() { byId("analysis").querySelector(".current a")?.click(); },
 };
-const stageCommand = (stage) => (report.overview.stages.find((each) => each.stage === stage)?.summary.match(/`(.*)`/) || [])[1] || "";

@@ -4,7 +4,7 @@ const FOLD = 12;
 
 views.code = {
   render(section) {
-    if (!report.files.length) return section.append(empty("No code to show.", stageCommand("convert")));
+    if (!report.files.length) return section.append(notRun("No code to show.", "convert"));
     const filter = filterBox("filter the files", (query) => this.narrow(query));
     this.filter = filter.input;
     this.list = el("ul", { "aria-label": "files" }, (this.entries = report.files.map((file) => this.entry(file))));

@@ -56,4 +56,9 @@ views.overview = {
       files.length > 12 ? el("p", {}, el("a", { href: link("code") }, `all ${files.length.toLocaleString("en")} files`)) : "");
   },
 };
+// In place of a tab whose stage left nothing: what it said, or the command that runs it.
+const notRun = (what, stage) => {
+  const told = report.overview.stages.find((each) => each.stage === stage);
+  return told?.state === "look" ? empty(`${what} ${stage} ${told.summary}.`) : empty(what, (told?.summary.match(/`(.*)`/) || [])[1]);
+};
 const stageTab = (stage) => report.overview.stages.find((each) => each.stage === stage)?.tab || "overview";

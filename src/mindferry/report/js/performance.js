@@ -4,7 +4,7 @@ const time = (seconds) => (seconds == null ? "–" : seconds >= 1 ? `${number(se
 views.performance = {
   render(section) {
     const told = report.performance;
-    if (!told) return section.append(empty("Not measured.", stageCommand("tune")));
+    if (!told) return section.append(notRun("Not measured.", "tune"));
     const filter = filterBox("filter the operators", (query) => this.rows?.filter(query));
     this.filter = filter.input;
     section.append(el("div", { class: "page" }, el("h2", {}, "Performance"), el("p", { class: "summary" }, this.summary(told)),

@@ -2,7 +2,7 @@
 views.training = {
   render(section) {
     const told = report.training;
-    if (!told) return section.append(empty("Training has not been compared.", stageCommand("train")));
+    if (!told) return section.append(notRun("Training has not been compared.", "train"));
     const of = (side, name) => told[side].map((step) => step[name]);
     const pair = (name) => [{ name: "PyTorch", class: "theirs", values: of("reference", name) }, { name: "MindSpore", class: "ours", values: of("converted", name) }];
     const apart = told.converted.map((step, at) => this.apart(step.loss, told.reference[at]?.loss));

@@ -11,7 +11,7 @@ views.verification = {
   render(section) {
     const told = report.verification;
     if (!told) {
-      section.append(empty("The network has not been compared.", stageCommand("verify")));
+      section.append(notRun("The network has not been compared.", "verify"));
       if (report.data || report.export) section.append(el("div", { class: "page" }, this.data(), this.exported()));
       return;
     }

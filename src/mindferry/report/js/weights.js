@@ -2,7 +2,7 @@
 views.weights = {
   render(section) {
     const told = report.weights;
-    if (!told) return section.append(empty("No weights were carried.", stageCommand("weights")));
+    if (!told) return section.append(notRun("No weights were carried.", "weights"));
     const faults = told.unmatched.filter((lost) => lost.is_fault);
     section.append(el("div", { class: "page" },
       el("h2", {}, "Weights"), el("p", { class: "summary" }, `${plural(told.parameters.length, "parameter")} with ${plural(told.total, "value")} carried from `,

@@ -122,6 +122,8 @@ class Names:
     def _of_store(self, store: ast.Name) -> Binding:
         statement: ast.AST | None = self.context.parents.get(store)
         is_part = isinstance(statement, ast.Tuple | ast.List | ast.Starred)
+        if (own := _own_value(store, statement, self.context.parents)) is not None:
+            return self._of_value(own)
         while isinstance(statement, ast.Tuple | ast.List | ast.Starred):
             statement = self.context.parents.get(statement)
         if isinstance(statement, ast.Assign | ast.AnnAssign | ast.NamedExpr) and statement.value is not None:
@@ -164,6 +166,16 @@ class Names:
                 return Binding("view", f"self.{owner.attr}")
             owner = owner.value
         return Binding("view", owner.id) if isinstance(owner, ast.Name) else FRESH
+
+
+def _own_value(store: ast.Name, targets: ast.AST | None, parents: dict[ast.AST, ast.AST]) -> ast.expr | None:
+    """`ones(1)` for b in `a, b = zeros(1), ones(1)`."""
+    match parents.get(targets) if isinstance(targets, ast.Tuple | ast.List) else None:
+        case ast.Assign(value=ast.Tuple(elts=values) | ast.List(elts=values)) if len(values) == len(targets.elts) and not any(  # type: ignore[union-attr]
+            isinstance(each, ast.Starred) for each in (*values, *targets.elts)  # type: ignore[union-attr]
+        ):
+            return values[targets.elts.index(store)]  # type: ignore[union-attr]
+    return None
 
 
 def _names_parameters(node: ast.expr) -> bool:

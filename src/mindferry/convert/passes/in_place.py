@@ -1,7 +1,7 @@
 """`x.add_(y)` becomes `x = x + y`: MindSpore's in-place methods leave the tensor as it was on a CPU, without a word.
 
 A local name is bound again, so gradients flow. What others hold (a parameter, a buffer, an entry of a list) is written to:
-`set_data`, `ops.assign`, or an indexed assignment. Where another name sees the same tensor, a warning says so.
+`set_data`, `ops.assign`, an indexed assignment, or a helper that keeps gradients. Where another name sees the same tensor, a warning says so.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from .bindings import CERTAIN_VIEWS, Names
 
 MARKS_ONLY = frozenset({"requires_grad_", "share_memory_"})  # the numbers stay
 COLLECTIVES = frozenset({"all_reduce", "broadcast", "reduce"})  # of torch.distributed: the result goes into the first argument
+WRITERS = {"assign": "mindspore.ops.assign", "overwrite": "compat.overwrite"}
 PLAIN_TYPES = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Call)
 
 
@@ -28,7 +29,7 @@ class Change:
 
     call: ast.Call
     target: ast.expr
-    how: str  # bind, assign, set_data, item
+    how: str  # bind, assign, overwrite, set_data, item
     value: str = ""  # instead of the converted call
     suffix: str = ""  # of the target's text
 
@@ -256,14 +257,14 @@ def _plan_name(context: Context, names: Names, changes: list[Change], call: ast.
 
 
 def _way(context: Context, names: Names, base: ast.Name, is_read_later: bool) -> str:
-    """Bind the name again, or write to the tensor that others hold too."""
+    """Bind the name again, or write to the tensor that others hold too: ops.assign would cut it off from gradients."""
     binding = names.binding(base)
     if binding.is_parameter:
         return "set_data"
     if binding.how == "shared":
-        return "assign"
+        return "overwrite"
     if binding.how == "argument" and not _is_in_forward(context, base) and (not is_read_later or _is_for_the_caller(context, base)):
-        return "assign"
+        return "overwrite"
     return "bind"
 
 
@@ -362,7 +363,7 @@ def _plan_augmented(context: Context, names: Names, node: ast.AugAssign) -> None
     elif isinstance(target, ast.Name):
         way = _way(context, names, target, names.is_loaded_after(target.id, node.value))
         if way != "bind":
-            _late(context, node, SET_DATA if way == "set_data" else f"{context.imports.spell('mindspore.ops.assign')}({{x}}, ")
+            _late(context, node, SET_DATA if way == "set_data" else f"{context.imports.spell(WRITERS[way])}({{x}}, ")
         elif names.binding(target).how in ("alias", "view"):
             _warn_of_others(context, names, node.value, target)
 
@@ -415,7 +416,7 @@ def _write(context: Context, change: Change) -> None:
         _unwrap(context, change.call)
         edits.before(_outside_parentheses(context, change.call)[0], f"{target} = ")
     else:
-        opening = f"{target}.set_data(" if change.how == "set_data" else f"{context.imports.spell('mindspore.ops.assign')}({target}, "
+        opening = f"{target}.set_data(" if change.how == "set_data" else f"{context.imports.spell(WRITERS[change.how])}({target}, "
         _unwrap(context, change.call)
         edits.before(start, opening)
         edits.after(end, ")")

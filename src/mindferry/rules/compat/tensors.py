@@ -7,6 +7,14 @@ from mindspore import ops
 from .functions_shape import tile
 
 
+def overwrite(x, value):
+    """Write into a tensor that others hold too. Gradients go through an indexed assignment; ops.assign would cut them off."""
+    if isinstance(x, ms.Parameter):
+        ops.assign(x, value)
+    else:
+        x[...] = value
+
+
 def expand_to(x, *sizes):
     """torch's x.expand: sizes one by one or as one tuple."""
     if len(sizes) == 1 and not isinstance(sizes[0], int):

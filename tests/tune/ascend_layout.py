@@ -2,8 +2,8 @@
 
 These are not recordings: no Ascend was at hand. File names and columns are those of
 mindspore/profiler/analysis/viewer/*.py in the installed package (step_trace_time.csv, kernel_details.csv,
-minddata_pipeline_raw_0.csv, dataset.csv, memory_record.csv) and of CANN's op_statistic.csv as remembered, not confirmed. The
-numbers follow the guide's ResNet-50: half of the step is a gap, and casts are a large part of the rest.
+minddata_pipeline_raw_0.csv, dataset.csv, memory_record.csv), and for op_statistic.csv those of CANN's documentation (8.0 and 8.3,
+"op_statistic"; the header itself is in CANN's own test of its writer, and in recordings that people published). The numbers follow the guide's ResNet-50: half of the step is a gap, and casts are a large part of the rest.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ KERNEL = (
     "Output Formats",
     "Context ID",
 )
+# "Model Name" stands after "Device_id" where several models ran
 STATISTIC = ("Device_id", "OP Type", "Core Type", "Count", "Total Time(us)", "Min Time(us)", "Avg Time(us)", "Max Time(us)", "Ratio(%)")
 RAW = (
     "op_id",

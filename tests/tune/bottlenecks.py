@@ -2,6 +2,7 @@
 
 python tests/tune/bottlenecks.py            all of them
 python tests/tune/bottlenecks.py loader     those with this in their name
+python tests/tune/bottlenecks.py -v         with the evidence
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ def record(bottleneck: Bottleneck, folder: Path) -> TuneRecord:
 
 def main() -> None:
     os.environ.pop("ONEDNN_MAX_CPU_ISA", None)
-    chosen = [each for each in PLANTED if not sys.argv[1:] or any(word in each.name for word in sys.argv[1:])]
+    words = [word for word in sys.argv[1:] if word != "-v"]
+    chosen = [each for each in PLANTED if not words or any(word in each.name for word in words)]
     right = 0
     for each in chosen:
         with tempfile.TemporaryDirectory() as folder:

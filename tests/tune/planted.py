@@ -194,21 +194,24 @@ train(Deep(), batches(Rows(2048, (512,)), 256), watch)
 """,
     ),
     Bottleneck(
-        "many small parameters",
+        "update written out",
         "slow-optimizer",
-        """class Many(nn.Cell):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Dense(64, 10)
-        self.scales = ms.ParameterTuple([ms.Parameter(ms.Tensor(np.ones(10, np.float32)), name=f"scale{i}") for i in range(300)])
+        """class ByHand(nn.Optimizer):
+    def __init__(self, parameters):
+        super().__init__(0.001, parameters)
+        self.first = self.parameters.clone(prefix="first", init="zeros")
+        self.second = self.parameters.clone(prefix="second", init="zeros")
 
-    def construct(self, x):
-        x = self.fc(x)
-        return x * ops.stack(self.scales).mean(axis=0)
+    def construct(self, gradients):
+        for weight, first, second, gradient in zip(self.parameters, self.first, self.second, gradients):
+            ops.assign(first, 0.9 * first + 0.1 * gradient)
+            ops.assign(second, 0.999 * second + 0.001 * gradient * gradient)
+            ops.assign(weight, weight - 0.001 * first / (ops.sqrt(second) + 1e-8))
+        return True
 
 
-net = Many()
-train(net, batches(Rows(640, (64,)), 32), optimizer=nn.Adam(net.trainable_params(), 0.001))
+net = Net(64, 1024)
+train(net, batches(Rows(640, (64,)), 16), optimizer=ByHand(net.trainable_params()))
 """,
     ),
     Bottleneck(

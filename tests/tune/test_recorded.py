@@ -63,7 +63,36 @@ def test_queues_come_with_the_pipeline_the_source_first(tmp_path: Path) -> None:
 def test_the_statistic_alone_is_enough_for_operators(tmp_path: Path) -> None:
     write_profile(tmp_path, with_details=False)
     operators = read_recorded(tmp_path).profile.operators
-    assert operators[0].name == "Conv2DBackpropFilter" and operators[0].seconds == pytest.approx(0.007)
+    assert [each.name for each in operators[:2]] == ["Cast", "Conv2DBackpropFilter"]  # one row a kind
+    assert operators[0].seconds == pytest.approx(0.010) and operators[1].seconds == pytest.approx(0.007)
+
+
+PUBLISHED = """\
+Device_id,OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us),Ratio(%)
+0,Cast,AI_VECTOR_CORE,240,23077.4,1.18,96.155,2708.32,10.561
+0,BatchMatMulV3,AI_CORE,45,19941.5,417.24,443.144,483.54,9.126
+0,MatMulV2,AI_CORE,332,17945.3,1.28,54.052,329.68,8.212
+0,MatMulV2,MIX_AIC,10,1000.0,90.0,100.0,110.0,0.5
+"""
+
+
+@pytest.mark.parametrize("name", ["op_statistic.csv", "op_statistic_20260102030405.csv"])
+@pytest.mark.parametrize("with_model", [False, True])
+def test_a_statistic_as_cann_writes_it_is_read(name: str, with_model: bool, tmp_path: Path) -> None:
+    output = write_profile(tmp_path, with_details=False) / "ASCEND_PROFILER_OUTPUT"
+    (output / "op_statistic.csv").unlink()
+    head, *rows = PUBLISHED.splitlines()
+    lines = (
+        [head.replace("Device_id,", "Device_id,Model Name,"), *(row.replace("0,", "0,main,", 1) for row in rows)]
+        if with_model
+        else [head, *rows]
+    )
+    (output / name).write_text("\n".join(lines) + "\n")
+    profile = read_recorded(tmp_path).profile
+    assert profile.device == "Ascend"
+    found = {each.name: (each.calls * 3, each.seconds * 3) for each in profile.operators}  # there are three steps
+    assert found["Cast"] == pytest.approx((240, 0.0230774)) and found["MatMulV2"] == pytest.approx((342, 0.0189453))
+    assert list(found) == ["Cast", "BatchMatMulV3", "MatMulV2"]
 
 
 def test_peak_memory_is_the_largest_record(tmp_path: Path) -> None:

@@ -63,6 +63,7 @@ def command(
 
         record = read_recorded(recorded)
     else:
+        project, tries = _in_any_order(project, tries)
         if project is None:
             raise click.UsageError("give the converted project, or --from with a folder of profiler output")
         from ..tune.workload import find_workload
@@ -79,6 +80,15 @@ def command(
     tried = [each for each in record.experiments if each.before == each.before]
     is_open = any(each.status == "faster" and not each.is_applied for each in tried) if tried else bool(record.diagnoses)
     raise click.exceptions.Exit(1 if is_open else 0)
+
+
+def _in_any_order(project: Path | None, tries: str) -> tuple[Path | None, str]:
+    """`--try PROJECT`: click takes what follows for the names of experiments."""
+    from ..tune.experiments import TRIED
+
+    if project is None and tries and not set(tries.split(",")) <= {*TRIED, "suggested"}:
+        return Path(tries), "suggested"
+    return project, tries
 
 
 def _run(workload: Workload, tries: tuple[str, ...], steps: int, is_applied: bool, no_torch: bool) -> TuneRecord:

@@ -39,6 +39,12 @@ class Seen:
         chosen = [phase for phase in self.profile.phases if phase.name in names and phase.kernels == phase.kernels]
         return sum(phase.kernels for phase in chosen) / (sum(phase.seconds for phase in chosen) or 1e-12)
 
+    def part(self, chosen: list[Operator]) -> float:
+        """Share of the step that these operators have. The profiler slows a step down, so only their part of the operators' time counts."""
+        every = sum(each.seconds for each in self.profile.operators) or 1e-12
+        inside = sum(phase.kernels for phase in self.profile.phases if phase.kernels == phase.kernels)
+        return sum(each.seconds for each in chosen) / every * inside / self.total
+
     def operators(self, *phases: str) -> list[Operator]:
         return [each for each in self.profile.operators if each.phase in phases]
 
@@ -97,7 +103,7 @@ def recompiling(seen: Seen) -> Iterator[Diagnosis]:
 
 def reference_convolution(seen: Seen) -> Iterator[Diagnosis]:
     convolutions = [each for each in seen.profile.operators if each.name.startswith("Conv")]
-    share = sum(each.seconds for each in convolutions) / seen.total
+    share = seen.part(convolutions)
     if share < CONVOLUTION or seen.facts.get("isa") or seen.profile.device != "CPU" or not seen.facts.get("avx512"):
         return
     known = [(work, each.seconds) for each in convolutions if (work := _work(each))]
@@ -221,7 +227,7 @@ def unfused(seen: Seen) -> Iterator[Diagnosis]:
     working = seen.operators("forward", "backward")
     simple = [each for each in working if SIMPLE.match(each.name) and not each.name.startswith("Cast")]
     total, calls = sum(each.seconds for each in working) or 1e-12, sum(each.calls for each in simple)
-    part, share = sum(each.seconds for each in simple) / total, sum(each.seconds for each in simple) / seen.total
+    part, share = sum(each.seconds for each in simple) / total, seen.part(simple)
     if part < ELEMENTWISE or calls < 20 or share < 0.2:
         return
     evidence = f"{calls:.0f} element-wise operators and reductions a step have {part:.0%} of the time in operators"

@@ -30,7 +30,7 @@ def read_recorded(folder: Path) -> TuneRecord:
     root, others = _find(folder)
     _check_version(root)
     output = root / OUTPUT
-    is_device = (output / "kernel_details.csv").is_file() or (output / "op_statistic.csv").is_file()
+    is_device = (output / "kernel_details.csv").is_file() or _statistic(output) is not None
     profile = _from_device(output) if is_device else _from_cpu(root)
     if others:
         profile = dataclasses.replace(profile, notes=(*profile.notes, f"{others + 1} ranks in {folder}; this is {root.name}"))
@@ -114,14 +114,7 @@ def _device_phases(steps: list[dict[str, str]], operators: tuple[Operator, ...])
 def _kernels(output: Path, steps: int) -> tuple[Operator, ...]:
     rows = read_table(output / "kernel_details.csv", ("Name", "Type", "Duration(us)"))
     if not rows:
-        rows = read_table(output / "op_statistic.csv", ("OP Type", "Count", "Total Time(us)"))
-        found = [
-            Operator(
-                row["OP Type"], number(row["Total Time(us)"]) / 1e6 / steps, number(row["Count"]) / steps, phase=_phase(row["OP Type"], "")
-            )
-            for row in rows
-        ]
-        return tuple(sorted(found, key=lambda each: -each.seconds))
+        return _statistics(output, steps)
     sums: dict[tuple[str, str, str, str], list[float]] = defaultdict(lambda: [0.0, 0.0])
     for row in rows:
         name, kind = row["Name"], row["Type"]
@@ -134,6 +127,22 @@ def _kernels(output: Path, steps: int) -> tuple[Operator, ...]:
         for (kind, shapes, module, phase), (seconds, calls) in sums.items()
     ]
     return tuple(sorted(every, key=lambda each: -each.seconds))
+
+
+def _statistic(output: Path) -> Path | None:
+    """CANN's own table; with a time in its name where msprof wrote it."""
+    return next(iter(sorted(output.glob("op_statistic*.csv"))), None)
+
+
+def _statistics(output: Path, steps: int) -> tuple[Operator, ...]:
+    """Kinds of operators alone. A kind has a row for each core that ran it, and for each model where there are several."""
+    path, sums = _statistic(output), defaultdict[str, list[float]](lambda: [0.0, 0.0])
+    for row in read_table(path, ("OP Type", "Count", "Total Time(us)")) if path is not None else ():
+        entry = sums[row["OP Type"]]
+        entry[0] += number(row["Total Time(us)"]) / 1e6
+        entry[1] += number(row["Count"])
+    found = [Operator(kind, seconds / steps, calls / steps, phase=_phase(kind, "")) for kind, (seconds, calls) in sums.items()]
+    return tuple(sorted(found, key=lambda each: -each.seconds))
 
 
 def _phase(kind: str, name: str) -> str:

@@ -44,6 +44,9 @@ def _phases(record: TuneRecord) -> Table:
     table.add_section()
     ends = [time(reference.step_seconds)] if reference else []
     table.add_row("step, only timed", time(profile.step_seconds), "", "", *ends)
+    if profile.observed_seconds == profile.observed_seconds:
+        theirs_observed = [time(reference.observed_seconds)] if reference else []
+        table.add_row("step, told apart", time(profile.observed_seconds), "", "", *theirs_observed)
     table.add_row("attributed", f"{profile.attributed:.1%}", "", "", *([f"{reference.attributed:.1%}"] if reference else []))
     memory = [f"{reference.peak_memory / 2**20:.0f} MiB"] if reference else []
     if profile.peak_memory > 2**20:

@@ -102,7 +102,11 @@ def _profiled(watch: Watch) -> tuple[tuple[Operator, ...], int, Path | None]:
 
 
 def phases_of(clock: Clock, operators: tuple[Operator, ...]) -> tuple[Phase, ...]:
-    """Means over the observed steps; compiled spans are divided as their operators' times are."""
+    """Means over the observed steps; compiled spans are divided as their operators' times are.
+
+    Of the time outside of every span, the host's is the share in which the sampler found a line of the script at work;
+    the clocks' own work, and what nobody looked at, stays unattributed.
+    """
     steps = clock.measured(OBSERVED)
     if not steps:
         return ()
@@ -136,7 +140,7 @@ def divide_compiled(times: dict[str, float], kernels: dict[str, float]) -> None:
     scale = min(1.0, whole / busy) if busy else 0.0
     for name, seconds in inside.items():
         times[name] = times.get(name, 0.0) + seconds * scale
-    rest = "host" if busy else "forward"
+    rest = "host" if busy else "unattributed"
     times[rest] = times.get(rest, 0.0) + whole - busy * scale
 
 

@@ -71,13 +71,15 @@ def find_workload(
         raise MindferryError(f"there is no {project / script}; name the training script with --script, relative to {project}")
     chosen = config.train.args if args is None else args
     given = inputs or config.verify.inputs if model else ()
-    checkpoint = (config.weights.file, _checkpoint(project))
+    checkpoint = (config.weights.file, _checkpoint(project, reference, config.weights.file))
     return Workload(project, reference, script, chosen, model, tuple(given), step, helpers, config.train.tolerance, checkpoint)
 
 
-def _checkpoint(project: Path) -> str:
-    """The file that `mindferry weights` read, which may lie outside the reference."""
+def _checkpoint(project: Path, reference: Path | None, name: str) -> str:
+    """Where the reference's weights lie: beside its script, where `migrate` had it make them, or where `mindferry weights` read them."""
+    places = [folder / name for folder in (reference, project / STATE / "reference") if folder is not None and name]
     try:
-        return str(Path(load(WeightsReport, project, "weights").source).resolve())
+        places.append(Path(load(WeightsReport, project, "weights").source))
     except MindferryError:
-        return ""
+        pass  # no weights were converted
+    return next((str(path.resolve()) for path in places if path.is_file()), "")

@@ -1,4 +1,7 @@
-"""`with torch.no_grad():` goes away: MindSpore computes gradients only of what value_and_grad is given."""
+"""`with torch.no_grad():` goes away: MindSpore computes gradients only of what value_and_grad is given.
+
+Where such a function may take part in a loss, what it computed without gradients is cut off from them explicitly.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import ast
 
 from ..context import Context
 from ..imports import delete_decorator, delete_statement
+from . import stopped
 
 CASTS = {"torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast", "torch.amp.autocast_mode.autocast"}
 NAMES = {"torch.no_grad", "torch.inference_mode", "torch.set_grad_enabled", "torch.autograd.no_grad"}
@@ -33,8 +37,11 @@ def _is_all_off(node: ast.With, context: Context) -> bool:
 
 
 def _casts(item: ast.withitem, context: Context) -> bool:
-    function = item.context_expr.func if isinstance(item.context_expr, ast.Call) else item.context_expr
-    return context.api(function) in CASTS
+    return _is_cast(item.context_expr, context)
+
+
+def _is_cast(node: ast.expr, context: Context) -> bool:
+    return context.api(node.func if isinstance(node, ast.Call) else node) in CASTS
 
 
 def _candidates(context: Context) -> list[ast.stmt]:
@@ -46,10 +53,18 @@ def finish(context: Context) -> None:
     for node in _candidates(context):
         if isinstance(node, ast.With) and _is_all_off(node, context):
             _unwrap(context, node)
+            if any(_casts(item, context) for item in node.items):
+                context.find(node, "MF203", "runs in float32 now: MindSpore casts networks, not blocks",
+                             "for mixed precision on Ascend wrap the network: `amp.auto_mixed_precision(net, 'O2')`", severity="note")  # fmt: skip
+            for item in node.items:
+                if not _casts(item, context):
+                    stopped.after_block(context, node, item.context_expr)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for decorator in node.decorator_list:
                 if _is_off(decorator, context):
                     delete_decorator(context.edits, decorator)
+                    if not _is_cast(decorator, context):
+                        stopped.in_function(context, node)
         elif isinstance(node, ast.Expr) and _is_off(node.value, context):
             delete_statement(context.edits, node)
 
@@ -79,32 +94,7 @@ def _unwrap(context: Context, node: ast.With) -> None:
             and source.data[start:].strip(b" \t")[:1] not in (b"\n", b"\r", b"")
         ):
             context.edits.replace(start + len(outer), start + len(inner), "")  # not at the start: blocks may be nested
-    if any(_casts(item, context) for item in node.items):
-        context.find(node, "MF203", "runs in float32 now: MindSpore casts networks, not blocks",
-                     "for mixed precision on Ascend wrap the network: `amp.auto_mixed_precision(net, 'O2')`", severity="note")  # fmt: skip
-    if not all(_casts(item, context) for item in node.items):
-        _stop_gradients(context, node, outer)
 
 
 def _last_line(node: ast.With) -> int:
     return node.end_lineno or node.lineno
-
-
-def _stop_gradients(context: Context, node: ast.With, indent: str) -> None:
-    """Inside a network, what was computed without gradients is cut off from them explicitly."""
-    method = context.enclosing(node, ast.FunctionDef)
-    owner = context.enclosing(method, ast.ClassDef) if method else None
-    if owner is None or not context.reading.symbols.is_module(context.reading.owners.get(owner, "")):
-        return
-    assigned = [
-        target.id
-        for statement in ast.walk(node)
-        if isinstance(statement, ast.Assign | ast.AugAssign)
-        for target in (statement.targets if isinstance(statement, ast.Assign) else [statement.target])
-        if isinstance(target, ast.Name) and context.reading.type(target).is_tensor
-    ]
-    end = context.source.line_end(context.source.end(node.body[-1]))
-    stop = context.imports.spell("mindspore.ops.stop_gradient") if assigned else ""
-    lines = [f"{indent}{name} = {stop}({name}){context.source.newline()}" for name in dict.fromkeys(assigned)]
-    if lines:
-        context.edits.before(end, "".join(lines))

@@ -92,3 +92,13 @@ def checkpoint_sequential(functions, segments, input):
     for function in functions:
         input = function(input)
     return input
+
+
+def detached(value):
+    """What torch computed without gradients, cut off from them; a parameter stays what it is, as in torch."""
+    if isinstance(value, ms.Tensor):
+        return value if isinstance(value, ms.Parameter) else ops.stop_gradient(value)
+    if isinstance(value, (list, tuple)):
+        parts = [detached(each) for each in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    return {key: detached(each) for key, each in value.items()} if type(value) is dict else value

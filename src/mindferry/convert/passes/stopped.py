@@ -1,0 +1,149 @@
+"""What `torch.no_grad` cut off from gradients, in a function that a loss may be computed by: `ops.stop_gradient` says so."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..context import Context
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+NUMBERS = frozenset("int float bool str none instance ref module ndarray size dtype device".split())  # kinds without a gradient
+ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+
+
+def after_block(context: Context, node: ast.With, switch: ast.expr) -> None:
+    """The names that the block sets and others read; what it returns."""
+    region = _region(context, node)
+    stop = _switched(context, switch)
+    if region is None or not stop:
+        return
+    inside = set(ast.walk(node))
+    for statement in inside:
+        if isinstance(statement, ast.Return):
+            _stop_return(context, statement, stop)
+    if isinstance(node.body[-1], ENDS):
+        return
+    read = {each.id for each in ast.walk(region) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and each not in inside}
+    names = [target for target in _targets(node) if target.id in read and context.reading.type(target).kind not in NUMBERS]
+    newline, indent = context.source.newline(), context.source.indent(node)
+    known = {target.id: all(context.reading.type(each).is_tensor for each in names if each.id == target.id) for target in names}
+    end = context.source.line_end(context.source.end(node.body[-1]))
+    while context.source.data[end - 1 : end] in (b"\n", b"\r"):
+        end -= 1  # at the line's end: the next line's start may be edited too
+    lines = [f"{newline}{indent}{name} = {_spelled(context, name, name, is_tensor, stop)}" for name, is_tensor in known.items()]
+    if lines:
+        context.edits.before(end, "".join(lines))
+
+
+def in_function(context: Context, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+    """`@torch.no_grad()`: what the function returns."""
+    if not _is_driver(context, function):
+        for statement in _own(function):
+            if isinstance(statement, ast.Return):
+                _stop_return(context, statement, "{stop}")
+
+
+def _region(context: Context, node: ast.With) -> ast.AST | None:
+    """The part of the program that may be differentiated as a whole: a function; where a backward() stands, a loop without it."""
+    scope = context.enclosing(node, *FUNCTIONS) or context.source.tree
+    if not _trains(scope):
+        return None if scope is context.source.tree or _is_driver(context, scope) else scope
+    found, current = None, context.parents.get(node)
+    while current is not None and current is not scope and not _trains(current):
+        found = current if isinstance(current, ast.For | ast.While) else found
+        current = context.parents.get(current)
+    return found
+
+
+def _trains(node: ast.AST) -> bool:
+    return any(isinstance(each, ast.Attribute) and each.attr == "backward" for each in ast.walk(node))
+
+
+def _is_driver(context: Context, function: ast.AST) -> bool:
+    """It evaluates (goes through a loader, switches a network's mode), initialises or updates. No loss is computed by calling it."""
+    name, owner = getattr(function, "name", ""), context.enclosing(function, ast.ClassDef)
+    base = context.reading.symbols.torch_base(context.reading.owners.get(owner, "")) if owner is not None else ""
+    if base.startswith("torch.optim.") or (name.endswith("_") and not name.endswith("__")):
+        return True
+    for node in ast.walk(function):
+        if isinstance(node, ast.Attribute) and node.attr == "eval" and isinstance(context.parents.get(node), ast.Call):
+            return True
+        if isinstance(node, ast.For) and any("loader" in word or "dataset" in word for word in _words(node.iter)):
+            return True
+    return False
+
+
+def _words(node: ast.AST) -> Iterator[str]:
+    for each in ast.walk(node):
+        yield str(getattr(each, "id", getattr(each, "attr", ""))).lower()
+
+
+def _own(function: ast.AST) -> Iterator[ast.AST]:
+    """What it consists of, without the functions inside it."""
+    stack = list(ast.iter_child_nodes(function))
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, FUNCTIONS):
+            stack.extend(ast.iter_child_nodes(node))
+
+
+def _targets(node: ast.With) -> list[ast.Name]:
+    """In the order of the text. `y = x` makes no new tensor, so x keeps its gradient in torch too."""
+    found = []
+    for statement in sorted(
+        (each for each in ast.walk(node) if isinstance(each, ast.Assign | ast.AugAssign)), key=lambda each: each.lineno
+    ):
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name | ast.Attribute | ast.Constant):
+            continue
+        for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
+            parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+            found += [part for part in parts if isinstance(part, ast.Name) and part.id != "_"]
+    return found
+
+
+def _switched(context: Context, switch: ast.expr) -> str:
+    """How a value is cut off, `{stop}` being the cut: always, never (''), or by the flag of set_grad_enabled and inference_mode."""
+    if not isinstance(switch, ast.Call) or not (switch.args or switch.keywords):
+        return "{stop}"
+    is_enabling = context.api(switch.func).endswith("set_grad_enabled")
+    flag = switch.args[0] if switch.args else switch.keywords[0].value
+    if isinstance(flag, ast.Constant):
+        return "" if bool(flag.value) == is_enabling else "{stop}"
+    text = context.edits.text(flag)
+    return f"{{value}} if {text} else {{stop}}" if is_enabling else f"{{stop}} if {text} else {{value}}"
+
+
+def _spelled(context: Context, value: str, name: str, is_tensor: bool, stop: str) -> str:
+    function = context.imports.spell("mindspore.ops.stop_gradient" if is_tensor else "compat.detached")
+    return stop.replace("{stop}", f"{function}({value})").replace("{value}", name)
+
+
+def _stop_return(context: Context, statement: ast.Return, stop: str) -> None:
+    value = statement.value
+    for part in value.elts if isinstance(value, ast.Tuple) else [value]:
+        if part is None or (isinstance(part, ast.Name | ast.Attribute | ast.Constant | ast.Starred) and not _is_computed(context, part)):
+            continue
+        kind = context.reading.type(part)
+        if kind.kind in NUMBERS or (isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "item"):
+            continue
+        opening, closing = _spelled(context, "\0", "\0", kind.is_tensor, "{stop}").split("\0")
+        before = context.source.text(part)
+        if stop != "{stop}":
+            context.edits.replace_node(
+                part, stop.replace("{stop}", opening + context.edits.text(part) + closing).replace("{value}", before)
+            )
+        else:
+            context.edits.before(context.source.start(part), opening)
+            context.edits.after(context.source.end(part), closing)
+
+
+def _is_computed(context: Context, node: ast.expr) -> bool:
+    """A local name; an argument or an attribute keeps its gradient."""
+    scope = context.enclosing(node, *FUNCTIONS)
+    return (
+        isinstance(node, ast.Name)
+        and scope is not None
+        and any(isinstance(each, ast.Name) and each.id == node.id and isinstance(each.ctx, ast.Store) for each in ast.walk(scope))
+    )

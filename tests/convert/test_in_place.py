@@ -256,3 +256,24 @@ def test_a_slice_of_a_bias_is_assigned_to_and_an_entry_of_a_list_is_written_to()
     code = "import torch\nfrom torch import nn\n\nfc = nn.Linear(3, 6)\nfc.bias[2:4].data.zero_()\n\ndef f(ps: list):\n    ps[0].data.zero_()\n"
     text = convert_source(code).main
     assert "fc.bias[2:4] = 0\n" in text and "    ps[0].set_data(" in text
+
+
+@pytest.mark.parametrize(
+    "lines",
+    ["b = x.reshape(-1); b.zero_(); return x", "b = x.contiguous(); b += 1; return x", "b = x.float(); b[0] = 1; return x",
+     "b = torch.transpose(x, 0, 1); b += 1; return x", "b = torch.flatten(x); b.add_(1); return x"],
+)  # fmt: skip
+def test_what_torch_may_share_is_warned_about_where_it_is_used_again(lines: str) -> None:
+    source = "import torch\n\ndef f(x: torch.Tensor):\n    " + lines.replace("; ", "\n    ") + "\n"
+    assert [each.code for each in convert_source(source).findings] == ["MF141"]
+    assert not convert_source(source.replace("return x", "return b")).findings
+
+
+def test_an_out_argument_is_left_with_a_finding() -> None:
+    result = convert_source("import torch\nz = torch.empty(2)\ntorch.add(x, y, out=z)\ntorch.zeros(2, out=z)\nw = torch.add(x, y, out=None)\n")
+    assert [(each.code, each.line) for each in result.findings if each.severity == "error"] == [("MF101", 3), ("MF101", 4)]
+
+
+def test_comments_within_a_statement_that_goes_stay() -> None:
+    source = "import torch\nnet = torch.nn.DataParallel(net,  # all of them\n                            device_ids=[0, 1])  # two\ny = 1\n"
+    assert convert_source(source).main == "# all of them\n# two\ny = 1\n"

@@ -21,7 +21,8 @@ def keep_comments(edits: Edits) -> None:
         if b"#" not in source.data[start:end]:
             continue
         end = end if not body else source.line_start(end)  # comments between header and body are not within the header
-        before, after = source.data[start:end].decode("utf-8"), edits.span(start, end)
+        before = source.data[start:end].decode("utf-8")
+        after = "" if node in edits.removed else edits.span(start, end)
         line_start = source.line_start(start)
         if before == after or source.data[line_start:start].strip(b" \t\f@"):
             continue

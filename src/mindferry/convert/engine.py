@@ -165,6 +165,8 @@ def _convert_call(node: ast.Call, context: Context) -> None:
 def _run_rule(call: Call, entry: Rule) -> None:
     if entry.missing:
         call.leave(entry.missing, entry.advice or f"strategy: {entry.strategy}")
+    elif entry.api.startswith("torch.") and call.literal("out", None) is not None:
+        call.leave("writes into out=, which MindSpore's functions don't", "assign the result instead, `y = ...`, and convert again")
     elif call.is_opaque and not (entry.like and entry.like == entry.to):
         if entry.like:
             call.use_like()

@@ -13,15 +13,19 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 # Methods and attributes that share memory with the tensor they are of.
 VIEWS = frozenset(
     "view view_as reshape transpose t permute unsqueeze squeeze expand expand_as narrow select chunk split unbind detach flatten unfold "
-    "diagonal movedim swapaxes swapdims contiguous data T mT real imag unflatten tensor_split to cpu cuda float".split()
+    "diagonal movedim swapaxes swapdims contiguous data T mT real imag unflatten tensor_split to cpu cuda float type ravel".split()
 )
-CERTAIN_VIEWS = VIEWS - {"to", "cpu", "cuda", "float", "contiguous", "reshape", "flatten"}
+PERHAPS_VIEWS = frozenset("to cpu cuda float type contiguous reshape flatten ravel from_numpy as_tensor asarray".split())
+CERTAIN_VIEWS = VIEWS - PERHAPS_VIEWS
 PARAMETERS = frozenset("parameters named_parameters trainable_params get_parameters parameters_and_names".split())
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """How: fresh (its own tensor), alias or view (of `other`), shared (a container, attribute or loop holds it), argument."""
+    """How: fresh (its own tensor), alias or view (of `other`), shared (a container, attribute or loop holds it), argument.
+
+    A fresh one with an `other` shares its memory in torch if that has the dtype, device or layout asked for.
+    """
 
     how: str
     other: str = ""
@@ -137,9 +141,12 @@ class Names:
             case ast.Name(id=other):
                 return Binding("alias", other)
             case ast.Call(func=ast.Attribute(attr=name, value=owner)) if self.context.reading.type(owner).is_tensor:
-                if name in CERTAIN_VIEWS:
-                    return self._view_of(owner)
+                if name in CERTAIN_VIEWS | PERHAPS_VIEWS:
+                    return self._view_of(owner, name in CERTAIN_VIEWS)
                 return self._of_value(owner) if name.endswith("_") and not name.startswith("_") else FRESH
+            case ast.Call(func=function, args=[owner, *_]) if (api := self.context.api(function)).startswith("torch."):
+                name = api.removeprefix("torch.")
+                return self._view_of(owner, name in CERTAIN_VIEWS) if name in CERTAIN_VIEWS | PERHAPS_VIEWS else FRESH
             case ast.Attribute(attr=name, value=owner) if self.context.reading.type(owner).is_tensor:
                 return self._view_of(owner) if name in VIEWS else Binding("shared")
             case ast.Attribute(attr=name):
@@ -155,7 +162,7 @@ class Names:
                 return Binding("shared")
         return FRESH
 
-    def _view_of(self, owner: ast.expr) -> Binding:
+    def _view_of(self, owner: ast.expr, is_certain: bool = True) -> Binding:
         """The name, or the attribute of self, whose memory is shared; fresh if a call in between made a new tensor."""
         while isinstance(owner, ast.Attribute | ast.Subscript | ast.Call):
             if isinstance(owner, ast.Call):
@@ -163,9 +170,9 @@ class Names:
                     return FRESH
                 owner = owner.func
             elif isinstance(owner, ast.Attribute) and isinstance(owner.value, ast.Name) and owner.value.id == "self":
-                return Binding("view", f"self.{owner.attr}")
+                return Binding("view" if is_certain else "fresh", f"self.{owner.attr}")
             owner = owner.value
-        return Binding("view", owner.id) if isinstance(owner, ast.Name) else FRESH
+        return Binding("view" if is_certain else "fresh", owner.id) if isinstance(owner, ast.Name) else FRESH
 
 
 def _own_value(store: ast.Name, targets: ast.AST | None, parents: dict[ast.AST, ast.AST]) -> ast.expr | None:

@@ -293,8 +293,9 @@ def _warn_of_others(context: Context, names: Names, node: ast.expr, base: ast.Na
     binding = names.binding(base)
     if binding.other == base.id:  # v = v.view(-1)
         return
-    if binding.how in ("alias", "view") and (binding.other.startswith("self.") or names.is_loaded_after(binding.other, node)):
-        shares = "is the same tensor" if binding.how == "alias" else "shares its memory in torch"
+    is_used = names.is_loaded_after(binding.other, node) or (binding.other.startswith("self.") and binding.how != "fresh")
+    if binding.other and is_used:
+        shares = {"alias": "is the same tensor", "view": "shares its memory in torch"}.get(binding.how, "may share its memory in torch")
         context.find(node, "MF141", f"{base.id} is bound to a new tensor here; {binding.other} {shares} and no longer changes with it",
                      f"assign to {binding.other} too if that is meant", severity="warning")  # fmt: skip
     elif binding.how == "argument" and not _is_in_forward(context, base) and context.enclosing(base, ast.FunctionDef):
@@ -364,7 +365,7 @@ def _plan_augmented(context: Context, names: Names, node: ast.AugAssign) -> None
         way = _way(context, names, target, names.is_loaded_after(target.id, node.value))
         if way != "bind":
             _late(context, node, SET_DATA if way == "set_data" else f"{context.imports.spell(WRITERS[way])}({{x}}, ")
-        elif names.binding(target).how in ("alias", "view"):
+        elif names.binding(target).other:
             _warn_of_others(context, names, node.value, target)
 
 
@@ -382,7 +383,7 @@ def _warn_of_views(context: Context, names: Names, node: ast.Assign) -> None:
     """`row = x[0]; row[1] = 5` changes x in torch."""
     target = node.targets[0]
     assert isinstance(target, ast.Subscript)
-    if isinstance(target.value, ast.Name) and names.binding(target.value).how == "view":
+    if isinstance(target.value, ast.Name) and names.binding(target.value).other:
         _warn_of_others(context, names, node.value, target.value)
     elif isinstance(target.value, ast.Subscript) and context.reading.type(target.value.value).is_tensor:
         context.find(node, "MF141", f"{context.source.text(target.value)} is a copy in MindSpore, so assigning into it changes nothing",

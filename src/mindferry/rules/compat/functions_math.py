@@ -209,6 +209,11 @@ def angle(input):
     return ops.where(ops.isnan(input), input, flat) + 0 * ops.stop_gradient(flat)
 
 
+def absolute(input):
+    """torch.abs: real for complex numbers too."""
+    return real_part(ops.abs(input))
+
+
 def real_part(input):
     """torch.real."""
     return ops.real(input) if input.is_complex() else input
@@ -335,8 +340,8 @@ def linalg_vander(x, N=None):
 
 
 def clone(input, memory_format=None):
-    """torch.clone."""
-    return input.copy()
+    """torch.clone: no gradient flows through Parameter.copy()."""
+    return ops.deepcopy(input)
 
 
 def unchanged(input):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shlex
 import subprocess
@@ -25,3 +27,14 @@ def test_the_hook_passes_what_converts_and_stops_what_does_not(tmp_path):
     stopped = run_hook(tmp_path)
     assert stopped.returncode == 1 and "net.py:3" in stopped.stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == ["net.py"]
+
+
+def test_the_ci_recipe_leaves_a_file_for_code_scanning_and_fails_on_what_is_left(tmp_path):
+    (line,) = re.findall(r"- run: (mindferry .*)", (ROOT / "docs/how-to/ci.md").read_text())
+    (tmp_path / "net.py").write_text("import torch\n\nx = torch.nested.nested_tensor([])\n")
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-e", "-c", line], cwd=tmp_path, env=environment)
+    (run,) = json.loads((tmp_path / "mindferry.sarif").read_text())["runs"]
+    assert done.returncode == 1 and [each["ruleId"] for each in run["results"]] == ["MF101"]
+    (tmp_path / "net.py").write_text("import torch\n\nx = torch.relu(torch.zeros(3))\n")
+    assert subprocess.run(["bash", "-e", "-c", line], cwd=tmp_path, env=environment).returncode == 0

@@ -152,8 +152,8 @@ def softmax(input, dim=None, _stacklevel=3, dtype=None):
         return x
     # MindSpore's kernel stops at a row of nothing but -inf and leaves the rows after it unwritten.
     is_void = (x == float("-inf")).all(axis=axis, keep_dims=True)
-    shares = ops.softmax(ops.where(is_void, ops.zeros_like(x), x), axis)
-    return ops.where(is_void, ops.full_like(x, float("nan")), shares)
+    shares = ops.softmax(ops.masked_fill(x, is_void, 0.0), axis)
+    return ops.masked_fill(shares, is_void, float("nan"))
 
 
 def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
@@ -175,7 +175,7 @@ def safe_softmax(input, dim, dtype=None):
     shares = softmax(input, dim, dtype=dtype)
     x = input if dtype is None else input.astype(dtype)
     is_void = (x == float("-inf")).all(axis=dim, keep_dims=True) if x.ndim else x == float("-inf")
-    return ops.where(is_void, ops.zeros_like(shares), shares)
+    return ops.masked_fill(shares, is_void, 0.0)
 
 
 def softmax_backward_data(grad_output, output, dim, input_dtype):

@@ -234,3 +234,34 @@ def modes(net):
 def test_a_train_of_its_own_is_called_once_each_time(both: Both, how: str) -> None:
     theirs, ours = both(OWN_TRAIN + f"\ndef run():\n    net = Around().train()\n    {how}\n    return modes(net)\n")
     assert ours == theirs
+
+
+def test_methods_taken_from_a_class_are_those_of_its_counterpart(both: Both) -> None:
+    source = """
+class Base(nn.Module):
+    def __init__(self):
+        nn.Module.__init__(self)
+        self.scale = 3.0
+
+    def forward(self, x):
+        return x * self.scale
+
+
+class Child(Base):
+    def forward(self, x):
+        return Base.forward(self, x) + nn.Tanh.forward(nn.Tanh(), x)
+
+    def train(self, mode=True):
+        nn.Module.train(self, mode)
+        self.mode = mode
+        return self
+
+
+def run():
+    net = nn.Sequential(Child(), nn.ReLU())
+    net.eval()
+    x = torch.arange(4).float() - 1.5
+    return net(x).tolist(), net[0].mode, net[0].training
+"""
+    (values, *modes), (ours, *our_modes) = both(source)
+    assert ours == pytest.approx(values, abs=1e-5) and our_modes == modes

@@ -6,6 +6,8 @@ import ast
 
 from ..context import Context
 
+UNBOUND = {"forward": "construct", "train": "set_train"}
+
 
 def prepare(context: Context) -> None:
     for node, qual in context.reading.owners.items():
@@ -18,6 +20,30 @@ def prepare(context: Context) -> None:
             for each in node.body:
                 if isinstance(each, ast.FunctionDef) and each.name == "train" and _sets_mode(each):
                     _call_own_train(context, node, each)
+    for call in context.source.of(ast.Call):
+        if isinstance(call.func, ast.Attribute) and call.args:
+            _rename_unbound(context, call, call.func)
+
+
+def _rename_unbound(context: Context, call: ast.Call, method: ast.Attribute) -> None:
+    """`nn.Module.__init__(self)`, `Base.forward(self, x)`: a method taken from its class."""
+    kind, symbols = context.reading.type(method.value), context.reading.symbols
+    is_dunder = method.attr.startswith("__") and method.attr.endswith("__")
+    if kind.kind != "ref" or not (is_dunder or method.attr in UNBOUND):
+        return
+    qual = symbols.origin(kind.qual)
+    before, end = context.source.text(method), context.source.end(method)
+    if qual in symbols.classes:
+        if method.attr != "forward" or not symbols.is_module(qual):
+            return
+    else:
+        entry = context.rules.get(qual)
+        if entry is None or entry.missing or not (qual == "torch.nn.Module" or (qual.startswith("torch.nn.") and symbols.is_module(qual))):
+            return
+        context.edits.replace_node(method.value, context.imports.spell(entry.like or entry.to))
+        context.handled |= {call, *ast.walk(method)}
+    context.edits.replace(end - len(method.attr), end, UNBOUND.get(method.attr, method.attr))
+    context.rewritten(method, "torch.nn.Module", before, context.edits.text(method))
 
 
 def _rename(context: Context, method: ast.FunctionDef) -> None:

@@ -86,12 +86,13 @@ def migrate(project: Path, output: Path, show: Show) -> list[Outcome]:
 
 
 def write_page(output: Path) -> str:
-    """The report of what was done; returns its verdict."""
+    """The report of what was done; returns its verdict, and where to start if something is left."""
     from .report import REPORT, content, render
 
     report = content(output)
     write_text(output / REPORT, render(report, "html"))
-    return report.overview.verdict
+    told = report.overview
+    return told.verdict if report.is_clean else f"{told.verdict} {told.detail}"
 
 
 def not_done(project: Path, output: Path) -> NotDone | None:
@@ -168,11 +169,8 @@ def _analyze(state: Migration) -> tuple[Inventory, bool, str]:
     _check_output(state)
     left = {use.api for use in inventory.apis if use.kind in ("missing", "unknown")}
     total = len({use.api for use in inventory.apis})
-    return (
-        inventory,
-        not left and not inventory.findings,
-        f"{len(inventory.files)} files, {total} torch APIs, {total - len(left)} of them covered",
-    )
+    files = f"{len(inventory.files)} file{'' if len(inventory.files) == 1 else 's'}"
+    return inventory, not left and not inventory.findings, f"{files}, {total} torch APIs, {total - len(left)} of them covered"
 
 
 def _check_output(state: Migration) -> None:

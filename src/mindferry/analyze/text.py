@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,12 +23,12 @@ def text(inventory: Inventory, full: bool = False) -> str:
     from rich.console import Console
 
     output = StringIO()
-    show(Console(file=output, width=80, highlight=False), inventory, full)
+    show(Console(file=output, width=shutil.get_terminal_size((80, 24)).columns, highlight=False), inventory, full)
     return "\n".join(line.rstrip() for line in output.getvalue().splitlines()) + "\n"
 
 
 def show(console: Console, inventory: Inventory, full: bool = False) -> None:
-    console.print(f"{inventory.root}: {len(inventory.files)} files, {inventory.lines} lines of Python\n", markup=False)
+    console.print(f"{inventory.root}: {len(inventory.files)} file{'' if len(inventory.files) == 1 else 's'}, {inventory.lines} lines of Python\n", markup=False)
     for sheet in sheets(inventory):
         _print(console, _needing_attention(sheet) if sheet.title == "API satisfaction" and not full else sheet, full)
     for line in closing(inventory):
@@ -60,6 +61,7 @@ def _print(console: Console, sheet: Sheet, full: bool) -> None:
         grid = Table(*(sheet.columns[index] for index in chosen), box=lines, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
         for column in grid.columns:
             column.overflow = "fold"
+            column.no_wrap = column.header in ("where", "first at")  # a place to copy stays in one piece
         for row in rows:
             is_left = sheet.title == "API satisfaction" and row[3] in LEFT
             grid.add_row(*(Text(_short(row[index])) for index in chosen), style="red" if is_left else "")

@@ -21,6 +21,7 @@ TOPICS = {
     "MF4": "Weights",
     "MF9": "Files",
 }
+STATUSES = {"helpers": "written with helpers", "launch": "launch or requirements changed", "kept": "kept because you edited it"}
 
 
 @click.command()
@@ -81,9 +82,9 @@ def _summarize(result: ProjectConversion, check: bool) -> None:
     for file in result.files:
         counts[file.status] = counts.get(file.status, 0) + 1
     rewrites = sum(len(file.rewrites) for file in result.files)
-    what = ", ".join(f"{number} {status}" for status, number in sorted(counts.items()))
+    what = ", ".join(f"{number} {STATUSES.get(status, status)}" for status, number in sorted(counts.items()))
     reused = f" ({len(result.reused)} as before)" if result.reused else ""
-    click.echo(f"{what}{reused}; {rewrites} rewrites, {len(findings)} findings")
+    click.echo(f"{what}{reused}; {rewrites} rewrites, {len(findings)} finding{'' if len(findings) == 1 else 's'}")
     need = [file.path for file in result.files if any(f.severity == "error" for f in file.findings)]
     if need:
         click.echo(f"{len(need)} file{'s need' if len(need) > 1 else ' needs'} you: start with {need[0]}")

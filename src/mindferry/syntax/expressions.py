@@ -97,6 +97,8 @@ class Expressions:
             return Type("method", f".{name}")
         if self.is_torch_file and name == "saved_tensors":  # of an autograd.Function's context
             return list_of(TENSOR)
+        if self.is_torch_file and name == "grad":  # of a parameter
+            return TENSOR
         if self.is_torch_file and name in UNMISTAKABLE:
             return Type("method", f"torch.Tensor.{name}")
         return Type("method", f"torch.nn.Module.{name}") if self._is_of_network(node.value, name) else UNKNOWN
@@ -139,7 +141,7 @@ class Expressions:
         count = len(arguments) + len(node.keywords)
         if function.kind == "ref" and function.qual == "builtins.super":
             bases = self.symbols.classes[scope.owner].bases if scope.owner in self.symbols.classes else []
-            return instance(bases[0]) if bases else UNKNOWN
+            return instance(next((base for base in bases if self.symbols.is_module(base)), bases[0])) if bases else UNKNOWN
         if function.kind == "ref" and function.qual == "builtins.map":
             return self._map(node, arguments, scope)
         if function.kind in ("ref", "value"):

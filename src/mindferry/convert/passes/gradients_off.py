@@ -59,6 +59,10 @@ def finish(context: Context) -> None:
             for item in node.items:
                 if not _casts(item, context):
                     stopped.after_block(context, node, item.context_expr)
+        elif isinstance(node, ast.With):
+            for item in node.items:
+                if stopped.chosen(context, item.context_expr):
+                    stopped.after_block(context, node, item.context_expr)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for decorator in node.decorator_list:
                 if _is_off(decorator, context):
@@ -67,6 +71,9 @@ def finish(context: Context) -> None:
                         stopped.in_function(context, node)
         elif isinstance(node, ast.Expr) and _is_off(node.value, context):
             delete_statement(context.edits, node)
+            if stopped.trains(context.source.tree):
+                context.find(node, "MF204", f"{context.source.text(node)}: gradients are not switched by a statement here",
+                             "use the block `with torch.no_grad():`, or detach() what is computed without gradients", severity="warning")  # fmt: skip
 
 
 def _unwrap(context: Context, node: ast.With) -> None:

@@ -15,7 +15,7 @@ ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 def after_block(context: Context, node: ast.With, switch: ast.expr) -> None:
     """The names that the block sets and others read; what it returns."""
     region = _region(context, node)
-    stop = _switched(context, switch)
+    stop = chosen(context, switch) or _switched(context, switch)
     if region is None or not stop:
         return
     inside = set(ast.walk(node))
@@ -44,19 +44,49 @@ def in_function(context: Context, function: ast.FunctionDef | ast.AsyncFunctionD
                 _stop_return(context, statement, "{stop}")
 
 
+def chosen(context: Context, switch: ast.expr) -> str:
+    """How `with torch.no_grad() if frozen else nullcontext()` cuts a value off, also by way of a variable; '' if it doesn't."""
+    if isinstance(switch, ast.Name):
+        scope = context.enclosing(switch, *FUNCTIONS) or context.source.tree
+        values = [each.value for each in ast.walk(scope) if isinstance(each, ast.Assign) and _is_name(each.targets[0], switch.id)]
+        if len(values) != 1:
+            return ""
+        switch = values[0]
+        if _is_off(context, switch):
+            return _switched(context, switch)
+    if not isinstance(switch, ast.IfExp) or _is_off(context, switch.body) == _is_off(context, switch.orelse):
+        return ""
+    text = context.edits.text(switch.test)
+    return f"{{stop}} if {text} else {{value}}" if _is_off(context, switch.body) else f"{{value}} if {text} else {{stop}}"
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _is_off(context: Context, node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and context.api(node.func).endswith((".no_grad", ".inference_mode"))
+
+
+def is_without_gradients(context: Context, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Decorated by no_grad."""
+    marks = [context.api(each.func if isinstance(each, ast.Call) else each) for each in function.decorator_list]
+    return any(mark.endswith(("no_grad", "inference_mode")) for mark in marks)
+
+
 def _region(context: Context, node: ast.With) -> ast.AST | None:
     """The part of the program that may be differentiated as a whole: a function; where a backward() stands, a loop without it."""
     scope = context.enclosing(node, *FUNCTIONS) or context.source.tree
-    if not _trains(scope):
+    if not trains(scope):
         return None if scope is context.source.tree or _is_driver(context, scope) else scope
     found, current = None, context.parents.get(node)
-    while current is not None and current is not scope and not _trains(current):
+    while current is not None and current is not scope and not trains(current):
         found = current if isinstance(current, ast.For | ast.While) else found
         current = context.parents.get(current)
     return found
 
 
-def _trains(node: ast.AST) -> bool:
+def trains(node: ast.AST) -> bool:
     return any(isinstance(each, ast.Attribute) and each.attr == "backward" for each in ast.walk(node))
 
 

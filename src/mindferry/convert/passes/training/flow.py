@@ -42,9 +42,20 @@ def is_cut(node: ast.AST) -> bool:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CUT:
         return True
     if isinstance(node, ast.With):
-        names = {each.attr for item in node.items for each in ast.walk(item.context_expr) if isinstance(each, ast.Attribute)}
-        return bool(names & {"no_grad", "inference_mode"})
+        return any(_switches_off(item.context_expr) for item in node.items)
     return isinstance(node, ast.Attribute) and node.attr in ("data", "grad")
+
+
+def _switches_off(node: ast.expr) -> bool:
+    """`torch.no_grad()` itself; not one of two contexts, chosen by a condition."""
+    if not isinstance(node, ast.Call):
+        return False
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
+    given = [*node.args, *(each.value for each in node.keywords)]
+    if name == "no_grad" or not given:
+        return name in ("no_grad", "inference_mode")
+    wanted = {"inference_mode": True, "set_grad_enabled": False}.get(name)
+    return wanted is not None and isinstance(given[0], ast.Constant) and given[0].value is wanted
 
 
 def writes(node: ast.AST) -> set[str]:
@@ -62,7 +73,7 @@ def writes(node: ast.AST) -> set[str]:
 
 def _changes_receiver(name: str) -> bool:
     is_in_place = name.endswith("_") and not name.startswith("_") and not name.endswith("__")
-    return is_in_place or name in ("append", "extend", "update")
+    return is_in_place or name in ("append", "extend", "insert", "appendleft", "update")
 
 
 def written_in_order(context: Context, statements: Iterable[ast.stmt]) -> list[str]:

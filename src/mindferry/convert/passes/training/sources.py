@@ -40,10 +40,16 @@ def with_their_start(lifted: list[ast.stmt], chosen: list[ast.stmt], block: list
         and flow.writes(statement) <= needed
         and all(earlier.lineno > statement.lineno for earlier in lifted)
     ]
-    return [*starts, *lifted]
+    own = set().union(*(flow.writes(statement) for statement in lifted))
+    between = [  # `loss = 0` after a first loop that is lifted too
+        each for each in chosen if each not in lifted and each in block and lifted[0].lineno < each.lineno and flow.writes(each) & own
+    ]
+    return sorted([*starts, *lifted, *between], key=lambda each: each.lineno)
 
 
 def _is_constant(node: ast.expr) -> bool:
+    if isinstance(node, ast.Tuple):
+        return all(_is_constant(each) for each in node.elts)
     return isinstance(node, ast.Constant) or (isinstance(node, ast.List | ast.Dict) and not list(ast.iter_child_nodes(node))[1:])
 
 

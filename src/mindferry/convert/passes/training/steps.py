@@ -6,7 +6,8 @@ import ast
 from dataclasses import dataclass, field
 
 from ...context import Context
-from . import carried, flow, sources
+from .. import stopped
+from . import carried, elsewhere, flow, sources
 
 PATTERN = (
     "compute the loss in a function and differentiate that: "
@@ -77,7 +78,8 @@ def find(context: Context) -> list[Backward]:
 
 def _refuse(context: Context, statement: ast.stmt, reason: str) -> None:
     context.handled |= set(ast.walk(statement))
-    context.find(statement, "MF201", f"this backward() was not lifted: {reason}", carried.ADVICE if carried.MARK in reason else PATTERN)
+    advice = carried.ADVICE if carried.MARK in reason else elsewhere.ADVICE if elsewhere.MARK in reason else PATTERN
+    context.find(statement, "MF201", f"this backward() was not lifted: {reason}", advice)
 
 
 def _is_accelerator(context: Context, node: ast.expr) -> bool:
@@ -118,8 +120,12 @@ def _read(context: Context, statement: ast.Expr, call: ast.Call, loss: ast.expr)
         reason = obstacle(each)
         if reason:
             raise Refused(f"its loss is computed in a statement that {reason} (line {each.lineno})")
+        if any(stopped.chosen(context, item.context_expr) for node in ast.walk(each) if isinstance(node, ast.With) for item in node.items):
+            raise Refused(
+                f"line {each.lineno} switches gradients off under a condition; write `x = x.detach() if condition else x` instead"
+            )
     kept = carried.across_iterations(context, statement, loss, lifted, scope)
-    if kept:
+    if kept := kept or elsewhere.begun_elsewhere(context, loss, lifted, scope):
         raise Refused(kept)
     return Backward(statement, loss, scope, block, lifted, statement)
 
@@ -191,7 +197,7 @@ def _plain_step(context: Context, each: Backward) -> None:
     steps = [s for s in block[position + 1 :] if isinstance(s, ast.Expr) and is_optimizer_method(context, s.value, "step")]
     idle = [s for s in block if isinstance(s, ast.Expr) and clears(context, s.value)]
     everywhere = [node for node in ast.walk(each.scope) if is_optimizer_method(context, node, "step")]
-    touches = any(isinstance(node, ast.Attribute) and node.attr in ("grad", "unscale_") for node in ast.walk(each.scope))
+    touches = any(isinstance(node, ast.Attribute) and node.attr in ("grad", "unscale_", "add_param_group") for node in ast.walk(each.scope))
     if len(steps) != 1 or len(everywhere) != 1 or not idle or touches or each.merged or not isinstance(each.loss, ast.Name):
         return
     call = steps[0].value

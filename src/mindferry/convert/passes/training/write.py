@@ -6,7 +6,7 @@ import ast
 
 from ...context import Context
 from ...imports import delete_statement
-from . import sources
+from . import flow, sources
 from .steps import Backward
 
 
@@ -136,20 +136,20 @@ def _parameters(context: Context, each: Backward) -> str:
     if found is not None and (found or own):
         parts = [*(f"{name}.trainable_params()" for name in found), *own]
     else:
-        parts = [*(f"{name}.parameters" for name in _optimizers(context, each)), *own]
+        parts = [*_optimizers(context, each), *own]
     if len(parts) == 1 and not own:
         return parts[0]
     return "[" + ", ".join(part if part in own else f"*{part}" for part in parts) + "]"
 
 
 def _optimizers(context: Context, each: Backward) -> list[str]:
-    """Those that step or are cleared in the nearest loop or function that has any, and exist by then."""
+    """Parameters of those that step or are cleared in the nearest loop or function that has any, and exist by then."""
     from .steps import is_optimizer_method
 
     region: ast.AST | None = each.statement
     while region is not None:
         found = [
-            context.source.text(node.func.value)
+            _parameters_of(context, each, node.func.value)
             for node in ast.walk(region)
             if isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
@@ -159,7 +159,21 @@ def _optimizers(context: Context, each: Backward) -> list[str]:
         if found:
             return list(dict.fromkeys(found))
         region = context.enclosing(region, ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
-    return ["optimizer"]
+    return ["optimizer.parameters"]
+
+
+def _parameters_of(context: Context, each: Backward, optimizer: ast.expr) -> str:
+    """`opt.parameters`; of all of them where `for opt in opts: opt.step()` goes through several."""
+    text = f"{context.source.text(optimizer)}.parameters"
+    names = {node.id for node in ast.walk(optimizer) if isinstance(node, ast.Name)}
+    loops = []
+    loop = context.enclosing(optimizer, ast.For)
+    while isinstance(loop, ast.For) and not context.is_within(each.statement, loop):
+        if flow.writes(loop.target) & names:
+            loops.append(f"for {context.source.text(loop.target)} in {context.edits.text(loop.iter)}")
+            names |= flow.reads(loop.iter)
+        loop = context.enclosing(loop, ast.For)
+    return f"(p {' '.join(reversed(loops))} for p in {text})" if loops else text
 
 
 def _is_made_later(context: Context, each: Backward, optimizer: ast.expr) -> bool:

@@ -265,3 +265,44 @@ def run():
 """
     (values, *modes), (ours, *our_modes) = both(source)
     assert ours == pytest.approx(values, abs=1e-5) and our_modes == modes
+
+
+def test_a_mixin_s_forward_is_the_network_s(both: Both) -> None:
+    source = """
+class Doubled:
+    def forward(self, x):
+        return super().forward(x) * 2
+
+
+class Scaled:
+    def step(self, x):
+        return x * self.scale
+
+
+class Base(nn.Module):
+    scale = 3.0
+
+    def forward(self, x):
+        return self.step(x)
+
+
+class Net(Doubled, Scaled, Base):
+    pass
+
+
+class Deeper(Scaled, Base):
+    def forward(self, x):
+        return super().forward(x) + super(Deeper, self).forward(x)
+
+
+class NoNetwork:
+    def forward(self, x):
+        return x + 1
+
+
+def run():
+    x = torch.arange(3).float()
+    return Net()(x).tolist(), Deeper()(x).tolist(), NoNetwork().forward(1)
+"""
+    theirs, ours = both(source)
+    assert ours == theirs

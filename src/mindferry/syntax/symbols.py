@@ -89,6 +89,10 @@ class Symbols:
             base.startswith(MODULE_BASES) and not base.startswith(NOT_MODULES) and base != "torch.nn.Parameter" for base in self.bases(qual)
         )
 
+    def is_part_of_module(self, qual: str) -> bool:
+        """A module, or a mixin: a class that a module of the project derives from too."""
+        return self.is_module(qual) or any(qual in self.bases(each) and self.is_module(each) for each in self.classes)
+
     def settle(self, kinds: list[Type]) -> Type:
         """What an argument or attribute is that was given all of these; networks of several classes are a network."""
         known = [kind for kind in kinds if kind.kind not in ("unknown", "none")]

@@ -11,10 +11,13 @@ UNBOUND = {"forward": "construct", "train": "set_train"}
 
 def prepare(context: Context) -> None:
     for node, qual in context.reading.owners.items():
-        if isinstance(node, ast.ClassDef) and context.reading.symbols.is_module(qual):
-            forwards = [member for member in node.body if isinstance(member, ast.FunctionDef) and member.name == "forward"]
+        if not isinstance(node, ast.ClassDef):
+            continue
+        forwards = [member for member in node.body if isinstance(member, ast.FunctionDef) and member.name == "forward"]
+        if forwards and context.reading.symbols.is_part_of_module(qual):
             for member in forwards:
                 _rename(context, member)
+        if context.reading.symbols.is_module(qual):
             if not forwards:
                 _rename_chosen(context, node)
             for each in node.body:

@@ -48,7 +48,7 @@ def any_forward(call: Call) -> None:
     while node is not None and not isinstance(node, ast.FunctionDef):
         node = call.reading.source.parents.get(node)
     owner = call.reading.source.parents.get(node) if node is not None else None
-    if owner is None or not call.reading.symbols.is_module(call.reading.owners.get(owner, "")):
+    if owner is None or not call.reading.symbols.is_part_of_module(call.reading.owners.get(owner, "")):
         call.keep()
 
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     Array = NDArray[np.generic]
 
 
-SAMPLE = 1 << 16
+SAMPLE = 1 << 14
+BLOCK = 1 << 15  # elements at a time: they stay in the processor's cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +48,24 @@ def distance(value: Array, reference: Array, *, is_parameter: bool = False) -> t
     a: Any = np.ascontiguousarray(value, np.float32).ravel()
     b: Any = np.ascontiguousarray(reference, np.float32).ravel()
     with np.errstate(all="ignore"):
-        difference = a - b
-        np.abs(difference, out=difference)
-        largest = float(difference.max())
+        largest = _largest(a, b)
         if math.isnan(largest):
-            largest = _not_finite(a, b, difference)
+            largest = _not_finite(a, b)
         cosine = _cosine(a, b)
     return largest, cosine, "NaN where the reference has none" if math.isinf(largest) and np.isnan(a).any() else ""
+
+
+def _largest(a: Any, b: Any) -> float:
+    """The largest absolute difference; NaN if there is one."""
+    import numpy as np
+
+    difference = np.empty(min(a.size, BLOCK), np.float32)
+    ends = []
+    for start in range(0, a.size, BLOCK):
+        stop = min(start + BLOCK, a.size)
+        block = np.subtract(a[start:stop], b[start:stop], out=difference[: stop - start])
+        ends += [block.max(), -block.min()]
+    return float(np.max(ends))
 
 
 def _cosine(a: Any, b: Any) -> float:
@@ -66,10 +78,11 @@ def _cosine(a: Any, b: Any) -> float:
     return float(a @ b) / norms
 
 
-def _not_finite(a: Any, b: Any, difference: Any) -> float:
+def _not_finite(a: Any, b: Any) -> float:
     """The same infinity on both sides is no difference; anything else that is not finite is an infinite one."""
     import numpy as np
 
+    difference = np.abs(a - b)
     difference[a == b] = 0.0
     difference[np.isnan(difference)] = np.inf
     return float(difference.max())

@@ -80,16 +80,31 @@ class Golden:
     entries: dict[str, dict[str, Any]]
     start: int
     steps: tuple[str, ...] = ()  # keys of the losses of real training steps
+    _memory: list[NDArray[np.uint8]] = field(default_factory=list)  # of `lent`
 
     def array(self, key: str) -> Array:
         """The tensor, read from the file. Not mapped: what is mapped counts as memory used."""
         import numpy as np
 
         entry = self.entries[key]
-        first, last = entry["data_offsets"]
-        dtype = np.dtype(_DTYPES[entry["dtype"]])
-        count = (last - first) // dtype.itemsize
-        return np.fromfile(self.path, dtype, count, offset=self.start + first).reshape(entry["shape"])
+        return self._read(key, np.empty(entry["shape"], _DTYPES[entry["dtype"]]))
+
+    def lent(self, key: str) -> Array:
+        """The same, in memory that the next call uses again."""
+        import numpy as np
+
+        entry = self.entries[key]
+        dtype, count = np.dtype(_DTYPES[entry["dtype"]]), math.prod(entry["shape"])
+        if not self._memory or self._memory[0].nbytes < count * dtype.itemsize:
+            self._memory[:] = [np.empty(count * dtype.itemsize, np.uint8)]
+        return self._read(key, self._memory[0][: count * dtype.itemsize].view(dtype).reshape(entry["shape"]))
+
+    def _read(self, key: str, array: Array) -> Array:
+        with self.path.open("rb") as file:
+            file.seek(self.start + self.entries[key]["data_offsets"][0])
+            if file.readinto(array.reshape(-1).view("u1")) != array.nbytes:
+                raise MindferryError(f"{self.path} was cut short while it was read")
+        return array
 
     def state(self) -> dict[str, Array]:
         return {name: self.array(key) for name, key in self.weights.items()}

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from .dropout import shared_dropout, without_dropout
-from .goldenfile import GoldenWriter, RecordError
+from .goldenfile import GoldenWriter, RecordError, as_kept
 from .named import one_line, plain_settings
 from .nesting import leaves, rebuild
 from .update import run_steps, train_steps
@@ -256,15 +256,15 @@ class Recorder:
         """Write a reference value, or note how far this run is from the one written."""
         tensor = tensor.detach()
         if which == "write":
-            largest = _largest(tensor)
+            kept = as_kept(tensor)
+            largest = _largest(kept)
             if largest != largest:
                 raise RecordError(f"the reference gives NaN in {describe(key)}; choose other inputs or weights")
-            self.writer.write(key, tensor)
+            self.writer.write(key, kept)
             self.errors[key] = {"scale": largest}
         elif key in self.errors:
             right = self.writer.read(key).to(tensor.device)
-            is_number = tensor.is_floating_point()
-            self.errors[key][which] = _largest(tensor - right if is_number else tensor.double() - right.double())
+            self.errors[key][which] = _largest(right.sub_(tensor) if tensor.is_floating_point() else tensor.double() - right.double())
 
     def step(self, make: Callable[[Any], Any]) -> dict[str, str]:
         """Record what the optimizer does to each parameter: torch name -> key."""

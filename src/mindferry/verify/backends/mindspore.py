@@ -20,6 +20,7 @@ from ..predict import batches, save
 from ..trace import save as save_trace
 from ..trace import traced
 from .mindspore_dropout import shared_dropout, without_dropout
+from .mindspore_pin import pin
 from .mindspore_steps import mixed, step, train
 from .mindspore_tensors import as_numpy, is_activation, is_tensor, make_inputs
 
@@ -341,7 +342,7 @@ class Session:
                 if f"{key}~" in self._gradients:
                     self._gradients[f"{key}~"] = (record, "gradient")
             else:
-                reference, value = self.golden.array(key), as_numpy(tensor)
+                reference, value = (self.golden.array if run == "own" else self.golden.lent)(key), as_numpy(tensor)
                 error = distance(value, reference)
                 self._add(run, "output", record, key, value.shape, *error)
                 if run == "own":
@@ -357,13 +358,11 @@ class Session:
         right = ms.Tensor.from_numpy(reference).astype(tensor.dtype)
         if not tensor.is_floating_point() or tensor.shape != right.shape:
             return right
-        pinned = tensor + ms.ops.stop_gradient(right - tensor)
-        if self.record.gradients and gradient in self.golden.entries:
-            is_new = gradient not in self._gradients
-            self._gradients[gradient] = (record, kind)  # of a container and its last child, the container
-            with contextlib.suppress(RuntimeError):  # it needs no gradient here: _lost_gradients tells
-                _ = is_new and pinned.register_hook(partial(self._gradient, gradient))
-        return pinned
+        if not (self.record.gradients and gradient in self.golden.entries):
+            return pin(tensor, right, lambda arriving: arriving)
+        is_new = gradient not in self._gradients
+        self._gradients[gradient] = (record, kind)  # of a container and its last child, the container
+        return pin(tensor, right, partial(self._gradient, gradient) if is_new else lambda arriving: arriving)
 
     def _gradient(self, key: str, gradient: Tensor) -> Tensor:
         """Compare a gradient that arrives at a module's output or input, and hand on the reference's."""
@@ -395,7 +394,7 @@ class Session:
                 continue
             value = as_numpy(gradients[target])
             if key is not None:
-                found = distance(value, self.golden.array(key), is_parameter=True)
+                found = distance(value, self.golden.lent(key), is_parameter=True)
                 self._add("own", "parameter", CallRecord(name, 0, "", ()), key, value.shape, *found)
             elif value.any():
                 problem = "a gradient where the reference has none"
@@ -407,7 +406,7 @@ class Session:
         for name, key in self.record.buffers.items():
             if self.names.get(name) in state:
                 value = as_numpy(state[self.names[name]])
-                found = distance(value, self.golden.array(key), is_parameter=True)
+                found = distance(value, self.golden.lent(key), is_parameter=True)
                 self._add("own", "buffer", CallRecord(name, 0, "", ()), key, value.shape, *found)
 
     def _network(self, output: Any) -> None:

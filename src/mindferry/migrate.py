@@ -85,14 +85,14 @@ def migrate(project: Path, output: Path, show: Show) -> list[Outcome]:
     return outcomes
 
 
-def write_page(output: Path) -> str:
+def write_page(output: Path) -> tuple[str, str]:
     """The report of what was done; returns its verdict, and where to start if something is left."""
     from .report import REPORT, content, render
 
     report = content(output)
     write_text(output / REPORT, render(report, "html"))
     told = report.overview
-    return told.verdict if report.is_clean else f"{told.verdict} {told.detail}"
+    return told.verdict, "" if report.is_clean else told.detail
 
 
 def not_done(project: Path, output: Path) -> NotDone | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import sys
 from collections.abc import Iterator
 from typing import Protocol
 
@@ -10,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 stderr = Console(stderr=True)
-stdout = Console()
+stdout = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 120)  # in a pipe, names longer than usual stay whole
 
 
 class Advance(Protocol):

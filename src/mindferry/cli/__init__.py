@@ -10,7 +10,6 @@ import click
 
 from ..errors import MindferryError
 
-
 ORDER = ("migrate", "analyze", "convert", "weights", "verify", "train", "report")  # as they are needed; the others follow
 
 

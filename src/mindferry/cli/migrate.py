@@ -27,13 +27,13 @@ def command(project: Path, output: Path, as_json: bool) -> None:
     """
     shown = (lambda outcome: None) if as_json else _show
     outcomes = migrate(project, output, shown)
-    verdict = write_page(output)
+    verdict, detail = write_page(output)
     if as_json:
         click.echo(json.dumps([asdict(outcome) for outcome in outcomes], indent=1))
     else:
         _show_not_done(project, output)
-        _show_failed(project, outcomes)
-        click.echo(f"{verdict}\nreport: {output / REPORT}")
+        is_told = _show_failed(project, outcomes)
+        click.echo(f"{verdict if is_told or not detail else f'{verdict} {detail}'}\nreport: {output / REPORT}")
     raise click.exceptions.Exit(0 if all(outcome.ok for outcome in outcomes) else 1)
 
 
@@ -43,11 +43,12 @@ def _show(outcome: Outcome) -> None:
     click.echo(f"{mark} {outcome.stage:8} {when}  {outcome.summary}")
 
 
-def _show_failed(project: Path, outcomes: list[Outcome]) -> None:
+def _show_failed(project: Path, outcomes: list[Outcome]) -> bool:
     sections = {"weights": "[weights] and [verify]", "data": "[verify] data", "verify": "[verify] model and inputs", "train": "[train]"}
     failed = [outcome.stage for outcome in outcomes if outcome.could_not_run]
     if failed:
         click.echo(f"\n{failed[0]} could not run: see {sections[failed[0]]} in {project / 'mindferry.toml'}, then run the same command again.")
+    return bool(failed)
 
 
 def _show_not_done(project: Path, output: Path) -> None:

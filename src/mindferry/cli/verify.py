@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("converted", required=False, type=click.Path(path_type=Path))
 @click.option("--torch", "reference", type=click.Path(path_type=Path), help="The torch project, or a file of it.")
-@click.option("--mindspore", "other", type=click.Path(path_type=Path), help="The same as the argument.")
+@click.option("--mindspore", "other", type=click.Path(path_type=Path), hidden=True)  # the same as the argument
 @click.option("--model", default="", metavar="MODULE:FACTORY", help="What makes the model, on both sides.")
 @click.option("--input", "inputs", multiple=True, metavar="SPEC", help="Such as 'ids=int64[2,16]@0..99', or a file.")
 @click.option("--weights", default="", metavar="FILE", help="torch checkpoint; else initial weights, with spread.")
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @click.option("--modes", default="", help="eval, train, jit; by default eval,train.")
 @click.option("--golden", type=click.Path(path_type=Path), help="A file from `mindferry record`; no torch needed.")
 @click.option("--k", type=float, help="Allowed multiple of torch's own float32 error. By default 4.")
+@click.option("--timeout", type=float, metavar="SECONDS", help="Without a sign of life: it hangs. By default 600.")
 @click.option("--bisect", "into", is_flag=True, help="Look into the first wrong module; print a script that shows it.")
 @click.option("--data", is_flag=False, flag_value="", metavar="[MODULE:FUNCTION]", help="Compare data pipelines, batch by batch, instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
@@ -37,6 +38,7 @@ def command(
     modes: str,
     golden: Path | None,
     k: float | None,
+    timeout: float | None,
     into: bool,
     data: str | None,
     as_json: bool,
@@ -45,7 +47,7 @@ def command(
 
     \b
     mindferry verify build/resnet50_ms               all from mindferry.toml and the conversion's record
-    mindferry verify --torch a --mindspore b --model model:resnet50 --input 'float32[4,3,224,224]'
+    mindferry verify b --torch a --model model:resnet50 --input 'float32[4,3,224,224]'
     mindferry verify build/resnet50_ms --golden resnet50.golden
     mindferry verify build/resnet50_ms --data                            [verify] data, or the training script's loaders
     mindferry verify build/resnet50_ms --data 'data:test_loader(batch_size=8)'
@@ -70,6 +72,7 @@ def command(
         test_data=test_data,
         modes=modes,
         k=k,
+        timeout=timeout,
         golden=golden,
     )
     with progress("verify") as advance:
@@ -93,7 +96,9 @@ def _print(comparison: Comparison, path: Path) -> None:
     stdout.print(rows(comparison))
     for line in summary(comparison):
         stdout.print(line, highlight=False, soft_wrap=True)
-    stdout.print(f"Written to {path}", highlight=False, soft_wrap=True)
+    folder = path.parent.parent
+    more = "" if comparison.passed else f"; `mindferry verify {folder} --bisect` looks into the first"
+    stdout.print(f"Written to {path}; `mindferry report {folder}` shows it{more}", highlight=False, soft_wrap=True)
 
 
 def _compare_data(converted: Path | None, reference: Path | None, data: str, as_json: bool) -> int:

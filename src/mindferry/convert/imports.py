@@ -110,7 +110,8 @@ class Imports:
         """Replace the torch imports by what the converted file needs."""
         present = {kind.qual for kind in self.reading.scope.names.values() if kind.kind == "ref"}
         missing = [home for home in HOMES if home in self.homes and home not in present]
-        statements = list(_import_statements(edits.source))
+        first_use = self._first_use(edits.source)
+        statements = [(node, top and edits.source.start(node) < first_use, only) for node, top, only in _import_statements(edits.source)]
         for node, top_level, only_one in statements:
             dropped = [alias for alias in node.names if self._is_dropped(node, alias)]
             if not dropped:
@@ -123,6 +124,16 @@ class Imports:
             self._replace(edits, node, kept, self._statements(wanted), only_one)
         if missing:
             _insert_at_top(edits, "".join(line + edits.source.newline() for line in self._statements(missing)))
+
+    def _first_use(self, source: Source) -> int:
+        """Where a statement uses a framework first: an import further down comes too late for it."""
+        bound = {name for name, kind in self.reading.scope.names.items() if kind.qual.partition(".")[0] in FRAMEWORKS}
+        for statement in source.tree.body:
+            if isinstance(statement, ast.Import | ast.ImportFrom | ast.Try | ast.If):
+                continue
+            if any(isinstance(node, ast.Name) and node.id in bound for node in ast.walk(statement)):
+                return source.start(statement)
+        return len(source.data)
 
     def _statements(self, homes: list[str]) -> list[str]:
         """Import lines; names from one module share a line."""

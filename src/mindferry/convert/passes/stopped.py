@@ -9,7 +9,6 @@ from ..context import Context
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 NUMBERS = frozenset("int float bool str none instance ref module ndarray size dtype device".split())  # kinds without a gradient
-ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
 def after_block(context: Context, node: ast.With, switch: ast.expr) -> None:
@@ -22,18 +21,10 @@ def after_block(context: Context, node: ast.With, switch: ast.expr) -> None:
     for statement in inside:
         if isinstance(statement, ast.Return):
             _stop_return(context, statement, stop)
-    if isinstance(node.body[-1], ENDS):
-        return
     read = {each.id for each in ast.walk(region) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and each not in inside}
-    names = [target for target in _targets(node) if target.id in read and context.reading.type(target).kind not in NUMBERS]
-    newline, indent = context.source.newline(), context.source.indent(node)
-    known = {target.id: all(context.reading.type(each).is_tensor for each in names if each.id == target.id) for target in names}
-    end = context.source.line_end(context.source.end(node.body[-1]))
-    while context.source.data[end - 1 : end] in (b"\n", b"\r"):
-        end -= 1  # at the line's end: the next line's start may be edited too
-    lines = [f"{newline}{indent}{name} = {_spelled(context, name, name, is_tensor, stop)}" for name, is_tensor in known.items()]
-    if lines:
-        context.edits.before(end, "".join(lines))
+    for statement in inside:
+        if isinstance(statement, ast.Assign | ast.AugAssign):
+            _stop_assignment(context, statement, read, stop)
 
 
 def in_function(context: Context, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
@@ -75,15 +66,34 @@ def is_without_gradients(context: Context, function: ast.FunctionDef | ast.Async
 
 
 def _region(context: Context, node: ast.With) -> ast.AST | None:
-    """The part of the program that may be differentiated as a whole: a function; where a backward() stands, a loop without it."""
+    """The part of the program that may be differentiated as a whole: a function; where a backward() stands, a loop without it.
+
+    Or the block itself, where it works on what a network of the same loss gave.
+    """
     scope = context.enclosing(node, *FUNCTIONS) or context.source.tree
     if not trains(scope):
         return None if scope is context.source.tree or _is_driver(context, scope) else scope
+    if _works_on_graph(context, node, scope):
+        return scope
     found, current = None, context.parents.get(node)
     while current is not None and current is not scope and not trains(current):
         found = current if isinstance(current, ast.For | ast.While) else found
         current = context.parents.get(current)
     return found
+
+
+def _works_on_graph(context: Context, node: ast.With, scope: ast.AST) -> bool:
+    from .training import flow, sources
+
+    inside = set(ast.walk(node))
+    read = flow.reads(node) - {name for each in node.body for name in flow.writes(each)}
+    makers = [each for each in ast.walk(scope) if isinstance(each, ast.Assign) and each not in inside and flow.writes(each) & read]
+    return any(
+        context.reading.type(target).kind not in NUMBERS and flow.key(target) in read and sources.carries(context, each.value)
+        for each in makers
+        for target in ast.walk(each)
+        if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store)
+    )
 
 
 def trains(node: ast.AST) -> bool:
@@ -119,18 +129,15 @@ def _own(function: ast.AST) -> Iterator[ast.AST]:
             stack.extend(ast.iter_child_nodes(node))
 
 
-def _targets(node: ast.With) -> list[ast.Name]:
-    """In the order of the text. `y = x` makes no new tensor, so x keeps its gradient in torch too."""
-    found = []
-    for statement in sorted(
-        (each for each in ast.walk(node) if isinstance(each, ast.Assign | ast.AugAssign)), key=lambda each: each.lineno
-    ):
-        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name | ast.Attribute | ast.Constant):
-            continue
-        for target in statement.targets if isinstance(statement, ast.Assign) else [statement.target]:
-            parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
-            found += [part for part in parts if isinstance(part, ast.Name) and part.id != "_"]
-    return found
+def _stop_assignment(context: Context, statement: ast.Assign | ast.AugAssign, read: set[str], stop: str) -> None:
+    """The value, if a name that others read gets it. `y = x` makes no new tensor, so x keeps its gradient in torch too."""
+    target, value = statement.target if isinstance(statement, ast.AugAssign) else statement.targets[0], statement.value
+    parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+    names = [part for part in parts if isinstance(part, ast.Name) and part.id in read and context.reading.type(part).kind not in NUMBERS]
+    is_written_here = context.source.start(value) >= context.source.end(target)  # not an in-place method, which is bound again
+    if not names or not is_written_here or target in context.captured or isinstance(value, ast.Name | ast.Attribute | ast.Constant):
+        return
+    _wrap(context, value, context.reading.type(value).is_tensor, stop)
 
 
 def _switched(context: Context, switch: ast.expr) -> str:
@@ -145,9 +152,14 @@ def _switched(context: Context, switch: ast.expr) -> str:
     return f"{{value}} if {text} else {{stop}}" if is_enabling else f"{{stop}} if {text} else {{value}}"
 
 
-def _spelled(context: Context, value: str, name: str, is_tensor: bool, stop: str) -> str:
+def _wrap(context: Context, value: ast.expr, is_tensor: bool, stop: str) -> None:
     function = context.imports.spell("mindspore.ops.stop_gradient" if is_tensor else "compat.detached")
-    return stop.replace("{stop}", f"{function}({value})").replace("{value}", name)
+    if stop == "{stop}":
+        context.edits.before(context.source.start(value), f"{function}(")
+        context.edits.after(context.source.end(value), ")")
+    else:
+        text = context.edits.text(value)
+        context.edits.replace_node(value, stop.replace("{stop}", f"{function}({text})").replace("{value}", f"({text})"))
 
 
 def _stop_return(context: Context, statement: ast.Return, stop: str) -> None:
@@ -158,15 +170,7 @@ def _stop_return(context: Context, statement: ast.Return, stop: str) -> None:
         kind = context.reading.type(part)
         if kind.kind in NUMBERS or (isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "item"):
             continue
-        opening, closing = _spelled(context, "\0", "\0", kind.is_tensor, "{stop}").split("\0")
-        before = context.source.text(part)
-        if stop != "{stop}":
-            context.edits.replace_node(
-                part, stop.replace("{stop}", opening + context.edits.text(part) + closing).replace("{value}", before)
-            )
-        else:
-            context.edits.before(context.source.start(part), opening)
-            context.edits.after(context.source.end(part), closing)
+        _wrap(context, part, kind.is_tensor, stop)
 
 
 def _is_computed(context: Context, node: ast.expr) -> bool:

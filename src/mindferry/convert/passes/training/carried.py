@@ -83,7 +83,12 @@ def _simple(context: Context, region: ast.AST) -> list[ast.stmt]:
 
 
 def _is_cut(context: Context, statement: ast.stmt, name: str, written: set[str]) -> bool:
-    """It gives the name a value without a graph: detached, fresh, or by a function that detaches."""
+    """It gives the name a value without a graph: detached, fresh, under no_grad, or by a function that detaches."""
+    block = context.enclosing(statement, ast.With, ast.FunctionDef, ast.AsyncFunctionDef)
+    while isinstance(block, ast.With):
+        if flow.is_cut(block):
+            return True
+        block = context.enclosing(block, ast.With, ast.FunctionDef, ast.AsyncFunctionDef)
     if isinstance(statement, ast.AugAssign):
         return False
     if isinstance(statement, ast.Expr):

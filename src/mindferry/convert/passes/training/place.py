@@ -50,7 +50,7 @@ def _place(context: Context, each: Backward) -> None:
     ]
     late = [index for index, statement in between if flow.writes(statement) & needed or _updates(context, statement)]
     end = max(late, default=first - 1)
-    readers = [index for index, statement in between if flow.reads(statement) & own and index < end]
+    readers = [index for index, statement in between if flow.reads(statement) & own and index <= end]
     if (readers or _sees_old_value(block, inner, late)) and not any(obstacle(statement) for _, statement in between):
         together = [statement for statement in block[first : last + 1] if not _only_clears(context, statement)]
         each.lifted = [*(s for s in each.lifted if s not in inner), *together]  # in their order, one function

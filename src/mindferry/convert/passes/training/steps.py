@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ...context import Context
 from .. import stopped
-from . import carried, elsewhere, flow, sources
+from . import carried, elsewhere, flow, sometimes, sources
 
 PATTERN = (
     "compute the loss in a function and differentiate that: "
@@ -70,6 +70,7 @@ def find(context: Context) -> list[Backward]:
                 _plain_step(context, each)
             place.settle(context, each, lifted)
             lifted.append(each)
+            sometimes.warn(context, each.lifted)
         except Refused as reason:
             for statement in (*each.merged, each.statement):
                 _refuse(context, statement, str(reason))

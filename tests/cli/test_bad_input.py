@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -65,6 +66,16 @@ def test_a_broken_mindferry_toml(tmp_path: Path) -> None:
     (tmp_path / "p/a.py").write_text("import torch\n")
     (tmp_path / "p/mindferry.toml").write_text("[verfy]\nmodel = 1\n")
     assert "no section [verfy]" in refused(run("convert", tmp_path / "p", "-o", tmp_path / "out"))
+
+
+@pytest.mark.parametrize("command", ["convert", "migrate"])
+def test_a_disk_that_is_full(command: str, tmp_path: Path) -> None:
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p/a.py").write_text("import torch\n" + "x = torch.zeros(3)\n" * 2000)
+    line = [sys.executable, "-m", "mindferry", command, str(tmp_path / "p"), "-o", str(tmp_path / "out")]
+    result = subprocess.run(line, capture_output=True, text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (9_000, 9_000)))
+    assert "File too large; choose another place with -o" in refused(result)
+    assert run(command, tmp_path / "p", "-o", tmp_path / "out").returncode == 0  # with room again, it goes on
 
 
 @pytest.mark.parametrize("command", ["train", "report"])

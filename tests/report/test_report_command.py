@@ -59,7 +59,7 @@ def test_an_older_artifact(tmp_path: Path) -> None:
     output = made.convert(tmp_path, {"net.py": made.NET})
     path = output / ".mindferry/analyze.json"
     path.write_text(path.read_text().replace('"mindferry": 1', '"mindferry": 0', 1))
-    assert "analyze.json was not written by this version of mindferry; run `mindferry analyze` again" in refused(run(output))
+    assert f"analyze.json was not written by this version of mindferry; run `mindferry migrate PROJECT -o {output}` again" in refused(run(output))
 
 
 def test_a_torn_artifact(tmp_path: Path) -> None:

@@ -14,7 +14,17 @@ if TYPE_CHECKING:
     from ..export.result import Export
     from ..verify.data import Pipelines
 
-STAGES = ("analyze", "convert", "weights", "data", "verify", "train", "tune", "export")
+COMMANDS = {  # stage -> what writes its artifact
+    "analyze": "mindferry migrate PROJECT -o {out}",
+    "convert": "mindferry convert PROJECT -o {out}",
+    "weights": "mindferry migrate PROJECT -o {out}",
+    "data": "mindferry verify {out} --data",
+    "verify": "mindferry verify {out}",
+    "train": "mindferry train {out}",
+    "tune": "mindferry tune {out}",
+    "export": "mindferry export {out}",
+}
+STAGES = tuple(COMMANDS)
 SLACK = 2.0  # seconds by which a copied folder may have its files in another order
 
 T = TypeVar("T")
@@ -67,7 +77,11 @@ def gather(folder: Path) -> Found:
         raise MindferryError(f"{what}; run `mindferry migrate PROJECT -o {folder}` first")
 
     def read(kind: type[T], stage: str) -> T | None:
-        return load(kind, folder, stage) if stage in written else None
+        try:
+            return load(kind, folder, stage) if stage in written else None
+        except MindferryError as error:
+            command = COMMANDS[stage].format(out=folder)
+            raise MindferryError(str(error).replace(f"`mindferry {stage}`", f"`{command}`")) from None
 
     found = Found(
         folder,

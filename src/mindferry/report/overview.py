@@ -11,22 +11,12 @@ from typing import TYPE_CHECKING
 
 from ..artifacts import Finding, Inventory
 from .code import RuleCard
-from .gather import Found
+from .gather import COMMANDS, Found
 from .modules import strain
 
 if TYPE_CHECKING:
     from ..verify.data import Pipelines
 
-COMMANDS = {
-    "analyze": "mindferry migrate PROJECT -o {out}",
-    "convert": "mindferry convert PROJECT -o {out}",
-    "weights": "mindferry migrate PROJECT -o {out}",
-    "data": "mindferry verify {out} --data",
-    "verify": "mindferry verify {out}",
-    "train": "mindferry train {out}",
-    "tune": "mindferry tune {out}",
-    "export": "mindferry export {out}",
-}
 TABS = {
     "analyze": "analysis",
     "convert": "code",

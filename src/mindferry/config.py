@@ -38,6 +38,7 @@ class Verify:
     samples: int = 1000
     k: float = 4.0
     floor: float = 5e-6
+    timeout: float = 600.0  # seconds without a sign of life after which a side hangs
     seed: int = 0  # of inputs and of the order of samples
     data: tuple[str, ...] = ()  # "module:function" that returns a loader, or "script.py arguments": compared batch by batch
     shards: int = 0  # ranks to compare: the functions in `data` take rank= and world_size=

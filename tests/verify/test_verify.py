@@ -177,11 +177,26 @@ BAD = {
     "no such factory": (("--torch", "{torch}", "--model", "net:Nut", "--input", "float32[1]"), "net has no 'Nut'"),
     "not a model": (("--torch", "{torch}", "--model", "net:number", "--input", "float32[1]"), "gave a int, not a torch"),
     "not an input": (("--torch", "{torch}", "--model", "net:Net", "--input", "float33[1]"), "'float33[1]' is not an input"),
-    "wrong shape": (("--torch", "{torch}", "--model", "net:Net", "--input", "float32[1,7,16,16]"), "7 channels"),
+    "wrong shape": (("--torch", "{torch}", "--model", "net:Net", "--input", "float32[1,7,16,16]"), "in the eval run on float32[1,7,16,16] (net.py line "),
     "no weights": (("--torch", "{torch}", "--model", "net:Net", "--input", "float32[1]", "--weights", "w"), "no weights file"),
     "no mode": (("--torch", "{torch}", "--model", "net:Net", "--input", "float32[1]", "--modes", "evil"), "no mode 'evil'"),
     "NaN": (("--torch", "{torch}", "--model", "net:nan", "--input", "float32[2]"), "the reference gives NaN in"),
-    "other tree": (("--torch", "{torch}", "--model", "net:other", "--input", "float32[2,3]"), "w.weight"),
+    "other tree": (
+        ("--torch", "{torch}", "--model", "net:other", "--input", "float32[2,3]"),
+        "other and torch's net:other are not the same network: only MindSpore has v.weight, v.bias; only torch has w.weight, w.bias; check",
+    ),
+    "raises on import": (
+        ("--torch", "{torch}", "--model", "raising:Net", "--input", "float32[1]"),
+        "the torch worker failed in building raising:Net (raising.py line 2): RuntimeError: needs a GPU",
+    ),
+    "raises when called": (
+        ("--torch", "{torch}", "--model", "net:broken", "--input", "float32[1]"),
+        "the torch worker failed in building net:broken (net.py line ",
+    ),
+    "raises on import in MindSpore": (
+        ("--torch", "{torch}", "--model", "fine:Net", "--input", "float32[1,3,16,16]", "--modes", "eval"),
+        "the MindSpore worker failed in building fine:Net (fine.py line 2): RuntimeError: needs an NPU",
+    ),
 }
 
 
@@ -189,6 +204,7 @@ BAD = {
 def test_bad_input_is_one_sentence(tmp_path: Path, what: str) -> None:
     extra_t = (
         "def number():\n    return 3\n"
+        "def broken():\n    raise ValueError('no such depth')\n"
         "class nan(nn.Module):\n    def forward(self, x):\n        return x / 0 * 0\n"
         "class other(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.w = nn.Linear(3, 3)\n"
         "    def forward(self, x):\n        return self.w(x)\n"
@@ -198,6 +214,9 @@ def test_bad_input_is_one_sentence(tmp_path: Path, what: str) -> None:
         "    def construct(self, x):\n        return self.v(x)\n"
     )
     torch_side, mindspore_side = projects(tmp_path, torch=RESNET.torch + extra_t, mindspore=RESNET.mindspore + extra_m)
+    (torch_side / "raising.py").write_text("import torch\nraise RuntimeError('needs a GPU')\n")
+    (torch_side / "fine.py").write_text("from net import Net\n")
+    (mindspore_side / "fine.py").write_text("import mindspore\nraise RuntimeError('needs an NPU')\n")
     arguments, expected = BAD[what]
     result = run(mindspore_side, *(a.format(torch=torch_side) for a in arguments))
     assert isinstance(result.exception, MindferryError), result.output
@@ -231,3 +250,17 @@ def test_an_operator_that_fails_is_reported_with_its_module(tmp_path: Path, oper
     message = str(result.exception)
     assert isinstance(result.exception, MindferryError) and said in message, message
     assert "net.py" in message and str(twin.mindspore.splitlines().index(f"        y = y + {operator}") + 4) in message
+
+
+@pytest.mark.parametrize("framework", ["torch", "MindSpore"])
+def test_a_model_that_hangs_is_ended_and_reported_with_its_line(tmp_path: Path, framework: str) -> None:
+    torch_side, mindspore_side = RESNET.write(tmp_path)
+    path = (torch_side if framework == "torch" else mindspore_side) / "net.py"
+    path.write_text(path.read_text().replace("        y = self.bn2(", "        while True: pass\n        y = self.bn2("))
+    line = path.read_text().splitlines().index("        while True: pass") + 1
+    options = ("--model", "net:Net", "--input", "float32[2,3,16,16]", "--modes", "eval", "--timeout", "15")
+    result = run(mindspore_side, "--torch", torch_side, *options)
+    message = str(result.exception)
+    place = "the eval run on float32[2,3,16,16]" if framework == "torch" else "layers.0 (Block)"
+    assert isinstance(result.exception, MindferryError), result.output
+    assert message.startswith(f"the {framework} worker hung in {place} (net.py, line {line} in ") and message.endswith("said nothing for 15 s"), message

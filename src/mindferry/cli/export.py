@@ -57,7 +57,7 @@ def command(converted: Path, output: Path | None, model: str, inputs: tuple[str,
 
 def _settings(converted: Path, model: str, inputs: tuple[str, ...], weights: str) -> tuple[str, tuple[str, ...], str]:
     """Options win over the mindferry.toml of the converted project, or of the one that it was converted from."""
-    from ..verify.settings import read_table
+    from ..config import Config, read_config
 
     if not converted.is_dir():
         raise MindferryError(f"no converted project in {converted}; give the folder that `mindferry convert` wrote")
@@ -66,16 +66,16 @@ def _settings(converted: Path, model: str, inputs: tuple[str, ...], weights: str
         source = Path(artifacts.load(artifacts.ProjectConversion, converted, "convert").source)
         homes.append(source if source.is_dir() else source.parent)
     home = next((folder for folder in homes if (folder / "mindferry.toml").is_file()), None)
-    table = read_table(home / "mindferry.toml") if home is not None else {}
-    model = model or str(table.get("mindspore_model", "") or table.get("model", ""))
-    inputs = inputs or tuple(table.get("inputs", ()))
+    config = read_config(home) if home is not None else Config()
+    model = model or config.verify.mindspore_model or config.verify.model
+    inputs = inputs or config.verify.inputs
     if not model:
         raise MindferryError("which model? Name its factory with --model, for instance --model model:resnet50")
     if not inputs:
         raise MindferryError("which input? Describe it with --input, for instance --input 'float32[1,3,224,224]'")
     if weights and not Path(weights).is_file():
         raise MindferryError(f"no weights file {weights}")
-    named = home / str(table.get("weights", "")) if home is not None and table.get("weights") else None
+    named = home / config.weights.file if home is not None and config.weights.file else None
     return model, inputs, str(Path(weights).resolve()) if weights else str(named.resolve()) if named is not None and named.is_file() else ""
 
 

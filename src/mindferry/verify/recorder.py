@@ -146,7 +146,7 @@ class Recorder:
     def _run(self, mode: str, which: str, gradients: bool, dtype: Any, facts: dict[str, Any] | None = None) -> dict[str, Any]:
         import torch
 
-        self.note(f"{mode}, {'reference' if which == 'write' else which}")
+        self.note(f"the {mode} run" + ("" if which == "write" else " in float32"))
         torch.manual_seed(self.seed + (which == "own"))  # what is random then shows as an error of the reference itself
         positional, named = self._given(dtype)
         masks: dict[str, list[Any]] = {}
@@ -270,7 +270,7 @@ class Recorder:
         """Record what the optimizer does to each parameter: torch name -> key."""
         import torch
 
-        self.note("optimizer")
+        self.note("the optimizer's steps")
         names: list[str] = []
         for which, dtype in (("write", torch.float64), ("own", torch.float32)):
             with _cast(self.model, dtype):
@@ -286,7 +286,7 @@ class Recorder:
         import torch
 
         for which, dtype in (("write", torch.float64), ("own", torch.float32)):
-            self.note(f"{steps} training steps in {dtype}")
+            self.note(f"{steps} training steps")
             positional, named = self._given(dtype)
             targets = [_as(value, dtype) for _, value in self.targets]
             forward = partial(self._loss, positional, named, targets)
@@ -304,7 +304,7 @@ class Recorder:
         """Record the outputs in eval mode, and how far float16 where autocast wants it is from them."""
         import torch
 
-        self.note("mixed precision")
+        self.note("the run in mixed precision")
         self.model.eval()
         keys = []
         with torch.no_grad(), without_dropout(self.model):

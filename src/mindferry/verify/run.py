@@ -26,13 +26,14 @@ Show = Callable[[str], None]
 def verify(settings: Settings, show: Show = lambda text: None, into: bool = False) -> Comparison:
     """Run both sides and compare them. `show` is told what is going on; `into` looks into the first culprit."""
     began = time.monotonic()
+    golden = open_golden(settings.golden) if settings.golden is not None else None
     with ExitStack() as stack:
-        converted = stack.enter_context(Worker("mindspore", settings.converted))
+        converted = stack.enter_context(Worker("mindspore", settings.converted, silence=settings.timeout))
         reference = None
-        if settings.golden is None:
-            reference = stack.enter_context(Worker("torch", settings.reference))
+        if golden is None:
+            reference = stack.enter_context(Worker("torch", settings.reference, silence=settings.timeout))
             show("running the reference")
-        golden = _record(settings, reference) if reference is not None else open_golden(settings.golden or Path())
+            golden = _record(settings, reference)
         settings = _fit(settings, golden)
         show("running the conversion")
         verdict, unmatched = _compare(settings, golden, converted)
@@ -74,7 +75,7 @@ def _predict(settings: Settings, reference: Worker, converted: Worker) -> Predic
 def record(settings: Settings, path: Path, show: Show = lambda text: None) -> Golden:
     """Write the golden file of the torch model to `path`."""
     show("running the reference")
-    with complete_or_absent(path) as partial, Worker("torch", settings.reference) as worker:
+    with complete_or_absent(path) as partial, Worker("torch", settings.reference, silence=settings.timeout) as worker:
         _record(settings, worker, inside=True, path=partial)
     return open_golden(path)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shlex
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from ..artifacts import STATE, ProjectConversion, load
-from ..config import read_config
+from ..config import Config, read_config
 from ..errors import MindferryError
+from .backends.process import SILENCE
 from .judge import Rule
 
 MODES = ("eval", "train", "jit", "amp")
@@ -35,6 +34,7 @@ class Settings:
     optimizer: str = ""
     steps: int = 0
     shared_dropout: bool = False
+    timeout: float = SILENCE
     notes: tuple[str, ...] = ()
 
 
@@ -49,6 +49,7 @@ def settings(
     modes: str = "",
     seed: int | None = None,
     k: float | None = None,
+    timeout: float | None = None,
     golden: Path | None = None,
 ) -> Settings:
     """Options win over mindferry.toml, which wins over what the conversion recorded."""
@@ -58,33 +59,35 @@ def settings(
     reference = _folder(reference, "torch project") if reference is not None else None
     reference, single = _project_of(reference)
     home = next((f for f in (reference, converted) if f is not None and (f / "mindferry.toml").is_file()), None)
-    table = read_table(home / "mindferry.toml") if home is not None else {}
-    chosen = model or str(table.get("model", ""))
+    config = read_config(home) if home is not None else Config()
+    known = config.verify
+    chosen = model or known.model
     if not chosen and golden is None:
         hint = f"{single}:Net" if single else "model:resnet50"
         raise MindferryError(f"which model? Name its factory with --model, for instance --model {hint}")
-    wanted = inputs or tuple(table.get("inputs", ()))
+    wanted = inputs or known.inputs
     if not wanted and golden is None:
         raise MindferryError("which input? Describe it with --input, for instance --input 'float32[4,3,224,224]'")
-    weights, notes = _weights(weights, table, home)
+    weights, notes = _weights(weights, config.weights.file, home)
     return Settings(
         reference,
         converted,
         chosen,
-        model or str(table.get("mindspore_model", chosen)),
+        model or known.mindspore_model or chosen,
         wanted,
         weights,
-        test_data or str(table.get("test_data", "")),
-        int(table.get("samples", 1000)),
-        _modes(modes or str(table.get("modes", "eval,train"))),
-        seed if seed is not None else int(table.get("seed", 0)),
-        Rule(k if k is not None else float(table.get("k", Rule().k)), float(table.get("floor", Rule().floor))),
+        test_data or known.test_data,
+        known.samples,
+        _modes(modes or known.modes or "eval,train"),
+        seed if seed is not None else known.seed,
+        Rule(known.k if k is None else k, known.floor),
         golden.resolve() if golden is not None else None,
-        str(table.get("loss", "")),
-        tuple(table.get("targets", ())),
-        str(table.get("optimizer", "")),
-        int(table.get("steps", 0)),
-        _shares_dropout(str(table.get("dropout", "off"))),
+        known.loss,
+        known.targets,
+        known.optimizer,
+        known.steps,
+        _shares_dropout(known.dropout),
+        known.timeout if timeout is None else timeout,
         notes,
     )
 
@@ -129,23 +132,11 @@ def _converted_from(converted: Path) -> Path:
     return source
 
 
-def read_table(path: Path) -> dict[str, Any]:
-    """[verify], with the weights file of [weights] under "weights"."""
-    try:
-        document = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise MindferryError(f"cannot read {path}: {error}") from None
-    table = dict(document.get("verify", {}))
-    table.setdefault("weights", document.get("weights", {}).get("file", ""))
-    return table
-
-
-def _weights(option: str, table: dict[str, Any], home: Path | None) -> tuple[str, tuple[str, ...]]:
+def _weights(option: str, named: str, home: Path | None) -> tuple[str, tuple[str, ...]]:
     if option:
         if not Path(option).is_file():
             raise MindferryError(f"no weights file {option}")
         return str(Path(option).resolve()), ()
-    named = str(table.get("weights", ""))
     if not named or home is None:
         return "", ()
     if (home / named).is_file():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -175,8 +175,20 @@ def _restore(statistics: list[tuple[Any, Any]]) -> None:
 def load_weights(cell: Cell, golden: Golden) -> dict[str, str]:
     """Copy the reference's weights; torch names -> the cell's."""
     from ...weights import load_torch_weights
+    from ...weights.outcome import WeightsMismatchError
 
-    return {entry.source: entry.target for entry in load_torch_weights(cell, golden.state()).entries}
+    try:
+        return {entry.source: entry.target for entry in load_torch_weights(cell, golden.state()).entries}
+    except WeightsMismatchError as error:
+        found = error.report
+        lists = (("only MindSpore has", found.missing), ("only torch has", found.unexpected), ("of another shape:", found.mismatched))
+        said = "; ".join(f"{what} {_listed(names)}" for what, names in lists if names)
+        torch = f"torch's {golden.title}" if golden.title else "the torch module"
+        raise MindferryError(f"{type(cell).__name__} and {torch} are not the same network: {said}; check the model's name on both sides") from None
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
 
 
 @dataclasses.dataclass(slots=True)

@@ -22,6 +22,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import re
 import select
 import shutil
 import signal
@@ -171,7 +172,7 @@ class Worker:
         place = f" in {self._doing}" if self._doing else ""
         line = f" ({where})" if where else ""
         log = self._tail(20)
-        last = "".join(f"\n  {text}" for text in log.splitlines()[-8:])
+        last = "".join(f"\n  {text}" for text in _without_stack(self._tail(200)).splitlines()[-8:])
         shown = f"\nIts last lines:{last}" if last and kind != "error" else ""
         message = f"the {TITLES[self.framework]} worker {verb}{place}{line}: {detail}{shown}"
         return WorkerError(message, kind=kind, framework=self.framework, doing=self._doing, detail=detail, log=log)
@@ -197,6 +198,11 @@ class Worker:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+
+
+def _without_stack(log: str) -> str:
+    """What was printed before faulthandler wrote its stack, which is shown as the innermost lines already."""
+    return re.split(r"^(?:Fatal Python error: |Current thread |Thread 0x)", log, maxsplit=1, flags=re.MULTILINE)[0].strip()
 
 
 def settings(framework: str) -> dict[str, str]:

@@ -39,7 +39,7 @@ def record(payload: Json, link: Link) -> Json:
             optimizer=find(payload["optimizer"]) if payload["optimizer"] else None,
             steps=payload["steps"],
             shared_dropout=payload["shared_dropout"],
-            note=link.doing,
+            note=lambda run: link.doing(f"{run} on {', '.join(payload['inputs'])}"),
         )
     except RecordError as error:
         raise MindferryError(str(error)) from None

@@ -18,7 +18,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs/pictures"
 KEPT = ROOT / "tests/report/resnet50.zip"
-STAGES = ("weights", "statistics", "verify", "train", "tune")
+STAGES = ("weights", "statistics", "data", "verify", "train", "tune")
 LARGEST = 300_000  # bytes of a picture
 SIZE = {"width": 1280, "height": 800}
 # tab -> what to show there

@@ -122,7 +122,7 @@ def test_pipelines_and_exported_files_count_too(tmp_path: Path) -> None:
     artifacts.save(made.pipelines(), output, "data")
     artifacts.save(made.export(), output, "export")
     told = content(output).overview
-    assert told.state == "same" and "78 batches of 2 data pipelines are the same." in told.detail
+    assert told.state == "same" and "78 batches of 2 data pipelines agree." in told.detail
     assert {line.stage: line.state for line in told.stages}["export"] == "ok"
     artifacts.save(made.pipelines(wrong=True), output, "data")
     artifacts.save(made.export(wrong=True), output, "export")
@@ -130,6 +130,14 @@ def test_pipelines_and_exported_files_count_too(tmp_path: Path) -> None:
     assert told.state == "different" and [task.stage for task in told.todo] == ["data", "export"]
     assert told.todo[0].what == "data:test_loader <b>: values in epoch 1, batch 3, image"
     assert "data:test\\_loader &lt;b>" in render(content(output), "markdown")
+
+
+def test_what_is_left_does_not_hide_that_the_rest_is_the_same(tmp_path: Path) -> None:
+    output = made.convert(tmp_path, {"net.py": made.NET, "spy.py": made.LEFT})
+    assert content(output).overview.verdict == "3 things are left for you."
+    artifacts.save(made.comparison(made.PATHS), output, "verify")
+    told = content(output).overview
+    assert told.state == "open" and told.verdict == "What was compared behaves like the original; 3 things are left for you."
 
 
 def test_what_could_be_compared_and_was_not_is_told(tmp_path: Path) -> None:

@@ -113,7 +113,8 @@ def _todo(found: Found) -> Iterator[Task]:
         yield Task("train", f"training parts: {found.train.first_difference}", "see which of lr, gradient norm and loss parts first")
     if found.export and not found.export.passed:
         wrong = next(file for file in found.export.files if not file.passed)
-        yield Task("export", f"{wrong.form}: {wrong.reason}", f"`mindferry export {found.folder}` after a change")
+        why = wrong.reason.partition("\n")[0].partition(" ---")[0]  # MindSpore's own messages go on with its call stack
+        yield Task("export", f"{wrong.form}: {why}", f"change what the message names, then `mindferry export {found.folder}` again")
 
 
 def _warnings(found: Found) -> Iterator[Task]:
@@ -175,7 +176,9 @@ def _verdict(found: Found, todo: tuple[Task, ...]) -> tuple[str, str, str]:
     if differing:
         return "different", "The conversion does not behave like the original yet.", f"{_sentence(differing[0])} {start}".strip()
     if others:
-        return "open", f"{_count(len(others), 'thing')} left for you.", f"Start with {_sentence(others[0])}"
+        is_same = not any(stage in MEASURED for stage in found.stale) and any(_measured(found))
+        what = f"{_count(len(others), 'thing')} left for you."
+        return "open", f"What was compared behaves like the original; {what}" if is_same else what, f"Start with {_sentence(others[0])}"
     if found.convert is None:
         return "unmeasured", "Read, not yet converted.", ""
     if not found.convert.files:
@@ -212,7 +215,7 @@ def _measured(found: Found) -> Iterator[str]:
         also = f"; {told.agree} of {told.samples} predictions are equal" if told else ""
         yield f"{tensors:,} tensors agree within what torch's own rounding allows{also}."
     if found.data and found.data.pipelines:
-        yield f"{plural(_batches(found.data), 'batch', 'batches')} of {plural(len(found.data.pipelines), 'data pipeline')} are the same."
+        yield f"{plural(_batches(found.data), 'batch', 'batches')} of {plural(len(found.data.pipelines), 'data pipeline')} agree."
     if found.train and steps:
         yield f"{steps:,} training steps keep their losses within {scientific(found.train.worst)} of each other."
     if tensors and not steps:
@@ -308,7 +311,7 @@ def _fed(found: Found) -> tuple[str, str]:
     assert data is not None
     wrong = sum(not each.passed for each in data.pipelines)
     said = f"{plural(len(data.pipelines), 'pipeline')} in both frameworks, {plural(_batches(data), 'batch', 'batches')} compared"
-    return ("look", f"{said}; {plural(wrong, 'pipeline')} not the same") if wrong else ("ok", f"{said}, all the same")
+    return ("look", f"{said}; {plural(wrong, 'pipeline')} not the same") if wrong else ("ok", f"{said}, all of them agree")
 
 
 def _batches(pipelines: Pipelines) -> int:

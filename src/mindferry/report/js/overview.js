@@ -4,7 +4,7 @@ views.overview = {
     const told = report.overview;
     section.append(
       el("div", { class: `verdict ${told.state}` },
-        el("p", { class: "kicker" }, report.source ? `${report.source} → ${report.output}` : report.output),
+        el("p", { class: "kicker", title: `${report.source} → ${report.output}` }, [report.source, report.output].filter(Boolean).map((path) => path.split("/").pop() || path).join(" → ")),
         el("h1", {}, told.verdict), told.detail && el("p", { class: "detail" }, prose(told.detail))),
       el("ul", { class: "figures", "aria-label": "figures" }, told.figures.map((figure) =>
         el("li", { class: figure.state }, el("a", { href: link(figure.tab) }, el("b", {}, figure.value), el("span", {}, figure.label))))),

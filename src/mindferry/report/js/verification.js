@@ -57,7 +57,7 @@ views.verification = {
       label: "exported files", items: report.export.files, text: (each) => each.path,
       columns: [{ title: "form" }, { title: "result" }, { title: "inputs compared", class: "n" }, { title: "largest difference", class: "n" }, { title: "MiB", class: "n" }, { title: "file", class: "mono" }],
       row: (each) => [each.form, each.passed ? badge("ok", "same") : each.path ? badge("bad", "differs") : badge("soft", "not made"), String(each.inputs), each.path ? number(each.worst) : "", each.path ? (each.size / 2 ** 20).toFixed(1) : "",
-        [each.path, each.reason && el("div", { class: "faint" }, prose(each.reason)), each.note && el("div", { class: "faint" }, prose(each.note))]],
+        [each.path, each.reason && el("div", { class: "faint" }, prose(each.reason.split(/\n| ---/)[0])), each.note && el("div", { class: "faint" }, prose(each.note))]],
     });
     return el("section", { class: "also" }, el("h2", {}, "Exported files"), el("p", { class: "summary" }, "Reloaded in a fresh process and compared with the cell that they were made from."), rows.node);
   },

@@ -28,7 +28,7 @@ import torch.nn.functional as F
 class Net(nn.Module):
     def __init__(self, act='relu'):
         super().__init__()
-        self.conv = nn.Conv2d(3, 8, 3, padding=1)
+        self.conv = nn.Sequential(nn.MaxPool2d(3, 2, 1), nn.Conv2d(3, 8, 3, padding=1))
         self.bn = nn.BatchNorm2d(8)
         self.act = nn.GELU() if act == 'gelu' else nn.ReLU()
         self.drop = nn.Dropout(0.5)

@@ -10,6 +10,7 @@ from ..errors import MindferryError
 from ..verify.backends.mindspore import build_cell
 from ..verify.named import one_line
 from ..verify.nesting import leaves
+from .any_batch import keep_ranks
 
 if TYPE_CHECKING:
     from ..verify.backends.worker import Json, Link
@@ -46,6 +47,7 @@ def export(payload: Json, link: Link) -> Json:
     with np.load(payload["inputs"]) as arrays:
         inputs = _tensors(arrays, "0")
     if payload["form"] == "mindir with any batch size":
+        keep_ranks(cell)
         inputs = [ms.Tensor(shape=[None, *each.shape[1:]], dtype=each.dtype) if each.ndim else each for each in inputs]
     link.doing(f"exporting {payload['form']}")
     options = {"enc_key": bytes.fromhex(payload["key"]), "enc_mode": payload["mode"]} if payload["key"] else {}

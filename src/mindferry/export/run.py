@@ -76,7 +76,7 @@ class _Exporter:
         path = folder / f"{self.name}{suffix}"
         payload = {"model": self.model, "parameters": self.parameters, "inputs": inputs, "form": form, "path": str(path), **crypt}
         try:
-            for environment in ({}, LAX):
+            for environment in ({}, LAX):  # strict first: the lax compiler leaves Python in graphs of any batch size that need none
                 with self._worker(environment) as worker:
                     refused = worker.call("mindferry.export.cell:export", payload)
                 if "strict mode" not in refused:

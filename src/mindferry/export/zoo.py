@@ -1,9 +1,10 @@
 """Every converted torchvision model as MindIR: exported, reloaded in a fresh process, compared; failures by cause.
 
     python -m mindferry.conformance.zoo --zoo torchvision      converts it into build/zoo
-    python -m mindferry.export.zoo [--only resnet18] [--again] [--minutes 10] [--page]
+    python -m mindferry.export.zoo [--only resnet18] [--again] [--failed] [--jobs 2] [--minutes 10] [--page]
 
-Resumable: results are appended to build/zoo/mindir.jsonl, the last line of a model counts. One process a model.
+Resumable: results are appended to build/zoo/mindir.jsonl, the last line of a model counts. Two processes a model, one
+after the other; each may take MEMORY bytes and be silent for SILENCE seconds, then the model's row says so.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import resource
 import shutil
 import sys
 import tempfile
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +33,8 @@ if TYPE_CHECKING:
 BUILD = Path("build/zoo")
 PAGE = Path("docs/reference/mindir.md")
 TOLERANCE = 1e-5  # of the largest output
-SILENCE = 300.0
+SILENCE = 240.0
+MEMORY = 14 * 2**30  # of addresses: three times what any model that passes has needed
 
 HEAD = """# MindIR of the converted torchvision models
 
@@ -38,7 +42,7 @@ Each model of torchvision, converted by mindferry, was exported to MindIR, loade
 `nn.GraphCell(ms.load(...))` and run on the same inputs as the cell. "Equal" means that no output is further off than
 1e-5 of the largest output. Initial weights, evaluation mode, small inputs; MindSpore 2.10.0 on CPU.
 
-    python -m mindferry.export.zoo
+    python -m mindferry.export.zoo --jobs 2
 """
 
 
@@ -47,6 +51,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[], help="these models, measured before or not")
     parser.add_argument("--again", action="store_true", help="measure all again")
     parser.add_argument("--failed", action="store_true", help="measure again what is not equal yet")
+    parser.add_argument("--jobs", type=int, default=1, help="models at a time")
     parser.add_argument("--minutes", type=float, default=1e9, help="stop after this time; the next run goes on from there")
     parser.add_argument("--page", action="store_true", help="only write docs/reference/mindir.md from what is there")
     options = parser.parse_args()
@@ -54,15 +59,10 @@ def main() -> None:
     if options.again:
         results.unlink(missing_ok=True)
     if not options.page:
-        end, done = time.monotonic() + 60 * options.minutes, read(results)
-        for name in options.only or [row["model"] for row in listed()]:
-            is_done = name in done and not (options.failed and done[name]["verdict"] != "equal")
-            if (not options.only and is_done) or time.monotonic() > end:
-                continue
-            row = measure(name)
-            with results.open("a") as out:
-                out.write(json.dumps(row) + "\n")
-            print(f"{name:36} {row['verdict']} {row['seconds']} s {row.get('reason', '')[:200]}", file=sys.stderr, flush=True)
+        done = read(results)
+        names = options.only or [row["model"] for row in listed()]
+        is_left = {name: name not in done or bool(options.only) or (options.failed and done[name]["verdict"] != "equal") for name in names}
+        sweep([name for name in names if is_left[name]], results, options.jobs, time.monotonic() + 60 * options.minutes)
     write_page(list(read(results).values()))
 
 
@@ -79,17 +79,29 @@ def read(results: Path) -> dict[str, dict[str, Any]]:
     return {row["model"]: row for row in rows}
 
 
-def measure(name: str) -> dict[str, Any]:
-    """One model; once more with the lax compiler where the strict one refuses some Python, as `mindferry export` does."""
-    row = attempt(name, {})
-    if "strict mode" not in row.get("reason", ""):
-        return row
-    again = attempt(name, LAX)
-    return {**again, "compiler": "lax", "seconds": round(row["seconds"] + again["seconds"], 1)}
+def sweep(names: list[str], results: Path, jobs: int, end: float) -> None:
+    """Measure these, `jobs` at a time; no model is begun after `end`."""
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY if hard == resource.RLIM_INFINITY else min(MEMORY, hard), hard))  # the workers inherit it
+    environment = {**LAX, "OMP_NUM_THREADS": "1"} if jobs > 1 else LAX
+
+    def one(name: str) -> None:
+        if time.monotonic() > end:
+            return
+        row = measure(name, environment)
+        if row.get("stage") == "exporting":  # the compiler that refuses more Python also leaves less of it in the graph
+            row = measure(name, {**environment, "MS_DEV_JIT_SYNTAX_LEVEL": "0"})
+        with results.open("a") as out:
+            out.write(json.dumps(row) + "\n")
+        print(f"{name:36} {row['verdict']} {row['seconds']} s {row.get('reason', '')[:200]}", file=sys.stderr, flush=True)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        for _ in pool.map(one, names):
+            pass
 
 
-def attempt(name: str, environment: dict[str, str]) -> dict[str, Any]:
-    """From its construction to the comparison."""
+def measure(name: str, environment: dict[str, str]) -> dict[str, Any]:
+    """One model, from its construction to the comparison."""
     start, scratch = time.monotonic(), Path(tempfile.mkdtemp(prefix="mindferry-mindir-"))
     payload = {"model": name, "folder": str(scratch)}
     row: dict[str, Any] = {"model": name, "verdict": "fails"}
@@ -100,7 +112,7 @@ def attempt(name: str, environment: dict[str, str]) -> dict[str, Any]:
             stage = "exporting"
             worker.call("mindferry.export.zoo:export_cell", payload)
         stage = "reloading"
-        with _worker({}) as worker:
+        with _worker(environment) as worker:
             worker.call("mindferry.export.cell:run", {"path": str(scratch / "model.mindir"), "form": "mindir", "key": "", "mode": "",
                         "inputs": str(scratch / "inputs.npz"), "outputs": str(scratch / "outputs.npz")})  # fmt: skip
         row |= _compared(scratch)

@@ -26,7 +26,11 @@ def without_dropout(model: Any) -> Iterator[None]:
     attention = functional.scaled_dot_product_attention
     for name in names:
         setattr(functional, name, lambda input, *_, **__: input)
-    functional.scaled_dot_product_attention = lambda *a, **k: attention(*a, **{**k, "dropout_p": 0.0})
+
+    def without(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False, **rest: Any) -> Any:
+        return attention(query, key, value, attn_mask, 0.0, is_causal, **rest)
+
+    functional.scaled_dot_product_attention = without
     try:
         yield
     finally:

@@ -80,17 +80,18 @@ class TransformerLayer(nn.Cell):
         if count == 3:
             self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first)
         self.linear1, self.linear2 = Linear(d_model, dim_feedforward, bias), Linear(dim_feedforward, d_model, bias)
-        self.dropout = nn.Dropout(p=float(dropout))
-        self.norm_first, self.activation = norm_first, activation_function(activation)
+        self.dropout, self.dropout1, self.dropout2 = [nn.Dropout(p=float(dropout)) for _ in range(3)]
+        self.count, self.norm_first, self.activation = count, norm_first, activation_function(activation)
         self.norm1, self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias), LayerNorm(d_model, layer_norm_eps, bias=bias)
         if count == 3:
-            self.norm3 = LayerNorm(d_model, layer_norm_eps, bias=bias)
+            self.norm3, self.dropout3 = LayerNorm(d_model, layer_norm_eps, bias=bias), nn.Dropout(p=float(dropout))
 
     def attend(self, x, mask, padding):
-        return self.dropout(self.self_attn(x, x, x, padding, False, mask)[0])
+        return self.dropout1(self.self_attn(x, x, x, padding, False, mask)[0])
 
     def feed(self, x):
-        return self.dropout(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+        x = self.linear2(self.dropout(self.activation(self.linear1(x))))
+        return self.dropout2(x) if self.count == 2 else self.dropout3(x)
 
 
 class TransformerEncoderLayer(TransformerLayer):
@@ -114,7 +115,7 @@ class TransformerDecoderLayer(TransformerLayer):
         super().__init__(3, d_model, nhead, *args, **kwargs)
 
     def look_up(self, x, memory, mask, padding):
-        return self.dropout(self.multihead_attn(x, memory, memory, padding, False, mask)[0])
+        return self.dropout2(self.multihead_attn(x, memory, memory, padding, False, mask)[0])
 
     def construct(self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None, memory_key_padding_mask=None,
                   tgt_is_causal=False, memory_is_causal=False):  # fmt: skip

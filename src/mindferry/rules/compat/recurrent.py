@@ -28,7 +28,7 @@ def run_recurrent(cell, run, input, hx):
     if isinstance(input, PackedSequence):
         x, lengths = pad_packed_sequence(input, cell.batch_first)
         output, state = run(x, hx, lengths.astype(ms.int32))
-        return pack_padded_sequence(output, lengths, cell.batch_first, False, input.sorted_indices), state
+        return pack_padded_sequence(output, lengths, cell.batch_first, input.sorted_indices is None, input.sorted_indices), state
     if input.ndim == 3:
         return run(input, hx, None)
     axis = 0 if cell.batch_first else 1

@@ -1,19 +1,24 @@
 """torch.nn.utils.rnn: sequences of different lengths in one tensor."""
 
+from dataclasses import dataclass
+
 import mindspore as ms
 import numpy as np
 from mindspore import ops
 
 
+@dataclass
 class PackedSequence:
     """Steps of all sequences one after the other: first every sequence's first step, then the second of those that have one."""
 
-    def __init__(self, data, batch_sizes=None, sorted_indices=None, unsorted_indices=None):
-        self.data, self.batch_sizes = data, batch_sizes
-        self.sorted_indices, self.unsorted_indices = (
-            sorted_indices,
-            invert(sorted_indices) if unsorted_indices is None else unsorted_indices,
-        )
+    data: ms.Tensor
+    batch_sizes: ms.Tensor = None
+    sorted_indices: ms.Tensor = None
+    unsorted_indices: ms.Tensor = None
+
+    def __post_init__(self):
+        if self.unsorted_indices is None:
+            self.unsorted_indices = invert(self.sorted_indices)
 
     def __iter__(self):
         return iter((self.data, self.batch_sizes, self.sorted_indices, self.unsorted_indices))

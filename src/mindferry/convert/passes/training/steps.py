@@ -47,6 +47,7 @@ class Refused(Exception):
 def find(context: Context) -> list[Backward]:
     """All of them; those that can't be lifted become findings."""
     from . import place
+    from .write import names_parameters
 
     found: list[Backward] = []
     for node in context.source.of(ast.Expr):
@@ -69,6 +70,8 @@ def find(context: Context) -> list[Backward]:
             if sum(other.scope is each.scope for other in merged) == 1:
                 _plain_step(context, each)
             place.settle(context, each, lifted)
+            if each.step is None and not names_parameters(context, each):
+                raise Refused("which parameters it trains can't be seen from here: no network is called and no optimizer steps")
             lifted.append(each)
             sometimes.warn(context, each.lifted)
         except Refused as reason:

@@ -129,6 +129,13 @@ def _kept_later(context: Context, each: Backward, forward: str, grads: str) -> t
     return call, f"{context.imports.spell('compat.add_gradients')}({parameters}, {grads})"
 
 
+def names_parameters(context: Context, each: Backward) -> bool:
+    """Whether it can be told which parameters the loss trains; a guess only if there is an `optimizer` to guess."""
+    text = _parameters(context, each)
+    known = {node.id for node in context.source.of(ast.Name)} | {node.arg for node in context.source.of(ast.arg)}
+    return "optimizer.parameters" not in text or "self.optimizer" in text or "optimizer" in known
+
+
 def _parameters(context: Context, each: Backward) -> str:
     statements = [*each.lifted, *each.others, each.loss]
     own = sources.own_leaves(context, statements)
@@ -179,6 +186,8 @@ def _parameters_of(context: Context, each: Backward, optimizer: ast.expr) -> str
 def _is_made_later(context: Context, each: Backward, optimizer: ast.expr) -> bool:
     name = optimizer.id if isinstance(optimizer, ast.Name) else ""
     stores = [node for node in ast.walk(each.scope) if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)]
+    loops = [loop for loop in ast.walk(each.scope) if isinstance(loop, ast.For) and name in flow.writes(loop.target)]
+    stores = [node for node in stores if not any(context.is_within(node, loop.target) for loop in loops)]
     return bool(stores) and all(context.source.start(node) > context.source.start(each.statement) for node in stores)
 
 

@@ -199,7 +199,7 @@ def test_pipelines_and_exported_files_stand_under_the_modules(is_verified: bool,
     if is_verified:
         artifacts.save(made.comparison(made.PATHS), output, "verify")
     page = visit(write_report(output))
-    assert "needs you" == page.get_attribute("#tab-verification", "title")
+    assert page.get_attribute("#tab-verification", "title") == "needs you"
     page.click("#overview .todo a:text-is('data')")
     wait_for_tab(page, "verification")
     text = page.inner_text("#verification")

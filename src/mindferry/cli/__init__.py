@@ -23,12 +23,12 @@ class Commands(click.Group):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         try:
             return super().resolve_command(ctx, args)
-        except click.UsageError as error:
+        except click.UsageError:
             import difflib
 
             close = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
-            error.message += f" Did you mean {close[0]}?" if close and "Did you mean" not in error.message else ""
-            raise
+            hint = f"did you mean {close[0]}?" if close else "`mindferry` alone lists them."
+            raise click.UsageError(f"No such command {args[0]!r}; {hint}", ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Whole first sentences, where click would cut them."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..verify.backends.worker import Link
-from .zoo_models import arguments, build, declare_missing_operators, input_shapes, skip_package_init
+from .zoo_models import DETECTION, arguments, build, declare_missing_operators, input_shapes, skip_package_init
 
 SHARE = 1e-3  # of the whole gradient's norm counts with each parameter's own
 
@@ -22,6 +22,8 @@ def reference(payload: dict[str, Any], link: Link) -> dict[str, Any]:
     torch.manual_seed(0)
     model = build(zoo, name).eval()
     _stir(model)
+    if name.startswith(DETECTION):
+        _spread_scores(model, arguments(name, torch.from_numpy(image(input_shapes(zoo, name, model)[0], payload["seed"]))))
     _mend_batch_norm(model)
     for shape in (tried := input_shapes(zoo, name, model)):
         x = torch.from_numpy(image(shape, payload["seed"]))
@@ -79,6 +81,22 @@ def _stir(model: Any) -> None:
             value.copy_(1 + 0.2 * torch.rand(value.shape, generator=generator))
         elif value.is_floating_point() and value.numel() > 1 and float(value.abs().max()) < 1e-5:
             value.copy_(0.02 * torch.randn(value.shape, generator=generator))
+
+
+def _spread_scores(model: Any, given: Any) -> None:
+    """An untrained detector scores all boxes alike, so that rounding decides which are kept: scale each layer's output to a deviation of 1."""
+    import torch
+
+    def scale(layer: Any, inputs: Any, output: Any) -> Any:
+        factor = 1 / float(output.std()) if output.numel() > 1 else 1.0
+        bias = 0.0 if layer.bias is None else layer.bias[:, None, None] if output.ndim == 4 else layer.bias
+        layer.weight.mul_(factor)
+        hooks[layer].remove()  # a head serves several maps: the first one counts
+        return (output - bias) * factor + bias
+
+    hooks = {each: each.register_forward_hook(scale) for each in model.modules() if isinstance(each, torch.nn.Conv2d | torch.nn.Linear)}
+    with torch.no_grad():
+        model(given)
 
 
 def _run_torch(name: str, model: Any, x: Any) -> tuple[list[Any], dict[str, Any]]:

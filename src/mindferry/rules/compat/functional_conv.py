@@ -213,8 +213,12 @@ def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
 
 
 def linear(input, weight, bias=None):
-    """torch.nn.functional.linear."""
-    y = matmul(input, ops.swapaxes(weight, 0, 1) if weight.ndim == 2 else weight)
+    """torch.nn.functional.linear; over rows, since ops.matmul repeats the weight for each entry of a batch."""
+    columns = ops.swapaxes(weight, 0, 1) if weight.ndim == 2 else weight
+    if input.ndim > 2 and 0 not in input.shape:
+        y = matmul(input.reshape(-1, input.shape[-1]), columns).reshape(input.shape[:-1] + weight.shape[:-1])
+    else:
+        y = matmul(input, columns)
     return y if bias is None else y + bias
 
 

@@ -22,7 +22,7 @@ def window_values(x, rank, table):
 def max_pool(input, rank, kernel_size, stride, padding, dilation, ceil_mode):
     """(values, flat indices)."""
     kernel = per_axis(kernel_size, rank)
-    steps = kernel if stride is None or stride == [] or stride == () else per_axis(stride, rank)
+    steps = per_axis(stride, rank) if stride else kernel
     outputs, table = window_table(input.shape[-rank:], kernel, steps, per_axis(padding, rank), per_axis(dilation, rank), ceil_mode)
     lead = input.shape[: input.ndim - rank]
     if not input.size:
@@ -70,7 +70,7 @@ def max_pool3d_with_indices(input, kernel_size, stride=None, padding=0, dilation
 
 def avg_pool(input, rank, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     kernel = per_axis(kernel_size, rank)
-    steps = kernel if stride is None or stride == [] or stride == () else per_axis(stride, rank)
+    steps = per_axis(stride, rank) if stride else kernel
     pads, spatial = per_axis(padding, rank), input.shape[-rank:]
     outputs, table = window_table(spatial, kernel, steps, pads, (1,) * rank, ceil_mode)
     counts = np.sum(table >= 0, 1)
@@ -103,7 +103,7 @@ def avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, coun
     is_plain = input.ndim == 4 and not ceil_mode and divisor_override is None and (count_include_pad or sum(pads) == 0)
     if is_plain and input.dtype == ms.float32:
         x = ops.pad(input, (pads[1], pads[1], pads[0], pads[0])) if sum(pads) else input
-        return ops.avg_pool2d(x, kernel, kernel if stride is None or stride == [] or stride == () else per_axis(stride, 2))
+        return ops.avg_pool2d(x, kernel, per_axis(stride, 2) if stride else kernel)
     return avg_pool(input, 2, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
@@ -191,7 +191,7 @@ def adaptive_max_pool3d(input, output_size, return_indices=False):
 
 def max_unpool(input, indices, rank, kernel_size, stride, padding, output_size):
     kernel, pads = per_axis(kernel_size, rank), per_axis(padding, rank)
-    steps = kernel if stride is None or stride == [] or stride == () else per_axis(stride, rank)
+    steps = per_axis(stride, rank) if stride else kernel
     spatial = tuple((n - 1) * s - 2 * p + k for n, s, p, k in zip(input.shape[-rank:], steps, pads, kernel))
     spatial = spatial if output_size is None else tuple(output_size)[-rank:]
     lead = input.shape[: input.ndim - rank]

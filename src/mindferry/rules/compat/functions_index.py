@@ -29,6 +29,19 @@ def fill_slices(x, bounds, value):
     return ops.where(mask, ops.full_like(x, value), x)
 
 
+def take_found(x, found):
+    """x[found]: where a search found nothing, MindSpore's gradient of it fails on a CPU."""
+    is_plain = found.size or found.dtype == ms.bool_ or not isinstance(x, ms.Tensor)
+    return x[found] if is_plain else ops.zeros(found.shape + x.shape[1:], x.dtype)
+
+
+def put_found(x, found, value):
+    """x[found] = value: where a search found nothing, MindSpore fails."""
+    if found.size:
+        x[found] = value
+    return x
+
+
 def at_least_1d(x):
     return x.reshape(1) if x.ndim == 0 else x
 

@@ -2,6 +2,7 @@
 
 from mindspore import nn, ops
 
+from .functional_conv import pad_pairs
 from .layers_conv import pad_edges, spread
 
 
@@ -13,6 +14,8 @@ class Pad(nn.Cell):
         self.padding, self.mode, self.value = spread(padding, 2 * rank), mode, value
 
     def construct(self, input):
+        if self.mode == "constant" and min(self.padding) < 0:  # ops.pad crops rightly only the first time
+            return pad_pairs(input, self.padding, "constant", self.value)
         if self.mode == "constant":
             return ops.pad(input, self.padding, "constant", self.value)
         return pad_edges(input, self.padding, self.mode)

@@ -74,7 +74,8 @@ def nms_arrays(boxes, scores, iou_threshold):
         width = np.maximum(0, np.minimum(x2[best], x2[rest]) - np.maximum(x1[best], x1[rest]))
         height = np.maximum(0, np.minimum(y2[best], y2[rest]) - np.maximum(y1[best], y1[rest]))
         inter = width * height
-        order = rest[inter / (area[best] + area[rest] - inter) <= iou_threshold]
+        with np.errstate(invalid="ignore"):  # two empty boxes keep each other
+            order = rest[~(inter / (area[best] + area[rest] - inter) > iou_threshold)]
     return np.array(kept, dtype=np.int64)
 
 

@@ -1,12 +1,21 @@
 """Copies, and what autograd hangs on a tensor in torch. In MindSpore a function is differentiated, not a tensor."""
 
+import ast
+
 from .. import Case, rule
 from .._call import Call
 
 
-@rule("torch.Tensor.clone", args="memory_format", cases=[Case("x.clone() * x", "x.copy() * x", shapes=((2, 3),))])
+@rule("torch.Tensor.clone", args="memory_format", cases=[
+    Case("x.clone() * x", "ops.deepcopy(x) * x", shapes=((2, 3),)),
+    Case("(x + 1).clone() * x", "(x + 1).copy() * x", shapes=((2, 3),)),
+])  # fmt: skip
 def clone(call: Call) -> None:
-    call.replace(f"{call.target}.copy()")
+    """No gradient flows through `Parameter.copy()`, so what may be a parameter is copied by the operator."""
+    if isinstance(call.subject, ast.Name | ast.Attribute):
+        call.replace(f"{call.name('mindspore.ops.deepcopy')}({call.of(call.subject)})")
+    else:
+        call.replace(f"{call.target}.copy()")
 
 
 @rule("torch.Tensor.detach", cases=[

@@ -142,3 +142,8 @@ def test_a_tensor_is_indexed_by_a_range(before: str, after: str) -> None:
 def test_an_import_of_torch_further_down_comes_too_late_for_what_stands_above() -> None:
     code = convert_source("import torch\nx = torch.randint(0, 3, (2,))\nfrom torch import no_grad\nwith no_grad():\n    y = x + 1\n").code
     assert code.index("ms_compat") < code.index("x = ms_compat.randint") if "import ms_compat" in code else "def randint" in code
+
+
+def test_a_batch_norm_over_all_processes_is_named() -> None:
+    found = convert_source("import torch.nn as nn\nnet = nn.SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(nn.BatchNorm2d(3)))\n").findings
+    assert [each.severity for each in found if "each process's own" in each.message] == ["warning"]

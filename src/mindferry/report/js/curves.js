@@ -3,12 +3,13 @@ const CHART = { high: 190, left: 62, right: 12, top: 10, bottom: 20 };
 
 // Drawn anew when its place on the page gets another width, so that text keeps its size.
 function chart(told) {
-  let [caption, picture] = drawChart(told);
+  const whole = Math.min(1280, innerWidth) - 48; // as .page has it
+  let width = told.half && whole > 876 ? (whole - 36) / 2 : whole;
+  let [caption, picture] = drawChart({ ...told, wide: width });
   const figure = el("figure", { class: "chart" }, caption, picture);
-  let width = told.wide;
   new ResizeObserver(([entry]) => requestAnimationFrame(() => {
     const now = Math.round(entry.contentRect.width);
-    if (now < 200 || now === width) return;
+    if (now < 200 || Math.abs(now - width) < 0.03 * width) return;
     width = now;
     [caption, picture] = drawChart({ ...told, wide: now });
     figure.replaceChildren(caption, picture);
@@ -16,7 +17,7 @@ function chart(told) {
   return figure;
 }
 
-function drawChart({ title, lines, log = false, limit = null, limitName = "", first = null, wide = 1230 }) {
+function drawChart({ title, lines, log = false, limit = null, limitName = "", first = null, wide }) {
   const steps = Math.max(...lines.map((line) => line.values.length), 1);
   const fits = (value) => value != null && Number.isFinite(value);
   const values = [...lines.flatMap((line) => line.values), ...(limit ? [].concat(limit) : [])].filter((value) => fits(value) && (!log || value > 0));

@@ -19,7 +19,7 @@ views.training = {
       told.reference.length + told.converted.length ? [
         chart({ title: "Loss", lines: pair("loss"), first: told.passed || first < 0 ? null : first }),
         chart({ title: "Relative difference", lines: differ, log: true, limit: allowed, limitName: "allowed for the loss" }),
-        el("div", { class: "pair" }, chart({ title: "Gradient norm", lines: pair("grad_norm"), wide: 560 }), chart({ title: "Learning rate", lines: pair("lr"), wide: 560 })), this.table(told, apart)] : el("p", { class: "empty" }, "No step was made.")));
+        el("div", { class: "pair" }, chart({ title: "Gradient norm", lines: pair("grad_norm"), half: true }), chart({ title: "Learning rate", lines: pair("lr"), half: true })), this.table(told, apart)] : el("p", { class: "empty" }, "No step was made.")));
   },
 
   apart(ours, theirs) {

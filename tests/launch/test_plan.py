@@ -41,6 +41,21 @@ def test_print_starts_nothing(script: Path, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["train.py"]
 
 
+def test_a_converted_project_is_launched_with_its_own_script_and_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path.parent)  # put back afterwards: the command enters the project
+    (tmp_path / "train.py").write_text("")
+    (tmp_path / "mindferry.toml").write_text('[train]\nscript = "train.py"\nargs = ["--weights", "net.pth"]\n')
+    result = CliRunner().invoke(command, [str(tmp_path), "--print"])
+    assert result.exit_code == 0 and result.stdout.endswith(" train.py --weights net.ckpt\n")
+    other = CliRunner().invoke(command, [str(tmp_path), "--print", "--", "--epochs", "2"])
+    assert other.stdout.endswith(" train.py --epochs 2\n")
+
+
+def test_a_folder_without_a_training_script_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(MindferryError, match="which script trains"):
+        CliRunner().invoke(command, [str(tmp_path)], catch_exceptions=False, standalone_mode=False)
+
+
 def test_a_missing_script_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(MindferryError, match="there is no script"):
         plan(tmp_path / "none.py", ())

@@ -188,6 +188,49 @@ def test_a_script_that_raises_is_one_sentence_and_no_process_stays(tmp_path: Pat
     assert processes_of(project) == []
 
 
+ALONE = """
+import os
+import sys
+
+assert "MS_ROLE" not in os.environ
+with open("runs.txt", "a") as file:
+    file.write("once\\n")
+print("trained on", sys.argv[1:])
+if "fail" in sys.argv:
+    raise ValueError("no data")
+"""
+
+
+def test_a_script_for_one_process_runs_once_and_its_error_is_a_sentence(tmp_path: Path) -> None:
+    """msrun would run it twice: in its scheduler too."""
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "train.py").write_text(ALONE)
+    (project / "mindferry.toml").write_text('[train]\nscript = "train.py"\nargs = ["--lr", "1"]\n')
+    result = run(tmp_path, str(project))
+    assert result.returncode == 0 and result.stdout == "trained on ['--lr', '1']\n", result.stderr
+    assert (project / "runs.txt").read_text() == "once\n"
+    failed = run(tmp_path, str(project), "--", "fail")
+    assert failed.returncode == 1 and failed.stderr.splitlines()[-1].startswith("mindferry: rank 0 failed: train.py:10: ValueError: no data;")
+    assert sorted(path.name for path in project.iterdir()) == [".mindferry", "mindferry.toml", "runs.txt", "train.py"]
+    assert processes_of(project) == []
+
+
+@pytest.mark.slow
+def test_within_a_minute_of_a_kill_every_process_is_gone(tmp_path: Path) -> None:
+    project = converted(tmp_path, {"train.py": TRAINER})
+    command = [sys.executable, "-m", "mindferry", "launch", "train.py", "--workers", "2", "--", "--die", "killed"]
+    process = subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    last = time.monotonic()
+    for line in process.stdout:  # rank 0's: rank 1 dies right after the step that the last line is about
+        last = time.monotonic() if line.startswith("epoch ") else last
+    _, errors = process.communicate(timeout=60)
+    assert time.monotonic() - last < 60
+    assert process.returncode == 1 and "rank 1 failed: killed by SIGKILL; every process has ended" in errors
+    assert processes_of(project) == []
+
+
 @pytest.mark.slow
 def test_when_launch_is_told_to_end_no_process_stays(tmp_path: Path) -> None:
     script = tmp_path / "wait.py"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from ..launch import launch, msrun_lines, plan
 
 
 @click.command(context_settings={"ignore_unknown_options": False})
-@click.argument("script", type=click.Path(path_type=Path))
+@click.argument("script", metavar="SCRIPT", type=click.Path(path_type=Path))
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
 @click.option("--workers", default=1, show_default=True, help="Processes on each host.")
 @click.option("--hosts", default="", help="All machines, the first one coordinates: node1,node2. Run the same command on each.")
@@ -33,9 +34,12 @@ def command(script: Path, args: tuple[str, ...], workers: int, hosts: str, port:
     mindferry launch train.py --workers 8 --hosts 10.0.0.1,10.0.0.2       on both machines
     mindferry launch train.py --workers 2 --restarts 3 --resume '--resume {checkpoint}'
     mindferry launch train.py --workers 2 --print                         the msrun line alone
+    mindferry launch build/resnet50_ms --workers 2                        a converted project: script and arguments of mindferry.toml, in its folder
 
     Shows rank 0's output. When one process fails, all are ended and its error is printed; exit code 1.
     """
+    if script.is_dir():
+        script, args, logs = _enter(script, args, logs)
     named = tuple(name.strip() for name in hosts.split(",") if name.strip())
     job = plan(script, args, workers=workers, hosts=named, port=port, logs=logs, timeout=timeout, is_run=not only_print)
     if only_print:
@@ -51,3 +55,13 @@ def command(script: Path, args: tuple[str, ...], workers: int, hosts: str, port:
     if not outcome.passed:
         click.echo(f"mindferry: rank {outcome.failed_rank} failed: {outcome.error}; every process has ended, logs in {outcome.logs}", err=True)
     raise click.exceptions.Exit(0 if outcome.passed else 1)
+
+
+def _enter(project: Path, args: tuple[str, ...], logs: Path | None) -> tuple[Path, tuple[str, ...], Path | None]:
+    """The project's training script, with its own arguments unless others are given. They are relative to the project, so it runs there."""
+    from ..tune.workload import find_workload
+
+    workload = find_workload(project)
+    logs = logs.resolve() if logs is not None else None
+    os.chdir(project)
+    return Path(workload.script), args or tuple(workload.payload("mindspore")["args"]), logs

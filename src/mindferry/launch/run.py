@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 
+from ..artifacts import STATE
 from ..errors import MindferryError
 from ..verify.backends.process import settings
 from ..weights.formats.files import open_checkpoint
@@ -24,6 +26,7 @@ from .logs import Tail, ending, error_of, failed_worker
 from .processes import MARK, end_all, members
 
 POLL = 0.3
+DISTRIBUTED = re.compile(r"\bcommunication\b|\bdistributed\b")
 LEAVING = 20.0  # seconds for the scheduler once all workers are gone; msrun itself would wait for up to a minute
 
 Show = Callable[[str], None]
@@ -91,8 +94,11 @@ def is_whole(path: Path) -> bool:
 def run_once(job: Job, show: Show) -> Failure | None:
     """One run of msrun; when it returns, no process of it is left."""
     mark, msrun_log = uuid.uuid4().hex, job.logs / "msrun.log"
-    with swept(job.logs), stoppable(), msrun_log.open("wb") as output:
-        command = [_msrun(), *options(job, job.node, job.logs), f"--tail_worker_log={job.total}", str(job.script), *job.args]
+    command = [_msrun(), *options(job, job.node, job.logs), f"--tail_worker_log={job.total}", str(job.script), *job.args]
+    output_log = msrun_log
+    if job.total == 1 and not is_distributed(job.script):
+        command, output_log = [sys.executable, str(job.script), *job.args], job.logs / "worker_0.log"
+    with swept(job.logs), stoppable(), output_log.open("wb") as output:
         process = subprocess.Popen(command, env=_environment(mark), stdin=subprocess.DEVNULL, stdout=output,
                                    stderr=subprocess.STDOUT, start_new_session=True)  # fmt: skip
         try:
@@ -101,6 +107,12 @@ def run_once(job: Job, show: Show) -> Failure | None:
             end_all(mark)
             process.wait()
     return _failure(process.returncode, job, msrun_log, ranks)
+
+
+def is_distributed(script: Path) -> bool:
+    """Whether the project may speak to other processes. msrun's scheduler runs the script too, up to where it does: all of it, if it never does."""
+    sources = (path for path in sorted(script.resolve().parent.rglob("*.py")) if STATE not in path.parts)
+    return any(DISTRIBUTED.search(path.read_text("utf-8", "replace")) for path in sources)
 
 
 def _watch(process: subprocess.Popen[bytes], job: Job, mark: str, msrun_log: Path, show: Show) -> dict[int, int]:
@@ -133,7 +145,7 @@ def _failure(code: int, job: Job, msrun_log: Path, ranks: dict[int, int]) -> Fai
         rank = job.ranks[0]
         others = [(each, error_of(job.logs / f"worker_{each}.log", job.script)) for each in job.ranks]
         rank, error = next(((each, text) for each, text in others if text), (rank, ""))
-        return Failure(rank, error or _scheduler(job) or f"msrun ended with {ending(code)}")
+        return Failure(rank, error or _scheduler(job) or f"it ended with {ending(code)}")
     pid, exit_code = failed
     rank = ranks.get(pid, job.ranks[0])
     error = error_of(job.logs / f"worker_{rank}.log", job.script) if exit_code > 0 else ""

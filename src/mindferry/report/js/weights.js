@@ -22,7 +22,7 @@ views.weights = {
 
   matched(told) {
     const moments = (side) => (side ? [side.low, side.high, side.mean, side.std].map((value) => number(value, 3)) : ["–", "–", "–", "–"]);
-    const words = { exact: "same name", cell: "kind of layer", record: "record of the conversion", structure: "structure", pattern: "pattern of names", map: "your map" };
+    const words = { exact: "name", cell: "layer", record: "record", structure: "structure", pattern: "pattern", map: "your map" };
     const hows = [...new Set(told.parameters.map((each) => each.how))];
     const choice = el("select", { "aria-label": "how it was matched", onchange: () => filter.update() },
       el("option", { value: "" }, "all"), el("option", { value: "renamed" }, "renamed"), told.differing && el("option", { value: "differs" }, "other statistics"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,18 @@ def test_a_port_in_use_is_a_sentence(script: Path) -> None:
         with pytest.raises(MindferryError, match=f"port {port} is in use"):
             plan(script, (), workers=2, port=port)
     assert plan(script, (), workers=2, port=port).port == port
+
+
+def test_a_port_in_use_ends_the_command_with_one_sentence(script: Path, tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = subprocess.run([sys.executable, "-m", "mindferry", "launch", str(script), "--workers", "2", "--port", str(port)],
+                              cwd=tmp_path, capture_output=True, text=True)  # fmt: skip
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr == f"mindferry: port {port} is in use on this machine; give another with --port, the same on every host\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["train.py"]
 
 
 @pytest.mark.parametrize(

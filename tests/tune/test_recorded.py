@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -204,3 +206,20 @@ def test_a_profile_without_operators_is_one_sentence(tmp_path: Path) -> None:
     write_cpu_profile(tmp_path)
     next(tmp_path.rglob("cpu_op_execute_timestamp_0.txt")).write_text("")
     assert "recorded no operator" in refused(tmp_path)
+
+
+@pytest.mark.parametrize("case", ["another version", "no such folder", "nothing in it", "not analysed"])
+def test_a_folder_that_is_no_profile_ends_the_command_with_one_sentence(case: str, tmp_path: Path) -> None:
+    folder, expected = tmp_path / "profile", {"no such folder": "there is no folder", "nothing in it": "holds no profiler output"}
+    if case != "no such folder":
+        folder.mkdir()
+    if case == "another version":
+        write_profile(folder, version="1.9.0")
+    if case == "not analysed":
+        (folder / "PROF_000001").mkdir()
+    before = sorted(tmp_path.rglob("*"))
+    done = subprocess.run([sys.executable, "-m", "mindferry", "tune", "--from", str(folder)], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.startswith("mindferry: ") and done.stderr.count("\n") == 1 and str(folder) in done.stderr
+    assert expected.get(case, {"another version": "1.9.0"}.get(case, "analyse")) in done.stderr
+    assert sorted(tmp_path.rglob("*")) == before

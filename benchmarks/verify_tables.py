@@ -8,13 +8,14 @@
 from __future__ import annotations
 
 import argparse
-import ast
-import importlib.util
 import math
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,8 @@ BEGIN, END = "<!-- table: python benchmarks/verify_tables.py --write -->", "<!--
 HEAD = """\
 | network | parameters | values | output: MindSpore | torch | worst module: MindSpore | torch | worst gradient: MindSpore | torch | verdict |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"""
-STATELESS = '''
+STATELESS = '''from model import RNNModel
+
 
 class LanguageModel(RNNModel):
     """Begins every text with a state of zeros."""
@@ -43,38 +45,36 @@ class Network:
     inputs: tuple[str, ...]
 
 
-def installed(package: str, *parts: str) -> Path:
-    spec = importlib.util.find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        raise SystemExit(f"{package} is not installed; run `pip install {package.replace('_', '-')}`")
-    return Path(spec.submodule_search_locations[0]).joinpath(*parts)
-
-
-def generator(folder: Path) -> None:
-    """The class alone: the script around it trains when it is imported."""
-    text = (PROJECTS / "dcgan" / "main.py").read_text()
-    found = next(node for node in ast.parse(text).body if isinstance(node, ast.ClassDef) and node.name == "Generator")
-    (folder / "dcgan.py").write_text(f"import torch.nn as nn\n\nnz, ngf, nc = 100, 64, 3\n\n\n{ast.get_source_segment(text, found)}\n")
+def package(requirement: str, part: str, folder: Path, only: tuple[str, ...] = ()) -> None:
+    """A file or folder of a package on PyPI, or `only` some files of that, as published; the package itself is not installed."""
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder.parent / "package"), requirement]
+    subprocess.run(command, check=True)
+    source = folder.parent / "package" / part
+    if source.is_dir():
+        shutil.copytree(source, folder / source.name, ignore=lambda _, names: set(names) - set(only or names))
+    else:
+        shutil.copy(source, folder)
 
 
 def language_model(folder: Path) -> None:
-    """The class of the layer is named: `getattr(nn, rnn_type)` is one of the things that the converter leaves."""
-    text = (PROJECTS / "lstm_language_model" / "model.py").read_text()
-    (folder / "model.py").write_text(text.replace("getattr(nn, rnn_type)(", "nn.LSTM(") + STATELESS)
+    """Beside the source as it is, a subclass whose only input is the text."""
+    shutil.copy(PROJECTS / "lstm_language_model" / "model.py", folder)
+    (folder / "stateless.py").write_text(STATELESS)
 
 
 NETWORKS = (
     Network("ResNet-50 (the example)", lambda folder: shutil.copy(ROOT / "examples" / "resnet50_cifar10" / "model.py", folder),
-            "model:resnet50", ("float32[4,3,64,64]",)),
-    Network("ViT-B/16 (vit-pytorch)", lambda folder: shutil.copy(installed("vit_pytorch", "vit.py"), folder),
-            "vit:ViT(image_size=64, patch_size=16, num_classes=1000, dim=768, depth=12, heads=12, mlp_dim=3072)", ("float32[2,3,64,64]",)),
-    Network("BERT-base (bert_pytorch)", lambda folder: shutil.copytree(installed("bert_pytorch", "model"), folder / "model"),
-            "model.bert:BERT(vocab_size=30522)", ("int64[2,32]@1..30522", "int64[2,32]@0..3")),
-    Network("U-Net, two levels (tests/projects)", lambda folder: shutil.copy(PROJECTS / "unet_segmentation" / "unet.py", folder),
-            "unet:UNet(3, 2, width=64)", ("float32[2,3,48,48]",)),
+            "model:resnet50", ("float32[2,3,224,224]",)),
+    Network("ViT-B/16 (vit-pytorch 1.26.11)", partial(package, "vit-pytorch==1.26.11", "vit_pytorch/vit.py"),
+            "vit:ViT(image_size=224, patch_size=16, num_classes=1000, dim=768, depth=12, heads=12, mlp_dim=3072)", ("float32[1,3,224,224]",)),
+    Network("BERT-base (bert-pytorch 0.0.1a4)", partial(package, "bert-pytorch==0.0.1a4", "bert_pytorch/model"),
+            "model.bert:BERT(vocab_size=30522)", ("int64[2,64]@1..30522", "int64[2,64]@0..3")),
+    Network("U-Net (unet-pytorch 0.4.3)", partial(package, "unet-pytorch==0.4.3", "unet_pytorch/model.py"),
+            "model:UNet(3, 2)", ("float32[1,3,128,128]",)),
     Network("LSTM language model (tests/projects)", language_model,
-            "model:LanguageModel('LSTM', 10000, 650, 650, 2)", ("int64[20,4]@0..10000",)),
-    Network("DCGAN generator (tests/projects)", generator, "dcgan:Generator", ("float32[8,100,1,1]",)),
+            "stateless:LanguageModel('LSTM', 10000, 650, 650, 2)", ("int64[35,8]@0..10000",)),
+    Network("DCGAN generator, 64×64 (torchgan 0.1.0)", partial(package, "torchgan==0.1.0", "torchgan/models", only=("dcgan.py", "model.py")),
+            "models.dcgan:DCGANGenerator(out_size=64)", ("float32[16,100]",)),
 )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from mindferry.artifacts import Comparison, load
 from mindferry.cli.verify import command
 from mindferry.convert import convert_project
 from mindferry.errors import MindferryError
+from mindferry.testing import Pair
 
 from .twins import RESNET
 
@@ -121,6 +122,18 @@ def test_real_training_steps_are_compared_by_their_losses(tmp_path: Path, change
     assert [d.name for d in rows] == [f"step {number}" for number in range(1, 6)]
     assert rows[0].passed and all(d.passed for d in rows) == (not change)
     assert result.exit_code == bool(change), result.output
+
+
+def test_dropout_inside_a_helper_is_off_in_tests_of_cells(tmp_path: Path) -> None:
+    """`Pair` lets go of the converted project's modules, ms_compat among them."""
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "net.py").write_text(
+        "from torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.attn = nn.MultiheadAttention(16, 4, dropout=0.5, batch_first=True)\n\n"
+        "    def forward(self, x):\n        return self.attn(x, x, x)[0]\n"
+    )
+    convert_project(tmp_path / "theirs", tmp_path / "ours")
+    Pair(tmp_path / "theirs", tmp_path / "ours").check("net:Net", inputs="float32[2,5,16]")
 
 
 def test_an_unknown_kind_of_dropout_is_refused(tmp_path: Path) -> None:

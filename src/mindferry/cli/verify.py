@@ -97,7 +97,7 @@ def _print(comparison: Comparison, path: Path) -> None:
     for line in summary(comparison):
         stdout.print(line, highlight=False, soft_wrap=True)
     folder = path.parent.parent
-    more = "" if comparison.passed else f"; `mindferry verify {folder} --bisect` looks into the first"
+    more = "" if not comparison.first_divergence else f"; `mindferry verify {folder} --bisect` looks into the first"
     stdout.print(f"Written to {path}; `mindferry report {folder}` shows it{more}", highlight=False, soft_wrap=True)
 
 

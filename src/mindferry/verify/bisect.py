@@ -137,7 +137,8 @@ def _script(settings: Settings, golden: Golden, call: CallRecord, row: Differenc
         "for name, parameter in cell.parameters_and_names():",
         '    parameter.set_data(ms.Tensor(data["weight." + name]))',
         f"output = cell({inputs})",
-        "output = output[0] if isinstance(output, tuple) else output",
+        "output = next(iter(output.values())) if isinstance(output, dict) else output",
+        "output = output[0] if isinstance(output, tuple | list) else output",
         'print("largest error", abs(output.asnumpy() - data["expected"]).max())',
     ]
     write_text(state / "reproduce.py", "\n".join(lines) + "\n")

@@ -64,8 +64,8 @@ def _largest(a: Any, b: Any) -> float:
     for start in range(0, a.size, BLOCK):
         stop = min(start + BLOCK, a.size)
         block = np.subtract(a[start:stop], b[start:stop], out=difference[: stop - start])
-        ends += [block.max(), -block.min()]
-    return float(np.max(ends))
+        ends += [block.max(), block.min()]
+    return float(np.max(np.abs(ends)))
 
 
 def _cosine(a: Any, b: Any) -> float:

@@ -83,6 +83,8 @@ def summary(comparison: Comparison) -> Iterator[str]:
     total, failed = len(comparison.differences), sum(not d.passed for d in comparison.differences)
     if comparison.passed:
         yield f"Same: all {total} values within what torch's own float32 error allows."
+    elif not failed:
+        yield f"Different: the predictions, although all {total} values are within what torch's own float32 error allows."
     else:
         yield f"Different: {failed} of {total} values are further off than torch's own float32 error allows."
         if comparison.first_divergence:

@@ -6,6 +6,7 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 Cell = Any
@@ -74,25 +75,32 @@ def _off(cell: Cell, function: Callable[..., Tensor]) -> Iterator[None]:
     from mindspore import ops
 
     cells = [c for _, c in cell.cells_and_names() if is_dropout(c) and c.training]
-    helpers = [module for name, module in list(sys.modules.items()) if name.rpartition(".")[2] == "ms_compat"]
     places = [
         (home, name)
-        for home in (ops, *helpers)
-        for name in dir(home)
-        if "dropout" in name and name.islower() and callable(getattr(home, name))
+        for home in (vars(ops), *_helpers(cell))
+        for name in home
+        if "dropout" in name and name.islower() and callable(home[name])
     ]
-    originals = [getattr(home, name) for home, name in places]
+    originals = [home[name] for home, name in places]
     for found in cells:
         found.set_train(False)
     for home, name in places:
-        setattr(home, name, partial(_plainly, function, name))
+        home[name] = partial(_plainly, function, name)
     try:
         yield
     finally:
         for (home, name), original in zip(places, originals, strict=True):
-            setattr(home, name, original)
+            home[name] = original
         for found in cells:
             found.set_train(True)
+
+
+def _helpers(cell: Cell) -> list[dict[str, Any]]:
+    """The names of every ms_compat that the cells use. Not from sys.modules alone: a test may have let go of it there."""
+    used = [getattr(type(found).construct, "__globals__", {}) for _, found in cell.cells_and_names()]
+    modules = [*sys.modules.values(), *(value for names in used for value in names.values() if isinstance(value, ModuleType))]
+    every = [*used, *(vars(module) for module in modules if module is not None)]
+    return list({id(names): names for names in every if str(names.get("__name__")).rpartition(".")[2] == "ms_compat"}.values())
 
 
 def _plainly(function: Callable[..., Tensor], name: str, input: Tensor, *args: Any, **options: Any) -> Tensor:

@@ -136,8 +136,8 @@ def input_shapes(zoo: str, name: str, model: Any) -> list[list[int]]:
         given = getattr(model, "default_cfg", {}).get("input_size", (3, 224, 224))
         return [[1, given[0], 128, 128], [1, *given]]
     if name.startswith(VIDEO):
-        side = 64 if name.endswith("18") else 224
-        return [[1, 3, 16 if side == 224 else 4, side, side]]
+        frames, side = (4, 64) if name.endswith("18") else (8, 112) if name.startswith("swin3d") else (16, 224)
+        return [[1, 3, frames, side, side]]
     if name.startswith("ssd"):  # their own size: torch's bilinear resizing is off by 1.6e-5, enough to swap boxes of like scores
         return [[1, 3, 320, 320]] if name.startswith("ssdlite") else [[1, 3, 300, 300]]
     if name.startswith(DETECTION):

@@ -8,7 +8,15 @@ from typing import Any
 from ..verify.backends.worker import Link
 from .zoo_models import DETECTION, arguments, build, declare_missing_operators, input_shapes, skip_package_init
 
+MEMORY = 14 << 30  # bytes that a worker may take
 GRADIENT, TIMES = 1e-3, 3.0  # what a parameter's gradient may differ by; or this many times torch's own error in float32
+
+
+def hold_memory() -> None:
+    """A model that wants more fails alone, not the machine."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
 
 
 def reference(payload: dict[str, Any], link: Link) -> dict[str, Any]:
@@ -18,6 +26,7 @@ def reference(payload: dict[str, Any], link: Link) -> dict[str, Any]:
 
     zoo, name, folder = payload["zoo"], payload["model"], Path(payload["folder"])
     link.doing(name)
+    hold_memory()
     declare_missing_operators()
     torch.manual_seed(0)
     model = build(zoo, name).eval()
@@ -156,6 +165,7 @@ def converted(payload: dict[str, Any], link: Link) -> dict[str, Any]:
 
     zoo, name, folder = payload["zoo"], payload["model"], Path(payload["folder"])
     link.doing(name)
+    hold_memory()
     skip_package_init(zoo, link)
     model = build(zoo, name).set_train(False)
     with np.load(folder / "weights.npz") as weights:

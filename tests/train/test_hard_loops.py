@@ -241,6 +241,53 @@ for x, y in zip(xs, ys):
     loss2.backward()
     opt.step()
 """,
+    "mutual_batch_norm": """
+a, b = nn.Sequential(nn.Linear(4, 6), nn.BatchNorm1d(6), nn.Linear(6, 3)), nn.Sequential(nn.Linear(4, 6), nn.BatchNorm1d(6), nn.Linear(6, 3))
+oa = torch.optim.SGD(a.parameters(), lr=0.1)
+ob = torch.optim.SGD(b.parameters(), lr=0.1)
+for x, y in zip(xs, ys):
+    pa, pb = a(x), b(x)
+    la = criterion(pa, y) + F.kl_div(pa.log_softmax(1), pb.softmax(1).detach(), reduction="batchmean")
+    lb = criterion(pb, y) + F.kl_div(pb.log_softmax(1), pa.softmax(1).detach(), reduction="batchmean")
+    oa.zero_grad()
+    la.backward()
+    oa.step()
+    ob.zero_grad()
+    lb.backward()
+    ob.step()
+
+a.eval()
+b.eval()
+for x, y in zip(xs, ys):
+    loss = criterion(a(x), y) + criterion(b(x), y)
+    oa.zero_grad()
+    ob.zero_grad()
+    loss.backward()
+    oa.step()
+    ob.step()
+""",
+    "three_losses_three_steps": """
+body, h1, h2, h3 = network(4), network(), network(), network()
+opts = [torch.optim.SGD(n.parameters(), lr=0.1) for n in (h1, h2, h3)]
+o1, o2, o3 = opts
+ob = torch.optim.SGD(body.parameters(), lr=0.05)
+for x, y in zip(xs, ys):
+    f = body(x)
+    l1 = criterion(h1(f), y)
+    l2 = criterion(h2(f.detach()), y)
+    l3 = h3(f.detach()).pow(2).mean()
+    ob.zero_grad()
+    o1.zero_grad()
+    l1.backward()
+    o1.step()
+    ob.step()
+    o2.zero_grad()
+    l2.backward()
+    o2.step()
+    o3.zero_grad()
+    l3.backward()
+    o3.step()
+""",
 }
 MORE = {
     "train_step_two_deep": """
@@ -666,6 +713,142 @@ for x, y in zip(xs, ys):
     total += y.size(0)
 print(correct / total)
 """,
+    "stale_loss_in_branch": """
+model = network()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+loss = None
+for i, (x, y) in enumerate(zip(xs, ys)):
+    if i % 2 == 0:
+        loss = criterion(model(x), y)
+    else:
+        loss = F.nll_loss(model(x * 2).log_softmax(-1), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    "while_early_stop": """
+model = network()
+opt = torch.optim.SGD(model.parameters(), lr=0.5)
+it, best, patience = 0, 1e9, 0
+while True:
+    x, y = xs[it % 6], ys[it % 6]
+    opt.zero_grad()
+    out = model(x)
+    loss = criterion(out, y)
+    if loss.item() < best:
+        best, patience = loss.item(), 0
+    else:
+        patience += 1
+    loss.backward()
+    opt.step()
+    it += 1
+    if patience > 3 or it > 15:
+        break
+""",
+    "sum_of_backwards": """
+model = network()
+opt = torch.optim.Adam(model.parameters(), lr=0.01)
+for x, y in zip(xs, ys):
+    opt.zero_grad()
+    for part, label in zip(x.split(2), y.split(2)):
+        loss = criterion(model(part), label) / 4
+        loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 0.1)
+    opt.step()
+""",
+    "grad_norm_logged": """
+model = network()
+opt = torch.optim.Adam(model.parameters(), lr=0.01)
+for x, y in zip(xs, ys):
+    opt.zero_grad()
+    loss = criterion(model(x), y)
+    loss.backward()
+    norm = nn.utils.clip_grad_norm_(model.parameters(), 0.1)
+    if norm > 0.2:
+        opt.param_groups[0]["lr"] *= 0.5
+    opt.step()
+""",
+    "uncertainty_weights": """
+model = network()
+log_vars = nn.Parameter(torch.zeros(2))
+opt = torch.optim.Adam(list(model.parameters()) + [log_vars], lr=0.05)
+for x, y in zip(xs, ys):
+    out = model(x)
+    l1, l2 = criterion(out, y), out.pow(2).mean()
+    loss = torch.exp(-log_vars[0]) * l1 + log_vars[0] + torch.exp(-log_vars[1]) * l2 + log_vars[1]
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    "closure_loss_fn": """
+def make_step(model, opt):
+    def step(x, y):
+        opt.zero_grad()
+        loss = criterion(model(x), y)
+        loss.backward()
+        opt.step()
+        return loss.item()
+    return step
+step = make_step(m := network(), torch.optim.SGD(m.parameters(), lr=0.1))
+for x, y in zip(xs, ys):
+    step(x, y)
+""",
+    "data_ptr_targets": """
+model = network()
+opt = torch.optim.SGD(model.parameters(), lr=0.5)
+for x, y in zip(xs, ys):
+    out = model(x)
+    target = out.data.softmax(1)
+    conf = out.detach().max(1)[0]
+    loss = (criterion(out, y) + (out.softmax(1) - target * 0.5).pow(2).sum(1) * conf).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    "straight_through": """
+model = network(4)
+head = network()
+opt = torch.optim.SGD([*model.parameters(), *head.parameters()], lr=0.1)
+for x, y in zip(xs, ys):
+    h = model(x)
+    q = h + (h.round() - h).detach()
+    loss = criterion(head(q), y) + 0.25 * (h - q.detach()).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    "inplace_masks": """
+model = network()
+opt = torch.optim.SGD(model.parameters(), lr=0.5)
+for x, y in zip(xs, ys):
+    out = model(x)
+    mask = torch.zeros(8)
+    mask[y == 1] = 1.0
+    scores = torch.zeros_like(out)
+    scores[:, 0] = out[:, 1]
+    scores[:, 1:] += out[:, 1:] * 2
+    each = F.cross_entropy(scores, y, reduction="none")
+    each[mask.bool()] *= 2
+    loss = each.mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+    "update_in_eval_block": """
+model = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Dropout(0.0), nn.Linear(8, 3))
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(2):
+    model.train()
+    for x, y in zip(xs, ys):
+        loss = criterion(model(x), y)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    model.eval()
+    with torch.no_grad():
+        val = sum(criterion(model(x), y) for x, y in zip(xs, ys))
+    print(val.item())
+""",
 }
 
 
@@ -686,13 +869,13 @@ def train(loops: dict[str, str], folder: Path) -> tuple[str, int, float]:
 def test_loops_with_parts_that_have_no_gradient_learn_the_same(tmp_path: Path) -> None:
     difference, steps, distance = train(QUICK, tmp_path)
     assert difference == ""
-    assert steps == 87
+    assert steps == 135
     assert distance < 1e-4
 
 
 @pytest.mark.slow
-def test_loops_of_thirty_more_shapes_learn_the_same(tmp_path: Path) -> None:
+def test_loops_of_forty_more_shapes_learn_the_same(tmp_path: Path) -> None:
     difference, steps, distance = train(MORE, tmp_path)
     assert difference == ""
-    assert steps == 199
+    assert steps == 270
     assert distance < 1e-4

@@ -146,6 +146,8 @@ def _is_steady(test: ast.expr) -> bool:
 def _check_repeated(context: Context, each: Backward, others: list[Backward]) -> None:
     """What runs twice must give the same twice: networks do, but for dropout; a random draw or an iterator doesn't."""
     shared = [statement for other in others if other.scope is each.scope for statement in other.lifted if statement in each.lifted]
+    kept = {*each.retained, *(statement for other in others for statement in other.retained)}
+    each.repeated += [statement for statement in dict.fromkeys(shared) if statement not in kept and statement not in each.repeated]
     for statement in dict.fromkeys([*each.retained, *shared]):
         for node in ast.walk(statement):
             if isinstance(node, ast.Call) and not _repeats(context, node):

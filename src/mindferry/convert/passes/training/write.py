@@ -15,6 +15,7 @@ def write(context: Context, found: list[Backward], dropped: set[ast.stmt]) -> No
     names = {node.id for node in context.source.of(ast.Name)}
     counts: dict[ast.AST, int] = {}
     planned = []
+    calls: dict[ast.stmt, str] = {}
     for each in found:
         counts[each.scope] = number = counts.get(each.scope, 0) + 1
         forward = _free(f"forward_fn{'' if number == 1 else f'_{number}'}", names)
@@ -24,12 +25,17 @@ def write(context: Context, found: list[Backward], dropped: set[ast.stmt]) -> No
             call, maker = _plain(context, each, forward, names)
             lines += ["", maker]
         elif each.is_kept_later:
-            call, later = _kept_later(context, each, forward, _free("grads", names))
+            names.add(grads := _free("grads", names))  # another one may wait in the same block
+            call, later = _kept_later(context, each, forward, grads)
             lines += [""]
         else:
             call = "\n".join([*(context.edits.text(statement) for statement in each.cleared), _kept(context, each, forward)])
             lines += [""]
-        planned.append((each, lines, _indented(context, each, _guarded(context, each, call, forward)), later))
+        call = _indented(context, each, _guarded(context, each, call, forward))
+        if each.place in calls:  # two losses begin with the same statement
+            call = calls[each.place] + _line_break(context, each.place) + call
+        calls[each.place] = call
+        planned.append((each, lines, call, later))
     retained = {statement for each in found for statement in each.retained}
     places = {each.place for each in found}
     for each, _, call, later in planned:
@@ -108,9 +114,12 @@ def _guarded(context: Context, each: Backward, call: str, forward: str) -> str:
 
 
 def _indented(context: Context, each: Backward, text: str) -> str:
-    source = context.source
-    indent = indentation(context, each.place)
-    return (source.newline() + (indent if not indent.strip() else "")).join(text.splitlines())
+    return _line_break(context, each.place).join(text.splitlines())
+
+
+def _line_break(context: Context, place: ast.stmt) -> str:
+    indent = indentation(context, place)
+    return context.source.newline() + (indent if not indent.strip() else "")
 
 
 def _kept(context: Context, each: Backward, forward: str) -> str:

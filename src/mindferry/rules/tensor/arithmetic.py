@@ -29,9 +29,9 @@ def _scaled(call: Call, scale: str, other: str) -> str:
 
 def _operator(name: str, symbol: str) -> None:
     @rule(f"torch.Tensor.{name}_", args="self other alpha", cases=[
-        Case(f"x.clone().{name}_(y)", f"(x.copy() {symbol} y)", shapes=((2, 3), (2, 3))),
-        Case(f"x.clone().{name}_(y + 1)", f"(x.copy() {symbol} (y + 1))", shapes=((2, 3), (3,))),
-        *([Case(f"x.clone().{name}_(y, alpha=2)", f"(x.copy() {symbol} 2 * y)", shapes=((2, 3), (2, 3)))] if symbol in "+-" else []),
+        Case(f"x.clone().{name}_(y)", f"(ops.deepcopy(x) {symbol} y)", shapes=((2, 3), (2, 3))),
+        Case(f"x.clone().{name}_(y + 1)", f"(ops.deepcopy(x) {symbol} (y + 1))", shapes=((2, 3), (3,))),
+        *([Case(f"x.clone().{name}_(y, alpha=2)", f"(ops.deepcopy(x) {symbol} 2 * y)", shapes=((2, 3), (2, 3)))] if symbol in "+-" else []),
     ])  # fmt: skip
     def operate(call: Call) -> None:
         if "rounding_mode" in call.given:
@@ -51,8 +51,8 @@ for _name, _symbol in (("subtract", "-"), ("multiply", "*"), ("divide", "/"), ("
 
 def _combined(name: str, symbol: str, inputs: tuple[tuple[int, ...], ...]) -> None:
     @rule(f"torch.Tensor.{name}_", args="self tensor1 tensor2 value", cases=[
-        Case(f"x.clone().{name}_(y, z, value=0.5)", f"(x.copy() + 0.5 * y {symbol} z)", shapes=inputs),
-        Case(f"x.clone().{name}_(y, z)", f"(x.copy() + y {symbol} z)", shapes=inputs),
+        Case(f"x.clone().{name}_(y, z, value=0.5)", f"(ops.deepcopy(x) + 0.5 * y {symbol} z)", shapes=inputs),
+        Case(f"x.clone().{name}_(y, z)", f"(ops.deepcopy(x) + y {symbol} z)", shapes=inputs),
     ])  # fmt: skip
     def combine(call: Call) -> None:
         first, second, third = (call.text(each) for each in ("tensor1", "tensor2", "value"))
@@ -69,19 +69,19 @@ _combined("addcdiv", "/", ((2, 3), (2, 3), (2, 3)))
 
 
 @rule("torch.Tensor.lerp_", args="self end weight", cases=[
-    Case("x.clone().lerp_(y, 0.3)", "(x.copy() + 0.3 * (y - x.copy()))", shapes=((2, 3), (2, 3))),
+    Case("x.clone().lerp_(y, 0.3)", "(ops.deepcopy(x) + 0.3 * (y - ops.deepcopy(x)))", shapes=((2, 3), (2, 3))),
 ])  # fmt: skip
 def lerp(call: Call) -> None:
     x = operand(call.text("self"))
     call.replace(f"{x} + {operand(call.text('weight'))} * ({operand(call.text('end'))} - {x})")
 
 
-@rule("torch.Tensor.neg_", cases=[Case("x.clone().neg_()", "(-x.copy())", shapes=((2, 3),))])
+@rule("torch.Tensor.neg_", cases=[Case("x.clone().neg_()", "(-ops.deepcopy(x))", shapes=((2, 3),))])
 def neg(call: Call) -> None:
     call.replace(f"-{call.target}")
 
 
-@rule("torch.Tensor.pow_", args="self exponent", cases=[Case("x.clone().pow_(2)", "(x.copy() ** 2)", shapes=((2, 3),))])
+@rule("torch.Tensor.pow_", args="self exponent", cases=[Case("x.clone().pow_(2)", "(ops.deepcopy(x) ** 2)", shapes=((2, 3),))])
 def power(call: Call) -> None:
     call.replace(f"{operand(call.text('self'))} ** {operand(call.text('exponent'))}")
 

@@ -26,9 +26,9 @@ CASES = {
 }
 
 
-def bisect(twin: Twin, folder: Path) -> tuple[str, Path]:
+def bisect(twin: Twin, folder: Path, modes: str = "eval,train") -> tuple[str, Path]:
     torch_side, mindspore_side = twin.write(folder)
-    options = ["--torch", str(torch_side), "--model", "net:Net", "--input", twin.inputs[0], "--bisect"]
+    options = ["--torch", str(torch_side), "--model", "net:Net", "--input", twin.inputs[0], "--modes", modes, "--bisect"]
     result = CliRunner().invoke(command, [str(mindspore_side), *options])
     assert result.exit_code == 1, result.output
     return result.output, mindspore_side
@@ -42,6 +42,11 @@ def test_the_culprit_is_found_inside_the_module(tmp_path: Path, what: str) -> No
     assert "\n".join(load(Comparison, folder, "verify").diagnosis) in output
     if what == "a line":
         assert "    a = a.softmax(-1)" in output
+
+
+def test_train_mode_alone_will_do(tmp_path: Path) -> None:
+    output, _ = bisect(RESNET.mutate("eps=1e-5", "eps=1e-3"), tmp_path, "train")
+    assert "Its eps is 1e-05 in torch and 0.001 in MindSpore." in output
 
 
 def test_the_script_shows_the_error_and_not_without_the_fault(tmp_path: Path) -> None:

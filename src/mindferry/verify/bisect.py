@@ -37,7 +37,8 @@ def bisect(settings: Settings, golden: Golden, verdict: Verdict, torch: Worker |
     path = "" if name == NETWORK else name
     if row.kind in ("parameter", "buffer", "update"):
         path = name.rpartition(".")[0]
-    call = next((c for c in golden.modes.get(row.mode, golden.modes["eval"]).calls if c.path == path), None)
+    recorded = golden.modes.get(row.mode) or next(iter(golden.modes.values()))
+    call = next((c for c in recorded.calls if c.path == path), None)
     lines = [f"Culprit: {name}" + (f" ({call.kind})" if call is not None else "") + f", {_what(row)}."]
     found = mindspore.call("mindferry.verify.backends.mindspore:settings_of", {"path": path})
     lines += _settings(golden.attributes.get(path, {}), found)

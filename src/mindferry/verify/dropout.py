@@ -30,7 +30,7 @@ def without_dropout(model: Any) -> Iterator[None]:
     def without(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False, **rest: Any) -> Any:
         return attention(query, key, value, attn_mask, 0.0, is_causal, **rest)
 
-    functional.scaled_dot_product_attention = without
+    functional.scaled_dot_product_attention = without  # type: ignore[assignment]
     try:
         yield
     finally:

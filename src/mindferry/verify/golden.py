@@ -102,7 +102,7 @@ class Golden:
     def _read(self, key: str, array: Array) -> Array:
         with self.path.open("rb") as file:
             file.seek(self.start + self.entries[key]["data_offsets"][0])
-            if file.readinto(memoryview(array)) != array.nbytes:
+            if file.readinto(array.data) != array.nbytes:
                 raise MindferryError(f"{self.path} was cut short while it was read")
         return array
 

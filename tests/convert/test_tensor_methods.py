@@ -154,3 +154,21 @@ def test_an_argument_that_cannot_be_told_is_left_with_a_finding(code: str) -> No
     conversion = convert_source(source)
     assert any(each.severity == "error" and each.code == "MF101" for each in conversion.findings)
     assert f"    y = {code}\n" in conversion.main
+
+
+def test_a_list_holds_what_is_put_into_it() -> None:
+    source = "import torch\n\ndef f(x: torch.Tensor, nets):\n    skips = []\n    for net in nets:\n        if x.sum() > 0:\n            skips.append(x)\n    for net, skip in zip(nets, skips[::-1]):\n        x = x[: skip.size()[0]] + skip.max(1)[0]\n    return x\n"
+    main = convert_source(source).main
+    assert "skip.shape[0]" in main and "skip.max(1)[0]" not in main
+
+
+def test_a_list_of_other_things_stays_one_of_other_things() -> None:
+    source = "import torch\n\ndef f(x: torch.Tensor, names):\n    rows = []\n    rows.append(x)\n    rows.append(names)\n    return [row.max(1) for row in rows]\n"
+    assert "row.max(1) for row" in convert_source(source).main
+
+
+def test_what_is_used_as_a_tensor_is_one_from_where_it_is_bound() -> None:
+    source = "import torch\n\ndef f(box, key):\n    x = box[key]\n    y = x.max(1)[0]\n    return y + x.unsqueeze(0)\n"
+    assert "y = x.max(1)[0]" not in convert_source(source).main
+    again = source.replace("    y =", "    x = box['other']\n    y =")
+    assert "y = x.max(1)[0]" in convert_source(again).main

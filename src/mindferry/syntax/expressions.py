@@ -11,7 +11,7 @@ from .networks import SHARED, is_mode_call, is_named_like_network
 from .networks import UNMISTAKABLE as OF_NETWORKS
 from .symbols import Symbols
 from .torch_types import DTYPES, TENSOR_ATTRIBUTES, UNMISTAKABLE, call_result, method_result, module_call_result
-from .types import BOOL, FLOAT, INT, MODULE, NDARRAY, NONE, SIZE, STR, TENSOR, UNKNOWN, Type, instance, join, list_of, ref, tuple_of
+from .types import BOOL, EMPTY, FLOAT, INT, MODULE, NDARRAY, NONE, SIZE, STR, TENSOR, UNKNOWN, Type, instance, join, list_of, ref, tuple_of
 
 _BUILTIN_NAMES = frozenset(dir(builtins))
 _ANNOTATIONS = {"int": INT, "float": FLOAT, "bool": BOOL, "str": STR, "None": NONE}
@@ -139,6 +139,7 @@ class Expressions:
         for keyword in node.keywords:
             self.visit(keyword.value, scope)
         count = len(arguments) + len(node.keywords)
+        self._fill(node, arguments, scope)
         if function.kind == "ref" and function.qual == "builtins.super":
             bases = self.symbols.classes[scope.owner].bases if scope.owner in self.symbols.classes else []
             return instance(next((base for base in bases if self.symbols.is_module(base)), bases[0])) if bases else UNKNOWN
@@ -162,6 +163,15 @@ class Expressions:
         if function.kind == "instance":
             return self._call_instance(function.qual)
         return UNKNOWN
+
+    def _fill(self, node: ast.Call, arguments: list[Type], scope: Scope) -> None:
+        """`rows = []` and then `rows.append(x)`: a list of what is put into it."""
+        match node.func:
+            case ast.Attribute(value=ast.Name(id=name), attr="append" | "insert" | "extend" as how) if arguments:
+                known = scope.look_up(name)
+                if known is not None and known.kind == "list" and (known == EMPTY or known.items):
+                    added = arguments[-1] if how != "extend" else self.iterate(arguments[-1])
+                    scope.names[name] = list_of(join(*known.items, added))
 
     def _map(self, node: ast.Call, arguments: list[Type], scope: Scope) -> Type:
         """`map(lambda t: …, tensors)` is a list of what the lambda makes of each."""
@@ -319,7 +329,7 @@ class Expressions:
 
     def _List(self, node: ast.List, scope: Scope) -> Type:
         kinds = [self.visit(each, scope) for each in node.elts]
-        return list_of(join(*kinds)) if kinds else Type("list")
+        return list_of(join(*kinds)) if kinds else EMPTY
 
     def _Set(self, node: ast.Set, scope: Scope) -> Type:
         return Type("set", "", (join(*[self.visit(each, scope) for each in node.elts]),))

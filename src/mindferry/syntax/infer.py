@@ -54,6 +54,7 @@ class _Reader:
         self.deferred: list[Callable[[], None]] = []
         self.owners: dict[ast.AST, str] = {}
         self._returned: list[list[Type]] = []
+        self._functions: list[ast.FunctionDef] = []  # whose bodies are being read
         self.suspects = frozenset(
             _holder(node) if type(node) is ast.Attribute else _given(node)
             for node in nodes
@@ -107,7 +108,16 @@ class _Reader:
     def _Assign(self, node: ast.Assign, scope: Scope) -> None:
         kind = self.values.visit(node.value, scope)
         for target in node.targets:
-            self.values.bind(target, kind, scope)
+            is_told = kind.kind == "unknown" and isinstance(target, ast.Name) and self._is_tensor_throughout(target.id)
+            self.values.bind(target, TENSOR if is_told else kind, scope)
+
+    def _is_tensor_throughout(self, name: str) -> bool:
+        """Whether the function around binds the name once and calls a method on it that nothing but a tensor has."""
+        if not self._functions or not self.values.is_torch_file or name not in self.suspects:
+            return False
+        function = self._functions[-1]
+        stores = sum(isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store) for each in ast.walk(function))
+        return stores == 1 and _used_as_tensor(function, name, self.suspects)
 
     def _AnnAssign(self, node: ast.AnnAssign, scope: Scope) -> None:
         promised = self.values.annotation(node.annotation, scope)
@@ -235,7 +245,9 @@ class _Reader:
         inner = Scope(scope)
         self._parameters(node, inner, owner, qual)
         self._returned.append([])
+        self._functions.append(node)
         self.block(node.body, inner)
+        self._functions.pop()
         given = self._returned.pop()
         result = returns if returns.kind != "unknown" else join(*given) if given else NONE
         decorated = {getattr(each, "id", getattr(each, "attr", "")) for each in node.decorator_list}

@@ -32,6 +32,7 @@ NONE = Type("none")
 TENSOR = Type("tensor")
 NDARRAY = Type("ndarray")
 INT, FLOAT, BOOL, STR = Type("int"), Type("float"), Type("bool"), Type("str")
+EMPTY = Type("list", "empty")  # `[]`, to be filled
 SIZE = Type("size")  # torch.Size: becomes a plain tuple
 MODULE = Type("instance", "torch.nn.Module")
 
@@ -60,6 +61,7 @@ def join(*types: Type) -> Type:
     """What is true of all of them; None is taken as "not yet set"."""
     known = [each for each in dict.fromkeys(types) if each.kind != "none"]
     known = [each for each in known if each.qual not in WRAPPERS] or known  # a wrapped network is that network
+    known = [each for each in known if each != EMPTY] or known
     if not known:
         return NONE if types else UNKNOWN
     if len(known) == 1:

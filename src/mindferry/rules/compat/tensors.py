@@ -15,6 +15,11 @@ def overwrite(x, value):
         x[...] = value
 
 
+def size_of(x):
+    """x.size() of a tensor, or of something else that has one."""
+    return x.shape if isinstance(x, ms.Tensor) else x.size()
+
+
 def expand_to(x, *sizes):
     """torch's x.expand: sizes one by one or as one tuple."""
     if len(sizes) == 1 and not isinstance(sizes[0], int):

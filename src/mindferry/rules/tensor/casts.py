@@ -197,10 +197,26 @@ def any_numpy(call: Call) -> None:
         call.keep()
 
 
-@rule("any#size", args="dim", cases=[Case("vars()['x'].size(0) * x", "vars()['x'].shape[0] * x", shapes=((2, 3),))])
+@rule("any#size", args="dim", cases=[
+    Case("vars()['x'].size(0) * x", "vars()['x'].shape[0] * x", shapes=((2, 3),)),
+    Case("vars()['x'].size()[1] * x", "ms_compat.size_of(vars()['x'])[1] * x", shapes=((2, 3),)),
+])  # fmt: skip
 def any_size(call: Call) -> None:
     """Of all that has a size, only a tensor takes the number of a dimension."""
-    if in_torch_file(call) and isinstance(call.literal("dim"), int) and len(call.node.args) + len(call.node.keywords) == 1:
+    count = len(call.node.args) + len(call.node.keywords)
+    if in_torch_file(call) and isinstance(call.literal("dim"), int) and count == 1:
         call.replace(f"{call.target}.shape[{call.text('dim')}]")
+    elif in_torch_file(call) and not count and _is_taken_apart(call):
+        call.replace(f"{call.name('compat.size_of')}({call.target})")
     else:
         call.keep()
+
+
+def _is_taken_apart(call: Call) -> bool:
+    """`b, c = x.size()`, `x.size()[0]`, `len(x.size())`: a size with several parts."""
+    match call.reading.source.parents.get(call.node):
+        case ast.Assign(targets=[ast.Tuple()]) | ast.Subscript() | ast.Starred():
+            return True
+        case ast.Call(func=ast.Name(id="len" | "tuple" | "list")):
+            return True
+    return False

@@ -140,6 +140,7 @@ def test_nested_blocks_without_gradients() -> None:
         "import torch\ndef f(x) -> tuple[()]:\n    return torch.relu(x)\n",
         "import torch\nw = torch.nn.Parameter(x, False, 1)\n",
         "import torch\nfor x in y:\n    loss = f(x); loss.backward()\nnet = torch.nn.DataParallel(net)\n",
+        "import torch\ndef f(x: torch.Tensor):\n    return not x.fill_(t for t in y) and x.mul_(\n        t for t in y)\n",
     ],
 )
 def test_what_the_fuzzer_found_stays_found(source: str) -> None:

@@ -185,7 +185,10 @@ class Call:
         opening = parts[0] if parts else source.find_token(b"(", source.end(function), source.end(self.node)) + 1
         remains = self.edits.span(opening, source.end(self.node) - 1).strip()
         self.edits.before(source.start(self.node), f"{spelled}(")
-        self.edits.replace(dot, opening, ", " if remains else "")
+        is_generator = parts is None and bool(remains)  # f(x for x in y) has no parentheses of its own beside other arguments
+        self.edits.replace(dot, opening, ", (" if is_generator else ", " if remains else "")
+        if is_generator:
+            self.edits.after(source.end(self.node), ")")
 
     def _rewrite_arguments(self, opening: int, slots: list[Slot], close: int) -> None:
         source, nodes = self.edits.source, sorted([*self.node.args, *self.node.keywords], key=self.edits.source.start)

@@ -2,6 +2,7 @@
 
 from .. import Case, rule
 from .._call import Call
+from .._selections import EMPTY_SUMS, may_be_empty
 from .._void_rows import VOID_ROWS, may_be_void
 
 F = "torch.nn.functional."
@@ -183,8 +184,12 @@ def grid_sample(call: Call) -> None:
 
 def _loss(name: str, args: str, before: str, after: str, helper_before: str, helper_after: str, shapes: tuple[str, ...]) -> None:
     """A loss that MindSpore has too, but for the two arguments that torch has given up."""
-    rule(F + name, to=f"mindspore.ops.{name}", args=args, only={"size_average": "None", "reduce": "None"}, like=f"compat.{name}",
-         positional=2, cases=[Case(before, after, inputs=shapes), Case(helper_before, helper_after, inputs=shapes)])  # fmt: skip
+
+    @rule(F + name, to=f"mindspore.ops.{name}", args=args, only={"size_average": "None", "reduce": "None"}, like=f"compat.{name}",
+          positional=2, differs=EMPTY_SUMS, cases=[Case(before, after, inputs=shapes), Case(helper_before, helper_after, inputs=shapes)])  # fmt: skip
+    def loss(call: Call) -> None:
+        if may_be_empty(call, "input", "target"):
+            call.use_like()
 
 
 _PAIR = ("float32[3,4]", "float32[3,4]")
@@ -201,7 +206,7 @@ for _name in ("mse_loss", "l1_loss"):
     Case("F.smooth_l1_loss(x, y, beta=0)", "ms_compat.smooth_l1_loss(x, y, beta=0)", inputs=_PAIR),
 ])  # fmt: skip
 def smooth_l1_loss(call: Call) -> None:
-    if call.literal("beta", 1.0) == 0:
+    if call.literal("beta", 1.0) == 0 or may_be_empty(call, "input", "target"):
         call.use_like()
 
 

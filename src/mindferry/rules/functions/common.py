@@ -2,6 +2,7 @@
 
 from .. import Case, rule
 from .._call import Call
+from .._selections import EMPTY_SUMS, may_be_empty
 from .._void_rows import VOID_ROWS, may_be_void
 
 AXIS = {"dim": "axis"}
@@ -71,8 +72,20 @@ def flatten(call: Call) -> None:
     pass
 
 
+@rule("torch.sum", to="mindspore.ops.sum", args="input dim keepdim", like="compat.sum_over", differs=EMPTY_SUMS, cases=[
+    Case("torch.sum(x, dim=1, keepdim=True)", "ops.sum(x, dim=1, keepdim=True)", shapes=((3, 4),)),
+    Case("x[x > 9].sum()", "ms_compat.sum_over(x[x > 9])", shapes=((3, 4),)),
+    Case("(x[x > 0] * 2).abs().sum()", "ms_compat.sum_over(ops.abs((x[x > 0] * 2)))", shapes=((3, 4),)),
+    Case("torch.sum(torch.masked_select(x, x > 9))", "ms_compat.sum_over(ms_compat.masked_select(x, x > 9))", shapes=((3, 4),)),
+])  # fmt: skip
+def total(call: Call) -> None:
+    if call.literal("dim", None) is None and may_be_empty(call, "input"):
+        call.use_like()
+
+
 @rule("torch.mean", to="mindspore.ops.mean", args="input dim keepdim", rename={"dim": "axis", "keepdim": "keep_dims"},
-      only={"dtype": "None"}, like="compat.mean_over", cases=[
+      only={"dtype": "None"}, like="compat.mean_over", differs=EMPTY_SUMS, cases=[
+    Case("torch.mean(x[x > 9])", "ms_compat.mean_over(x[x > 9])", shapes=((2, 3),), gradient=False),
     Case("torch.mean(x, dim=1, keepdim=True)", "ops.mean(x, axis=1, keep_dims=True)", shapes=((2, 3, 4),)),
     Case("torch.mean(x)", "ops.mean(x)", shapes=((2, 3),)),
     Case("torch.mean(x, [1, 2])", "ops.mean(x, (1, 2))", shapes=((2, 3, 4),)),
@@ -80,7 +93,9 @@ def flatten(call: Call) -> None:
 ])  # fmt: skip
 def mean(call: Call) -> None:
     dims = call.literal("dim")
-    if isinstance(dims, list):
+    if dims is None and may_be_empty(call, "input"):
+        call.use_like()
+    elif isinstance(dims, list):
         call.set(dim=repr(tuple(dims)))
     elif dims is ... and call.kind("dim").kind not in ("int", "tuple"):
         call.use_like()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..artifacts import Finding, Rewrite
 from ..layout import FRAMEWORKS
@@ -18,6 +18,7 @@ from .comments import keep_comments
 from .context import Context
 from .imports import COMPAT_MODULE, NATURAL, Imports, fill_empty_blocks
 from .left_decorators import comment_out
+from .lines_apart import apart
 from .passes import PASSES
 from .settings import Settings, rules_for
 from .styles import restyle
@@ -39,6 +40,21 @@ def convert_file(source: Source, symbols: Symbols, module: str = "__main__", is_
                  compat_import: str = "import ms_compat", settings: Settings = PORTABLE, is_notebook: bool = False) -> FileResult:  # fmt: skip
     if _is_ported(source, symbols):
         return FileResult(source.data.decode("utf-8"), [], [], set())
+    given, lines = source, []
+    if settings.applies("training"):
+        source, lines = apart(given, is_notebook)
+    result = _convert(source, symbols, module, is_package, compat_import, settings, is_notebook)
+    if not lines:
+        return result
+    if not result.rewrites or any(each.code == "MF901" for each in result.findings):
+        result.code = given.data.decode("utf-8")
+    result.rewrites = [replace(each, line=lines[each.line - 1]) for each in result.rewrites]
+    result.findings = [each if each.code == "MF901" else replace(each, line=lines[each.line - 1]) for each in result.findings]
+    return result
+
+
+def _convert(source: Source, symbols: Symbols, module: str, is_package: bool, compat_import: str, settings: Settings,
+             is_notebook: bool) -> FileResult:  # fmt: skip
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if is_notebook else 0
     reading = read(source, symbols, module, is_package, table().is_api)
     context = Context(reading, Edits(source), Imports(reading, compat_import), rules_for(settings.target), settings, is_notebook)

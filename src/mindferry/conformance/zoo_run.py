@@ -9,6 +9,7 @@ from ..verify.backends.worker import Link
 from .zoo_models import DETECTION, arguments, build, declare_missing_operators, input_shapes, skip_package_init
 
 MEMORY = 14 << 30  # bytes that a worker may take
+NUDGES = 12  # images a millionth away
 GRADIENT, TIMES = 1e-3, 3.0  # what a parameter's gradient may differ by; or this many times torch's own error in float32
 
 
@@ -73,7 +74,23 @@ def against_float64(payload: dict[str, Any], link: Link) -> dict[str, Any]:
     with np.load(Path(payload["folder"]) / "found.npz") as found:
         rows = {key: excess(found[key], gradients[key], exact[key]) for key in gradients}
     worst = max(rows, key=lambda key: (rows[key]["gradient"] != rows[key]["gradient"], rows[key]["gradient"] / rows[key]["allowed"]))
-    return {**rows[worst], "worst": worst}
+    row: dict[str, Any] = {**rows[worst], "worst": worst}
+    if not row["gradient"] <= row["allowed"]:
+        row["nudged"] = _nudge(name, model, x, worst, exact[worst])
+    return row
+
+
+def _nudge(name: str, model: Any, x: Any, parameter: str, exact: Any) -> float:
+    """How far torch's own float32 gradient of a parameter goes when the image changes by a millionth of itself: across a kink, it jumps."""
+    import numpy as np
+    import torch
+
+    distances = []
+    for seed in range(NUDGES):
+        noise = torch.rand(x.shape, generator=torch.Generator().manual_seed(seed)) * 2 - 1
+        _, moved = _run_torch(name, model.float(), x * (1 + 1e-6 * noise))
+        distances.append(float(np.linalg.norm(moved[parameter] - exact)) / (float(np.linalg.norm(exact)) or 1.0))
+    return max(distances)
 
 
 def excess(found: Any, single: Any, exact: Any) -> dict[str, float]:

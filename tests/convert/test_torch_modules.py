@@ -69,3 +69,72 @@ def test_a_class_chosen_by_a_name_is_one_of_those_that_the_file_mentions() -> No
 
 def test_a_class_chosen_by_a_name_from_elsewhere_is_a_finding() -> None:
     assert [each.code for each in convert_source(HEAD + "def f(kind):\n    return getattr(torch.nn, kind)\n").findings] == ["MF102"]
+
+
+CONVOLUTIONS = "{'Conv1d': ms_compat.Conv1d, 'Conv2d': ms_compat.Conv2d, 'Conv3d': ms_compat.Conv3d}"
+
+
+@pytest.mark.parametrize(
+    "built",
+    [
+        "'Conv{}d'.format(d)",
+        "'{}{}d'.format('Conv', d)",
+        "'Conv%dd' % d",
+        "f'Conv{d}d'",
+        "'Conv' + str(d) + 'd'",
+        "'{k}{d}d'.format(k='Conv', d=d)",
+    ],
+)
+def test_a_name_that_is_built_may_be_each_that_its_pattern_fits(built: str) -> None:
+    found = convert_source(f"{HEAD}def f(d):\n    other = 'ReLU'\n    name = {built}\n    return getattr(torch.nn, name)\n")
+    assert f"return {CONVOLUTIONS}[name]\n" in found.main and not found.findings
+    assert f"return {CONVOLUTIONS}[{built}]\n" in converted(f"def f(d):\n    return getattr(torch.nn, {built})\n")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def f(kind):\n    assert kind in ('ReLU', 'GELU')\n    return getattr(torch.nn, kind)\n",
+        "def f(cfg):\n    return getattr(torch.nn, cfg.kind) if cfg.kind == 'ReLU' or cfg.kind == 'GELU' else None\n",
+        "KINDS = {'r': 'ReLU', 'g': 'GELU'}\ndef f(kind):\n    return getattr(torch.nn, KINDS[kind])\n",
+        "def f(is_plain):\n    kind = 'ReLU' if is_plain else 'GELU'\n    return torch.nn.__dict__[kind]\n",
+        "for kind in ['ReLU', 'GELU']:\n    print(vars(torch.nn)[kind])\n",
+        "from typing import Literal\ndef f(kind: Literal['ReLU', 'GELU']):\n    return getattr(torch.nn, kind)\n",
+    ],
+)
+def test_a_name_that_is_sure_to_be_one_of_a_few_has_a_table_of_those(code: str) -> None:
+    found = convert_source(HEAD + "other = 'SiLU'\n" + code)
+    assert "{'ReLU': ms_compat.ReLU, 'GELU': ms_compat.GELU}[" in found.main and not found.findings
+
+
+@pytest.mark.parametrize(
+    ("code", "table"),
+    [
+        ("def f(kind='relu'):\n    return getattr(F, kind)\n", "{'relu': ms_compat.relu}[kind]"),
+        ("def f(cfg, kind='ReLU'):\n    return getattr(torch.nn, cfg.act)\n", "{'ReLU': ms_compat.ReLU}[cfg.act]"),
+        ("def f(args, name='Adam'):\n    return getattr(torch.optim, args.opt)\n", "{'Adam': ms_compat.Adam}[args.opt]"),
+        ("def f(args, name='ReLU'):\n    return torch.nn.__dict__[args.act]\n", "{'ReLU': ms_compat.ReLU}[args.act]"),
+        (
+            "def f(kind, name='ReLU'):\n    def g():\n        return getattr(torch.nn, (kind), None)\n",
+            "{'ReLU': ms_compat.ReLU}.get((kind), None)",
+        ),
+    ],
+)
+def test_a_name_from_elsewhere_has_a_table_of_those_mentioned_and_a_warning(code: str, table: str) -> None:
+    found = convert_source(HEAD + code)
+    assert table in found.main
+    assert [(each.code, each.severity) for each in found.findings] == [("MF102", "warning")]
+    assert "can't be told" in found.findings[0].message and table.split("'")[1] in found.findings[0].message
+
+
+def test_a_name_that_has_no_counterpart_is_said_to_be_missing_in_the_table() -> None:
+    found = convert_source(
+        HEAD + "def f(kind):\n    if kind in ('ReLU', 'NoSuchLayer'):\n        return getattr(torch.nn, kind)\n"
+    ).findings
+    assert [each.severity for each in found] == ["warning"] and "NoSuchLayer" in found[0].message
+
+
+@pytest.mark.parametrize("code", ["getattr(models, arch)()", "models.__dict__[arch]()"])
+def test_models_of_torchvision_by_name_are_never_silent(code: str) -> None:
+    found = convert_source(f"import torchvision.models as models\n\n\ndef f(arch='resnet18'):\n    return {code}\n").findings
+    assert "error" in [each.severity for each in found]

@@ -40,9 +40,8 @@ def convert_file(source: Source, symbols: Symbols, module: str = "__main__", is_
                  compat_import: str = "import ms_compat", settings: Settings = PORTABLE, is_notebook: bool = False) -> FileResult:  # fmt: skip
     if _is_ported(source, symbols):
         return FileResult(source.data.decode("utf-8"), [], [], set())
-    given, lines = source, []
-    if settings.applies("training"):
-        source, lines = apart(given, is_notebook)
+    given = source
+    source, lines = apart(given, is_notebook) if settings.applies("training") else (given, [])
     result = _convert(source, symbols, module, is_package, compat_import, settings, is_notebook)
     if not lines:
         return result

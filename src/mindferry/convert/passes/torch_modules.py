@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import ast
 
+from ...rules._table import canonical
 from ..context import Context
 from ..imports import delete_statement
+from . import built_names
+
+LONGEST = 24  # names of a table that is written out
+CHOICE_ADVICE = (
+    "add the others that it may be to the table, as `'GELU': nn.GELU`; or test it, `assert name in ('ReLU', 'GELU')`, and convert again"
+)
 
 
 def prepare(context: Context) -> None:
     for call in context.source.of(ast.Call):
         if isinstance(call.func, ast.Name) and call.func.id in ("hasattr", "getattr") and len(call.args) >= 2:
             _look_up(context, call)
+    for part in context.source.of(ast.Subscript):
+        _index(context, part)
     for compared in context.source.of(ast.Compare):
         _search(context, compared)
     for node in context.source.of(ast.Assign):
@@ -49,12 +58,11 @@ def _look_up(context: Context, node: ast.Call) -> None:
     asks = isinstance(node.func, ast.Name) and node.func.id == "hasattr"
     home, name = _named(context, node.args[0]), node.args[1]
     if home and not asks and not isinstance(name, ast.Constant):
-        return _choose(context, node, home)
+        return _choose(context, node, home, name, node.args[0])
     if not home or not isinstance(name, ast.Constant) or not isinstance(name.value, str):
         return None
     api = f"{home}.{name.value}"
-    entry = context.rules.get(api)
-    target = "" if entry is None or entry.missing else entry.like or entry.to
+    target = _target(context, api)
     if asks:
         new = str(_is_there(context, api))
     elif target:
@@ -66,21 +74,76 @@ def _look_up(context: Context, node: ast.Call) -> None:
     _decide(context, node, new)
 
 
-def _choose(context: Context, node: ast.Call, home: str) -> None:
-    """`getattr(nn, kind)`: one of the names that this file mentions as text; any other is a KeyError."""
-    mentioned = dict.fromkeys(each.value for each in context.source.of(ast.Constant) if isinstance(each.value, str) and each.value.isidentifier())
-    entries = {name: context.rules.get(f"{home}.{name}") for name in mentioned}
-    targets = {name: entry.like or entry.to for name, entry in entries.items() if entry is not None and not entry.missing}
-    if not all(targets.values()) or not targets:
+def _index(context: Context, node: ast.Subscript) -> None:
+    """`nn.__dict__[name]`, `vars(nn)[name]`."""
+    match node.value:
+        case ast.Attribute(attr="__dict__", value=owner) | ast.Call(func=ast.Name(id="vars"), args=[owner], keywords=[]):
+            home = _named(context, owner)
+        case _:
+            return
+    if home and isinstance(node.ctx, ast.Load):
+        _choose(context, node, home, node.slice, node.value)
+
+
+def _choose(context: Context, node: ast.Call | ast.Subscript, home: str, chosen: ast.expr, owner: ast.expr) -> None:
+    """`getattr(nn, kind)`: a table of the names that it may be; where that can't be told, of those that this file mentions, and a finding."""
+    names, lacking = _options(context, home, chosen)
+    targets = {name: target for name in (_mentioned(context) if names is None else names) if (target := _target(context, f"{home}.{name}"))}
+    if not targets:
         return
-    table = ", ".join(f"{name!r}: {context.imports.spell(target)}" for name, target in targets.items())
-    source, chosen = context.source, node.args[1]
-    context.handled |= {node, *ast.walk(node.func), *ast.walk(node.args[0])}
-    with_default = len(node.args) > 2
-    context.edits.replace(source.start(node), source.start(chosen), f"{{{table}}}" + (".get(" if with_default else "["))
-    if not with_default:
+    known = ", ".join(targets)
+    if names is None:
+        context.find(node, "MF102", f"which of {home} is chosen here can't be told; the table has what this file mentions: {known}",
+                     CHOICE_ADVICE, "warning", home)  # fmt: skip
+    elif lacking:
+        context.find(node, "MF102", f"{', '.join(lacking)} of {home}, which may be chosen here, has no counterpart; the table has {known}",
+                     CHOICE_ADVICE, "warning", home)  # fmt: skip
+    table = "{" + ", ".join(f"{name!r}: {context.imports.spell(target)}" for name, target in targets.items()) + "}"
+    source, before = context.source, context.source.text(node)
+    context.handled |= {node, *ast.walk(owner), *(ast.walk(node.func) if isinstance(node, ast.Call) else ())}
+    if isinstance(node, ast.Call) and len(node.args) > 2:
+        comma = source.find_token(b",", source.end(owner), source.start(chosen))
+        context.edits.replace(source.start(node), source.skip_trivia(comma + 1), f"{table}.get(")
+    else:
+        context.edits.replace(source.start(node), source.start(chosen), f"{table}[")
         context.edits.replace(source.end(chosen), source.end(node), "]")
-    context.rewritten(node, "torch", source.text(node), f"{{{table}}}")
+    context.rewritten(node, "torch", before, table)
+
+
+def _options(context: Context, home: str, chosen: ast.expr) -> tuple[list[str] | None, list[str]]:
+    """(the names that it may be, None if that can't be told; those of them that have no counterpart)."""
+    found = built_names.patterns(context, chosen)
+    if found is None:
+        return None, []
+    prefix = canonical(f"{home}.")
+    all_names = sorted(
+        each.api[len(prefix) :] for each in context.rules if each.api.startswith(prefix) and each.api[len(prefix) :].isidentifier()
+    )
+    names: list[str] = []
+    for pattern in _in_order(context, found):
+        names += built_names.names_like(pattern, all_names) if built_names.HOLE in pattern else [pattern]
+    if len(names) > LONGEST:
+        return None, []
+    literal = [each for each in found if built_names.HOLE not in each]
+    return list(dict.fromkeys(names)), sorted(name for name in literal if not _target(context, f"{home}.{name}"))
+
+
+def _in_order(context: Context, found: set[str]) -> list[str]:
+    """As the file mentions them."""
+    mentioned = {name: index for index, name in enumerate(_mentioned(context))}
+    return sorted(found, key=lambda each: (mentioned.get(each, len(mentioned)), each))
+
+
+def _mentioned(context: Context) -> list[str]:
+    texts = [each for each in context.source.of(ast.Constant) if isinstance(each.value, str) and each.value.isidentifier()]
+    return list(dict.fromkeys(each.value for each in texts))
+
+
+def _target(context: Context, api: str) -> str:
+    """What stands for an API as a value, or ''."""
+    entry = context.rules.get(api)
+    target = "" if entry is None or entry.missing else entry.like or entry.to
+    return "" if target.startswith(".") else target
 
 
 def _take_default(context: Context, node: ast.Call) -> None:

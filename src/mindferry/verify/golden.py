@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.generic]
 
-FORMAT = "mindferry golden 1"
+FORMAT = "mindferry golden 2"
 _DTYPES = {"F32": "<f4", "F64": "<f8", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1", "BOOL": "?"}
 
 

@@ -3,9 +3,11 @@
 A value passes if its error is at most `k` times the error that torch's own float32 makes against float64 at the same
 place, and never has to be better than `floor`, about forty roundings of float32: below that, the order of a sum
 decides. Errors are relative to the largest reference value in the tensor (for a parameter's gradient: in its module, as
-the gradient of a bias before a norm is zero, and what is computed for it is rounding). Where float64 is not possible, the
-floor grows with the square root of the depth. A first look runs float64 in one mode only; what is not below the floor
-there is measured in full.
+the gradient of a bias before a norm is zero, and what is computed for it is rounding). Below 16 elements the floor is
+higher, four times for a scalar: there the largest value and torch's own error are of few samples, and small by chance at times
+(a loss of 0.02 is what remains of two logits of 14, and torch may happen to round it right). Where float64 is not
+possible, the floor grows with the square root of the depth. A first look runs float64 in one mode only; what is not below
+the floor there is measured in full.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from .golden import Golden, Reference
 NAN = math.nan
 RANDOM = 1e-2  # no single module rounds that badly
 SUMS = 2.0  # the floor is this much higher where a sum is compared
+FEW = 16  # below so many elements, the floor grows with the square root of FEW / elements
 ROUNDING = 2.0**-24
 HALF = 4 * 2.0**-11  # the floor in mixed precision: four roundings of float16
 
@@ -113,8 +116,16 @@ def _tolerance(found: Measurement, golden: Golden, rule: Rule, measured: float) 
     if found.mode == "amp":
         return max(HALF, rule.k * measured)
     extra = 1.0 if found.kind == "network" else 0.0  # there the reference is torch's float32, which errs as well
-    floor = _sum_floor(golden, rule) if found.kind in ("parameter", "buffer", "update") or found.mode == "steps" else rule.floor
+    floor = _floor(found, golden, rule)
     return floor if math.isnan(measured) else max(floor, (rule.k + extra) * measured)
+
+
+def _floor(found: Measurement, golden: Golden, rule: Rule) -> float:
+    if found.kind in ("parameter", "buffer", "update"):  # relative to their module, or element by element
+        return _sum_floor(golden, rule)
+    shape = golden.entries[found.key]["shape"] if found.key in golden.entries else (FEW,)
+    floor = rule.floor * math.sqrt(max(1.0, FEW / max(1, math.prod(shape))))
+    return max(floor, _sum_floor(golden, rule)) if found.mode == "steps" else floor
 
 
 def _sum_floor(golden: Golden, rule: Rule) -> float:

@@ -17,13 +17,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from .alias import alias
+from .buffers import same_buffers
 from .dropout import shared_dropout, without_dropout
 from .goldenfile import GoldenWriter, RecordError, as_kept
 from .named import one_line, plain_settings
 from .nesting import leaves, rebuild
 from .update import run_steps, train_steps
 
-FORMAT = "mindferry golden 1"
+FORMAT = "mindferry golden 2"  # 1: the gradient of one output of several could include what came by way of another
 Tensor = Any  # torch.Tensor
 Note = Callable[[str], None]
 Visit = Callable[[str, Tensor], Tensor]
@@ -78,6 +80,8 @@ class Capture:
             key = self._known(tensor)
             if key is None:
                 key = f"{self._mode}/{path}#{number}.{index}"
+                if len(found) > 1 and tensor.requires_grad:  # another output may be computed from this one
+                    tensor = alias(tensor)
                 tensor = self._visit(key, tensor)
                 self._remember(tensor, key)
             keys.append(key)
@@ -120,27 +124,25 @@ class Recorder:
         """Record one mode; see the module's docstring for its three runs."""
         import torch
 
-        buffers = {name: buffer.clone() for name, buffer in self.model.named_buffers()}
         self.model.train(mode == "train")
         facts: dict[str, Any] | None = None
         wanted = "float64" if self.inside or "whole" in self.runs[mode] else "float32"
         if self.reference == wanted == "float64":
             mark = self.writer.mark()
             try:
-                with _cast(self.model, torch.float64):
+                with same_buffers(self.model), _cast(self.model, torch.float64):
                     facts = self._run(mode, "write", gradients, torch.float64)
             except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
                 self.reference, self.why = "float32", one_line(error)
                 self.writer.rewind(mark)
-            self._restore(buffers)
         if facts is None:
-            facts = self._run(mode, "write", gradients, torch.float32)
-            self._restore(buffers)
+            with same_buffers(self.model):
+                facts = self._run(mode, "write", gradients, torch.float32)
         facts |= {"runs": self.runs[mode], "reference": "float64" if wanted == self.reference else "float32"}
         for which in self.runs[mode]:
             if which == "whole" or (self.inside and self.reference == "float64"):
-                self._run(mode, which, gradients and which == "own", torch.float32, facts)
-                self._restore(buffers)
+                with same_buffers(self.model):
+                    self._run(mode, which, gradients and which == "own", torch.float32, facts)
         return facts
 
     def _run(self, mode: str, which: str, gradients: bool, dtype: Any, facts: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -290,7 +292,7 @@ class Recorder:
             positional, named = self._given(dtype)
             targets = [_as(value, dtype) for _, value in self.targets]
             forward = partial(self._loss, positional, named, targets)
-            with _cast(self.model, dtype), without_dropout(self.model):
+            with same_buffers(self.model), _cast(self.model, dtype), without_dropout(self.model):
                 losses = train_steps(self.model, make, forward, steps)
             for number, value in enumerate(losses):
                 self._keep(which, f"steps/loss.{number}", value)
@@ -308,12 +310,12 @@ class Recorder:
         self.model.eval()
         keys = []
         with torch.no_grad(), without_dropout(self.model):
-            with _cast(self.model, torch.float64):
+            with same_buffers(self.model), _cast(self.model, torch.float64):
                 positional, named = self._given(torch.float64)
                 right = leaves(self.model(*positional, **named), is_tensor)
             positional, named = self._given(torch.float32)
             try:
-                with torch.autocast(device.partition(":")[0], dtype=torch.float16):
+                with same_buffers(self.model), torch.autocast(device.partition(":")[0], dtype=torch.float16):
                     found = leaves(self.model(*positional, **named), is_tensor)
             except (RuntimeError, NotImplementedError) as error:
                 raise RecordError(
@@ -325,14 +327,6 @@ class Recorder:
             self._keep("own", keys[-1], other.float() if other.is_floating_point() else other)
         facts: dict[str, Any] = {"calls": [], "outputs": keys, "gradients": False, "cotangents": [], "parameters": {}, "buffers": {}}
         return {**facts, "loss": "", "runs": ["own"], "reference": "float64"}
-
-    def _restore(self, buffers: dict[str, Tensor]) -> None:
-        import torch
-
-        with torch.no_grad():
-            for name, buffer in self.model.named_buffers():
-                if name in buffers:
-                    buffer.copy_(buffers[name])
 
 
 def record(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from importlib.resources import files
 
-MODULES = ("nesting", "goldenfile", "named", "update", "dropout", "recorder", "record_script")
+MODULES = ("nesting", "goldenfile", "named", "update", "dropout", "alias", "buffers", "recorder", "record_script")
 _DOCSTRING = '''"""Record a torch model for `mindferry verify --golden`. Needs torch and nothing else.
 
     python record.py --model model:resnet50 --input 'float32[4,3,224,224]' -o resnet50.golden

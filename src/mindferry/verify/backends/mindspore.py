@@ -21,6 +21,7 @@ from ..trace import save as save_trace
 from ..trace import traced
 from .mindspore_dropout import shared_dropout, without_dropout
 from .mindspore_pin import pin
+from .mindspore_state import restore, state_of
 from .mindspore_steps import mixed, step, train
 from .mindspore_tensors import as_numpy, is_activation, is_tensor, make_inputs
 
@@ -83,13 +84,14 @@ def weights_of(payload: Json, link: Link) -> Json:
 def trace(payload: Json, link: Link) -> Json:
     """In the worker, after `compare`: what each line of one cell's construct assigns, on the reference's values."""
     cell, golden = link.state["cell"], open_golden(Path(payload["golden"]))
-    names = load_weights(cell, golden)
+    names, state = load_weights(cell, golden), state_of(cell)
     cell.set_train(payload["mode"] == "train")
     session = Session(cell, golden, golden.modes[payload["mode"]], payload["mode"], names, link.doing, None)
     module = dict(cell.cells_and_names())[payload["path"]]
     with traced(module, payload["call"], "construct", _plain) as found:
         session.forward("own")
     load_weights(cell, golden)
+    restore(state)
     path = link.scratch / "trace.npz"
     return {"lines": save_trace(found, path), "arrays": str(path)}
 
@@ -122,6 +124,7 @@ def against(
 ) -> Measured:
     """Run `cell` as the golden file says; `modes` out of eval, train, jit."""
     names = load_weights(cell, golden)
+    state = state_of(cell)
     measurements: list[Measurement] = []
     unmatched: dict[str, None] = {}
     for mode in modes:
@@ -129,12 +132,12 @@ def against(
         if record is None:
             raise MindferryError(f"{golden.path} holds no {mode} run; record it again with --modes {mode}")
         cell.set_train(mode == "train")
-        statistics = _statistics(cell) if mode == "train" else []
         session = Session(cell, golden, record, mode, names, doing, loss)
         if mode == "amp":
             continue
         if mode == "jit":
             session.jit()
+            restore(state)
         else:
             for run in sorted(record.runs, reverse=True):
                 if run == "whole":
@@ -143,7 +146,7 @@ def against(
                     session.own()
                 elif golden.complete:  # other shapes: no gradient, since an error amid one leaves MindSpore confused
                     session.own_forward()
-                _restore(statistics)
+                restore(state)
         measurements += session.measurements
         unmatched |= dict.fromkeys(session.unmatched)
     if optimizer is not None and golden.updates:
@@ -154,22 +157,11 @@ def against(
         doing("the training steps")
         measurements += train(cell, golden, loss, optimizer)
         load_weights(cell, golden)
+        restore(state)
     if "amp" in modes:
         doing("the network in float16")
         measurements += mixed(cell, golden)
     return Measured(tuple(measurements), tuple(unmatched))
-
-
-def _statistics(cell: Cell) -> list[tuple[Any, Any]]:
-    """What a training step moves without an optimizer: parameters that take no gradient."""
-    return [(parameter, as_numpy(parameter).copy()) for parameter in cell.get_parameters() if not parameter.requires_grad]
-
-
-def _restore(statistics: list[tuple[Any, Any]]) -> None:
-    import mindspore as ms
-
-    for parameter, value in statistics:
-        parameter.set_data(ms.Tensor(value).astype(parameter.dtype))
 
 
 def load_weights(cell: Cell, golden: Golden) -> dict[str, str]:

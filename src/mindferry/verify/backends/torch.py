@@ -65,6 +65,7 @@ def trace(payload: Json, link: Link) -> Json:
     """In the worker, after `record`: what each line of one module's forward assigns."""
     import torch
 
+    from ..buffers import same_buffers
     from ..dropout import without_dropout
 
     model = link.state["model"]
@@ -73,7 +74,7 @@ def trace(payload: Json, link: Link) -> Json:
     module = model.get_submodule(payload["path"])
     was_training = model.training
     model.train(payload["mode"] == "train")
-    with torch.no_grad(), without_dropout(model), traced(module, payload["call"], "forward", _plain) as found:
+    with torch.no_grad(), same_buffers(model), without_dropout(model), traced(module, payload["call"], "forward", _plain) as found:
         model(*positional, **named)
     model.train(was_training)
     path = link.scratch / "trace.npz"

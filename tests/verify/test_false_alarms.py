@@ -1,0 +1,147 @@
+"""Right conversions that were once called wrong, and the faults next to them that have to be found all the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mindferry.verify.compare import Measurement
+from mindferry.verify.golden import Golden, Reference
+from mindferry.verify.judge import Rule, judge
+from mindferry.verify.live import compare
+
+from .twins import Twin
+
+STATEFUL = Twin(
+    "cell with two outputs, one computed from the other",
+    """
+class Step(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate, self.out = nn.Linear(6, 4), nn.Linear(4, 4)
+    def forward(self, x, c):
+        c = c * 0.5 + torch.tanh(self.gate(x))
+        return torch.tanh(self.out(c)) * c, c
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.step = Step()
+    def forward(self, x):
+        c, found = torch.zeros(2, 4), []
+        for t in range(3):
+            h, c = self.step(x[t], c)
+            h += 0.1
+            found.append(h)
+        return torch.stack(found)
+""",
+    """
+class Step(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.gate, self.out = nn.Dense(6, 4), nn.Dense(4, 4)
+    def construct(self, x, c):
+        c = c * 0.5 + ops.tanh(self.gate(x))
+        return ops.tanh(self.out(c)) * c, c
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.step = Step()
+    def construct(self, x):
+        c, found = ops.zeros((2, 4)), []
+        for t in range(3):
+            h, c = self.step(x[t], c)
+            h = h + 0.1
+            found.append(h)
+        return ops.stack(found)
+""",
+    ("float32[3,2,6]",),
+)
+
+RUNNING = Twin(
+    "buffers that change in eval mode too",
+    """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(6, 6)
+        self.register_buffer("moved", torch.zeros(6))
+        self.register_buffer("bound", torch.zeros(6))
+        self.register_buffer("count", torch.zeros(6), persistent=False)
+        self.register_buffer("last", torch.zeros(6), persistent=False)
+    def forward(self, x):
+        x = self.fc(x)
+        mean = x.detach().mean(0)
+        self.moved.mul_(0.9).add_(mean, alpha=0.1)
+        self.bound = 0.9 * self.bound + 0.1 * mean
+        self.count += 1
+        self.last = self.last + mean
+        return x - self.moved + self.bound * 2 + self.count + self.last
+""",
+    """
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Dense(6, 6)
+        self.moved = Parameter(ops.zeros((6,)), name="moved", requires_grad=False)
+        self.bound = Parameter(ops.zeros((6,)), name="bound", requires_grad=False)
+        self.count = ops.zeros((6,))
+        self.last = ops.zeros((6,))
+    def construct(self, x):
+        x = self.fc(x)
+        mean = ops.stop_gradient(x).mean(0)
+        ops.assign(self.moved, 0.9 * self.moved + 0.1 * mean)
+        self.bound = 0.9 * self.bound + 0.1 * mean
+        ops.assign(self.count, self.count + 1)
+        self.last = self.last + mean
+        return x - self.moved + self.bound * 2 + self.count + self.last
+""",
+    ("float32[4,6]",),
+)
+
+
+@pytest.mark.parametrize("in_full", [False, True])
+def test_an_output_that_another_one_is_computed_from_gets_only_what_arrives_from_outside(tmp_path: Path, in_full: bool) -> None:
+    comparison = compare(*STATEFUL.load(tmp_path), STATEFUL.inputs, in_full=in_full)
+    assert comparison.passed, [d for d in comparison.differences if not d.passed]
+    compared = sorted(d.call for d in comparison.differences if (d.kind, d.name) == ("gradient", "step"))
+    assert compared == [0, 0, 1, 1, 2]  # the last state goes nowhere; an output that is changed in place afterwards counts
+
+
+def test_a_gradient_that_is_cut_between_two_outputs_is_found(tmp_path: Path) -> None:
+    twin = STATEFUL.mutate("ops.tanh(self.out(c)) * c, c", "ops.tanh(self.out(c)) * ops.stop_gradient(c), c")
+    comparison = compare(*twin.load(tmp_path), twin.inputs)
+    assert not comparison.passed and comparison.first_divergence == "step", comparison.culprits
+
+
+def test_every_run_starts_from_the_same_buffers(tmp_path: Path) -> None:
+    module, cell = RUNNING.load(tmp_path)
+    before = {name: buffer.clone() for name, buffer in module.named_buffers()}
+    comparison = compare(module, cell, RUNNING.inputs, in_full=True)
+    assert comparison.passed, [d for d in comparison.differences if not d.passed]
+    for name, buffer in module.named_buffers():
+        assert buffer.dtype == before[name].dtype and buffer.equal(before[name])
+        assert (getattr(cell, name).asnumpy() == before[name].numpy()).all(), name
+
+
+def test_a_buffer_that_moves_at_another_pace_is_found(tmp_path: Path) -> None:
+    twin = RUNNING.mutate("0.9 * self.moved + 0.1 * mean", "0.1 * self.moved + 0.9 * mean")
+    comparison = compare(*twin.load(tmp_path), twin.inputs)
+    wrong = {d.name for d in comparison.differences if d.kind == "buffer" and not d.passed}
+    assert comparison.culprits == ("the network",) and wrong == {"moved"}
+
+
+@pytest.mark.parametrize(
+    ("shape", "kind", "allowed"),
+    [((), "network", 2e-5), ((1,), "loss", 2e-5), ((2, 2), "output", 1e-5), ((16,), "output", 5e-6), ((8, 8), "network", 5e-6), ((1,), "parameter", 1e-5)],
+)
+def test_a_tensor_of_few_elements_may_be_off_a_little_more(shape: tuple[int, ...], kind: str, allowed: float) -> None:
+    """Torch's own error, here a tenth of a rounding, is of few samples then."""
+    entries = {"key": {"dtype": "F32", "shape": list(shape)}}
+    golden = Golden(Path(), "", "", "cpu", True, "", 0, (), (), {}, {}, {}, {}, {"key": Reference(2.0, 1e-8, 1e-8)}, entries, 0)
+    verdicts = [
+        judge([Measurement("eval", "own", kind, "loss", 0, "key", shape, 2.0 * allowed * factor, 1.0)], golden, Rule()).passed for factor in (0.99, 1.01)
+    ]
+    assert verdicts == [True, False]

@@ -101,12 +101,12 @@ def test_a_layer_is_told_by_its_name_where_nothing_else_tells() -> None:
     main = convert_source(
         HEAD + "def f(backbone, i, x: torch.Tensor):\n    backbone[i].ceil_mode = True\n    backbone.layer4[0].conv2.stride = (1, 1)\n"
     ).main
-    assert "ms_compat.set_layer(backbone[i], 'ceil_mode', True)\n" in main
-    assert "ms_compat.set_layer(backbone.layer4[0].conv2, 'stride', (1, 1))\n" in main
+    assert "ms_compat.set_layer_setting(backbone[i], 'ceil_mode', True)\n" in main
+    assert "ms_compat.set_layer_setting(backbone.layer4[0].conv2, 'stride', (1, 1))\n" in main
 
 
 def test_settings_of_other_objects_stay_assignments() -> None:
-    code = "class Block(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.stride = 2\n\n\ndef f(args, group, tokenizer, block: Block):\n"
-    code += "    args.stride = 1\n    group.momentum = 0.9\n    tokenizer.padding = True\n    block.stride = 3\n"
+    code = "class Block(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.stride = 2\n\n\ndef f(args, group, tokenizer, block_cfg, block: Block):\n"
+    code += "    args.stride = 1\n    group.momentum = 0.9\n    tokenizer.padding = True\n    block_cfg.stride = 1\n    block.stride = 3\n"
     converted = convert_source(HEAD + code)
-    assert "set_layer" not in converted.main and not converted.findings
+    assert "set_layer_setting" not in converted.main and not converted.findings

@@ -8,7 +8,7 @@ import re
 from ...syntax.types import MODULE
 from ..context import Context
 
-# What `compat.set_layer` carries through to what a layer computes.
+# What `compat.set_layer_setting` carries through to what a layer computes.
 SETTINGS = frozenset("momentum eps p track_running_stats ceil_mode count_include_pad stride padding dilation groups kernel_size".split())
 # Of a layer whose class is known, what changes nothing that is computed, or is kept by other means.
 HARMLESS = frozenset(
@@ -17,7 +17,10 @@ HARMLESS = frozenset(
 )
 ADVICE = "give it where the layer is built, and convert again"
 # Where nothing tells what the object is, it may be a layer by what it is called. What is none only gets the attribute.
-_LAYERS = re.compile(r"m|mod|.*(?:conv|pool|bn|norm|drop|layer|module|block|backbone|features|downsample|model|net).*", re.IGNORECASE)
+_LAYERS = re.compile(
+    r"m|mod|(?!.*(?:cfg|cnf|conf|args|opt|param)).*(?:conv|pool|bn|norm|drop|layer|module|block|backbone|features|downsample|model|net).*",
+    re.IGNORECASE,
+)
 _found: dict[int, list[ast.Assign]] = {}
 
 
@@ -82,7 +85,7 @@ def _is_named_like_layer(owner: ast.expr, name: str) -> bool:
 
 def _by_name(context: Context, call: ast.Call) -> None:
     """`setattr(m, "momentum", 0.01)`."""
-    new = context.imports.spell("compat.set_layer")
+    new = context.imports.spell("compat.set_layer_setting")
     context.edits.replace_node(call.func, new)
     context.handled.add(call.func)
     context.rewritten(call, "torch.nn.Module", "setattr", new)
@@ -97,7 +100,7 @@ def finish(context: Context) -> None:
         dot = source.find_token(b".", source.end(node.value), source.end(node))
         equals = source.find_token(b"=", source.end(node), source.start(value))
         is_bare = isinstance(value, ast.Tuple | ast.Yield | ast.YieldFrom) and source.data[source.skip_trivia(equals + 1)] != ord("(")
-        opening, before = context.imports.spell("compat.set_layer") + "(", source.text(statement)
+        opening, before = context.imports.spell("compat.set_layer_setting") + "(", source.text(statement)
         edits.before(source.start(node), opening)
         edits.replace(dot, equals + 1, f", '{node.attr}',")
         if is_bare:

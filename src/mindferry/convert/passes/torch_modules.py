@@ -135,8 +135,9 @@ def _in_order(context: Context, found: set[str]) -> list[str]:
 
 
 def _mentioned(context: Context) -> list[str]:
-    texts = [each for each in context.source.of(ast.Constant) if isinstance(each.value, str) and each.value.isidentifier()]
-    return list(dict.fromkeys(each.value for each in texts))
+    return list(
+        dict.fromkeys(each.value for each in context.source.of(ast.Constant) if isinstance(each.value, str) and each.value.isidentifier())
+    )
 
 
 def _target(context: Context, api: str) -> str:

@@ -10,8 +10,11 @@ FIXED_LAYERS = (nn.Conv1d, nn.Conv3d, nn.Conv1dTranspose, nn.Conv2dTranspose, nn
 GEOMETRY = ("kernel_size", "stride", "padding", "dilation", "groups", "ceil_mode", "count_include_pad")
 
 
-def set_layer(cell, name, value):
-    """m.name = value, and what the layer made of the old value is made again. What is no layer of these only gets the attribute."""
+def set_layer_setting(cell, name, value):
+    """m.name = value, and what the layer made of the old value is made again; a graph that ms.jit compiled before keeps the old one.
+
+    What is no layer of these only gets the attribute.
+    """
     if isinstance(cell, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and name in ("momentum", "eps", "track_running_stats"):
         set_batch_norm(cell, name, value)
     elif isinstance(cell, nn.Dropout) and name == "p":

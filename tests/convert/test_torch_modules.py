@@ -127,6 +127,18 @@ def test_a_name_from_elsewhere_has_a_table_of_those_mentioned_and_a_warning(code
     assert "can't be told" in found.findings[0].message and table.split("'")[1] in found.findings[0].message
 
 
+def test_a_name_that_is_set_again_is_what_it_was_set_to_last() -> None:
+    code = "def f(d, k):\n    n = 'Conv{}d'.format(d)\n    c = getattr(torch.nn, n)\n    if k:\n        n = 'ReLU'\n        k = getattr(torch.nn, n)\n    return getattr(torch.nn, n)\n"
+    main = converted(code)
+    assert f"c = {CONVOLUTIONS}[n]\n" in main and "k = {'ReLU': ms_compat.ReLU}[n]\n" in main
+    assert "return {'ReLU': ms_compat.ReLU, " + CONVOLUTIONS[1:] + "[n]\n" in main
+
+
+def test_a_name_that_is_built_from_itself_keeps_what_it_was() -> None:
+    text = converted("def f(d):\n    n = 'Conv'\n    n = n + str(d) + 'd'\n    return getattr(torch.nn, n)\n")
+    assert f"return {CONVOLUTIONS}[n]\n" in text
+
+
 def test_a_name_that_has_no_counterpart_is_said_to_be_missing_in_the_table() -> None:
     found = convert_source(
         HEAD + "def f(kind):\n    if kind in ('ReLU', 'NoSuchLayer'):\n        return getattr(torch.nn, kind)\n"

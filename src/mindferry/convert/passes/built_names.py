@@ -116,7 +116,9 @@ def _values(context: Context, table: ast.expr, depth: int) -> set[str] | None:
 
 
 def _bound(context: Context, node: ast.Name, depth: int) -> set[str] | None:
-    """All that the variable is set to in the function, or else the module, that it belongs to."""
+    """All that the variable is set to in the function, or else the module, that it belongs to; only the last just before it if that always is."""
+    if last := _just_before(context, node):
+        return _stored(context, last, depth)
     scope = context.enclosing(node, *SCOPES)
     while True:
         stores = [each for each in context.stores(node.id) if context.enclosing(each, *SCOPES) is scope]
@@ -126,6 +128,19 @@ def _bound(context: Context, node: ast.Name, depth: int) -> set[str] | None:
         if stores or scope is None:
             return _either([_stored(context, each, depth) for each in stores])
         scope = context.enclosing(scope, *SCOPES)
+
+
+def _just_before(context: Context, node: ast.Name) -> ast.Name | None:
+    """Where the variable was set in the same block, with nothing in between that sets it again."""
+    statement, source = context.statement_of(node), context.source
+    earlier = [
+        each for each in context.stores(node.id) if source.start(each) < source.start(node) and context.statement_of(each) is not statement
+    ]
+    last = max(earlier, key=source.start, default=None)
+    if last is None or isinstance(statement, ast.While):
+        return None
+    setting = context.parents[last]
+    return last if isinstance(setting, ast.Assign) and setting in context.block_of(statement) else None
 
 
 def _argument(scope: ast.AST | None, name: str) -> ast.arg | None:

@@ -107,7 +107,7 @@ def test_make_demo_ends_with_the_path_of_the_report(tmp_path: Path) -> None:
 
 def test_make_test_is_what_ci_runs() -> None:
     """It runs these tests, so it can't be run by one: its lines are those of scripts/test, and pytest is among them."""
-    told = subprocess.run(["make", "-n", "-o", "setup", "test"], cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
+    told = subprocess.run(["make", "--no-print-directory", "-n", "-o", "setup", "test"], cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
     script = [line.removeprefix("exec ") for line in (ROOT / "scripts/test").read_text().splitlines()]
     lines = [re.sub(r"^\S*/bin/", ".venv/bin/", line) for line in told]
     assert [line for line in lines if line not in script] == []

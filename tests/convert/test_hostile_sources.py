@@ -139,6 +139,8 @@ def test_nested_blocks_without_gradients() -> None:
     [
         "import torch\ndef f(x) -> tuple[()]:\n    return torch.relu(x)\n",
         "import torch\nw = torch.nn.Parameter(x, False, 1)\n",
+        "@wrapped\ndef f(x):\n    return x\nfor x in y:\n    loss = f(x)\n    opt.zero_grad(); loss.backward()\nimport torch\n",
+        "@wrapped\ndef f(x: torch.Tensor):\n    return torch.relu(x)\nimport torch\n",
         "import torch\nfor x in y:\n    loss = f(x); loss.backward()\nnet = torch.nn.DataParallel(net)\n",
         "import torch\ndef f(x: torch.Tensor):\n    return not x.fill_(t for t in y) and x.mul_(\n        t for t in y)\n",
     ],

@@ -324,5 +324,6 @@ def _insert_at_top(edits: Edits, text: str) -> None:
         if offset == len(source.data) and source.data and not source.data.endswith((b"\n", b"\r")):
             text = source.newline() + text
     if not offset and source.tree.body:
-        offset = source.line_start(source.start(source.tree.body[0]))
+        first = source.tree.body[0]
+        offset = source.line_start(min(source.start(each) for each in (first, *getattr(first, "decorator_list", ()))))
     edits.before(offset, text)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 from .expressions import FRAMEWORKS, Expressions, Scope
 from .networks import is_network_name, is_used_as_network
@@ -54,6 +56,7 @@ class _Reader:
         self.deferred: list[Callable[[], None]] = []
         self.owners: dict[ast.AST, str] = {}
         self._returned: list[list[Type]] = []
+        self._used: dict[ast.FunctionDef, tuple[Counter[str], set[str]]] = {}
         self._functions: list[ast.FunctionDef] = []  # whose bodies are being read
         self.suspects = frozenset(
             _holder(node) if type(node) is ast.Attribute else _given(node)
@@ -115,9 +118,21 @@ class _Reader:
         """Whether the function around binds the name once and calls a method on it that nothing but a tensor has."""
         if not self._functions or not self.values.is_torch_file or name not in self.suspects:
             return False
-        function = self._functions[-1]
-        stores = sum(isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store) for each in ast.walk(function))
-        return stores == 1 and _used_as_tensor(function, name, self.suspects)
+        stores, tensors = self._uses(self._functions[-1])
+        return name in tensors and stores[name] == 1
+
+    def _uses(self, function: ast.FunctionDef) -> tuple[Counter[str], set[str]]:
+        """How often the function binds each name, and which it uses as tensors; walked once."""
+        if function not in self._used:
+            stores: Counter[str] = Counter()
+            tensors: set[str] = set()
+            for node in ast.walk(function):
+                if type(node) is ast.Name and type(node.ctx) is ast.Store:
+                    stores[node.id] += 1
+                elif type(node) is ast.Call:
+                    tensors |= {_given(node), _distinctive(node)}
+            self._used[function] = stores, tensors
+        return self._used[function]
 
     def _AnnAssign(self, node: ast.AnnAssign, scope: Scope) -> None:
         promised = self.values.annotation(node.annotation, scope)
@@ -282,7 +297,7 @@ class _Reader:
             is_tensor = (
                 is_forward
                 or (is_function and index > 0)
-                or (self.values.is_torch_file and _used_as_tensor(node, argument.arg, self.suspects))
+                or (self.values.is_torch_file and argument.arg in self.suspects and argument.arg in self._uses(node)[1])
             )
             if kind.kind in ("unknown", "none") and is_tensor:
                 kind = TENSOR
@@ -310,21 +325,17 @@ def _holder(node: ast.Attribute) -> str:
     return owner.id if isinstance(owner, ast.Name) else ""
 
 
-def _used_as_tensor(function: ast.FunctionDef | ast.For, name: str, suspects: frozenset[str]) -> bool:
-    """Whether the function or loop calls a method on the name that nothing but a tensor has, or gives it to F.something first."""
-    return name in suspects and any(
-        isinstance(node, ast.Call) and (_given(node) == name or _is_distinctive(node, name)) for node in ast.walk(function)
-    )
+def _used_as_tensor(loop: ast.For, name: str, suspects: frozenset[str]) -> bool:
+    """Whether the loop calls a method on the name that nothing but a tensor has, or gives it to F.something first."""
+    return name in suspects and any(isinstance(node, ast.Call) and name in (_given(node), _distinctive(node)) for node in ast.walk(loop))
 
 
-def _is_distinctive(node: ast.Call, name: str) -> bool:
-    """None of these methods takes a string."""
-    return (
-        isinstance(node.func, ast.Attribute)
-        and node.func.attr in DISTINCTIVE
-        and _holder(node.func) == name
-        and not any(isinstance(each, ast.Constant) and isinstance(each.value, str) for each in node.args)
-    )
+def _distinctive(node: ast.Call) -> str:
+    """x in x.unsqueeze(0). None of these methods takes a string."""
+    is_method = isinstance(node.func, ast.Attribute) and node.func.attr in DISTINCTIVE
+    if not is_method or any(isinstance(each, ast.Constant) and isinstance(each.value, str) for each in node.args):
+        return ""
+    return _holder(cast(ast.Attribute, node.func))
 
 
 def _given(node: ast.AST) -> str:

@@ -74,7 +74,9 @@ class Source:
         for node in nodes:  # grows while it is read
             if type(node) is ast.JoinedStr:
                 relocate(node, self)
-            for value in node.__dict__.values():
+            fields = node.__dict__
+            for name in node._fields:
+                value: Any = fields.get(name)
                 kind = type(value)
                 if kind is list:
                     for item in value:
@@ -252,6 +254,11 @@ class Edits:
 
     def replace_node(self, node: ast.AST, text: str) -> None:
         self.replace(self.source.start(node), self.source.end(node), text)
+
+    def is_touched(self, node: ast.AST) -> bool:
+        """Whether some edit starts within the node."""
+        low = bisect.bisect_left(self._edits, self.source.start(node), key=_start)
+        return low < len(self._edits) and self._edits[low].start <= self.source.end(node)
 
     def text(self, node: ast.AST) -> str:
         """The node's text with all edits so far applied."""

@@ -26,6 +26,8 @@ def prepare(context: Context) -> None:
             zone = [root, *_helpers(context, root)]
             _convert(context, zone)
             inside.update(each for part in zone for each in ast.walk(part))
+    if not any(word in context.source.data for word in (b"ransform", b"to_tensor", b"ToTensor")):
+        return
     for node in context.source.of(ast.Call):
         if node not in inside and _is_image_made_array(context, node):
             context.instead[node] = AS_TENSOR

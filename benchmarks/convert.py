@@ -24,7 +24,7 @@ RESULTS = Path(__file__).parent / "results" / "convert.json"
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--paconvert", type=Path, help="its executable, in an environment of its own")
-    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     spec = importlib.util.find_spec("timm")
     if spec is None or not spec.submodule_search_locations:

@@ -9,34 +9,34 @@ from typing import Any
 
 from .networks import SHARED, is_mode_call, is_named_like_network
 from .networks import UNMISTAKABLE as OF_NETWORKS
+from .scope import Scope
 from .symbols import Symbols
 from .torch_types import DTYPES, TENSOR_ATTRIBUTES, UNMISTAKABLE, call_result, method_result, module_call_result
-from .types import BOOL, EMPTY, FLOAT, INT, MODULE, NDARRAY, NONE, SIZE, STR, TENSOR, UNKNOWN, Type, instance, join, list_of, ref, tuple_of
+from .types import (
+    BOOL,
+    EMPTY,
+    FLOAT,
+    INT,
+    MODULE,
+    NDARRAY,
+    NONE,
+    SIZE,
+    STR,
+    TENSOR,
+    UNKNOWN,
+    Type,
+    arithmetic,
+    instance,
+    join,
+    list_of,
+    ref,
+    tuple_of,
+)
 
 _BUILTIN_NAMES = frozenset(dir(builtins))
 _ANNOTATIONS = {"int": INT, "float": FLOAT, "bool": BOOL, "str": STR, "None": NONE}
 FRAMEWORKS = ("torch", "torchvision", "einops", "accelerate", "ema_pytorch")
 OF_DICTS = SHARED | OF_NETWORKS | frozenset("keys values items get pop update clear to cuda cpu apply forward training half float add_module".split())
-
-
-class Scope:
-    """Names of one scope; a branch is a scope whose parent it falls back to."""
-
-    __slots__ = ("names", "owner", "parent", "stars")
-
-    def __init__(self, parent: Scope | None = None, owner: str = "") -> None:
-        self.names: dict[str, Type] = {}
-        self.parent = parent
-        self.owner: str = owner or (parent.owner if parent else "")  # the class whose method this is
-        self.stars: list[str] = parent.stars if parent else []
-
-    def look_up(self, name: str) -> Type | None:
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.names:
-                return scope.names[name]
-            scope = scope.parent
-        return None
 
 
 class Expressions:
@@ -344,22 +344,7 @@ class Expressions:
         return self.visit(node.value, scope).element()
 
     def _BinOp(self, node: ast.BinOp, scope: Scope) -> Type:
-        return self._arithmetic(self.visit(node.left, scope), self.visit(node.right, scope), node.op)
-
-    @staticmethod
-    def _arithmetic(left: Type, right: Type, operator: ast.operator) -> Type:
-        if left.is_tensor or right.is_tensor:
-            return TENSOR
-        if "ndarray" in (left.kind, right.kind):
-            return NDARRAY
-        if left.kind in ("list", "tuple", "str", "size") and isinstance(operator, ast.Add | ast.Mult | ast.Mod):
-            if left.kind == "size":
-                return SIZE
-            return left if left.items == right.items or right.kind == "int" or left.kind == "str" else Type(left.kind)
-        if left.kind in ("int", "float", "bool") and right.kind in ("int", "float", "bool"):
-            is_float = "float" in (left.kind, right.kind) or isinstance(operator, ast.Div)
-            return FLOAT if is_float else INT
-        return UNKNOWN
+        return arithmetic(self.visit(node.left, scope), self.visit(node.right, scope), node.op)
 
     def _UnaryOp(self, node: ast.UnaryOp, scope: Scope) -> Type:
         kind = self.visit(node.operand, scope)

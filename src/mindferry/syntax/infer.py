@@ -9,12 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
-from .expressions import FRAMEWORKS, Expressions, Scope
+from .expressions import FRAMEWORKS, Expressions
 from .networks import is_network_name, is_used_as_network
+from .scope import Scope
 from .source import Source
 from .symbols import ClassInfo, Symbols
 from .torch_types import DISTINCTIVE
-from .types import MODULE, NONE, TENSOR, UNKNOWN, Type, instance, join, ref, tuple_of
+from .types import MODULE, NONE, TENSOR, UNKNOWN, Type, arithmetic, instance, join, ref, tuple_of
 
 _MODULES = re.compile(r"(?:torch|torchvision)(?:\.[a-z]+)?|torch\.nn\.(?:functional|init|utils)|torch\.utils\.data")
 
@@ -142,7 +143,7 @@ class _Reader:
     def _AugAssign(self, node: ast.AugAssign, scope: Scope) -> None:
         right = self.values.visit(node.value, scope)
         left = self.values.visit(node.target, scope)
-        self.values.bind(node.target, self.values._arithmetic(left, right, node.op) if left.kind != "list" else left, scope)
+        self.values.bind(node.target, arithmetic(left, right, node.op) if left.kind != "list" else left, scope)
 
     def _For(self, node: ast.For, scope: Scope) -> None:
         kind = self.values.iterate(self.values.visit(node.iter, scope))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import NamedTuple
 
 
@@ -78,4 +79,20 @@ def join(*types: Type) -> Type:
         return Type(known[0].kind)
     if kinds <= {"int", "float", "bool"}:
         return FLOAT if "float" in kinds else INT
+    return UNKNOWN
+
+
+def arithmetic(left: Type, right: Type, operator: ast.operator) -> Type:
+    """What an operator makes of two."""
+    if left.is_tensor or right.is_tensor:
+        return TENSOR
+    if "ndarray" in (left.kind, right.kind):
+        return NDARRAY
+    if left.kind in ("list", "tuple", "str", "size") and isinstance(operator, ast.Add | ast.Mult | ast.Mod):
+        if left.kind == "size":
+            return SIZE
+        return left if left.items == right.items or right.kind == "int" or left.kind == "str" else Type(left.kind)
+    if left.kind in ("int", "float", "bool") and right.kind in ("int", "float", "bool"):
+        is_float = "float" in (left.kind, right.kind) or isinstance(operator, ast.Div)
+        return FLOAT if is_float else INT
     return UNKNOWN

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 os.environ.setdefault("GLOG_v", "4")
 if "avx512f" in (Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""):
     os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX2")
+settings.register_profile("anywhere", deadline=None, derandomize=True)  # the same on every machine
+settings.load_profile("anywhere")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -35,7 +35,7 @@ def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> drive.Driver:
     (tmp_path / "conformance_entries.py").write_text(ENTRIES)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setattr(drive, "FOLDER", tmp_path / "results")
-    monkeypatch.setattr(drive, "LIMIT", 8.0)
+    monkeypatch.setattr(drive, "LIMIT", 15.0)
     return drive.Driver(drive.Group("entries", "entries", "conformance_entries"))
 
 

@@ -42,7 +42,7 @@ def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
     def opened(path: Path, address: str = "", **options: Any) -> Any:
         page = chromium.new_page(viewport={"width": 1280, "height": 800}, **options)
         pages.append(page)
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(60_000)
         page.on("console", lambda message: problems.append(message.text) if message.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("dialog", lambda dialog: problems.append(f"dialog: {dialog.message}"))

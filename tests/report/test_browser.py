@@ -324,7 +324,7 @@ def test_a_watched_page_follows_the_stages(tmp_path: Path, visit: Visit) -> None
         page.wait_for_selector("#training svg")
         assert "behaves like the original" in watcher.stdout.readline()
         watcher.send_signal(signal.SIGINT)
-        assert watcher.wait(timeout=20) == 0
+        assert watcher.wait(timeout=60) == 0
     finally:
         watcher.kill()
     text = (output / "mindferry-report.html").read_text()

@@ -150,7 +150,7 @@ def test_watching_waits_for_the_conversion_and_survives_a_torn_artifact(tmp_path
 
 
 def wait(is_done: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while not is_done():
         assert time.monotonic() < end, "it never happened"
         time.sleep(0.05)

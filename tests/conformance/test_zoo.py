@@ -70,6 +70,8 @@ def test_causes_are_one_line_and_safe_in_a_table() -> None:
     assert cause({**ROW, "verdict": "differs", "gradient": 1.0, "others": ["same", "differs"]}).startswith(
         "gradients differ with the first"
     )
+    unknown = {**ROW, "verdict": "differs", "gradient": 1.0, "others": ["same", "same"], "float64_reason": "torch: out of memory"}
+    assert cause(unknown).endswith("the float64 run failed (torch: out of memory)")
     assert cause({**ROW, "verdict": "differs", "forward": 1.0}) == "the forward pass differs"
 
 

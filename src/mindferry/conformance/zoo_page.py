@@ -164,6 +164,8 @@ def _causes(title: str, rows: list[Row], name: Callable[[Row], str]) -> Iterable
 def cause(row: Row) -> str:
     if row["verdict"] == "differs" and not row["forward"] <= 1e-4:
         return "the forward pass differs"
+    if row["verdict"] == "differs" and "float64_reason" in row:
+        return f"gradients differ, and torch's own rounding is not known: the float64 run failed ({plain(row['float64_reason'])})"
     if is_at_kink(row):
         return "gradients: torch's own go as far when the image changes by a millionth of itself (a kink)"
     if row["verdict"] == "differs" and "same" in row.get("others", []):

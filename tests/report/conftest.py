@@ -48,6 +48,7 @@ def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
         page.on("dialog", lambda dialog: problems.append(f"dialog: {dialog.message}"))
         page.on("request", lambda request: problems.append(request.url) if not request.url.startswith(("file:", "data:")) else None)
         page.goto(path.resolve().as_uri() + address)
+        page.evaluate("new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")  # what it scrolled to is there
         return page
 
     yield opened

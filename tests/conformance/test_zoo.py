@@ -73,6 +73,10 @@ def test_causes_are_one_line_and_safe_in_a_table() -> None:
     unknown = {**ROW, "verdict": "differs", "gradient": 1.0, "others": ["same", "same"], "float64_reason": "torch: out of memory"}
     assert cause(unknown).endswith("the float64 run failed (torch: out of memory)")
     assert cause({**ROW, "verdict": "differs", "forward": 1.0}) == "the forward pass differs"
+    assert "boxes that score alike" in cause({**ROW, "verdict": "differs", "forward": 1e-2, "nudged_forward": 1e-2})
+    jumped = {**ROW, "verdict": "differs", "gradient": 2e-3, "nudged": 1e-3}
+    assert cause(jumped).endswith("(a kink)")
+    assert cause({**jumped, "gradient": 7e8, "allowed": 6e8, "nudged": 9e8}).startswith("gradients: a parameter's is zero")
 
 
 def test_the_page_counts_models_and_names_what_stops_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,6 +114,25 @@ def test_the_reference_mends_torchs_batch_norm_gradient() -> None:
     _mend_batch_norm(norm)
     found = torch.autograd.grad((norm(x).flatten(2).transpose(1, 2) * weight).sum(), x)[0]
     assert torch.allclose(found, weight.T.reshape(1, 3, 4, 5), atol=1e-4)
+
+
+def test_a_model_in_float64_takes_what_it_keeps_along() -> None:
+    import torch
+
+    from mindferry.conformance.zoo_run import _cast
+
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(3, 3)
+            self.kept = torch.rand(3, 3)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.layer(x @ self.kept @ torch.zeros(3, 3))
+
+    net = Net()
+    for dtype in (torch.float64, torch.float32):
+        assert _cast(net, dtype)(torch.rand(2, 3, dtype=dtype)).dtype == dtype
 
 
 def test_a_pass_in_rounding_alone_is_named() -> None:

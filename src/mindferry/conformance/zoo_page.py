@@ -121,7 +121,7 @@ def _reservations(rows: list[Row]) -> Iterable[str]:
     same = [row for row in rows if row["verdict"] == "same"]
     groups = {
         "held to three times torch's own rounding in a parameter whose gradient is zero": [
-            f"{row['model']} ({row['worst']})" for row in same if row["allowed"] > ROUNDING
+            f"{row['model']} ({row['worst']})" for row in same if is_of_rounding(row)
         ],
         "measured with an earlier definition of the gradient's difference, or an earlier conversion; `--again` measures anew": [
             f"{sum(row.get('metric') != METRIC for row in same)} of {len(same)} models"
@@ -163,9 +163,13 @@ def _causes(title: str, rows: list[Row], name: Callable[[Row], str]) -> Iterable
 
 def cause(row: Row) -> str:
     if row["verdict"] == "differs" and not row["forward"] <= 1e-4:
+        if row["forward"] <= 3 * row.get("nudged_forward", 0.0):
+            return "the forward pass: torch's own goes as far when the image changes by a millionth of itself (boxes that score alike)"
         return "the forward pass differs"
     if row["verdict"] == "differs" and "float64_reason" in row:
         return f"gradients differ, and torch's own rounding is not known: the float64 run failed ({plain(row['float64_reason'])})"
+    if is_of_rounding(row):
+        return "gradients: a parameter's is zero, and MindSpore's rounding of it more than three times torch's"
     if is_at_kink(row):
         return "gradients: torch's own go as far when the image changes by a millionth of itself (a kink)"
     if row["verdict"] == "differs" and "same" in row.get("others", []):
@@ -174,7 +178,12 @@ def cause(row: Row) -> str:
 
 
 def is_at_kink(row: Row) -> bool:
-    return row["verdict"] == "differs" and row["forward"] <= 1e-4 and bool(row["gradient"] <= 3 * row.get("nudged", 0.0))
+    is_only_gradient = row["verdict"] == "differs" and row["forward"] <= 1e-4 and not is_of_rounding(row)
+    return is_only_gradient and bool(row["gradient"] <= 3 * row.get("nudged", 0.0))
+
+
+def is_of_rounding(row: Row) -> bool:
+    return bool(row.get("allowed", 0.0) > ROUNDING)
 
 
 def plain(reason: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -67,10 +68,14 @@ def _mend_batch_norm(model: Any) -> None:
 def against_float64(payload: dict[str, Any], link: Link) -> dict[str, Any]:
     """Both frameworks' float32 gradients by torch's float64 ones: the parameter that is furthest beyond what it may differ by."""
     import numpy as np
+    import torch
 
     name, model, x, gradients = link.state["model"]
     link.doing(f"{name} in float64")
-    _, exact = _run_torch(name, model.double(), x.double())
+    try:
+        _, exact = _run_torch(name, _cast(model, torch.float64), x.double())
+    finally:
+        _cast(model, torch.float32)
     with np.load(Path(payload["folder"]) / "found.npz") as found:
         rows = {key: excess(found[key], gradients[key], exact[key]) for key in gradients}
     worst = max(rows, key=lambda key: (rows[key]["gradient"] != rows[key]["gradient"], rows[key]["gradient"] / rows[key]["allowed"]))
@@ -80,17 +85,46 @@ def against_float64(payload: dict[str, Any], link: Link) -> dict[str, Any]:
     return row
 
 
+def _cast(model: Any, dtype: Any) -> Any:
+    """With what a network keeps beside its buffers, and what it makes anew while it runs."""
+    import torch
+
+    torch.set_default_dtype(dtype)
+    for module in model.modules():
+        for key, value in vars(module).items():
+            if isinstance(value, torch.Tensor) and value.is_floating_point():
+                setattr(module, key, value.to(dtype))
+    return model.to(dtype)
+
+
 def _nudge(name: str, model: Any, x: Any, parameter: str, exact: Any) -> float:
     """How far torch's own float32 gradient of a parameter goes when the image changes by a millionth of itself: across a kink, it jumps."""
     import numpy as np
+
+    moved = (_run_torch(name, model, each)[1][parameter] for each in _nudged(x))
+    return max(float(np.linalg.norm(each - exact)) / (float(np.linalg.norm(exact)) or 1.0) for each in moved)
+
+
+def nudged_output(payload: dict[str, Any], link: Link) -> dict[str, Any]:
+    """How far torch's own output goes when the image changes by a millionth of itself: where two boxes score alike, the other one stays."""
+    import numpy as np
     import torch
 
-    distances = []
+    name, model, x, _ = link.state["model"]
+    link.doing(f"{name} with images a millionth away")
+    with np.load(Path(payload["folder"]) / "output.npz") as arrays:
+        expected = [arrays[str(index)] for index in range(len(arrays.files))]
+    with torch.no_grad():
+        found = [_compare([leaf.numpy() for leaf in leaves(model(arguments(name, each)))], expected) for each in _nudged(x)]
+    return {"nudged_forward": max((each for each in found if each < float("inf")), default=0.0)}
+
+
+def _nudged(x: Any) -> Iterator[Any]:
+    import torch
+
     for seed in range(NUDGES):
         noise = torch.rand(x.shape, generator=torch.Generator().manual_seed(seed)) * 2 - 1
-        _, moved = _run_torch(name, model.float(), x * (1 + 1e-6 * noise))
-        distances.append(float(np.linalg.norm(moved[parameter] - exact)) / (float(np.linalg.norm(exact)) or 1.0))
-    return max(distances)
+        yield x * (1 + 1e-6 * noise)
 
 
 def excess(found: Any, single: Any, exact: Any) -> dict[str, float]:

@@ -143,6 +143,8 @@ def test_nested_blocks_without_gradients() -> None:
         "@wrapped\ndef f(x: torch.Tensor):\n    return torch.relu(x)\nimport torch\n",
         "import torch\nfor x in y:\n    loss = f(x); loss.backward()\nnet = torch.nn.DataParallel(net)\n",
         "import torch\ndef f(x: torch.Tensor):\n    return not x.fill_(t for t in y) and x.mul_(\n        t for t in y)\n",
+        "import torch\nx = torch.autograd.Variable(\n    'a'\n    'b'\n)\n",  # strings under each other, without their brackets
+        "import torch\nx = torch.autograd.Variable(\n    y.loss()\n    .mean\n)\n",
     ],
 )
 def test_what_the_fuzzer_found_stays_found(source: str) -> None:

@@ -33,8 +33,9 @@ built in both frameworks on a CPU, torch's weights are copied across, and both g
   its kink makes the gradient jump. torch's own float32 gradient is taken with twelve images that are a millionth away; where MindSpore's is
   within three times the furthest of these, the table of causes says so ("a kink"). Two other images are tried as well. The verdict stays.
 - Detectors: an untrained one scores all boxes alike, so that rounding decides which are kept. Each layer's weight is scaled so that its
-  output deviates by 1. torchvision's compiled operators don't load beside a CPU-only torch: nms is written in Python, and its stand-in
-  for roi_align takes zeros beyond the map, as the compiled one does.
+  output deviates by 1. Where two boxes score alike even so, nms may keep the other one: torch's own output with the same twelve images
+  tells. torchvision's compiled operators don't load beside a CPU-only torch: nms is written in Python, and its stand-in for roi_align
+  takes zeros beyond the map, as the compiled one does.
 - torch 2.13's own gradient of a batch norm in eval mode is wrong on a CPU where it comes in permuted (`bn(x).flatten(2).transpose(1, 2)`:
   finite differences agree with MindSpore, not with torch). The reference makes such gradients contiguous first.
 - A worker may take 14 GB of memory. mvit takes 16 frames of 224 pixels and nothing else.

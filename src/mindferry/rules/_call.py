@@ -171,7 +171,7 @@ class Call:
         return self._beyond_positional(name) or self._changes.get(name, None if is_dropped else "") is None
 
     def _parenthesized(self, text: str) -> str:
-        return text if isinstance(_parsed(text), _ATOMS) or text.startswith(STATEMENT) else f"({text})"
+        return text if isinstance(_parsed(text), _ATOMS) and _stands_alone(text) or text.startswith(STATEMENT) else f"({text})"
 
     def _rename_function(self, spelled: str, parts: tuple[int, list[Slot], int] | None) -> None:
         source, function = self.edits.source, self.node.func
@@ -261,6 +261,16 @@ def _parsed(text: str) -> ast.expr | None:
         return ast.parse(f"({text}\n)", mode="eval").body if text.strip() else None
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None
+
+
+def _stands_alone(text: str) -> bool:
+    """Whether it needs no parentheses for its line breaks: strings under each other do, a call's arguments don't."""
+    if "\n" not in text:
+        return True
+    try:
+        return bool(ast.parse(text, mode="eval"))
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return False
 
 
 Rewrite = Callable[[Call], None]

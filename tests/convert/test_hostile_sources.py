@@ -144,6 +144,7 @@ def test_nested_blocks_without_gradients() -> None:
         "import torch\nfor x in y:\n    loss = f(x); loss.backward()\nnet = torch.nn.DataParallel(net)\n",
         "import torch\ndef f(x: torch.Tensor):\n    return not x.fill_(t for t in y) and x.mul_(\n        t for t in y)\n",
         "import torch\nx = torch.autograd.Variable(\n    'a'\n    'b'\n)\n",  # strings under each other, without their brackets
+        "import torch\nx = torch.stack(y).mean(axis=0, dim=-1)\n",
         "import torch\nx = torch.autograd.Variable(\n    y.loss()\n    .mean\n)\n",
     ],
 )

@@ -159,11 +159,18 @@ class Call:
     def is_sound(self) -> bool:
         """Whether the rule found all that it writes: a call without a required argument is nobody's."""
         new = self._replacement
-        if "" in self._changes.values():
+        if "" in self._changes.values() or self._is_named_twice:
             return False
         if new is None:
             return not (self.extra and any(self._is_named_or_dropped(name) for name in self._positional))
         return _parsed(new) is not None or new.startswith(STATEMENT)
+
+    @property
+    def _is_named_twice(self) -> bool:
+        """mean(axis=0, dim=1): torch refuses it too."""
+        names = [name for each in (*self.node.args, *self.node.keywords) if (name := self._name_of(each))]
+        renamed = {self.rule.rename.get(name, name) if self._declared else name for name in names}
+        return len(renamed) < len(names)
 
     def _is_named_or_dropped(self, name: str) -> bool:
         """Whether what follows this positional argument can't be positional any more."""

@@ -134,6 +134,11 @@ def test_nested_blocks_without_gradients() -> None:
     assert convert_source(source).main == "from mindspore import ops\na = 1\nif a:\n    c = ops.zeros((1,))\nd = 1\n"
 
 
+def test_a_setting_may_be_a_statement_or_a_context() -> None:
+    source = "import torch\ntorch.autograd.set_detect_anomaly(True)\nwith torch.autograd.set_detect_anomaly(True):\n    x = 1\n"
+    assert convert_source(source).main == "import contextlib\nwith contextlib.nullcontext():\n    x = 1\n"
+
+
 @pytest.mark.parametrize(
     "source",
     [
@@ -145,6 +150,7 @@ def test_nested_blocks_without_gradients() -> None:
         "import torch\ndef f(x: torch.Tensor):\n    return not x.fill_(t for t in y) and x.mul_(\n        t for t in y)\n",
         "import torch\nx = torch.autograd.Variable(\n    'a'\n    'b'\n)\n",  # strings under each other, without their brackets
         "import torch\nx = torch.stack(y).mean(axis=0, dim=-1)\n",
+        "import torch\nwith torch.autocast('cuda'):\n    for x in y:\n        loss = f(x)\n        loss.backward()\n",
         "import torch\nx = torch.autograd.Variable(\n    y.loss()\n    .mean\n)\n",
     ],
 )

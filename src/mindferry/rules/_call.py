@@ -178,7 +178,7 @@ class Call:
         return self._beyond_positional(name) or self._changes.get(name, None if is_dropped else "") is None
 
     def _parenthesized(self, text: str) -> str:
-        return text if isinstance(_parsed(text), _ATOMS) and _stands_alone(text) or text.startswith(STATEMENT) else f"({text})"
+        return text if (isinstance(_parsed(text), _ATOMS) and _stands_alone(text)) or text.startswith(STATEMENT) else f"({text})"
 
     def _rename_function(self, spelled: str, parts: tuple[int, list[Slot], int] | None) -> None:
         source, function = self.edits.source, self.node.func

@@ -1,7 +1,10 @@
 """Settings of torch's runtime. Those without meaning in MindSpore become None, and the statement goes."""
 
+import ast
+
 from .. import Case, rule
 from .._call import Call
+from ..nn._context import parent_of
 
 
 def _idle(api: str, arguments: str) -> None:
@@ -13,7 +16,7 @@ def _idle(api: str, arguments: str) -> None:
 for _api, _arguments in (
     ("torch.cuda.set_device", "0"), ("torch.accelerator.set_device_index", "0"), ("torch.set_num_threads", "4"),
     ("torch.set_num_interop_threads", "4"), ("torch.set_float32_matmul_precision", "'high'"), ("torch.set_printoptions", "precision=4"),
-    ("torch.autograd.set_detect_anomaly", "True"), ("torch.multiprocessing.set_sharing_strategy", "'file_system'"),
+    ("torch.multiprocessing.set_sharing_strategy", "'file_system'"),
     ("torch.multiprocessing.set_start_method", "'spawn'"), ("torch.cuda.ipc_collect", ""), ("torch.cuda.init", ""),
     ("torch.cuda.set_per_process_memory_fraction", "0.5"), ("torch.set_warn_always", "True"), ("torch.set_flush_denormal", "True"),
     ("torch.backends.cuda.enable_flash_sdp", "True"), ("torch.backends.cuda.enable_mem_efficient_sdp", "True"),
@@ -23,6 +26,15 @@ for _api, _arguments in (
     ("torch._C._get_tracing_state", ""), ("torch._C._jit_set_nvfuser_enabled", "True"), ("torch._C._jit_set_nvfuser_guard_mode", "True"),
 ):  # fmt: skip
     _idle(_api, _arguments)
+
+
+@rule("torch.autograd.set_detect_anomaly", differs="not needed in MindSpore", cases=[
+    Case("torch.autograd.set_detect_anomaly(True)", "contextlib.nullcontext()", runs=False, why="a setting without effect"),
+])  # fmt: skip
+def set_detect_anomaly(call: Call) -> None:
+    """A statement, or the context of a `with`."""
+    is_statement = isinstance(parent_of(call), ast.Expr)
+    call.replace("None" if is_statement else f"{call.name('contextlib.nullcontext')}()")
 
 rule("torch.use_deterministic_algorithms", to="mindspore.set_deterministic", args="mode warn_only", drop="warn_only", cases=[
     Case("torch.use_deterministic_algorithms(True, warn_only=True)", "ms.set_deterministic(True)", runs=False, why="a setting"),

@@ -203,7 +203,7 @@ def _is_made_later(context: Context, each: Backward, optimizer: ast.expr) -> boo
 def _insert(context: Context, each: Backward, lines: list[str]) -> None:
     source, newline = context.source, context.source.newline()
     assert each.anchor is not None
-    indent = source.indent(each.anchor)
+    indent = indentation(context, each.anchor)
     offset = source.line_start(source.start(each.anchor))
     text = "".join((indent + line if line else "") + newline for line in lines)
     spaced = source.data[:offset].rstrip(b" \t").endswith((b"\n\n", b"\n\r\n")) or not offset or _opens_block(context, each.anchor)
@@ -224,7 +224,7 @@ def _replace(context: Context, each: Backward, call: str, later: str, retained: 
             gone.append(each.statement)
     else:
         context.edits.replace_node(
-            each.statement, f"{call}{context.source.newline()}{context.source.indent(each.statement)}{later}" if later else call
+            each.statement, f"{call}{context.source.newline()}{indentation(context, each.statement)}{later}" if later else call
         )
     for statement in gone:
         if statement not in places and statement not in retained:
@@ -254,7 +254,7 @@ def _retain(context: Context, statement: ast.stmt, moves_statistics: bool) -> No
     nets = sources.networks(context, [statement])
     if nets and not moves_statistics:
         source = context.source
-        indent = source.indent(statement)
+        indent = indentation(context, statement)
         body = context.edits.text(statement).replace("\n" + indent, "\n" + indent + "    ")
         header = f"with {context.imports.spell('compat.statistics_kept')}({', '.join(nets)}):"
         context.edits.replace_node(statement, f"{header}{source.newline()}{indent}    {body}")

@@ -39,9 +39,10 @@ built in both frameworks on a CPU, torch's weights are copied across, and both g
 - torch 2.13's own gradient of a batch norm in eval mode is wrong on a CPU where it comes in permuted (`bn(x).flatten(2).transpose(1, 2)`:
   finite differences agree with MindSpore, not with torch). The reference makes such gradients contiguous first.
 - A worker may take 14 GB of memory. mvit takes 16 frames of 224 pixels and nothing else.
-- jit: the forward pass under `ms.jit`; at most 1e-4. "–": not tried, or it failed for the cause given below. No detector compiles: they
-  hand their images on in an object of a plain class (`ImageList`), whose attributes have no type for MindSpore's compiler; the loop over
-  feature maps that follows comes out empty ("Concat … got 0"). A head compiles by itself, and does not behind an `ImageList`.
+- jit: the forward pass under `ms.jit`; at most 1e-4. "–": not tried, or it failed for the cause given below. No detector compiles, and
+  all fail alike ("Concat … got 0"): they hand their images on in an object of a plain class, `ImageList`, and the loop over feature maps
+  that follows comes out empty. Looked into with SSD: its transform compiles, its head behind an `ImageList` doesn't; RetinaNet's head
+  compiles alone.
 """
 
 

@@ -40,7 +40,8 @@ HEAD = """# MindIR of the converted torchvision models
 
 Each model of torchvision, converted by mindferry, was exported to MindIR, loaded again in a fresh process with
 `nn.GraphCell(ms.load(...))` and run on the same inputs as the cell. "Equal" means that no output is further off than
-1e-5 of the largest output. Initial weights, evaluation mode, small inputs; MindSpore 2.10.0 on CPU.
+1e-5 of the largest output. Initial weights, evaluation mode, small inputs; MindSpore 2.10.0 on CPU. The detectors don't
+compile; [the zoo](zoo.md) says more under "jit".
 
     python -m mindferry.export.zoo --jobs 2
 """
@@ -188,8 +189,8 @@ def _compared(folder: Path) -> dict[str, Any]:
 
 
 def cause(row: dict[str, Any]) -> str:
-    """Failures of one kind have one text: numbers and names taken out."""
-    text = re.sub(r"0x[0-9a-f]+|\d+", "N", row.get("reason", ""))
+    """Failures of one kind have one text: numbers, names and MindSpore's call stack taken out."""
+    text = re.sub(r"0x[0-9a-f]+|\d+", "N", re.split(r"\s*-{8,}", row.get("reason", ""))[0])
     return f"{row.get('stage', 'comparing')}: {text[:160]}"
 
 

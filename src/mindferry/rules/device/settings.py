@@ -36,6 +36,7 @@ def set_detect_anomaly(call: Call) -> None:
     is_statement = isinstance(parent_of(call), ast.Expr)
     call.replace("None" if is_statement else f"{call.name('contextlib.nullcontext')}()")
 
+
 rule("torch.use_deterministic_algorithms", to="mindspore.set_deterministic", args="mode warn_only", drop="warn_only", cases=[
     Case("torch.use_deterministic_algorithms(True, warn_only=True)", "ms.set_deterministic(True)", runs=False, why="a setting"),
 ])  # fmt: skip

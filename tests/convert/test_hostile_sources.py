@@ -150,7 +150,7 @@ def test_a_setting_may_be_a_statement_or_a_context() -> None:
         "import torch\ndef f(x: torch.Tensor):\n    return not x.fill_(t for t in y) and x.mul_(\n        t for t in y)\n",
         "import torch\nx = torch.autograd.Variable(\n    'a'\n    'b'\n)\n",  # strings under each other, without their brackets
         "import torch\nx = torch.stack(y).mean(axis=0, dim=-1)\n",
-        "import torch\nwith torch.autocast('cuda'):\n    for x in y:\n        loss = f(x)\n        loss.backward()\n",
+        "import torch\nwith torch.autocast('cuda'):\n    for x in y:\n        loss = f(x)\n        loss.backward()\n        opt.step()\n",
         "import torch\nx = torch.autograd.Variable(\n    y.loss()\n    .mean\n)\n",
     ],
 )

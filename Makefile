@@ -28,16 +28,16 @@ docs: setup
 	@echo "docs: build/docs/index.html"
 
 lint: setup
-	$(BIN)/ruff check src tests
+	$(BIN)/ruff check src tests conformance benchmarks fuzz
 	$(BIN)/mypy
 
 conformance: setup
-	$(BIN)/python -m mindferry.conformance
+	$(BIN)/python -m conformance
 
 zoo: setup
 	$(BIN)/python -m pip install --quiet --no-deps timm==1.0.30
-	$(BIN)/python -m mindferry.conformance.zoo --zoo torchvision
-	$(BIN)/python -m mindferry.conformance.zoo --zoo timm
+	$(BIN)/python -m conformance.zoo --zoo torchvision
+	$(BIN)/python -m conformance.zoo --zoo timm
 
 fuzz: setup
 	$(BIN)/python fuzz/weights.py --seconds 3600

@@ -25,7 +25,7 @@ HERE = {"PYTHONPATH": str(Path(__file__).parent), "OMP_NUM_THREADS": "1"}  # wai
 
 
 def plain_torch(payload: dict[str, Any], link: Any) -> dict[str, float]:
-    from mindferry.verify.backends.torch import build_module
+    from mindferry.frameworks.torch import build_module
     from mindferry.verify.named import make_inputs
 
     model = build_module(payload["model"], "", 0, link).train()
@@ -39,7 +39,7 @@ def plain_mindspore(payload: dict[str, Any], link: Any) -> dict[str, float]:
     import mindspore as ms
     import numpy as np
 
-    from mindferry.verify.backends.mindspore import build_cell
+    from mindferry.frameworks.mindspore import build_cell
 
     cell = build_cell(payload["model"]).set_train(True)
     shape = [int(size) for size in payload["inputs"][0].split("[")[1].rstrip("]").split(",")]
@@ -51,7 +51,7 @@ def plain_mindspore(payload: dict[str, Any], link: Any) -> dict[str, float]:
 
 
 def record(payload: dict[str, Any], link: Any) -> dict[str, float]:
-    from mindferry.verify.backends.torch import build_module
+    from mindferry.frameworks.torch import build_module
     from mindferry.verify.named import make_inputs
     from mindferry.verify.recorder import record
 
@@ -63,7 +63,7 @@ def record(payload: dict[str, Any], link: Any) -> dict[str, float]:
 
 
 def compare(payload: dict[str, Any], link: Any) -> dict[str, float]:
-    from mindferry.verify.backends.mindspore import against, build_cell
+    from mindferry.frameworks.mindspore import against, build_cell
     from mindferry.verify.golden import open_golden
     from mindferry.verify.judge import Rule, judge
 
@@ -82,7 +82,7 @@ def used(began: float) -> dict[str, float]:
 
 def measure(given: str, modes: list[str]) -> dict[str, float]:
     from mindferry.convert import convert_project
-    from mindferry.verify.backends.process import Worker
+    from mindferry.frameworks.process import Worker
 
     with tempfile.TemporaryDirectory() as folder:
         converted = Path(folder) / "converted"

@@ -6,7 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from mindferry.files import write_text
-from mindferry.rules import Rule, table
+from mindferry.apis import Rule, table
 
 KINDS = ("native", "helper", "removed", "missing")
 MEANING = {

@@ -23,8 +23,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from mindferry.convert import convert_source
-from mindferry.rules import table
-from mindferry.syntax.source import Unreadable
+from mindferry.apis import table
+from mindferry.read.source import Unreadable
 
 HANG = 10  # seconds of the processor's: a busy machine is not a hang
 LONGEST = 12_000  # characters of a seed: enough for several classes, and thousands of files an hour

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from .apis import table
+from .apis._lookup import FRAMEWORKS as FRAMEWORKS
 from .errors import MindferryError
-from .rules import table
-from .rules._lookup import FRAMEWORKS as FRAMEWORKS
-from .syntax.infer import read
-from .syntax.source import Source, Unreadable
-from .syntax.symbols import Symbols
+from .read.infer import read
+from .read.source import Source, Unreadable
+from .read.symbols import Symbols
 
 SKIPPED_FOLDERS = {
     ".git",

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from mindferry.analyze.versions import helper_needs
-from mindferry.rules import table
+from mindferry.apis import table
 
 OUTPUT = Path(__file__).parents[2] / "src" / "mindferry" / "analyze" / "versions.toml"
 HEAD = """# MindSpore names that the rules and their helpers use and that a version doesn't have, and arguments that it lacks.

@@ -29,9 +29,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from mindferry.analyze import analyze_project
+from mindferry.apis import table
+from mindferry.apis._lookup import rule_of
 from mindferry.artifacts import Inventory
-from mindferry.rules import table
-from mindferry.rules._lookup import rule_of
 
 ROOT = Path(__file__).parents[2]
 LABELS = Path(__file__).parent / "labels"

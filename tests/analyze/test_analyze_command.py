@@ -83,7 +83,7 @@ def test_sarif_names_rule_file_and_line(tmp_path: Path) -> None:
 
 
 def test_a_target_without_the_operator_counts_as_missing(tmp_path: Path) -> None:
-    from mindferry.rules import table
+    from mindferry.apis import table
 
     rule = next(each for each in table() if each.platforms == ("Ascend",) and not each.missing and each.api.count(".") == 1)
     (tmp_path / "net.py").write_text(f"import torch\nf = {rule.api}(torch.zeros(2))\n")

@@ -8,8 +8,8 @@ import pytest
 
 from mindferry.analyze import analyze_project, versions
 from mindferry.analyze.sheets import sheets
+from mindferry.apis import Rule, table
 from mindferry.errors import MindferryError
-from mindferry.rules import Rule, table
 
 
 def test_all_versions_that_were_read_are_known_and_others_are_refused() -> None:

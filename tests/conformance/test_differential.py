@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conformance.samples import Sample, Writer, entries, samples
 
-from mindferry.conformance.cases import Mismatch
-from mindferry.conformance.differential import Runner, compare_forms, compare_values
-from mindferry.conformance.samples import Sample, Writer, entries, samples
+from mindferry.apis.checks.cases import Mismatch
+from mindferry.apis.checks.differential import Runner, compare_forms, compare_values
 
 
 def sample(call: str, *shapes: tuple[int, ...]) -> Sample:

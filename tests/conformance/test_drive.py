@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from conformance.page import write_page
 
-from mindferry.conformance import drive
-from mindferry.conformance.page import write_page
+from conformance import drive
 
 ENTRIES = """
 import os, time

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conformance.zoo import judge, rows_of
+from conformance.zoo_page import cause, plain, write_page
+from conformance.zoo_run import errors, excess
 
-from mindferry.conformance import zoo_page
-from mindferry.conformance.zoo import judge, rows_of
-from mindferry.conformance.zoo_page import cause, plain, write_page
-from mindferry.conformance.zoo_run import errors, excess
+from conformance import zoo_page
 
 ROW: dict[str, Any] = {"model": "resnet18", "file": "resnet.py", "input": [1, 3, 128, 128], "forward": 1e-7, "gradient": 1e-6,
                        "worst": "fc.weight", "allowed": 1e-3, "jit": 1e-7, "jit_tried": True, "verdict": "same"}  # fmt: skip
@@ -105,8 +105,7 @@ def test_the_page_counts_models_and_names_what_stops_the_others(tmp_path: Path, 
 
 def test_the_reference_mends_torchs_batch_norm_gradient() -> None:
     import torch
-
-    from mindferry.conformance.zoo_run import _mend_batch_norm
+    from conformance.zoo_run import _mend_batch_norm
 
     torch.manual_seed(0)
     x, weight = torch.randn(1, 3, 4, 5, requires_grad=True), torch.randn(20, 3)
@@ -118,8 +117,7 @@ def test_the_reference_mends_torchs_batch_norm_gradient() -> None:
 
 def test_a_model_in_float64_takes_what_it_keeps_along() -> None:
     import torch
-
-    from mindferry.conformance.zoo_run import _cast
+    from conformance.zoo_run import _cast
 
     class Net(torch.nn.Module):
         def __init__(self) -> None:

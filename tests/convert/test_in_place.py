@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mindferry import convert_source
-from mindferry.conformance.cases import flatten
+from mindferry.apis.checks.cases import flatten
 
 HEADER = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n"
 

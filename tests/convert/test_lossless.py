@@ -10,7 +10,7 @@ import pytest
 
 from mindferry import convert_source
 from mindferry.convert import convert_project
-from mindferry.syntax.source import Source
+from mindferry.read.source import Source
 
 HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from mindferry import convert_source
-from mindferry.conformance.cases import flatten, source_of
-from mindferry.conformance.inputs import case_inputs, make_input
-from mindferry.rules import Case, table
+from mindferry.apis import Case, table
+from mindferry.apis.checks.cases import flatten, source_of
+from mindferry.apis.checks.inputs import case_inputs, make_input
 
-FAMILIES = ("/rules/tensor/", "/rules/device/dtypes")
+FAMILIES = ("/apis/torch/tensor/", "/apis/torch/device/dtypes")
 NOT_IN_A_GRAPH = {
     "torch.Tensor.item": "ms.jit reads the item of a tensor without dimensions only",
     "torch.Tensor.numpy": "an array leaves the graph",

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from conformance import optim_db, schedulers
 from mindferry import convert_source
-from mindferry.conformance import optim_db, schedulers
 
 SOURCE = """import torch
 from torch import nn, optim

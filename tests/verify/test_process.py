@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mindferry.errors import MindferryError
-from mindferry.verify.backends.process import Worker, WorkerError
+from mindferry.frameworks.process import Worker, WorkerError
 
 FUNCTIONS = """
 import ctypes, os, sys, time
@@ -140,7 +140,7 @@ def test_a_death_is_seen_although_a_forked_child_holds_the_pipe(project: Path) -
 
 def test_workers_end_when_their_parent_is_killed(project: Path) -> None:
     script = (
-        "import sys, time; from pathlib import Path; from mindferry.verify.backends.process import Worker\n"
+        "import sys, time; from pathlib import Path; from mindferry.frameworks.process import Worker\n"
         f"w = Worker('torch', Path({str(project)!r})); print(w._process.pid, w.scratch, flush=True)\n"
         "w.call('functions:hang')"
     )

@@ -452,7 +452,7 @@ def test_the_tree_of_a_model_survives_its_journey_as_json(project):
 
 
 def test_the_table_of_layers_agrees_with_the_rules_that_choose_them():
-    from mindferry.rules import table
+    from mindferry.apis import table
     from mindferry.weights.layers import LAYERS, PLAIN, short
 
     checked = 0

@@ -11,7 +11,7 @@ from ..config import read_config
 from ..errors import MindferryError
 
 if TYPE_CHECKING:
-    from ..verify.backends.worker import Json, Link
+    from ..frameworks.worker import Json, Link
 
 PATIENCE = 120.0  # seconds without a word
 SPEC = re.compile(r"[\w.]+:\w+(\(.*\))?")
@@ -19,7 +19,7 @@ SPEC = re.compile(r"[\w.]+:\w+(\(.*\))?")
 
 def built_networks(path: Path, spec: str, inventory: Inventory) -> list[Part]:
     """The network that `spec` names (module:factory), or the one of mindferry.toml, or every network that needs no arguments."""
-    from ..verify.backends.process import Worker, WorkerError
+    from ..frameworks.process import Worker, WorkerError
 
     specs = _specs(path, spec, inventory)
     parts = []

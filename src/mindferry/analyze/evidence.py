@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ..syntax.torch_types import UNMISTAKABLE
+from ..read.torch_types import UNMISTAKABLE
 
 ATTRIBUTES = frozenset(["is_cuda", "requires_grad", "grad"])
 METHODS = frozenset(["clone", "size", "byte", "float", "half", "long", "numel", "dim", "gather", "scatter", "unflatten"]) | UNMISTAKABLE

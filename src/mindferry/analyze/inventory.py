@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..apis import Table, table
 from ..artifacts import ApiUse, CodeClass, Finding, Inventory, ModuleClass, Part, Place, Port
 from ..config import read_config
 from ..errors import MindferryError
 from ..layout import Layout, ProjectFile, find_files, mentions_torch, read_symbols, uses_torch
 from ..progress import Advance
-from ..rules import Table, table
-from ..syntax.infer import read
-from ..syntax.source import Source, Unreadable
-from ..syntax.symbols import Symbols
+from ..read.infer import read
+from ..read.source import Source, Unreadable
+from ..read.symbols import Symbols
 from .classes import code_classes
 from .dynamic import dynamic_shapes
 from .effort import Check, with_effort

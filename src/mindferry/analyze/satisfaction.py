@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from ..apis import Rule, Table
+from ..apis._lookup import rule_of
 from ..artifacts import ApiUse
-from ..rules import Rule, Table
-from ..rules._lookup import rule_of
 from .scan import FileScan
 from .versions import MEASURED, fewer_arguments, lacking
 

@@ -6,9 +6,9 @@ import ast
 import re
 from dataclasses import dataclass, field
 
-from ..rules import Table
-from ..rules._lookup import FRAMEWORKS, api_of, rule_of
-from ..syntax.infer import Reading
+from ..apis import Table
+from ..apis._lookup import FRAMEWORKS, api_of, rule_of
+from ..read.infer import Reading
 from .evidence import root, tensor_names
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

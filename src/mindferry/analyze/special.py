@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import re
 
+from ..apis._lookup import FRAMEWORKS, is_in_place
+from ..apis.torch._packages import packages
 from ..artifacts import Place
 from ..layout import ProjectFile
-from ..rules._lookup import FRAMEWORKS, is_in_place
-from ..rules._packages import packages
-from ..syntax.torch_types import IN_PLACE as METHODS_IN_PLACE
+from ..read.torch_types import IN_PLACE as METHODS_IN_PLACE
 from .scan import CallSite, FileScan, argument, line_of
 
 SPARSE = "go dense and accumulate gradients if memory runs short; MindSpore's COOTensor and CSRTensor have few operators"

@@ -8,8 +8,8 @@ import tomllib
 from importlib.resources import files
 from typing import TypedDict
 
+from ..apis import Rule
 from ..errors import MindferryError
-from ..rules import Rule
 
 MEASURED = "2.10"
 
@@ -62,7 +62,7 @@ def helper_needs() -> dict[str, frozenset[str]]:
     """`compat.name` -> all MindSpore names that its code uses, and the code of the helpers that it uses."""
     direct: dict[str, set[str]] = {}
     uses: dict[str, set[str]] = {}
-    for path in sorted(files("mindferry.rules").joinpath("compat").iterdir(), key=lambda each: each.name):
+    for path in sorted(files("mindferry.apis.torch").joinpath("compat").iterdir(), key=lambda each: each.name):
         if path.name.endswith(".py"):
             _read(ast.parse(path.read_text("utf-8")), direct, uses)
     return {f"compat.{name}": frozenset().union(*(direct[each] for each in _reached(name, uses))) for name in direct}

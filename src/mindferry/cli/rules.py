@@ -9,10 +9,10 @@ from pathlib import Path
 import click
 from rich.table import Table as Grid
 
+from ..apis import Rule, table
+from ..apis._lookup import rule_of
 from ..errors import MindferryError
 from ..progress import progress, stdout
-from ..rules import Rule, table
-from ..rules._lookup import rule_of
 
 
 @click.group()
@@ -112,7 +112,7 @@ def check(apis: tuple[str, ...], as_json: bool) -> None:
     \b
     mindferry rules check torch.nn.Conv2d torch.flatten
     """
-    from ..verify.backends.process import Worker
+    from ..frameworks.process import Worker
 
     chosen = [_find(api) for api in apis] if apis else list(table())
     numbers = [(rule, index) for rule in chosen for index, case in enumerate(rule.cases) if case.runs and not rule.missing]
@@ -120,7 +120,7 @@ def check(apis: tuple[str, ...], as_json: bool) -> None:
     with progress("check", len(numbers)) as advance, Worker("mindspore") as worker:
         for rule, index in numbers:
             advance(rule.api)
-            failure = worker.call("mindferry.conformance.check:check_one", {"api": rule.api, "case": index})
+            failure = worker.call("mindferry.apis.checks.check:check_one", {"api": rule.api, "case": index})
             results.append({"api": rule.api, "case": rule.cases[index].before, "failure": failure})
     failed = [each for each in results if each["failure"]]
     if as_json:
@@ -144,7 +144,7 @@ def new(api: str, output: Path | None, as_json: bool) -> None:
     \b
     mindferry rules new torch.nn.Softsign
     """
-    from ..conformance.scaffold import scaffold
+    from ..apis.scaffold import scaffold
 
     if rule_of(api, table()) is not None:
         raise MindferryError(f"{api} has a rule already: see `mindferry rules show {api}`")

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ..apis import Rule, Table
 from ..artifacts import Finding, Rewrite
-from ..rules import Rule, Table
-from ..syntax.infer import Reading
-from ..syntax.source import Edits, Source
-from .imports import Imports
+from ..read.infer import Reading
+from ..read.source import Edits, Source
+from .render.imports import Imports
 from .settings import Settings
 
 

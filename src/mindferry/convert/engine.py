@@ -5,23 +5,23 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 
+from ..apis import Rule, table
+from ..apis._call import Call, Unbound
+from ..apis._lookup import api_of, is_in_place, rule_of
 from ..artifacts import Finding, Rewrite
 from ..layout import FRAMEWORKS
-from ..rules import Rule, table
-from ..rules._call import Call, Unbound
-from ..rules._lookup import api_of, is_in_place, rule_of
-from ..syntax.fstrings import is_located
-from ..syntax.infer import read
-from ..syntax.source import Edits, Source, Unreadable
-from ..syntax.symbols import Symbols
-from .comments import keep_comments
+from ..read.fstrings import is_located
+from ..read.infer import read
+from ..read.source import Edits, Source, Unreadable
+from ..read.symbols import Symbols
 from .context import Context
-from .imports import COMPAT_MODULE, NATURAL, Imports, fill_empty_blocks
-from .left_decorators import comment_out
-from .lines_apart import apart
-from .passes import PASSES
+from .fixers import PASSES
+from .render.comments import keep_comments
+from .render.imports import COMPAT_MODULE, NATURAL, Imports, fill_empty_blocks
+from .render.left_decorators import comment_out
+from .render.lines_apart import apart
+from .render.styles import restyle
 from .settings import Settings, rules_for
-from .styles import restyle
 
 PORTABLE = Settings()
 CONVERTED = frozenset({ast.Call, ast.Attribute, ast.Name})

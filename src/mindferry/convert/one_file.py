@@ -8,12 +8,12 @@ from pathlib import Path
 
 from ..artifacts import FileConversion, Finding
 from ..layout import CHECKPOINTS, LARGEST_COPY, Layout, ProjectFile
-from ..syntax.source import Source, Unreadable
-from ..syntax.symbols import Symbols
+from ..read.source import Source, Unreadable
+from ..read.symbols import Symbols
 from .dependencies import rewrite_dependencies
 from .engine import FileResult, convert_file
-from .imports import COMPAT_MODULE
-from .notebook import convert_notebook
+from .render.imports import COMPAT_MODULE
+from .render.notebook import convert_notebook
 from .settings import Settings
 
 

@@ -13,7 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 
 from ..errors import MindferryError
 from ..layout import Layout, ProjectFile
-from ..syntax.symbols import Symbols
+from ..read.symbols import Symbols
 from .one_file import Written, convert_one
 from .settings import Settings
 

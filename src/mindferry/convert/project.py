@@ -6,21 +6,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from ..apis import table
 from ..artifacts import FileConversion, ProjectConversion
 from ..config import read_config
 from ..errors import MindferryError
 from ..layout import Layout, find_files, read_symbols, uses_torch
 from ..progress import Advance
-from ..rules import table
-from ..syntax.symbols import Symbols
-from .helpers_module import render
-from .imports import COMPAT_MODULE
+from ..read.symbols import Symbols
+from .fixers import PASSES
 from .launch_files import README, SCRIPT, entry_of, is_distributed, launch_script, readme
 from .one_file import Written, digest, helper_home, with_key
 from .output import previous_conversion as previous_conversion
 from .output import write_output
-from .passes import PASSES
 from .pool import convert_files, quietly
+from .render.helpers_module import render
+from .render.imports import COMPAT_MODULE
 from .reuse import facts_digest, file_key, inputs_digest, records_of, reusable
 from .settings import Settings
 from .trainer import NAME as TRAINER

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from ..artifacts import FileConversion, ProjectConversion
 from ..layout import Layout, ProjectFile
-from ..syntax.symbols import Symbols
+from ..read.symbols import Symbols
 from .one_file import Written, digest, helper_home
 from .settings import Settings
 
-CODE = ("convert", "rules", "syntax", "layout.py")  # of mindferry: what a conversion depends on
+CODE = ("convert", "apis", "read", "layout.py")  # of mindferry: what a conversion depends on
 
 
 def inputs_digest(layout: Layout, settings: Settings) -> str:

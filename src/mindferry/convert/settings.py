@@ -7,9 +7,9 @@ import functools
 from dataclasses import dataclass, replace
 from importlib.resources import files
 
+from ..apis import Table, table
+from ..apis._table import canonical
 from ..errors import MindferryError
-from ..rules import Table, table
-from ..rules._table import canonical
 
 TARGETS = ("portable", "cpu", "ascend")
 STYLES = ("functional", "cell", "model")  # how a training step is written
@@ -78,6 +78,6 @@ def rules_for(target: str) -> Table:
 
 
 def _native_on_ascend() -> list[tuple[str, str]]:
-    lines = files("mindferry.rules").joinpath("ascend.tsv").read_text("utf-8").splitlines()
+    lines = files("mindferry.apis.torch").joinpath("ascend.tsv").read_text("utf-8").splitlines()
     pairs = (line.split("\t") for line in lines if line and not line.startswith("#"))
     return [(api, name) for api, name in pairs]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..apis import table
 from ..artifacts import Finding, Rewrite
-from ..rules import table
-from ..syntax.infer import read
-from ..syntax.source import Source
-from ..syntax.symbols import Symbols
+from ..read.infer import read
+from ..read.source import Source
+from ..read.symbols import Symbols
 from .engine import PORTABLE, convert_file
-from .helpers_module import render
+from .render.helpers_module import render
 from .settings import Settings
 
 

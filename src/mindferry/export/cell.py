@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import MindferryError
-from ..verify.backends.mindspore import build_cell
+from ..frameworks.mindspore import build_cell
 from ..verify.named import one_line
 from ..verify.nesting import leaves
 from .any_batch import keep_ranks
 
 if TYPE_CHECKING:
-    from ..verify.backends.worker import Json, Link
+    from ..frameworks.worker import Json, Link
 
 UNKNOWN_OPERATOR = re.compile(r"Can not find key (\w+) in convert map")
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import MindferryError
 from ..files import complete_or_absent, write_text
-from ..verify.backends.process import Worker, WorkerError
+from ..frameworks.process import Worker, WorkerError
 from .inputs import is_made, make_arrays
 from .result import Export, ExportedFile
 from .script import infer_script

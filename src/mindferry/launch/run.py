@@ -18,7 +18,7 @@ from types import FrameType
 
 from ..artifacts import STATE
 from ..errors import MindferryError
-from ..verify.backends.process import settings
+from ..frameworks.process import settings
 from ..weights.formats.files import open_checkpoint
 from .job import Job, free_port, options
 from .litter import swept

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..apis import table
+from ..apis._lookup import rule_of
 from ..artifacts import FileConversion, Finding, Rewrite
-from ..rules import table
-from ..rules._lookup import rule_of
 from .gather import SLACK, Found
 from .lines import Step, steps
 

@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
-from ..verify.backends.worker import Link
+from ..frameworks.worker import Link
 from .randomness import HostStream
 from .reference import Recorder
 from .script import run_script

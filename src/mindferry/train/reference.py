@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import MindferryError
-from ..verify.backends.worker import Link
+from ..frameworks.worker import Link
 from .exchange import Exchange, sample
 from .randomness import FAMILY, METHODS, Draws, host_state, wrap
 from .script import EnoughSteps, run_script

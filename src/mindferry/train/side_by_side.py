@@ -11,8 +11,8 @@ from typing import Any
 from ..artifacts import Curves, ProjectConversion, Step, load, save
 from ..config import Train, read_config
 from ..errors import MindferryError
+from ..frameworks.process import Worker
 from ..progress import Advance
-from ..verify.backends.process import Worker
 
 DRIFT_FACTOR = 3.0  # how much farther than the reference's own rounding the conversion may be
 _TORCH_FILE = re.compile(r"\.(pth\.tar|pth|pt)$")

@@ -10,9 +10,9 @@ import sys
 from typing import Any
 
 from ..errors import MindferryError
+from ..frameworks.worker import Link
 from ..train.converted import switch_dropout_off
 from ..train.script import EnoughSteps, run_script
-from ..verify.backends.worker import Link
 from .clock import OBSERVED, PROFILED, Clock, Plan, now
 from .feeding import Feeding
 from .graphs import GRADIENT, Graphs

@@ -15,7 +15,7 @@ from typing import Any
 from ..artifacts import STATE, Experiment, Profile, TuneRecord, from_json
 from ..errors import MindferryError
 from ..files import write_bytes
-from ..verify.backends.process import Worker
+from ..frameworks.process import Worker
 from .clock import Plan
 from .diagnose import diagnose
 from .experiments import TRIED, named, suggest

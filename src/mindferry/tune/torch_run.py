@@ -12,8 +12,8 @@ from typing import Any
 
 from ..artifacts import Profile
 from ..errors import MindferryError
+from ..frameworks.worker import Link
 from ..train.script import EnoughSteps, run_script
-from ..verify.backends.worker import Link
 from .attribute import operators_of
 from .clock import OBSERVED, PLAIN, PROFILED, Clock, Plan, now
 from .executions import Execution

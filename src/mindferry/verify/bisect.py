@@ -9,7 +9,7 @@ from typing import Any
 
 from ..artifacts import STATE, Difference
 from ..files import complete_or_absent, write_text
-from .backends.process import Worker
+from ..frameworks.process import Worker
 from .blame import NETWORK, caller
 from .golden import CallRecord, Golden
 from .judge import Verdict
@@ -40,7 +40,7 @@ def bisect(settings: Settings, golden: Golden, verdict: Verdict, torch: Worker |
     recorded = golden.modes.get(row.mode) or next(iter(golden.modes.values()))
     call = next((c for c in recorded.calls if c.path == path), None)
     lines = [f"Culprit: {name}" + (f" ({call.kind})" if call is not None else "") + f", {_what(row)}."]
-    found = mindspore.call("mindferry.verify.backends.mindspore:settings_of", {"path": path})
+    found = mindspore.call("mindferry.frameworks.mindspore:settings_of", {"path": path})
     lines += _settings(golden.attributes.get(path, {}), found)
     if row.kind in ("output", "input") and torch is not None:
         line = _line(path, row, golden, torch, mindspore, settings)
@@ -99,8 +99,8 @@ def _line(path: str, row: Difference, golden: Golden, torch: Worker, mindspore: 
     calls = [c for c in golden.modes[row.mode].calls if c.path == path]
     payload = {"path": path, "call": calls[0].call if calls else 0, "mode": row.mode, "golden": str(golden.path)}
     payload |= {"inputs": list(settings.inputs), "seed": settings.seed}
-    torch.start("mindferry.verify.backends.torch:trace", payload)
-    mindspore.start("mindferry.verify.backends.mindspore:trace", payload)
+    torch.start("mindferry.frameworks.torch:trace", payload)
+    mindspore.start("mindferry.frameworks.mindspore:trace", payload)
     there, here = (load(answer["lines"], Path(answer["arrays"])) for answer in (torch.result(), mindspore.result()))
     found = first_difference(there, here, 10 * settings.rule.floor)
     if found is None or not Path(found[1].file).is_relative_to(settings.converted):
@@ -149,5 +149,5 @@ def _script(settings: Settings, golden: Golden, call: CallRecord, row: Differenc
 def mindspore_weights(worker: Worker, path: str) -> dict[str, Any]:
     import numpy as np
 
-    with np.load(worker.call("mindferry.verify.backends.mindspore:weights_of", {"path": path})) as file:
+    with np.load(worker.call("mindferry.frameworks.mindspore:weights_of", {"path": path})) as file:
         return {f"weight.{name}": file[name] for name in file}

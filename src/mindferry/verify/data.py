@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import MindferryError
-from .backends.process import Worker
+from ..frameworks.process import Worker
 from .settings import DataSettings
 
 if TYPE_CHECKING:

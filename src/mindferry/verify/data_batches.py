@@ -16,7 +16,7 @@ from ..errors import MindferryError
 from .data_order import share_order
 
 if TYPE_CHECKING:
-    from .backends.worker import Json, Link
+    from ..frameworks.worker import Json, Link
 
 FUNCTION = re.compile(r"([\w.]+):(\w+)(\(.*\))?", re.DOTALL)
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from ..artifacts import Comparison
 from ..errors import MindferryError
-from .backends import process
-from .backends.mindspore import Measured, against
+from ..frameworks import process
+from ..frameworks.mindspore import Measured, against
 from .golden import Golden, open_golden
 from .goldenfile import RecordError
 from .judge import Rule, judge

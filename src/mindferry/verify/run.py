@@ -11,7 +11,7 @@ from typing import Any
 
 from ..artifacts import Comparison, Predictions
 from ..files import complete_or_absent
-from .backends.process import Worker
+from ..frameworks.process import Worker
 from .bisect import Culprit, bisect
 from .compare import Measurement
 from .golden import Golden, open_golden

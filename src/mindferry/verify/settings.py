@@ -9,7 +9,7 @@ from pathlib import Path
 from ..artifacts import STATE, ProjectConversion, load
 from ..config import Config, read_config
 from ..errors import MindferryError
-from .backends.process import SILENCE
+from ..frameworks.process import SILENCE
 from .judge import Rule
 
 MODES = ("eval", "train", "jit", "amp")

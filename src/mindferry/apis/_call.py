@@ -1,0 +1,283 @@
+"""The call that a rule rewrites: its arguments by torch's names, and a few verbs to change it without losing a comment."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from ..read.infer import Reading
+from ..read.source import Edits, Slot, argument_slots
+from ..read.types import UNKNOWN, Type
+from ._rule import COMPAT, Rule
+
+_ATOMS = (ast.Call, ast.Attribute, ast.Name, ast.Subscript, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.JoinedStr, ast.ListComp)
+
+STATEMENT = "assert "  # the only statement that a call becomes: torch._assert
+
+
+class Writer(Protocol):
+    """Spells MindSpore names as the file imports them."""
+
+    def spell(self, qual: str) -> str: ...
+
+
+class Unbound(Exception):
+    """`torch.Tensor.view(x, 2)`: a method called through its class, by a rule that needs the receiver."""
+
+
+class Call:
+    def __init__(self, node: ast.Call, rule: Rule, reading: Reading, edits: Edits, writer: Writer, receiver: ast.expr | None) -> None:
+        self.node, self.rule, self.receiver = node, rule, receiver
+        self.reading, self.edits, self.writer = reading, edits, writer
+        self.to = rule.to
+        self.refusal: tuple[str, str] | None = None
+        self.note: str = ""
+        self.is_kept = False
+        self.is_opaque = any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
+        self.extra: list[ast.expr] = []  # positional arguments beyond those that the rule names
+        self.given: dict[str, ast.expr] = {}
+        self._positional: dict[str, int] = {}
+        self._bind()
+        self._changes: dict[str, str | None] = {}
+        self._replacement: str | None = None
+
+    def _bind(self) -> None:
+        if self.receiver is not None and self.rule.args[:1] in (("input",), ("self",)):
+            self.given[self.rule.args[0]] = self.receiver  # x.foo(y) is torch.foo(x, y)
+        skip = 1 if self.receiver is not None and self.rule.args[:1] in (("input",), ("self",)) else 0
+        for index, argument in enumerate(self.node.args):
+            if isinstance(argument, ast.Starred):
+                break
+            if index + skip < len(self.rule.args):
+                self.given[self.rule.args[index + skip]] = argument
+                self._positional[self.rule.args[index + skip]] = index
+            else:
+                self.extra.append(argument)
+        for keyword in self.node.keywords:
+            if keyword.arg:
+                self.given[keyword.arg] = keyword.value
+
+    def has(self, name: str) -> bool:
+        return name in self.given
+
+    def literal(self, name: str, absent: Any = None) -> Any:
+        """The argument's value if it is a literal; `absent` if not given; `...` if it can't be told."""
+        if name not in self.given:
+            return absent
+        try:
+            return ast.literal_eval(self.given[name])
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            return ...
+
+    def kind(self, name: str) -> Type:
+        return self.reading.type(self.given[name]) if name in self.given else UNKNOWN
+
+    def text(self, name: str, absent: str = "") -> str:
+        """The argument's converted text."""
+        return self.edits.text(self.given[name]) if name in self.given else absent
+
+    def of(self, node: ast.expr) -> str:
+        return self.edits.text(node)
+
+    @property
+    def target(self) -> str:
+        """The receiver's converted text, in parentheses if it needs them before a dot."""
+        text = self.edits.text(self.subject)
+        return text if isinstance(self.subject, _ATOMS) else f"({text})"
+
+    @property
+    def subject(self) -> ast.expr:
+        """The receiver of a rule that works on nothing else."""
+        if self.receiver is None:
+            raise Unbound
+        return self.receiver
+
+    def name(self, qual: str) -> str:
+        """How this file spells a MindSpore or compat name; imports it."""
+        return self.writer.spell(qual)
+
+    def set(self, **arguments: str | None) -> None:
+        """Give arguments (torch's or MindSpore's names) another text; None removes one."""
+        self._changes.update(arguments)
+
+    def use(self, to: str) -> None:
+        """Another target than the rule's own."""
+        self.to = to
+
+    def use_like(self) -> None:
+        """Keep torch's arguments as they are, and call what takes them."""
+        self.to = self.rule.like
+        self._changes = {}
+        self._declared = False
+
+    _declared = True
+
+    def replace(self, text: str) -> None:
+        """Write something else in place of the whole call."""
+        self._replacement = text
+
+    def leave(self, message: str, advice: str = "") -> None:
+        """Not certain: leave the call as it is, with a finding."""
+        self.refusal = (message, advice)
+
+    def keep(self) -> None:
+        """Leave the call as it is without a word: it need not be torch's at all."""
+        self.is_kept = True
+
+    def apply(self) -> None:
+        """Make the edits. The engine calls this; rules don't."""
+        if self._replacement is not None:
+            self.edits.replace_node(self.node, self._parenthesized(self._replacement))
+            return
+        if self._declared:
+            self._apply_declared()
+        if self.to.startswith(COMPAT) and any(keyword.arg == "device" for keyword in self.node.keywords):
+            self._changes.setdefault("device", None)  # helpers take one as torch does, and have no use for it
+        spelled = self.to if self.to.startswith(".") else self.writer.spell(self.to)
+        parts = argument_slots(self.edits.source, self.node)
+        if parts is None:
+            self._rename_function(spelled, None)
+            return
+        self._rewrite_arguments(*parts)
+        self._rename_function(spelled, parts)
+
+    def _apply_declared(self) -> None:
+        rule = self.rule
+        for name in rule.drop:
+            if name in self.given and name not in self._changes:
+                self._changes[name] = None
+        for name in rule.only:
+            if name in self.given and name not in self._changes:
+                self._changes[name] = None
+        renamed_given = {rule.rename.get(name, name) for name in self.given}
+        for name, text in rule.defaults.items():
+            if name not in renamed_given and name not in self._changes:
+                self._changes[name] = text
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether the rule found all that it writes: a call without a required argument is nobody's."""
+        new = self._replacement
+        if "" in self._changes.values() or self._is_named_twice:
+            return False
+        if new is None:
+            return not (self.extra and any(self._is_named_or_dropped(name) for name in self._positional))
+        return _parsed(new) is not None or new.startswith(STATEMENT)
+
+    @property
+    def _is_named_twice(self) -> bool:
+        """mean(axis=0, dim=1): torch refuses it too."""
+        names = [name for each in (*self.node.args, *self.node.keywords) if (name := self._name_of(each))]
+        renamed = {self.rule.rename.get(name, name) if self._declared else name for name in names}
+        return len(renamed) < len(names)
+
+    def _is_named_or_dropped(self, name: str) -> bool:
+        """Whether what follows this positional argument can't be positional any more."""
+        is_dropped = self._declared and (name in self.rule.drop or name in self.rule.only)
+        return self._beyond_positional(name) or self._changes.get(name, None if is_dropped else "") is None
+
+    def _parenthesized(self, text: str) -> str:
+        return text if (isinstance(_parsed(text), _ATOMS) and _stands_alone(text)) or text.startswith(STATEMENT) else f"({text})"
+
+    def _rename_function(self, spelled: str, parts: tuple[int, list[Slot], int] | None) -> None:
+        source, function = self.edits.source, self.node.func
+        if self.receiver is None:
+            self.edits.replace_node(function, spelled)
+            return
+        dot = source.find_token(b".", source.end(self.receiver), source.end(function))
+        if spelled.startswith("."):
+            self.edits.replace(dot, source.end(function), spelled)
+            return
+        opening = parts[0] if parts else source.find_token(b"(", source.end(function), source.end(self.node)) + 1
+        remains = self.edits.span(opening, source.end(self.node) - 1).strip()
+        self.edits.before(source.start(self.node), f"{spelled}(")
+        is_generator = parts is None and bool(remains)  # f(x for x in y) has no parentheses of its own beside other arguments
+        self.edits.replace(dot, opening, ", (" if is_generator else ", " if remains else "")
+        if is_generator:
+            self.edits.after(source.end(self.node), ")")
+
+    def _rewrite_arguments(self, opening: int, slots: list[Slot], close: int) -> None:
+        source, nodes = self.edits.source, sorted([*self.node.args, *self.node.keywords], key=self.edits.source.start)
+        changes = dict(self._changes)
+        kept: list[Slot] = []
+        force_keyword = False
+        for slot, node in zip(slots, nodes, strict=True):
+            name = self._name_of(node)
+            if name is not None and name in changes and changes[name] is None:
+                del changes[name]
+                self._delete(slot, slots, kept, close)
+                force_keyword = True
+                continue
+            kept.append(slot)
+            if name is None:
+                continue
+            new = self.rule.rename.get(name, name) if self._declared else name
+            value = node.value if isinstance(node, ast.keyword) else node
+            if isinstance(node, ast.keyword):
+                if new != name:
+                    self.edits.replace(source.start(node), source.start(node) + len(name.encode()), new)
+            elif force_keyword or self._beyond_positional(name):
+                self.edits.before(slot.start, f"{new}=")
+                force_keyword = True
+            if name in changes:
+                self.edits.replace(source.start(value), source.end(value), str(changes.pop(name)))
+        self._append({self.rule.rename.get(k, k) if self._declared else k: v for k, v in changes.items() if v is not None}, opening, kept)
+
+    def _name_of(self, node: ast.AST) -> str | None:
+        if isinstance(node, ast.keyword):
+            return node.arg
+        return next((name for name, index in self._positional.items() if self.node.args[index] is node), None)
+
+    def _beyond_positional(self, name: str) -> bool:
+        limit = self.rule.positional
+        return self._declared and limit is not None and self.rule.args.index(name) >= limit
+
+    def _delete(self, slot: Slot, slots: list[Slot], kept: list[Slot], close: int) -> None:
+        data, index = self.edits.source.data, slots.index(slot)
+        start, end = slot.start, slot.end
+        if slot.comma >= 0:
+            end = slot.comma + 1
+            while data[end : end + 1] in (b" ", b"\t"):
+                end += 1
+            if data[end : end + 1] in (b"\n", b"\r") and self.edits.source.line_start(start) == start - len(self._indent(start)):
+                start, end = self.edits.source.line_start(start), self.edits.source.line_end(end)
+        elif kept and index:
+            start = kept[-1].comma if kept[-1].comma >= 0 else kept[-1].end
+            between = data[start + 1 : slot.start]
+            if b"#" in between or b"\n" in between:
+                start = slot.start
+        self.edits.replace(start, end, "")
+
+    def _indent(self, offset: int) -> bytes:
+        line = self.edits.source.data[self.edits.source.line_start(offset) : offset]
+        return line if not line.strip() else b"\0" * (len(line) + 1)
+
+    def _append(self, arguments: dict[str, str], opening: int, kept: list[Slot]) -> None:
+        if not arguments:
+            return
+        text = ", ".join(f"{name}={value}" for name, value in arguments.items())
+        if kept:
+            self.edits.after(kept[-1].end, f", {text}")
+        else:
+            self.edits.after(opening, text)
+
+
+def _parsed(text: str) -> ast.expr | None:
+    try:
+        return ast.parse(f"({text}\n)", mode="eval").body if text.strip() else None
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+
+
+def _stands_alone(text: str) -> bool:
+    """Whether it needs no parentheses for its line breaks: strings under each other do, a call's arguments don't."""
+    if "\n" not in text:
+        return True
+    try:
+        return bool(ast.parse(text, mode="eval"))
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return False
+
+
+Rewrite = Callable[[Call], None]

@@ -1,0 +1,43 @@
+"""DataLoader: a GeneratorDataset where what it yields is known, and a helper with torch's arguments where it is not."""
+
+from ... import Case, rule
+from ..._call import Call
+from ._columns import COLUMNS
+
+WHY = "batches are compared in tests/data/test_loader.py"
+
+
+@rule(
+    "torch.utils.data.DataLoader",
+    to="compat.DataLoader",
+    args="dataset batch_size shuffle sampler batch_sampler num_workers collate_fn pin_memory drop_last timeout worker_init_fn "
+    "multiprocessing_context generator",
+    like="compat.DataLoader",
+    differs="more workers than half of the cores are not used; random numbers come from numpy, which mindspore.set_seed seeds",
+    cases=[
+        Case("torch.utils.data.DataLoader(d, batch_size=4)", "ms_compat.DataLoader(d, batch_size=4)", runs=False, why=WHY),
+        Case("torch.utils.data.DataLoader(d, 4, True, collate_fn=f)", "ms_compat.DataLoader(d, 4, True, collate_fn=f)",
+             runs=False, why=WHY),
+    ],
+)  # fmt: skip
+def data_loader(call: Call) -> None:
+    columns = COLUMNS.get(call.node)
+    if columns is None:
+        return
+    generator = [call.text("dataset"), "[" + ", ".join(f'"{each}"' for each in columns) + "]"]
+    if call.literal("shuffle", False):
+        generator.append(f"sampler={call.name('compat.EpochSampler')}({call.text('dataset')})")
+    else:
+        generator.append("shuffle=False")
+    workers = call.literal("num_workers", 0)
+    count = "1" if workers == 0 else f"{call.name('compat.parallel_workers')}({call.text('num_workers')})"
+    generator.append(f"num_parallel_workers={count}")
+    batch = [call.text("batch_size", "1")]
+    if call.has("drop_last"):
+        batch.append(f"drop_remainder={call.text('drop_last')}")
+    arguments, end = ", ".join(generator), f").batch({', '.join(batch)})"
+    if len(arguments) > 70:
+        line = call.edits.source.indent(call.node)
+        indent = line[: len(line) - len(line.lstrip())]
+        arguments = f"\n{indent}    {arguments},\n{indent}"
+    call.replace(f"{call.name('mindspore.dataset.GeneratorDataset')}({arguments}{end}")

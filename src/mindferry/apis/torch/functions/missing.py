@@ -1,0 +1,46 @@
+"""What MindSpore has no counterpart for: the reason, and what to do."""
+
+from ... import rule
+
+IN_PLACE = "works on lists of tensors in place; MindSpore's tensors don't change"
+LOOP = "write a loop: ops.assign(p, p + g) for each Parameter"
+QUANTIZED = "eager-mode quantization is torch's own"
+GOLDEN_STICK = "MindSpore Golden Stick quantizes MindSpore networks"
+DISPATCH = "torch's dispatcher has no counterpart"
+MISSING: dict[str, tuple[str, str, str]] = {
+    **{
+        f"torch._foreach_{name}_": (IN_PLACE, "wrapper", LOOP)
+        for name in "add sub mul div maximum minimum neg sqrt reciprocal addcdiv addcmul lerp zero".split()
+    },
+    "torch._sample_dirichlet": (
+        "MindSpore draws no Dirichlet numbers",
+        "wrapper",
+        "draw gammas with ops.standard_gamma and normalize them",
+    ),
+    "torch.spmm": ("torch's sparse tensors have no counterpart", "equivalent", "go dense: ops.matmul, or use mindspore.COOTensor"),
+    "torch.sparse.mm": ("torch's sparse tensors have no counterpart", "equivalent", "go dense: ops.matmul, or use mindspore.COOTensor"),
+    "torch.sparse.sampled_addmm": ("torch's sparse tensors have no counterpart", "equivalent", "go dense: ops.addmm and a mask"),
+    "torch.sparse_coo_tensor": ("MindSpore's sparse tensors have few operators", "equivalent", "go dense, or use mindspore.COOTensor"),
+    "torch.sparse.FloatTensor": ("MindSpore's sparse tensors have few operators", "equivalent", "go dense, or use mindspore.COOTensor"),
+    "torch.nested.nested_tensor": ("MindSpore has no nested tensors", "equivalent", "pad the sequences and carry a mask"),
+    "torch._make_per_tensor_quantized_tensor": (QUANTIZED, "upstream request", GOLDEN_STICK),
+    **{
+        f"torch.ao.quantization.{name}": (QUANTIZED, "upstream request", GOLDEN_STICK)
+        for name in "DeQuantStub QuantStub convert get_default_qat_qconfig prepare prepare_qat QConfig fuse_modules get_default_qconfig "
+        "default_observer default_per_channel_weight_observer default_weight_observer disable_observer enable_fake_quant enable_observer "
+        "fuse_modules_qat".split()
+    },
+    **{
+        f"torch.library.{name}": (DISPATCH, "custom operator", "register the operator with ops.Custom")
+        for name in "register_autograd Library register_fake".split()
+    },
+    "torch._custom_ops.get_ctx": (DISPATCH, "custom operator", "register the operator with ops.Custom"),
+    "torch.classes.load_library": (DISPATCH, "custom operator", "build it with ops.CustomOpBuilder"),
+    "torch.classes.NativeInterpretation": (DISPATCH, "custom operator", "build it with ops.CustomOpBuilder"),
+    "torch.ops.load_library": (DISPATCH, "custom operator", "build it with ops.CustomOpBuilder"),
+    "torch._utils._accumulate": ("private to torch", "equivalent", "use itertools.accumulate"),
+    "torch.futures.Future": ("asynchronous results are torch's own", "equivalent", "use concurrent.futures"),
+    "torch.futures.wait_all": ("asynchronous results are torch's own", "equivalent", "use concurrent.futures.wait"),
+}
+for _api, (_reason, _strategy, _advice) in MISSING.items():
+    rule(_api, missing=_reason, strategy=_strategy, advice=_advice)

@@ -1,0 +1,78 @@
+"""Convolutions. torch adds a bias and pads nothing unless told otherwise; mindspore.nn does the reverse."""
+
+from ... import Case, rule
+from ..._call import Call
+
+ARGS = "in_channels out_channels kernel_size stride padding dilation groups bias padding_mode device dtype"
+PARAMS = {"weight": "weight", "bias": "bias", "groups": "group"}
+
+
+@rule(
+    "torch.nn.Conv2d",
+    to="mindspore.nn.Conv2d",
+    args=ARGS,
+    rename={"groups": "group", "bias": "has_bias"},
+    defaults={"has_bias": "True", "pad_mode": "'pad'"},
+    drop="device",
+    only={"padding_mode": "'zeros'", "dtype": "None"},
+    positional=4,
+    like="compat.Conv2d",
+    params=PARAMS,
+    differs="has_bias and pad_mode have other defaults; padding is one number or (top, bottom, left, right)",
+    cases=[
+        Case("nn.Conv2d(3, 8, 3)", "nn.Conv2d(3, 8, 3, has_bias=True, pad_mode='pad')", shapes=((2, 3, 9, 9),)),
+        Case(
+            "nn.Conv2d(3, 8, 3, padding=(1, 2), bias=False)",
+            "nn.Conv2d(3, 8, 3, padding=(1, 1, 2, 2), has_bias=False, pad_mode='pad')",
+            shapes=((2, 3, 9, 9),),
+        ),
+        Case(
+            "nn.Conv2d(4, 8, (3, 5), 2, 1, groups=2)",
+            "nn.Conv2d(4, 8, (3, 5), 2, padding=1, group=2, has_bias=True, pad_mode='pad')",
+            shapes=((2, 4, 9, 11),),
+        ),
+        Case(
+            "nn.Conv2d(3, 8, 4, padding='same', dilation=2)",
+            "nn.Conv2d(3, 8, 4, dilation=2, pad_mode='same', has_bias=True)",
+            shapes=((2, 3, 9, 9),),
+        ),
+        Case("nn.Conv2d(3, 8, 3, padding=1, padding_mode='reflect')", "ms_compat.Conv2d(3, 8, 3, padding=1, padding_mode='reflect')",
+             shapes=((2, 3, 9, 9),)),
+        Case("nn.Conv2d(3, 8, 3, padding=(1, 2), padding_mode='circular')", "ms_compat.Conv2d(3, 8, 3, padding=(1, 2), padding_mode='circular')",
+             shapes=((2, 3, 9, 9),)),
+        Case("nn.Conv2d(3, 8, 3, padding=[1, 2])", "ms_compat.Conv2d(3, 8, 3, padding=[1, 2])", shapes=((2, 3, 9, 9),)),
+        Case("nn.Conv2d(**{'in_channels': 3, 'out_channels': 4, 'kernel_size': 4, 'padding': 'same'})",
+             "ms_compat.Conv2d(**{'in_channels': 3, 'out_channels': 4, 'kernel_size': 4, 'padding': 'same'})", shapes=((3, 9, 9),)),
+    ],
+)  # fmt: skip
+def conv2d(call: Call) -> None:
+    padding = call.literal("padding", 0)
+    if isinstance(padding, str):
+        call.set(padding=None, pad_mode=repr(padding))
+    elif isinstance(padding, tuple) and len(padding) == 2:
+        call.set(padding=repr((padding[0], padding[0], padding[1], padding[1])))  # top, bottom, left, right
+    elif isinstance(padding, tuple | list) or (padding is ... and call.kind("padding").kind != "int"):
+        call.use_like()
+
+
+rule("torch.nn.Conv1d", to="compat.Conv1d", args=ARGS, like="compat.Conv1d", params=PARAMS,
+     differs="a subclass of mindspore.nn.Conv1d that takes unbatched inputs; the weight is (out, in, 1, width)", cases=[
+    Case("nn.Conv1d(3, 8, 3)", "ms_compat.Conv1d(3, 8, 3)", shapes=((2, 3, 9),)),
+    Case("nn.Conv1d(4, 8, kernel_size=5, stride=2, padding=2, dilation=2, groups=2, bias=False)",
+         "ms_compat.Conv1d(4, 8, kernel_size=5, stride=2, padding=2, dilation=2, groups=2, bias=False)", shapes=((2, 4, 19),)),
+    Case("nn.Conv1d(3, 8, 4, padding='same')", "ms_compat.Conv1d(3, 8, 4, padding='same')", shapes=((2, 3, 9),)),
+    Case("nn.Conv1d(3, 8, 4, padding=(1,))", "ms_compat.Conv1d(3, 8, 4, padding=(1,))", shapes=((3, 9),)),
+    Case("nn.Conv1d(3, 8, 5, padding=2, padding_mode='circular')", "ms_compat.Conv1d(3, 8, 5, padding=2, padding_mode='circular')", shapes=((2, 3, 9),)),
+    Case("nn.Conv1d(3, 8, 5, padding='same', padding_mode='reflect')", "ms_compat.Conv1d(3, 8, 5, padding='same', padding_mode='reflect')",
+         shapes=((3, 9),)),
+])  # fmt: skip
+rule("torch.nn.Conv3d", to="compat.Conv3d", args=ARGS, like="compat.Conv3d", params=PARAMS,
+     differs="a subclass of mindspore.nn.Conv3d that takes unbatched inputs and torch's padding", cases=[
+    Case("nn.Conv3d(3, 4, 3)", "ms_compat.Conv3d(3, 4, 3)", shapes=((2, 3, 5, 6, 7),)),
+    Case("nn.Conv3d(4, 4, (1, 3, 3), stride=(1, 2, 2), padding=(0, 1, 1), groups=2, bias=False)",
+         "ms_compat.Conv3d(4, 4, (1, 3, 3), stride=(1, 2, 2), padding=(0, 1, 1), groups=2, bias=False)", shapes=((2, 4, 5, 6, 7),)),
+    Case("nn.Conv3d(3, 4, 3, padding='same')", "ms_compat.Conv3d(3, 4, 3, padding='same')", shapes=((2, 3, 5, 6, 7),)),
+    Case("nn.Conv3d(3, 4, 3, padding=1, padding_mode='replicate')", "ms_compat.Conv3d(3, 4, 3, padding=1, padding_mode='replicate')",
+         shapes=((2, 3, 5, 6, 7),)),
+    Case("nn.Conv3d(3, 4, 3, padding=1, padding_mode='reflect')", "ms_compat.Conv3d(3, 4, 3, padding=1, padding_mode='reflect')", shapes=((3, 5, 6, 7),)),
+])  # fmt: skip

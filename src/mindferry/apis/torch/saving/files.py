@@ -1,0 +1,66 @@
+"""torch.save and torch.load: a state dict is a MindSpore checkpoint; anything around it goes into the same file as JSON."""
+
+import ast
+
+from ... import Case, rule
+from ..._call import Call
+
+FILE = "files are the business of tests/optim/test_saving.py"
+
+
+def _is_checkpoint_name(node: ast.expr | None) -> bool:
+    """A literal, or an f-string's end, that MindSpore can use unchanged (a pass renames .pth and .pt)."""
+    if isinstance(node, ast.JoinedStr) and node.values:
+        node = node.values[-1]
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.endswith((".ckpt", ".pth", ".pt", ".pth.tar"))
+
+
+@rule(
+    "torch.save",
+    to="compat.save",
+    args="obj f pickle_module pickle_protocol _use_new_zipfile_serialization",
+    drop="pickle_module pickle_protocol _use_new_zipfile_serialization",
+    like="compat.save",
+    differs="the file is a MindSpore checkpoint; a whole network can't be saved, its state_dict() can",
+    cases=[
+        Case(
+            'torch.save(nn.ReLU().state_dict(), "net.ckpt")', 'ms.save_checkpoint(nn.ReLU().state_dict(), "net.ckpt")', runs=False, why=FILE
+        ),
+        Case("torch.save({'epoch': 3}, 'last.pth')", "ms_compat.save({'epoch': 3}, 'last.ckpt')", runs=False, why=FILE),
+    ],
+)
+def save(call: Call) -> None:
+    match call.given.get("obj"):
+        case ast.Call(func=ast.Attribute(attr="state_dict"), args=[], keywords=[]) as state:
+            owner = call.reading.type(state.func.value)  # type: ignore[attr-defined]
+            is_network = owner.kind == "instance" and call.reading.symbols.is_module(owner.qual)
+            if is_network and _is_checkpoint_name(call.given.get("f")):
+                call.use("mindspore.save_checkpoint")
+        case ast.expr() as node:
+            kind = call.reading.type(node)
+            if kind.kind != "instance" or not call.reading.symbols.is_module(kind.qual):
+                return
+            if b"torch.load" not in call.reading.source.data:
+                call.set(obj=f"{call.of(node)}.state_dict()")
+                call.note = "MindSpore can't save a whole network with its code, so its parameters are saved: build the network anew to load them"
+            else:
+                call.leave(
+                    "MindSpore can't save a whole network with its code", "save its state_dict(), build the network anew and load that"
+                )
+
+
+@rule(
+    "torch.load",
+    to="compat.load",
+    args="f map_location pickle_module",
+    drop="map_location pickle_module mmap",
+    like="compat.load",
+    differs="reads MindSpore checkpoints; a PyTorch file is refused, with the command that converts it",
+    cases=[
+        Case('torch.load("net.ckpt", map_location="cpu")', 'ms_compat.load("net.ckpt")', runs=False, why=FILE),
+        Case("torch.load('a.pth', weights_only=False)", "ms_compat.load('a.ckpt', weights_only=False)", runs=False, why=FILE),
+    ],
+)
+def load(call: Call) -> None:
+    if call.literal("weights_only", True) is True:
+        call.set(weights_only=None)

@@ -1,0 +1,222 @@
+"""Types and devices of tensors. MindSpore places tensors itself, so `.to(device)`, `.cuda()` and `.cpu()` go; types stay."""
+
+import ast
+
+from ....read.torch_types import DTYPES
+from ... import Case, rule
+from ..._call import Call
+
+DEVICE_WORDS = ("device", "dev", "gpu", "gpus", "rank", "local_rank", "cuda", "cpu", "gpu_id", "device_id", "device_ids", "map_location")
+TYPED = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16", "Long": "int64", "Int": "int32",
+         "Short": "int16", "Char": "int8", "Byte": "uint8", "Bool": "bool_"}  # fmt: skip
+TYPED_NAMES = {f"torch.{place}{name}Tensor": dtype for name, dtype in TYPED.items() for place in ("", "cuda.")}
+
+
+def role(call: Call, node: ast.expr) -> str:
+    """What an argument of .to() is: device, dtype, tensor, type name, or '' if it can't be told."""
+    kind = call.reading.type(node)
+    name = kind.qual.removeprefix("torch.")
+    if (kind.kind in ("ref", "value") and name in DTYPES) or (kind.kind == "instance" and kind.qual == "torch.dtype"):
+        return "dtype"
+    if kind.kind in ("ref", "value") and kind.qual in TYPED_NAMES:
+        return "typed"
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("torch."):
+        return "typed" if node.value in TYPED_NAMES else ""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "type" and not node.args:
+        return "dtype"  # x.type(y.type())
+    if kind.is_tensor:
+        return "tensor"
+    if kind.kind in ("str", "int", "none") or (kind.kind == "instance" and kind.qual == "torch.device"):
+        return "device"
+    return _role_by_name(node)
+
+
+def _role_by_name(node: ast.expr) -> str:
+    if isinstance(node, ast.Subscript):
+        node = node.slice if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str) else node.value
+    word = getattr(node, "id", getattr(node, "attr", getattr(node, "value", "")))
+    if not isinstance(word, str):
+        return ""
+    word = word.lower()
+    if word in DEVICE_WORDS or word.endswith(("_device", "_gpu", "_rank")) or word.startswith("device_"):
+        return "device"
+    return "dtype" if word.endswith(("dtype", "data_type")) else ""
+
+
+def dtype_text(call: Call, node: ast.expr) -> str:
+    """The argument as a MindSpore type; '' if it is none."""
+    match role(call, node):
+        case "dtype":
+            return call.of(node)
+        case "tensor":
+            return f"{call.of(node)}.dtype"
+        case "typed":
+            name = node.value if isinstance(node, ast.Constant) else call.reading.type(node).qual
+            return call.name(f"mindspore.{TYPED_NAMES[str(name)]}")
+    return ""
+
+
+def _destinations(call: Call) -> list[ast.expr]:
+    named = [keyword.value for keyword in call.node.keywords if keyword.arg in ("device", "dtype", "other")]
+    return [each for each in (*call.node.args, *named) if not (isinstance(each, ast.Constant) and isinstance(each.value, bool))]
+
+
+@rule("torch.Tensor.to", args="other", differs="devices go: MindSpore places tensors itself", cases=[
+    Case("x.to('cpu') * 2", "x * 2", shapes=((2, 3),)),
+    Case("x.to(torch.device('cuda:0'), non_blocking=True) * 2", "x * 2", shapes=((2, 3),), runs=False, why="needs a GPU in torch"),
+    Case("x.to(torch.float64)", "x.to(ms.float64)", shapes=((2, 3),)),
+    Case("x.to(dtype=torch.int32)", "x.to(ms.int32)", inputs=("float32[2,3](0,9)",), gradient=False),
+    Case("x.to('cpu', torch.float16)", "x.to(ms.float16)", shapes=((2, 3),)),
+    Case("x.to(device=y.device, dtype=y.dtype)", "x.to(y.dtype)", inputs=("int64[2,3]", "float32[2]"), gradient=False),
+    Case("x.to(y)", "x.to(y.dtype)", inputs=("int64[2,3]", "float32[2]"), gradient=False),
+    Case("x.to(memory_format=torch.channels_last) * 2", "x * 2", shapes=((1, 2, 3, 4),)),
+])  # fmt: skip
+def to(call: Call) -> None:
+    places = _destinations(call)
+    roles = [role(call, each) for each in places]
+    if call.is_opaque or "" in roles:
+        call.leave("whether the argument is a device or a type can't be told", "write x.to(dtype), or leave the device out")
+        return
+    types = [text for each in places if (text := dtype_text(call, each))]
+    call.replace(f"{call.target}.to({types[-1]})" if types else call.target)
+
+
+@rule("torch.Tensor.type", args="dtype non_blocking", cases=[
+    Case("x.type(torch.int64)", "x.to(ms.int64)", inputs=("float32[2,3](0,9)",), gradient=False),
+    Case("x.type(torch.FloatTensor)", "x.to(ms.float32)", inputs=("int64[2,3]",)),
+    Case("x.type(y.type())", "x.to(y.dtype)", inputs=("int64[2,3]", "float32[2]"), gradient=False),
+    Case("x + (x.type() == y.type())", "x + (x.dtype == y.dtype)", inputs=("float32[2,3]", "float32[3]"), gradient=False),
+    Case("x.type('torch.LongTensor')", "x.to(ms.int64)", inputs=("float32[2,3](0,9)",), gradient=False),
+    Case("x.type(torch.cuda.FloatTensor)", "x.to(ms.float32)", inputs=("int64[2,3]",), runs=False, why="needs a GPU in torch"),
+])  # fmt: skip
+def type_(call: Call) -> None:
+    if not call.has("dtype"):
+        parent = call.edits.source.parents.get(call.node)
+        if isinstance(parent, ast.Compare) and not all(_is_type_call(each) for each in (parent.left, *parent.comparators)):
+            call.leave("without an argument it names torch's own tensor class", "compare x.dtype with ms.float32 and its like")
+        else:
+            call.replace(f"{call.target}.dtype")
+    elif text := dtype_text(call, call.given["dtype"]):
+        call.replace(f"{call.target}.to({text})")
+    else:
+        call.leave("the type can't be told", "write x.to(ms.float32) or the type that is meant")
+
+
+def _is_type_call(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "type" and not node.args
+
+
+rule("torch.Tensor.type_as", to=".type_as", args="other", like=".type_as", cases=[
+    Case("x.type_as(y)", "x.type_as(y)", inputs=("int64[2,3]", "float32[2]"), gradient=False),
+])  # fmt: skip
+
+
+def _cast(method: str, dtype: str, native: str = "") -> None:
+    inputs = ("bool[2,3]",) if method == "bool" else ("float32[2,3](0,9)",)
+    after = f"x.{native}()" if native else f"x.to(ms.{dtype})"
+
+    @rule(f"torch.Tensor.{method}", args="memory_format",
+          cases=[Case(f"x.{method}()", after, inputs=inputs, gradient=False)])  # fmt: skip
+    def cast(call: Call) -> None:
+        call.replace(f"{call.target}.{native}()" if native else f"{call.target}.to({call.name(f'mindspore.{dtype}')})")
+
+
+for _method, _dtype in (("float", "float32"), ("half", "float16"), ("double", "float64"), ("long", "int64"), ("int", "int32"),
+                        ("short", "int16"), ("byte", "uint8"), ("bool", "bool_")):  # fmt: skip
+    _cast(_method, _dtype, native=_method)
+for _method, _dtype in (("char", "int8"), ("cfloat", "complex64"), ("cdouble", "complex128")):
+    _cast(_method, _dtype)
+rule("torch.Tensor.bfloat16", to=".bfloat16", args="memory_format", drop="memory_format", cases=[
+    Case("x.bfloat16().float()", "x.bfloat16().float()", shapes=((2, 3),), gradient=False),
+])  # fmt: skip
+
+
+def _stays(method: str, args: str, *cases: Case) -> None:
+    @rule(f"torch.Tensor.{method}", args=args, differs="MindSpore places tensors itself", cases=list(cases))
+    def stay(call: Call) -> None:
+        call.replace(call.target)
+
+
+_stays("cpu", "memory_format", Case("x.cpu() * 2", "x * 2", shapes=((2, 3),)))
+_stays("cuda", "device non_blocking memory_format",
+       Case("x.cuda(non_blocking=True)", "x", shapes=((2, 3),), runs=False, why="needs a GPU in torch"))  # fmt: skip
+_stays("pin_memory", "device", Case("x.pin_memory()", "x", shapes=((2, 3),), runs=False, why="needs a GPU in torch"))
+_stays("share_memory_", "", Case("x.share_memory_() * 2", "x * 2", shapes=((2, 3),), gradient=False))
+_stays("as_subclass", "cls", Case("x.as_subclass(torch.Tensor) * 2", "x * 2", shapes=((2, 3),)))
+_stays("to_dense", "dtype", Case("x.to_dense() * 2", "x * 2", shapes=((2, 3),)))
+
+
+def in_torch_file(call: Call) -> bool:
+    return b"torch" in call.edits.source.data
+
+
+@rule("any#to", args="other", cases=[Case("vars()['x'].to('cpu') * 2", "vars()['x'] * 2", shapes=((2, 3),)),
+                                     Case("vars()['x'].to(y)", "vars()['x'].to(y)", shapes=((2, 3), (1,)), runs=False, why="left alone")])  # fmt: skip
+def any_to(call: Call) -> None:
+    """A receiver that nothing is known of: only where every argument is certainly a device."""
+    places = _destinations(call)
+    is_device = bool(places) and all(role(call, each) == "device" and _names_device(call, each) for each in places)
+    others = {keyword.arg for keyword in call.node.keywords} - {"device", "non_blocking"}
+    if in_torch_file(call) and is_device and not others:
+        call.replace(call.target)
+    else:
+        call.keep()
+
+
+def _names_device(call: Call, node: ast.expr) -> bool:
+    """Known by type, by name, or a device string; a plain string or number may mean anything."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str) and node.value.partition(":")[0] in ("cpu", "cuda", "mps", "xpu", "npu")
+    kind = call.reading.type(node)
+    return (kind.kind == "instance" and kind.qual == "torch.device") or _role_by_name(node) == "device"
+
+
+@rule("any#cuda", args="device non_blocking", cases=[
+    Case("vars()['x'].cuda(non_blocking=True)", "vars()['x']", shapes=((2, 3),), runs=False, why="needs a GPU in torch"),
+])  # fmt: skip
+def any_cuda(call: Call) -> None:
+    if in_torch_file(call) and len(call.node.args) <= 1 and not call.extra:
+        call.replace(call.target)
+    else:
+        call.keep()
+
+
+@rule("any#cpu", cases=[Case("vars()['x'].cpu() * 2", "vars()['x'] * 2", shapes=((2, 3),))])
+def any_cpu(call: Call) -> None:
+    if in_torch_file(call) and not call.node.args and not call.node.keywords:
+        call.replace(call.target)
+    else:
+        call.keep()
+
+
+@rule("any#numpy", cases=[Case("vars()['x'].numpy() * 2", "vars()['x'].asnumpy() * 2", inputs=("int64[2,3]",))])
+def any_numpy(call: Call) -> None:
+    if in_torch_file(call) and not call.node.args and not call.node.keywords:
+        call.replace(f"{call.target}.asnumpy()")
+    else:
+        call.keep()
+
+
+@rule("any#size", args="dim", cases=[
+    Case("vars()['x'].size(0) * x", "vars()['x'].shape[0] * x", shapes=((2, 3),)),
+    Case("vars()['x'].size()[1] * x", "ms_compat.size_of(vars()['x'])[1] * x", shapes=((2, 3),)),
+])  # fmt: skip
+def any_size(call: Call) -> None:
+    """Of all that has a size, only a tensor takes the number of a dimension."""
+    count = len(call.node.args) + len(call.node.keywords)
+    if in_torch_file(call) and isinstance(call.literal("dim"), int) and count == 1:
+        call.replace(f"{call.target}.shape[{call.text('dim')}]")
+    elif in_torch_file(call) and not count and _is_taken_apart(call):
+        call.replace(f"{call.name('compat.size_of')}({call.target})")
+    else:
+        call.keep()
+
+
+def _is_taken_apart(call: Call) -> bool:
+    """`b, c = x.size()`, `x.size()[0]`, `len(x.size())`: a size with several parts."""
+    match call.reading.source.parents.get(call.node):
+        case ast.Assign(targets=[ast.Tuple()]) | ast.Subscript() | ast.Starred():
+            return True
+        case ast.Call(func=ast.Name(id="len" | "tuple" | "list")):
+            return True
+    return False

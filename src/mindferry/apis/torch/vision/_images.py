@@ -1,0 +1,60 @@
+"""What a transform is given: the pass over data pipelines notes it, the rules ask."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from ..._call import Call
+
+# A transform in a literal Compose -> "pil" or "array", where that is certain.
+GIVEN: WeakKeyDictionary[ast.AST, str] = WeakKeyDictionary()
+
+INTERPOLATIONS = {0: "NEAREST", 2: "BILINEAR", 3: "BICUBIC"}
+MODES = {"constant": "CONSTANT", "edge": "EDGE", "reflect": "REFLECT", "symmetric": "SYMMETRIC"}
+
+
+def is_given(call: Call, kind: str) -> bool:
+    """Whether the transform is certain to get PIL images ("pil") or what ToTensor made of one ("array")."""
+    return GIVEN.get(call.node) == kind
+
+
+def constant(call: Call, name: str, absent: Any = None) -> Any:
+    """The argument's value, also where it is a constant of the module; `...` if it can't be told."""
+    node = call.given.get(name)
+    if not isinstance(node, ast.Name):
+        return call.literal(name, absent)
+    values = [
+        each.value
+        for each in call.reading.source.of(ast.Assign)
+        if any(isinstance(target, ast.Name) and target.id == node.id for target in each.targets)
+    ]
+    top = [each.value for each in call.reading.source.tree.body if isinstance(each, ast.Assign) and each.value in values]
+    if len(values) != 1 or not top:
+        return ...
+    try:
+        return ast.literal_eval(values[0])
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return ...
+
+
+def set_interpolation(call: Call, default: str) -> bool:
+    """Write vision.Inter for a Pillow number; MindSpore's own default is another one. False: can't be told."""
+    value = call.literal("interpolation", default)
+    if value == default:
+        call.set(interpolation=call.name(f"mindspore.dataset.vision.Inter.{default}"))
+        return True
+    if value in INTERPOLATIONS:
+        call.set(interpolation=call.name(f"mindspore.dataset.vision.Inter.{INTERPOLATIONS[value]}"))
+        return True
+    return value is ... and ".Inter." in f".{call.text('interpolation')}"
+
+
+def set_padding_mode(call: Call) -> bool:
+    mode = call.literal("padding_mode", "constant")
+    if mode not in MODES:
+        return False
+    if call.has("padding_mode"):
+        call.set(padding_mode=call.name(f"mindspore.dataset.vision.Border.{MODES[mode]}"))
+    return True

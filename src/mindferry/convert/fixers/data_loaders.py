@@ -1,0 +1,128 @@
+"""Reads data pipelines ahead of the rules: what each transform is given, and what each loader yields."""
+
+from __future__ import annotations
+
+import ast
+
+from ...apis.torch.data._columns import COLUMNS
+from ...apis.torch.vision._images import GIVEN
+from ..context import Context
+
+TRANSFORMS = "torchvision.transforms."
+# Loader attributes that a GeneratorDataset has not: where a project reads one, its loaders stay loaders.
+LOADER_ATTRIBUTES = frozenset("dataset sampler batch_sampler collate_fn worker_init_fn".split())
+SIMPLE_ARGUMENTS = frozenset("batch_size shuffle num_workers pin_memory drop_last persistent_workers prefetch_factor".split())
+LABELLED = frozenset("CIFAR10 CIFAR100 MNIST FashionMNIST KMNIST EMNIST QMNIST ImageFolder FakeData SVHN STL10".split())
+# Transforms that give one image for one image.
+TO_ARRAY = frozenset("ToTensor PILToTensor".split())
+PIL_TO_PIL = frozenset(
+    "Resize CenterCrop Pad RandomCrop RandomHorizontalFlip RandomVerticalFlip RandomResizedCrop ColorJitter RandomRotation RandomAffine "
+    "Grayscale RandomGrayscale RandomPerspective GaussianBlur RandomInvert RandomPosterize RandomSolarize RandomAdjustSharpness "
+    "RandomAutocontrast RandomEqualize AutoAugment RandAugment TrivialAugmentWide AugMix ElasticTransform".split()
+)
+FIXED = frozenset("Resize CenterCrop Pad Grayscale ToTensor PILToTensor ToPILImage Normalize ConvertImageDtype".split())
+ARRAY_TO_ARRAY = PIL_TO_PIL | frozenset("Normalize RandomErasing ConvertImageDtype".split())
+
+
+def prepare(context: Context) -> None:
+    for node in context.source.of(ast.Call):
+        api = context.api(node.func)
+        if _transform(api) == "Compose":
+            _note_images(context, node)
+        elif api and context.rules.get(api) is not None and context.rules.get(api) is context.rules.get("torch.utils.data.DataLoader"):
+            _note_columns(context, node)
+
+
+def finish(context: Context) -> None:
+    pass
+
+
+def _transform(api: str) -> str:
+    """The class's name if it is a transform of torchvision's."""
+    return api.removeprefix(TRANSFORMS).removeprefix("v2.") if api.startswith(TRANSFORMS) else ""
+
+
+def _steps(context: Context, compose: ast.Call) -> list[tuple[str, ast.expr]]:
+    """(transform's name or '', expression) of each part of a literal Compose([...])."""
+    values = [*compose.args, *(keyword.value for keyword in compose.keywords)]
+    if len(values) != 1 or not isinstance(values[0], ast.List | ast.Tuple):
+        return []
+    return [(_transform(context.api(each.func)) if isinstance(each, ast.Call) else "", each) for each in values[0].elts]
+
+
+def _note_images(context: Context, compose: ast.Call) -> None:
+    """Before ToTensor there are PIL images (torchvision refuses arrays there), after it arrays, as long as every step is known."""
+    steps = _steps(context, compose)
+    at = next((index for index, (name, _) in enumerate(steps) if name in TO_ARRAY), None)
+    if at is None:
+        return
+    given = "pil" if steps[0][0] in PIL_TO_PIL or steps[0][0] == "ToPILImage" else ""
+    for name, node in steps[:at]:
+        if given and name != "ToPILImage":
+            GIVEN[node] = "pil"
+        given = "pil" if (name in PIL_TO_PIL and given) or name == "ToPILImage" else ""
+    if given:
+        GIVEN[steps[at][1]] = "pil"
+    for name, node in steps[at + 1 :]:
+        if name not in ARRAY_TO_ARRAY:
+            break
+        GIVEN[node] = "array"
+
+
+def _note_columns(context: Context, node: ast.Call) -> None:
+    names = {keyword.arg for keyword in node.keywords}
+    if len(node.args) > 2 or not names <= SIMPLE_ARGUMENTS | {"dataset"} or LOADER_ATTRIBUTES & context.reading.symbols.mentioned:
+        return
+    values = {keyword.arg: keyword.value for keyword in node.keywords}
+    dataset = node.args[0] if node.args else values.get("dataset")
+    batch = node.args[1] if len(node.args) > 1 else values.get("batch_size")
+    if not isinstance(dataset, ast.Name) or (isinstance(batch, ast.Constant) and not batch.value):
+        return
+    if not isinstance(values.get("shuffle", ast.Constant(False)), ast.Constant):
+        return
+    transform = _transform_of(context, dataset)
+    if transform is None or not makes_arrays(context, transform):
+        return
+    one_worker = getattr(values.get("num_workers", ast.Constant(0)), "value", 2) in (0, 1)
+    if getattr(values.get("shuffle"), "value", False) or one_worker or not _is_random(context, transform):
+        COLUMNS[node] = ("image", "label")  # otherwise the workers of a GeneratorDataset would draw the same numbers every epoch
+
+
+def _is_random(context: Context, transform: ast.Call) -> bool:
+    return any(name not in FIXED for name, _ in _steps(context, transform))
+
+
+def _transform_of(context: Context, dataset: ast.Name) -> ast.Call | None:
+    """The transform of a dataset of torchvision's that yields images and labels."""
+    made = value_of(context, dataset)
+    kind = context.reading.type(dataset)
+    symbols = context.reading.symbols
+    if not isinstance(made, ast.Call) or kind.kind != "instance" or symbols.method(kind.qual, "__getitem__") is not None:
+        return None
+    base = symbols.torch_base(kind.qual)
+    if not base.startswith("torchvision.datasets.") or base.rpartition(".")[2] not in LABELLED:
+        return None
+    given = {keyword.arg: keyword.value for keyword in made.keywords}
+    if None in given or "target_transform" in given:
+        return None
+    transform = given.get("transform")
+    transform = value_of(context, transform) if isinstance(transform, ast.Name) else transform
+    return transform if isinstance(transform, ast.Call) else None
+
+
+def makes_arrays(context: Context, transform: ast.Call) -> bool:
+    if _transform(context.api(transform.func)) in TO_ARRAY:
+        return True
+    steps = _steps(context, transform)
+    at = next((index for index, (name, _) in enumerate(steps) if name in TO_ARRAY), len(steps))
+    return at < len(steps) and all(name in PIL_TO_PIL | {"ToPILImage"} for name, _ in steps[:at]) and all(
+        name in ARRAY_TO_ARRAY for name, _ in steps[at + 1 :]
+    )  # fmt: skip
+
+
+def value_of(context: Context, name: ast.Name) -> ast.expr | None:
+    """What the name was assigned, where it is assigned once in its function or module."""
+    scope = context.enclosing(name, ast.FunctionDef, ast.AsyncFunctionDef)
+    stored = [each for each in context.stores(name.id) if scope is None or context.is_within(each, scope)]
+    parent = context.parents[stored[0]] if len(stored) == 1 else None
+    return parent.value if isinstance(parent, ast.Assign) else None

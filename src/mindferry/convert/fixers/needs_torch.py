@@ -1,0 +1,32 @@
+"""Imports of packages that themselves need torch: the converted project must not, so each is a finding."""
+
+from __future__ import annotations
+
+import ast
+
+from ...apis.torch._packages import packages
+from ..context import Context
+
+
+def prepare(context: Context) -> None:
+    known = packages()
+    imports: list[ast.Import | ast.ImportFrom] = [*context.source.of(ast.Import), *context.source.of(ast.ImportFrom)]
+    for node in imports:
+        if isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        else:
+            modules = [] if node.level else [node.module or ""]
+        for head in dict.fromkeys(module.partition(".")[0] for module in modules):
+            if head in known and head not in context.reading.symbols.roots and not _is_optional(context, node):
+                context.find(node, "MF150", f"{head} needs torch itself, so the import stays and the file doesn't run without torch",
+                             known[head])  # fmt: skip
+
+
+def _is_optional(context: Context, node: ast.AST) -> bool:
+    """Inside `try: import apex` with a handler: the project runs without it."""
+    guard = context.enclosing(node, ast.Try)
+    return isinstance(guard, ast.Try) and bool(guard.handlers)
+
+
+def finish(context: Context) -> None:
+    pass

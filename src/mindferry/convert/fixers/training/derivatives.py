@@ -1,0 +1,282 @@
+"""`torch.autograd.grad(outputs, inputs)`: what lies between the inputs and the outputs becomes a function, differentiated by `ms.grad`."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from ...context import Context
+from ...render.imports import delete_statement
+from . import flow, sources
+from .steps import statements_before
+from .write import indentation
+
+API = "torch.autograd.grad"
+NAMES = ("outputs", "inputs", "grad_outputs", "retain_graph", "create_graph", "only_inputs", "allow_unused", "is_grads_batched")
+PATTERN = "write what leads from the inputs to the output as a function: `def f(x): return model(x).sum()`, then `ms.grad(f)(x)`"
+
+
+@dataclass(slots=True)
+class Derivative:
+    """One call of torch.autograd.grad that can be lifted."""
+
+    call: ast.Call
+    statement: ast.stmt
+    scope: ast.AST
+    outputs: ast.expr
+    inputs: list[str]  # empty: by a network's parameters
+    parameters: ast.expr | None
+    weights: ast.expr | None  # grad_outputs, unless they are ones
+    lifted: list[ast.stmt] = field(default_factory=list)
+    arguments: list[str] = field(default_factory=list)
+
+
+class Refused(Exception):
+    """Why it can't be lifted."""
+
+
+def find(context: Context) -> list[Derivative]:
+    """All of them; those that can't be lifted become findings."""
+    found: list[Derivative] = []
+    calls = [node for node in context.source.of(ast.Call) if context.api(node.func) == API]
+    for call in sorted(calls, key=context.source.start):
+        context.handled |= {call, call.func}
+        try:
+            found.append(_read(context, call))
+        except Refused as reason:
+            context.find(call, "MF205", f"this gradient was not lifted: {reason}", PATTERN)
+    for each in found:
+        each.arguments = _arguments(context, each, found)
+        if any(name not in each.arguments for name in each.inputs):
+            context.find(each.call, "MF205", "this gradient was not lifted: its output doesn't depend on all of its inputs", PATTERN)
+    found = [each for each in found if all(name in each.arguments for name in each.inputs)]
+    return found
+
+
+def _read(context: Context, call: ast.Call) -> Derivative:
+    given = dict(zip(NAMES, call.args, strict=False)) | {key.arg: key.value for key in call.keywords if key.arg}
+    if any(isinstance(each, ast.Starred) for each in call.args) or any(key.arg is None for key in call.keywords):
+        raise Refused("its arguments can't be told")
+    for name in ("allow_unused", "is_grads_batched", "materialize_grads"):
+        if name in given and not (isinstance(given[name], ast.Constant) and not given[name].value):  # type: ignore[attr-defined]
+            raise Refused(f"{name} has no counterpart: an unused input would be zeros here")
+    if "outputs" not in given or "inputs" not in given:
+        raise Refused("its outputs or inputs are not given")
+    statement = context.statement_of(call)
+    scope = context.enclosing(statement, ast.FunctionDef, ast.AsyncFunctionDef) or context.source.tree
+    outputs = _single(given["outputs"])
+    inputs, parameters = _inputs(context, given["inputs"])
+    weights = given.get("grad_outputs")
+    weights = None if weights is None or _is_ones(context, weights, outputs) else _single(weights)
+    each = Derivative(call, statement, scope, outputs, inputs, parameters, weights)
+    _, before = statements_before(context, statement, scope)
+    each.lifted = _between(context, before, each)
+    if (
+        not each.lifted
+        and not flow.reads(outputs, with_gradient=True) & set(inputs)
+        and not (parameters and sources.carries(context, outputs))
+    ):
+        raise Refused(f"how {context.source.text(outputs)} is computed from its inputs can't be seen from here")
+    return each
+
+
+def _single(node: ast.expr) -> ast.expr:
+    if isinstance(node, ast.List | ast.Tuple):
+        if len(node.elts) != 1 or isinstance(node.elts[0], ast.Starred):
+            raise Refused("it has several outputs")
+        return node.elts[0]
+    return node
+
+
+def _inputs(context: Context, node: ast.expr) -> tuple[list[str], ast.expr | None]:
+    if isinstance(node, ast.Name):
+        return [node.id], None
+    if isinstance(node, ast.List | ast.Tuple) and node.elts and all(isinstance(each, ast.Name) for each in node.elts):
+        return [each.id for each in node.elts if isinstance(each, ast.Name)], None
+    if any(isinstance(each, ast.Attribute) and each.attr == "parameters" for each in ast.walk(node)):
+        return [], node
+    raise Refused(f"{context.source.text(node)} is no variable")
+
+
+def _is_ones(context: Context, weights: ast.expr, outputs: ast.expr) -> bool:
+    if isinstance(weights, ast.Constant) and weights.value is None:
+        return True
+    if isinstance(weights, ast.List | ast.Tuple) and len(weights.elts) == 1:
+        weights = weights.elts[0]
+    if not isinstance(weights, ast.Call) or not weights.args:
+        return False
+    size = ast.unparse(weights.args[0]).removesuffix(".size()").removesuffix(".shape")
+    return context.api(weights.func) in ("torch.ones_like", "torch.ones") and size == ast.unparse(outputs)
+
+
+def _between(context: Context, before: list[ast.stmt], each: Derivative) -> list[ast.stmt]:
+    """The statements that lead from the inputs, as they are last set, to the output."""
+    chosen = flow.slice_for(before, each.outputs)
+    if each.parameters is not None:
+        lifted = sources.differentiable(context, chosen)
+    else:
+        lifted, carrying = [], set(each.inputs)
+        for statement in before:
+            if flow.writes(statement) & set(each.inputs):
+                lifted = [earlier for earlier in lifted if len(each.inputs) > 1]
+            elif flow.reads(statement, with_gradient=True) & carrying and statement in chosen:
+                lifted.append(statement)
+                carrying |= flow.writes(statement)
+    for statement in lifted:
+        if any(isinstance(node, ast.Return | ast.Yield | ast.Await | ast.Break | ast.Continue) for node in ast.walk(statement)):
+            raise Refused(f"its output is computed in a statement that leaves the block (line {statement.lineno})")
+    return lifted
+
+
+def _arguments(context: Context, each: Derivative, found: list[Derivative]) -> list[str]:
+    """What the function is given: all that any gradient in this scope is taken of, and what depends on it, for mixed derivatives."""
+    if each.parameters is not None:
+        return []
+    carrying = {name for other in found if other.scope is each.scope for name in other.inputs}
+    for other in found:
+        if other.scope is each.scope:
+            carrying |= {name for statement in other.lifted for name in flow.writes(statement)}
+    return [name for name in flow.read_before_written([*each.lifted, each.outputs]) if name in carrying]
+
+
+def _fresh_inputs(context: Context, found: list[Derivative]) -> None:
+    """`x.requires_grad_()` starts a graph at x: a copy, so that nothing that was computed from x before is counted."""
+    wanted = {(each.scope, name) for each in found for name in each.inputs}
+    for node in context.source.nodes:
+        match node:
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr="requires_grad_", value=ast.Name(id=name)))):
+                pass
+            case ast.Assign(targets=[ast.Attribute(attr="requires_grad", value=ast.Name(id=name))], value=ast.Constant(value=True)):
+                pass
+            case _:
+                continue
+        scope = context.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef) or context.source.tree
+        if (scope, name) in wanted:
+            context.handled |= set(ast.walk(node))
+            context.edits.replace_node(node, f"{name} = {name}.copy()")
+
+
+def write(context: Context, found: list[Derivative], moved: set[ast.stmt]) -> set[ast.stmt]:
+    """The calls first, inner before outer, then the functions before the statements that use them first.
+
+    Statements that were there for a gradient alone go; those that move elsewhere are returned, to be dropped there.
+    """
+    if not found:
+        return set()
+    _fresh_inputs(context, found)
+    names = {node.id for node in context.source.of(ast.Name)}
+    functions: dict[tuple[object, ...], str] = {}
+    planned: list[tuple[Derivative, str]] = []
+    for each in found:
+        key = (each.scope, id(context.block_of(each.statement)), ast.dump(each.outputs), tuple(each.lifted), tuple(each.arguments))
+        if key not in functions:
+            base = each.outputs.id if isinstance(each.outputs, ast.Name) else "output"
+            functions[key] = name = _free(f"{base}_of", names | set(functions.values()))
+            planned.append((each, name))
+        _replace(context, each, functions[key])
+    texts = [(each, _function(context, each, name, found)) for each, name in planned]
+    for each, lines in reversed(texts):
+        source, newline = context.source, context.source.newline()
+        offset = source.line_start(source.start(each.statement))
+        indent = indentation(context, each.statement)
+        context.edits.before(offset, "".join((indent + line if line else "") + newline for line in lines))
+    return _drop_unused(context, found, moved)
+
+
+def _free(name: str, names: set[str]) -> str:
+    while name in names:
+        name += "_"
+    return name
+
+
+def _function(context: Context, each: Derivative, name: str, found: list[Derivative]) -> list[str]:
+    source = context.source
+    lines = ["", f"def {name}({', '.join(each.arguments)}):"]
+    result = context.edits.text(each.outputs)
+    lifted = each.lifted
+    match lifted[-1] if lifted else None:
+        case ast.Assign(targets=[ast.Name(id=target)], value=value) if isinstance(each.outputs, ast.Name) and target == each.outputs.id:
+            result = context.edits.text(value)
+            live = _live(lifted[:-1], _reads(value, found), found)
+        case _:
+            live = _live(lifted, _reads(each.outputs, found), found)
+    for statement in live:
+        old = indentation(context, statement)
+        start = source.start(statement) if old.strip() else source.line_start(source.start(statement))
+        lines += [f"    {line.removeprefix(old)}" if line else "" for line in context.edits.span(start, source.end(statement)).splitlines()]
+    return [*lines, f"    return {result}", ""]
+
+
+def _live(statements: list[ast.stmt], needed: set[str], found: list[Derivative]) -> list[ast.stmt]:
+    """Without those that were there for a gradient only, which has its own function now."""
+    chosen: list[ast.stmt] = []
+    for statement in reversed(statements):
+        if flow.writes(statement) & needed:
+            chosen.insert(0, statement)
+            needed = needed | _reads(statement, found)
+    return chosen
+
+
+def _reads(node: ast.AST, found: list[Derivative]) -> set[str]:
+    """What it reads once each gradient in it is a call of its function."""
+    inner = [each for each in found if any(part is each.call for part in ast.walk(node))]
+    if not inner:
+        return flow.reads(node)
+    replaced = {part for each in inner for part in ast.walk(each.call)}
+    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and part not in replaced}
+    return names.union(*(each.arguments for each in inner), *(flow.reads(each.weights) for each in inner if each.weights is not None))
+
+
+def _replace(context: Context, each: Derivative, function: str) -> None:
+    before = context.source.text(each.call)
+    values = ", ".join(each.arguments)
+    positions = [each.arguments.index(name) for name in each.inputs]
+    parent = context.parents.get(each.call)
+    match parent:
+        case ast.Subscript(value=value, slice=ast.Constant(value=0)) if value is each.call and len(each.inputs) == 1:
+            is_first = True
+        case _:
+            is_first = False
+    if each.parameters is not None:
+        weights = f", {context.edits.text(each.weights)}" if each.weights is not None else ""
+        text = f"{context.imports.spell('compat.parameter_gradients')}({function}, {context.edits.text(each.parameters)}{weights})"
+    elif each.weights is None and (is_first or len(positions) > 1):
+        place = "" if positions == [0] else f", {positions[0]}" if is_first else f", {tuple(positions)}"
+        text = f"{context.imports.spell('mindspore.grad')}({function}{place})({values})"
+    else:
+        weights = f", {context.edits.text(each.weights)}" if each.weights is not None else ""
+        tail = "," if len(each.arguments) == 1 else ""
+        text = f"{context.imports.spell('compat.gradients')}({function}, {tuple(positions)}, ({values}{tail}){weights})"
+    target = parent if is_first and "compat" not in text and each.weights is None and parent is not None else each.call
+    context.edits.replace_node(target, text)
+    context.rewritten(each.call, API, before, text)
+
+
+def _drop_unused(context: Context, found: list[Derivative], moved: set[ast.stmt]) -> set[ast.stmt]:
+    """A statement that was there for the gradient alone goes; one that runs a network and stays runs twice, which is said."""
+    dropped: set[ast.stmt] = set()
+    for statement in sorted({s for each in found for s in each.lifted}, key=context.source.start, reverse=True):
+        scope = next(each.scope for each in found if statement in each.lifted)
+        is_plain = isinstance(statement, ast.Assign) and not any(_is_derived(node, found) for node in ast.walk(statement))
+        if is_plain and not flow.writes(statement) & _read_in(scope, {*dropped, statement}, found):
+            dropped.add(statement)
+        elif any(isinstance(node, ast.Call) and sources.calls_network(context, node) for node in ast.walk(statement)):
+            context.find(statement, "MF202", "this network runs a second time where its gradient is taken; dropout masks would differ",
+                         "seed the dropout, or leave it out here", severity="note")  # fmt: skip
+    for statement in dropped - moved:
+        delete_statement(context.edits, statement)
+    return dropped
+
+
+def _read_in(scope: ast.AST, without: set[ast.stmt], found: list[Derivative]) -> set[str]:
+    """What the scope reads once each gradient in it is a call of its function."""
+    hidden = {node for statement in without for node in ast.walk(statement)}
+    shown = [each for each in found if each.call not in hidden]
+    hidden |= {node for each in shown for node in ast.walk(each.call)}
+    names = {node.id for node in ast.walk(scope) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node not in hidden}
+    return names.union(*(each.arguments for each in shown), *(flow.reads(each.weights) for each in shown if each.weights is not None),
+                       *(flow.reads(each.parameters) for each in shown if each.parameters is not None))  # fmt: skip
+
+
+def _is_derived(node: ast.AST, found: list[Derivative]) -> bool:
+    return any(node is each.call for each in found)

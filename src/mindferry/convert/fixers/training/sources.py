@@ -1,0 +1,233 @@
+"""Where gradients come from: networks that are called, their parameters, and tensors of the user's own that require one."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterable, Iterator
+
+from ....read.networks import is_named_like_network
+from ...context import Context
+from .. import leaves
+from . import flow
+
+
+def differentiable(context: Context, chosen: list[ast.stmt]) -> list[ast.stmt]:
+    """Those of them that run a network or read a parameter, or work on what such a statement wrote."""
+    carrying: set[str] = set()
+    result = []
+    for statement in chosen:
+        if carries(context, statement) or flow.reads(statement, with_gradient=True) & carrying:
+            result.append(statement)
+            carrying |= flow.writes(statement)
+        elif not isinstance(statement, ast.AugAssign):
+            carrying -= flow.writes(statement)
+    return result
+
+
+def with_their_start(lifted: list[ast.stmt], chosen: list[ast.stmt], block: list[ast.stmt]) -> list[ast.stmt]:
+    """`losses = []`, `loss = 0` right where the computation begins go along: a function should fill a list of its own."""
+    needed: set[str] = set()
+    for statement in reversed(lifted):
+        needed = (needed - flow.writes(statement)) | (flow.reads(statement) & flow.writes(statement)) | needed
+    starts = [
+        statement
+        for statement in chosen
+        if statement not in lifted
+        and statement in block
+        and isinstance(statement, ast.Assign)
+        and _is_constant(statement.value)
+        and flow.writes(statement) <= needed
+        and all(earlier.lineno > statement.lineno for earlier in lifted)
+    ]
+    own = set().union(*(flow.writes(statement) for statement in lifted))
+    between = [  # `loss = 0` after a first loop that is lifted too
+        each for each in chosen if each not in lifted and each in block and lifted[0].lineno < each.lineno and flow.writes(each) & own
+    ]
+    return sorted([*starts, *lifted, *between], key=lambda each: each.lineno)
+
+
+def _is_constant(node: ast.expr) -> bool:
+    if isinstance(node, ast.Tuple):
+        return all(_is_constant(each) for each in node.elts)
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.List | ast.Dict) and not list(ast.iter_child_nodes(node))[1:])
+
+
+def carries(context: Context, node: ast.AST) -> bool:
+    """Whether a gradient starts in it; what is detached, or under no_grad, has none."""
+    return any(_is_source(context, each) for each in _connected(node))
+
+
+def _connected(node: ast.AST) -> Iterator[ast.AST]:
+    stack = [node]
+    while stack:
+        here = stack.pop()
+        if not flow.is_cut(here):
+            yield here
+            stack.extend(ast.iter_child_nodes(here))
+
+
+def _is_source(context: Context, node: ast.AST, seen: frozenset[str] = frozenset()) -> bool:
+    if isinstance(node, ast.Call):
+        return calls_network(context, node, seen)
+    if isinstance(node, ast.Name):
+        return isinstance(node.ctx, ast.Load) and leaves.is_leaf(context, node)
+    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+        parent, owner, kind = context.parents.get(node), context.reading.type(node.value), context.reading.type(node)
+        if isinstance(parent, ast.Call) and parent.func is node:
+            return False
+        is_module = owner.kind == "instance" and context.reading.symbols.is_module(owner.qual)
+        return (is_module and kind.is_tensor) or (node.attr in ("weight", "bias") and kind.kind in ("tensor", "unknown", "method"))
+    return False
+
+
+def calls_network(context: Context, call: ast.Call, seen: frozenset[str] = frozenset()) -> bool:
+    symbols, kind = context.reading.symbols, context.reading.type(call.func)
+    arguments = [*call.args, *(each.value for each in call.keywords)]
+    if kind.kind == "instance":
+        return not _is_loss(context, call.func) and (symbols.is_module(kind.qual) or holds_network(context, kind.qual, seen))
+    if kind.kind == "method" and isinstance(call.func, ast.Attribute):
+        owner = context.reading.type(call.func.value)
+        if owner.kind != "instance":
+            return False
+        is_own = symbols.method(owner.qual, call.func.attr) is not None
+        return symbols.is_module(owner.qual) or (is_own and holds_network(context, owner.qual, seen))
+    if kind.kind in ("ref", "value") and kind.qual in symbols.results:  # a function of the project: does it get a network?
+        if any(_is_network(context, argument) for argument in arguments):
+            return True
+        body = _body(context, call) if kind.qual not in seen else None
+        return body is not None and any(_is_source(context, each, seen | {kind.qual}) for each in _connected(body))
+    if any(_is_network(context, argument) for argument in call.args):
+        return True
+    is_own = isinstance(call.func, ast.Attribute) and flow.key(call.func).startswith("self.")
+    is_named = isinstance(call.func, ast.Name) and not _makes_no_gradient(context, call.func.id)
+    is_method = isinstance(call.func, ast.Attribute) and (call.func.attr == "forward" or is_named_like_network(call.func.value))
+    return kind.kind in ("unknown", "method") and (is_named or is_own or is_method) and not _is_loss(context, call.func)
+
+
+def _is_loss(context: Context, node: ast.expr) -> bool:
+    """torch's own losses have no parameters: a gradient goes through them, but starts elsewhere."""
+    kind = context.reading.type(node)
+    if kind.kind == "instance":
+        return kind.qual.startswith("torch.nn.") and kind.qual.endswith("Loss")
+    name = flow.key(node).lower()
+    return kind.kind in ("unknown", "method") and ("criterion" in name or "loss" in name)
+
+
+def holds_network(context: Context, qual: str, seen: frozenset[str] = frozenset()) -> bool:
+    """Whether an object of a class may run a network. Only a class in this file that calls none certainly doesn't."""
+    symbols = context.reading.symbols
+    if qual in seen or symbols.origin(qual) not in symbols.classes:
+        return False
+    bodies = [node for node, name in context.reading.owners.items() if isinstance(node, ast.ClassDef) and name == qual]
+    if not bodies or any(base in symbols.classes and base != qual for base in symbols.bases(qual)):
+        return True
+    calls = (each for each in ast.walk(bodies[0]) if isinstance(each, ast.Call))
+    return any(calls_network(context, each, seen | {qual}) for each in calls)
+
+
+def _makes_no_gradient(context: Context, name: str) -> bool:
+    """A builtin, or a named tuple of this file."""
+    if hasattr(builtins, name) and name not in context.reading.scope.names:
+        return True
+    return any(
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Call)
+        and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+        and context.source.text(node.value.func).rpartition(".")[2] in ("namedtuple", "NamedTuple")
+        for node in context.source.tree.body
+    )
+
+
+def _is_network(context: Context, node: ast.expr) -> bool:
+    kind = context.reading.type(node)
+    if kind.kind == "unknown":
+        return isinstance(node, ast.Name) and any(word in node.id.lower() for word in ("model", "net"))
+    return kind.kind == "instance" and context.reading.symbols.is_module(kind.qual)
+
+
+def networks(context: Context, statements: Iterable[ast.AST]) -> list[str] | None:
+    """The networks that they call, as text; None if something is called that can't be told."""
+    found: dict[str, None] = {}
+    for statement in statements:
+        for call in ast.walk(statement):
+            if isinstance(call, ast.Attribute) and _is_source(context, call):
+                owner = _owner(context, call)
+                if not owner:
+                    return None
+                found[owner] = None
+            if not isinstance(call, ast.Call) or not calls_network(context, call):
+                continue
+            callee = _called(context, call)
+            kind = context.reading.type(callee)
+            name = flow.key(callee)
+            base = context.reading.symbols.torch_base(kind.qual) if kind.kind == "instance" else ""
+            if base.endswith("Loss"):
+                continue
+            if given := _given_networks(context, call):
+                found |= dict.fromkeys(given)
+                continue
+            if kind.kind != "instance" or not context.reading.symbols.is_module(kind.qual) or not name:
+                return None
+            found[context.source.text(callee)] = None
+    return list(found)
+
+
+def _owner(context: Context, node: ast.expr) -> str:
+    """The network that a parameter is read from: `model` in `model.layers[0].weight`."""
+    outermost = ""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+        if flow.key(node) and _is_network(context, node):
+            outermost = context.source.text(node)
+    return outermost
+
+
+def _called(context: Context, call: ast.Call) -> ast.expr:
+    """The network itself in `net(x)` and `net.forward(x)`."""
+    match call.func:
+        case ast.Attribute(attr="forward", value=owner) if _is_network(context, owner):
+            return owner
+    return call.func
+
+
+def _given_networks(context: Context, call: ast.Call) -> list[str]:
+    """The networks that a function of this file is called with, if it runs no other."""
+    body = _body(context, call)
+    if body is None:
+        return []
+    arguments = {argument.arg for argument in ast.walk(body.args) if isinstance(argument, ast.arg)}
+    for node in _connected(body):
+        if isinstance(node, ast.Call) and calls_network(context, node):
+            used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and _is_network(context, each)}
+            called = node.func.id if isinstance(node.func, ast.Name) else ""
+            if not (used | {called}) - {""} <= arguments or isinstance(node.func, ast.Attribute):
+                return []
+    given = [*call.args, *(each.value for each in call.keywords)]
+    return [context.source.text(each) for each in given if _is_network(context, each) and flow.key(each)]
+
+
+def own_leaves(context: Context, statements: Iterable[ast.AST]) -> list[str]:
+    """Tensors of the user's own that the statements, or functions of this file that they call, need the gradient of."""
+    found: list[ast.Name] = []
+    stack, seen = list(statements), set()
+    while stack:
+        for node in ast.walk(stack.pop()):
+            if isinstance(node, ast.Name) and leaves.is_leaf(context, node):
+                found.append(node)
+            elif isinstance(node, ast.Call) and (body := _body(context, node)) is not None and body not in seen:
+                seen.add(body)
+                stack.append(body)
+    return list(dict.fromkeys(node.id for node in sorted(found, key=context.source.start)))
+
+
+def _body(context: Context, call: ast.Call) -> ast.FunctionDef | None:
+    """The function of this file that is called, unless it computes without gradients."""
+    kind = context.reading.type(call.func)
+    if kind.kind not in ("ref", "value") or kind.qual not in context.reading.symbols.results:
+        return None
+    for node, name in context.reading.owners.items():
+        if isinstance(node, ast.FunctionDef) and name == kind.qual:
+            marks = [context.api(each.func if isinstance(each, ast.Call) else each) for each in node.decorator_list]
+            return None if any(mark.endswith(("no_grad", "inference_mode")) for mark in marks) else node
+    return None

@@ -1,0 +1,1 @@
+"""Writing: edits become text, with its imports, helpers, comments, styles and notebooks."""

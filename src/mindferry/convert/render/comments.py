@@ -1,0 +1,53 @@
+"""Comments inside a statement that was written anew move above it: none is lost."""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from collections import Counter
+
+from ...read.source import Edits
+
+
+def keep_comments(edits: Edits) -> None:
+    source = edits.source
+    for node in source.nodes:
+        if not isinstance(node, ast.stmt) or isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        body = getattr(node, "body", None)
+        start = min(source.start(each) for each in (node, *getattr(node, "decorator_list", ())))
+        end = source.start(_first(body[0])) if body else source.end(node)
+        if b"#" not in source.data[start:end]:
+            continue
+        end = end if not body else source.line_start(end)  # comments between header and body are not within the header
+        before = source.data[start:end].decode("utf-8")
+        after = "" if node in edits.removed else edits.span(start, end)
+        line_start = source.line_start(start)
+        if before == after or source.data[line_start:start].strip(b" \t\f@"):
+            continue
+        left = _comments(after)
+        lost = Counter(_comments(before)) - Counter(left)
+        indent = source.data[line_start : source.skip_blanks(line_start)].decode("utf-8")
+        edits.before(line_start, "".join(f"{indent}{comment}{source.newline()}" for comment in lost.elements() if not _is_within(comment, left)))
+
+
+def _is_within(comment: str, others: list[str]) -> bool:
+    """Behind code that became a comment itself."""
+    return any(other.endswith(comment) and other != comment for other in others)
+
+
+def _first(node: ast.stmt) -> ast.AST:
+    decorators = getattr(node, "decorator_list", [])
+    return decorators[0] if decorators else node
+
+
+def _comments(text: str) -> list[str]:
+    found = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                found.append(token.string.rstrip())
+    except (tokenize.TokenError, SyntaxError):
+        pass  # a header ends where its body starts
+    return found

@@ -1,0 +1,155 @@
+"""Assembles ms_compat.py for a converted project: the helpers that it uses, and what those use."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+import symtable
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+
+from ...errors import MindferryError
+
+HEADER = '''"""Helpers with PyTorch's meaning where MindSpore has none or differs. Written by mindferry; yours to edit."""
+
+'''
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A function, class or constant of apis/torch/compat/."""
+
+    name: str
+    text: str
+    order: int
+
+
+@functools.cache
+def library() -> tuple[dict[str, Unit], dict[str, str]]:
+    """(unit by name, import statement by the name that it binds)."""
+    units: dict[str, Unit] = {}
+    imports: dict[str, str] = {}
+    for path in sorted(files("mindferry.apis.torch.compat").iterdir(), key=lambda each: each.name):
+        if path.name.endswith(".py") and path.name != "__init__.py":
+            _read(path.name, path.read_text("utf-8"), units, imports)
+    return units, imports
+
+
+def _read(file: str, text: str, units: dict[str, Unit], imports: dict[str, str]) -> None:
+    lines = text.splitlines(keepends=True)
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                continue  # another file of the library
+            for alias in node.names:
+                bound = alias.asname or alias.name.partition(".")[0]
+                suffix = f" as {alias.asname}" if alias.asname else ""
+                imports[bound] = (
+                    f"import {alias.name}{suffix}" if isinstance(node, ast.Import) else f"from {node.module} import {alias.name}{suffix}"
+                )
+            continue
+        for name in _defined(node):
+            if name in units:
+                raise MindferryError(f"apis/torch/compat/{file}: {name} is defined twice in the helper library; rename one")
+            first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
+            body = "".join(lines[first - 1 : node.end_lineno]).rstrip() + "\n"
+            units[name] = Unit(name, body, len(units))
+
+
+@functools.cache
+def uses(name: str) -> frozenset[str]:
+    """Names that a unit takes from outside: looked up for those in use only."""
+    return frozenset(_globals_of(symtable.symtable(library()[0][name].text, name, "exec")))
+
+
+def _globals_of(table: symtable.SymbolTable) -> set[str]:
+    """Names that the text takes from outside; parameters and local variables of the same name don't count."""
+    own = {s.get_name() for s in table.get_symbols() if s.is_referenced() and (s.is_global() or table.get_type() == "module")}
+    return own.union(*(_globals_of(child) for child in table.get_children()))
+
+
+def _defined(node: ast.stmt) -> list[str]:
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return [node.name]
+    if isinstance(node, ast.Assign):
+        return [target.id for target in node.targets if isinstance(target, ast.Name)]
+    return []
+
+
+def closure(names: set[str]) -> list[Unit]:
+    """The named helpers and everything that they use, in an order in which they can be defined."""
+    units, _ = library()
+    unknown = sorted(names - set(units))
+    if unknown:
+        raise MindferryError(f"no helper called {', '.join(unknown)} in apis/torch/compat/; the rule that names it is wrong")
+    found: set[str] = set()
+    waiting = sorted(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += sorted(uses(name) & set(units) - found)
+    return sorted((units[name] for name in found), key=lambda unit: unit.order)
+
+
+def render(names: set[str]) -> str:
+    """The text of ms_compat.py."""
+    return HEADER + inline(names) + "\n"
+
+
+def inline(names: set[str], renamed: Mapping[str, str] | None = None) -> str:
+    """The helpers with their imports, to stand in a file of their own or within another that uses some of their names."""
+    _, imports = library()
+    chosen = _in_definition_order(closure(names))
+    used = set().union(*(uses(unit.name) for unit in chosen)) if chosen else set()
+    lines = sorted({imports[name] for name in used if name in imports}, key=_import_order)
+    blocks = []
+    for index, unit in enumerate(chosen):
+        is_constant = not unit.text.startswith(("def ", "class ", "@"))
+        blocks.append(("\n" if is_constant and index else "\n\n" if index else "") + unit.text)
+    text = "".join(blocks).rstrip()
+    for old, new in (renamed or {}).items():
+        text = re.sub(rf"(?<![\w.]){re.escape(old)}(?!\w)(?!\s*=[^=])", new, text)
+    return _spaced(lines) + "\n\n\n" + text
+
+
+def _import_order(line: str) -> tuple[int, str]:
+    return (1 if "mindspore" in line or "numpy" in line else 0, line.split()[1] + line)
+
+
+def _spaced(lines: list[str]) -> str:
+    standard = [line for line in lines if not _import_order(line)[0]]
+    third_party = [line for line in lines if _import_order(line)[0]]
+    return "\n\n".join("\n".join(group) for group in (standard, third_party) if group)
+
+
+def _in_definition_order(units: list[Unit]) -> list[Unit]:
+    """Bases and module-level uses before what needs them; otherwise the library's own order."""
+    names = {unit.name: unit for unit in units}
+    done: list[Unit] = []
+
+    def add(unit: Unit) -> None:
+        if unit in done:
+            return
+        for needed in _needed_at_definition(unit.text) & set(names) - {unit.name}:
+            add(names[needed])
+        if unit not in done:
+            done.append(unit)
+
+    for unit in units:
+        add(unit)
+    return done
+
+
+def _needed_at_definition(text: str) -> set[str]:
+    node = ast.parse(text).body[0]
+    if isinstance(node, ast.ClassDef):
+        parts: list[ast.AST] = [*node.bases, *node.decorator_list]
+        parts += [each for each in node.body if isinstance(each, ast.Assign | ast.AnnAssign)]
+    elif isinstance(node, ast.FunctionDef):
+        parts = [*node.decorator_list, *node.args.defaults, *(each for each in node.args.kw_defaults if each)]
+    else:
+        parts = [node]
+    return {each.id for part in parts for each in ast.walk(part) if isinstance(each, ast.Name)}

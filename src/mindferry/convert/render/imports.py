@@ -1,0 +1,329 @@
+"""Which MindSpore names a file uses, how it spells them, and its import lines rewritten to match."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field
+
+from ...layout import FRAMEWORKS
+from ...read.infer import Reading, imported_names
+from ...read.source import Edits, Source
+from .helpers_module import inline
+
+COMPAT_MODULE = "ms_compat"
+
+# home module -> (import statement, name it binds)
+HOMES = {
+    "mindspore": ("import mindspore as {0}", "ms"),
+    "mindspore.nn": ("from mindspore import nn{as}", "nn"),
+    "mindspore.ops": ("from mindspore import ops{as}", "ops"),
+    "mindspore.mint": ("from mindspore import mint{as}", "mint"),
+    "mindspore.amp": ("from mindspore import amp{as}", "amp"),
+    "mindspore.dataset": ("import mindspore.dataset as {0}", "ds"),
+    "mindspore.dataset.vision": ("from mindspore.dataset import vision{as}", "vision"),
+    "mindspore.dataset.transforms": ("from mindspore.dataset import transforms{as}", "transforms"),
+    "mindspore.communication": ("from mindspore import communication{as}", "communication"),
+    "mindspore.common.initializer": ("from mindspore.common import initializer{as}", "initializer"),
+    "mindspore.experimental.optim": ("from mindspore.experimental import optim{as}", "optim"),
+    "mindspore.experimental.optim.lr_scheduler": ("from mindspore.experimental.optim import lr_scheduler{as}", "lr_scheduler"),
+    "numpy": ("import numpy as {0}", "np"),
+    "math": ("import math{as}", "math"),
+    "functools": ("import functools{as}", "functools"),
+    "os": ("import os{as}", "os"),
+    "typing": ("import typing{as}", "typing"),
+    "contextlib": ("import contextlib{as}", "contextlib"),
+    "compat": ("", COMPAT_MODULE),
+}
+# Where a new import line stands best: beside the torch import that it replaces.
+NATURAL = {
+    "torch": "mindspore",
+    "torch.nn": "mindspore.nn",
+    "torch.nn.functional": "mindspore.ops",
+    "torch.optim": "mindspore.experimental.optim",
+    "torch.optim.lr_scheduler": "mindspore.experimental.optim.lr_scheduler",
+    "torch.utils.data": "mindspore.dataset",
+    "torchvision.transforms": "mindspore.dataset.vision",
+    "torchvision.datasets": "compat",
+    "torch.distributed": "mindspore.communication",
+    "torch.nn.init": "mindspore.common.initializer",
+}
+
+
+_DIRECTIVE = re.compile(rb"#\s*(noqa|type:|pylint:|pyright:|pyrefly:|isort:|usort:|ruff:|fmt:)")  # speaks to a tool about the statement, so goes with it
+
+
+@dataclass(slots=True)
+class Imports:
+    """The file's `Writer`: spells names, collects what they need, then edits the import statements."""
+
+    reading: Reading
+    compat_import: str = f"import {COMPAT_MODULE}"  # '' to define the helpers in the file itself
+    homes: dict[str, str] = field(default_factory=dict)  # home -> name bound in this file
+    compat: set[str] = field(default_factory=set)
+    renamed: dict[str, str] = field(default_factory=dict)  # helpers defined in the file itself whose names it uses already
+    kept: set[str] = field(default_factory=set)  # names of torch's that stay in use
+    _taken: set[str] | None = None
+
+    def spell(self, qual: str) -> str:
+        home = _home(qual)
+        if home is None:
+            return qual  # a builtin such as `tuple` or `print`
+        if home == "compat":
+            self.compat.add(qual.split(".")[1])
+            if not self.compat_import:
+                self.homes[home] = ""
+                return self._inline_name(qual.removeprefix("compat."))
+        if home not in self.homes:
+            self.homes[home] = self._bind(home)
+        rest = qual[len(home) + 1 :]
+        return f"{self.homes[home]}.{rest}" if rest else self.homes[home]
+
+    def _inline_name(self, name: str) -> str:
+        if self._taken is None:
+            self._taken = _bound_names(self.reading) | self.kept
+        head, dot, rest = name.partition(".")
+        if head in self._taken:
+            self.renamed[head] = f"ms_{head}"
+        return self.renamed.get(head, head) + dot + rest
+
+    def _bind(self, home: str) -> str:
+        for name, kind in self.reading.scope.names.items():
+            if kind.kind == "ref" and kind.qual == home:
+                return name
+        if self._taken is None:
+            self._taken = _bound_names(self.reading) | self.kept
+        wanted = HOMES[home][1]
+        while wanted in self._taken or wanted in self.homes.values():
+            wanted = f"ms_{wanted}" if not wanted.startswith("ms_") else f"{wanted}_"
+        return wanted
+
+    def statement(self, home: str) -> str:
+        bound, (form, usual) = self.homes[home], HOMES[home]
+        if home == "compat":
+            if not self.compat_import:
+                return inline(self.compat, self.renamed)
+            return self.compat_import + ("" if bound == COMPAT_MODULE else f" as {bound}")
+        return form.replace("{0}", bound).replace("{as}", "" if bound == usual else f" as {bound}")
+
+    def rewrite(self, edits: Edits) -> None:
+        """Replace the torch imports by what the converted file needs."""
+        present = {kind.qual for kind in self.reading.scope.names.values() if kind.kind == "ref"}
+        missing = [home for home in HOMES if home in self.homes and home not in present]
+        first_use = self._first_use(edits.source)
+        statements = [(node, top and edits.source.start(node) < first_use, only) for node, top, only in _import_statements(edits.source)]
+        for node, top_level, only_one in statements:
+            dropped = [alias for alias in node.names if self._is_dropped(node, alias)]
+            if not dropped:
+                continue
+            wanted = [home for home in missing if top_level and any(_natural(node, alias) == home for alias in dropped)]
+            missing = [home for home in missing if home not in wanted]
+            if top_level and node is self._last_torch_import(statements):
+                wanted, missing = wanted + missing, []
+            kept = [alias for alias in node.names if alias not in dropped]
+            self._replace(edits, node, kept, self._statements(wanted), only_one)
+        if missing:
+            _insert_at_top(edits, "".join(line + edits.source.newline() for line in self._statements(missing)))
+
+    def _first_use(self, source: Source) -> int:
+        """Where a statement uses a framework first: an import further down comes too late for it."""
+        bound = {name for name, kind in self.reading.scope.names.items() if kind.qual.partition(".")[0] in FRAMEWORKS}
+        for statement in source.tree.body:
+            if isinstance(statement, ast.Import | ast.ImportFrom | ast.Try | ast.If):
+                continue
+            if any(isinstance(node, ast.Name) and node.id in bound for node in ast.walk(statement)):
+                return source.start(statement)
+        return len(source.data)
+
+    def _statements(self, homes: list[str]) -> list[str]:
+        """Import lines; names from one module share a line."""
+        lines: dict[str, str] = {}
+        for line in map(self.statement, homes):
+            module, separator, name = line.partition(" import ")
+            shared = module if separator and module.startswith("from mindspore") else line
+            lines[shared] = f"{lines[shared]}, {name}" if shared in lines else line
+        return list(lines.values())
+
+    def _last_torch_import(self, statements: list[tuple[ast.Import | ast.ImportFrom, bool, bool]]) -> ast.AST | None:
+        dropping = [node for node, top, _ in statements if top and any(self._is_dropped(node, alias) for alias in node.names)]
+        return dropping[-1] if dropping else None
+
+    def _is_dropped(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
+        name = _imported(node, alias, self.reading)
+        symbols = self.reading.symbols
+        if (alias.asname or alias.name).partition(".")[0] in self.kept:
+            return False
+        if name in symbols.excluded or (name.partition(".")[0] in FRAMEWORKS and not symbols.is_local(name)):
+            return True
+        passed_on = symbols.exports.get(name.lstrip("."), {}).get(alias.name) if isinstance(node, ast.ImportFrom) else None
+        if passed_on is None or passed_on.kind != "ref":
+            return False
+        # `from .compat import load_url`, where compat.py itself only imported it from torch
+        return passed_on.qual.partition(".")[0] in FRAMEWORKS and not symbols.is_local(passed_on.qual)
+
+    def _replace(self, edits: Edits, node: ast.Import | ast.ImportFrom, kept: list[ast.alias], lines: list[str], only_one: bool) -> None:
+        source = edits.source
+        if kept:
+            names = ", ".join(alias.name + (f" as {alias.asname}" if alias.asname else "") for alias in kept)
+            module = "." * node.level + (node.module or "") if isinstance(node, ast.ImportFrom) else ""
+            lines = [f"from {module} import {names}" if module else f"import {names}", *lines]
+        if not lines and self._has_substitute(node):
+            lines = [f'raise ImportError("{_imported(node, node.names[0], self.reading)} is torch\'s")']
+        elif not lines and only_one:
+            lines = ["pass"]
+        lines = [*_comments(source, node), *lines]
+        if lines:
+            edits.replace(source.start(node), source.end(node), (source.newline() + source.indent(node)).join(lines))
+        else:
+            delete_statement(edits, node)
+
+    def _has_substitute(self, node: ast.Import | ast.ImportFrom) -> bool:
+        """`except ImportError: SummaryWriter = None`: a handler stands in for names that nothing of MindSpore's does."""
+        parent = self.reading.source.parents[node]
+        if not isinstance(parent, ast.Try) or node not in parent.body or not parent.handlers:
+            return False
+        names = set(imported_names(node))
+        lasting = {name for name in names if getattr(self.reading.scope.names.get(name), "qual", "").startswith(FRAMEWORKS)}
+        return not lasting and all(names <= _bound_by(handler.body) for handler in parent.handlers)
+
+
+def _comments(source: Source, node: ast.stmt) -> list[str]:
+    """Comments between the names of an import that goes."""
+    start, end = source.start(node), source.end(node)
+    found = re.findall(rb"#[^\r\n]*", source.data[start:end]) if b"(" in source.data[start:end] else []
+    return [comment.decode("utf-8").rstrip() for comment in found if not _DIRECTIVE.match(comment)]
+
+
+def _bound_by(block: list[ast.stmt]) -> set[str]:
+    found = {name for statement in block for name in imported_names(statement)}
+    for statement in block:
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        found |= {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            found.add(statement.name)
+    return found
+
+
+def delete_statement(edits: Edits, node: ast.AST) -> None:
+    """Remove a statement, with its line if nothing else is on it; a comment on the line stays."""
+    source = edits.source
+    edits.removed.add(node)
+    start, end = source.start(node), source.end(node)
+    line_start, line_end = source.line_start(start), source.line_end(end)
+    before, after = source.data[line_start:start], source.data[end:line_end]
+    if before.strip():  # `import os; import torch`
+        separator = source.data.rfind(b";", line_start, start)
+        edits.replace(separator if separator >= 0 else start, end, "")
+    elif after.lstrip().startswith(b";"):
+        edits.replace(start, source.skip_trivia(source.data.index(b";", end) + 1), "")
+    elif after.lstrip().startswith(b"#") and not _DIRECTIVE.match(after.lstrip()):
+        edits.replace(start, source.skip_blanks(end), "")
+    else:
+        edits.replace(line_start, line_end, "")
+
+
+def delete_decorator(edits: Edits, node: ast.expr) -> None:
+    """Remove a decorator's line; a comment on it stays."""
+    source = edits.source
+    start, end = source.line_start(source.start(node)), source.line_end(source.end(node))
+    after = source.data[source.end(node) : end].lstrip(b" \t)")
+    if after.startswith(b"#") and not _DIRECTIVE.match(after):
+        edits.replace(source.skip_blanks(start), end - len(after), "")
+    else:
+        edits.replace(start, end, "")
+
+
+def fill_empty_blocks(edits: Edits) -> None:
+    """A block whose statements all went keeps a `pass`."""
+    source = edits.source
+    for parent in {source.parents[node] for node in edits.removed} - {source.tree}:
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(parent, name, None)
+            if not isinstance(block, list) or not block or not edits.removed.issuperset(block):
+                continue
+            start, end = source.start(block[0]), source.end(block[-1])
+            line_start, line_end = source.line_start(start), source.line_end(end)
+            if source.data[line_start:start].strip():  # if cuda: a.cuda(); b.cuda()
+                edits.replace(start, end, "pass")
+            elif not _without_comments(edits.span(line_start, line_end)):
+                last = source.line_start(source.start(block[-1]))
+                comment = source.data[end:line_end].strip().decode("utf-8")
+                edits.replace(last, line_end, f"{source.indent(block[-1])}pass{'  ' * bool(comment)}{comment}{source.newline()}")
+
+
+def _without_comments(text: str) -> str:
+    return "".join(line for line in text.splitlines() if not line.lstrip().startswith("#")).strip()
+
+
+def _home(qual: str) -> str | None:
+    parts = qual.split(".")
+    for count in range(len(parts), 0, -1):
+        prefix = ".".join(parts[:count])
+        if prefix in HOMES:
+            return prefix
+    return None
+
+
+def _import_statements(source: Source) -> list[tuple[ast.Import | ast.ImportFrom, bool, bool]]:
+    """(statement, is at module level, is alone in its block), in source order."""
+    found: list[tuple[ast.Import | ast.ImportFrom, bool, bool]] = []
+    statements: list[ast.Import | ast.ImportFrom] = [*source.of(ast.Import), *source.of(ast.ImportFrom)]
+    for node in statements:
+        parent = source.parents[node]
+        block: list[ast.stmt] = next(each for name in ("body", "orelse", "finalbody") if node in (each := getattr(parent, name, [])))
+        is_last = node is block[-1] and all(isinstance(each, ast.Import | ast.ImportFrom) for each in block)
+        found.append((node, parent is source.tree, is_last and parent is not source.tree))
+    return sorted(found, key=lambda each: (each[0].lineno, each[0].col_offset))
+
+
+def _imported(node: ast.Import | ast.ImportFrom, alias: ast.alias, reading: Reading) -> str:
+    if isinstance(node, ast.Import):
+        return alias.name
+    if node.level:
+        parts = reading.module.split(".")
+        keep = len(parts) - node.level + reading.source.path.endswith("__init__.py")
+        parts = parts[: max(keep, 0)]
+        name = ".".join([*parts, *([node.module] if node.module else [])] or [alias.name])
+        is_foreign = name.partition(".")[0] in FRAMEWORKS and not reading.symbols.is_local(name)
+        return f".{name}" if is_foreign else name  # a file torch.py of the project's own
+    return node.module or ""
+
+
+def _natural(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str | None:
+    if isinstance(node, ast.Import):
+        return NATURAL.get(alias.name)
+    return NATURAL.get(f"{node.module}.{alias.name}") or NATURAL.get(node.module or "")
+
+
+def _bound_names(reading: Reading) -> set[str]:
+    """Every name that the file binds anywhere, torch's own import aliases excepted."""
+    of = reading.source.of
+    names = {node.id for node in of(ast.Name) if not isinstance(node.ctx, ast.Load)} | {node.arg for node in of(ast.arg)}
+    definitions: list[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]
+    definitions = [*of(ast.FunctionDef), *of(ast.AsyncFunctionDef), *of(ast.ClassDef)]
+    names |= {node.name for node in definitions}
+    imports: list[ast.Import | ast.ImportFrom] = [*of(ast.Import), *of(ast.ImportFrom)]
+    for node in imports:
+        for alias in node.names:
+            if _imported(node, alias, reading).partition(".")[0] not in FRAMEWORKS:
+                names.add((alias.asname or alias.name).partition(".")[0])
+    return names
+
+
+def _insert_at_top(edits: Edits, text: str) -> None:
+    """After the docstring and `from __future__` lines."""
+    source: Source = edits.source
+    offset = 0
+    for node in source.tree.body:
+        is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        is_future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        if not is_docstring and not is_future:
+            break
+        offset = source.line_end(source.end(node))
+    else:
+        if offset == len(source.data) and source.data and not source.data.endswith((b"\n", b"\r")):
+            text = source.newline() + text
+    if not offset and source.tree.body:
+        first = source.tree.body[0]
+        offset = source.line_start(min(source.start(each) for each in (first, *getattr(first, "decorator_list", ()))))
+    edits.before(offset, text)

@@ -1,0 +1,180 @@
+"""Jupyter notebooks: the code cells are converted together, as one module, and handed back cell by cell.
+
+Magics (`%matplotlib`, `!pip`, `obj?`) stand in the module as comments and come back as they were. A cell that changed loses
+its outputs and its execution count, since they are those of other code.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from ...apis import table
+from ...artifacts import Finding
+from ...read.infer import read
+from ...read.source import Source, Unreadable
+from ...read.symbols import Symbols
+from ..engine import FileResult, convert_file
+from ..settings import Settings
+
+PYTHON_CELLS = ("%%time", "%%timeit", "%%capture", "%%prun", "%%memit")  # what follows the first line is Python
+_MARK = re.compile(r"^# mindferry cell (\d+)\n", re.MULTILINE)
+_MASK = re.compile(r"(?:pass  )?# mindferry magic (\d+)(?!\d)")
+_MAGIC = re.compile(r"\s*[%!?]|.*\?\s*$|\s*[\w.,\s]+=\s*[%!]")
+_INSTALL = re.compile(r"\b(?:pip3?|conda|mamba)\s+install\b.*\b(?:torch|torchvision|pytorch)\b")
+
+
+@dataclass(slots=True)
+class Cell:
+    """A code cell: its place in the notebook, its text, and what it becomes in the common module."""
+
+    number: int  # from 1, all cells counted
+    text: str
+    masked: str = ""
+    first_line: int = 0  # of the masked text in the module
+    findings: list[Finding] = field(default_factory=list)
+
+
+def convert_notebook(raw: bytes, path: str, symbols: Symbols, compat_import: str, settings: Settings) -> tuple[bytes, FileResult]:
+    """The converted notebook, and what was done to it. Findings name the cell: `net.ipynb:cell 3:2:5`."""
+    body = _load(raw)
+    magics: list[str] = []
+    cells = [Cell(number, _text(each)) for number, each in enumerate(body["cells"], 1) if each.get("cell_type") == "code"]
+    if not _is_python(body):
+        return raw, FileResult(raw.decode("utf-8"), [], [], set())
+    module = ""
+    for cell in cells:
+        cell.masked = _mask(cell, path, magics)
+        module += f"# mindferry cell {cell.number}\n"
+        cell.first_line = module.count("\n") + 1
+        module += cell.masked.rstrip("\n") + "\n"
+    source = Source(module.encode("utf-8", "surrogatepass"), path)
+    read(source, symbols, is_api=table().is_api)
+    result = convert_file(source, symbols, compat_import=compat_import, settings=settings, is_notebook=True)
+    texts = _split(result.code, magics)
+    is_changed = False
+    for cell in cells:
+        if texts[cell.number].rstrip("\n") != cell.text.rstrip("\n"):
+            ending = cell.text[len(cell.text.rstrip("\n")) :]
+            _replace(body["cells"][cell.number - 1], texts[cell.number].rstrip("\n") + ending)
+            is_changed = True
+    findings = [each for cell in cells for each in cell.findings] + [_in_cell(each, cells, path) for each in result.findings]
+    rewrites = [replace(each, line=_place(each.line, cells)[1]) for each in result.rewrites]
+    return (_dump(body, raw) if is_changed else raw), FileResult("", rewrites, findings, result.compat)
+
+
+def _load(raw: bytes) -> dict[str, Any]:
+    try:
+        body = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"not a notebook: {error}") from None
+    cells = body.get("cells") if isinstance(body, dict) else None
+    if not isinstance(cells, list) or not all(isinstance(each, dict) and isinstance(each.get("source", ""), str | list) for each in cells):
+        raise Unreadable("not a notebook of format 4; open and save it with Jupyter first")
+    return cast(dict[str, Any], body)
+
+
+def _is_python(body: dict[str, Any]) -> bool:
+    metadata = body.get("metadata")
+    info = metadata.get("language_info") or metadata.get("kernelspec") if isinstance(metadata, dict) else None
+    language = info.get("name" if "language" not in info else "language", "python") if isinstance(info, dict) else "python"
+    return str(language).lower().startswith(("python", "ipython"))
+
+
+def _text(cell: dict[str, Any]) -> str:
+    source = cell.get("source", "")
+    return source if isinstance(source, str) else "".join(map(str, source))
+
+
+def _mask(cell: Cell, path: str, magics: list[str]) -> str:
+    """The cell with comments in place of magics; all of it if it is not Python."""
+    text = cell.text.replace("\r\n", "\n")
+    head = text.lstrip().partition("\n")[0]
+    for number, line in enumerate(text.splitlines(), 1):
+        if _INSTALL.search(line):
+            cell.findings.append(Finding("MF151", "warning", f"{path}:cell {cell.number}", number, 1, f"still installs torch: {line.strip()}",
+                                         "install mindspore instead"))  # fmt: skip
+    if head.startswith("%%") and not head.split()[0].startswith(PYTHON_CELLS):
+        return _hidden(text, magics)
+    lines = text.split("\n")
+    for _ in range(len(lines) + 1):
+        try:
+            ast.parse("\n".join(lines))
+            return "\n".join(lines)
+        except (ValueError, RecursionError, MemoryError):
+            break
+        except SyntaxError as error:
+            at = _magic_line(lines, error.lineno or 1)
+            if at is None:
+                cell.findings.append(Finding("MF900", "error", f"{path}:cell {cell.number}", error.lineno or 1, error.offset or 1,
+                                             f"not valid Python 3: {error.msg}", "mend the cell and convert again; it stays as it is"))  # fmt: skip
+                break
+            _hide_line(lines, at, magics)
+    return _hidden(text, magics)
+
+
+def _magic_line(lines: list[str], reported: int) -> int | None:
+    """The line of a magic at or above the place where parsing stopped."""
+    for at in range(min(reported, len(lines)) - 1, -1, -1):
+        if _MAGIC.match(lines[at]) and "# mindferry magic" not in lines[at]:
+            return at
+        if lines[at].strip() and at < reported - 2:
+            break
+    return None
+
+
+def _hide_line(lines: list[str], at: int, magics: list[str]) -> None:
+    last = at
+    while lines[last].endswith("\\") and last + 1 < len(lines):
+        last += 1
+    indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
+    for index in range(at, last + 1):
+        magics.append(lines[index] if index > at else lines[index][len(indent) :])
+        lines[index] = f"{indent}pass  # mindferry magic {len(magics) - 1}" if index == at else f"# mindferry magic {len(magics) - 1}"
+
+
+def _hidden(text: str, magics: list[str]) -> str:
+    lines = text.rstrip("\n").split("\n")
+    magics += lines
+    return "\n".join(f"# mindferry magic {len(magics) - len(lines) + index}" for index in range(len(lines)))
+
+
+def _split(code: str, magics: list[str]) -> dict[int, str]:
+    """Text by cell number. What an import needs at the very top goes into the first cell."""
+    parts = _MARK.split(code)
+    texts = {int(number): text for number, text in zip(parts[1::2], parts[2::2], strict=True)}
+    if parts[0].strip() and texts:
+        first = min(texts)
+        texts[first] = parts[0] + texts[first]
+    return {number: _MASK.sub(lambda match: magics[int(match.group(1))], text) for number, text in texts.items()}
+
+
+def _replace(cell: dict[str, Any], text: str) -> None:
+    cell["source"] = text if isinstance(cell.get("source"), str) else text.splitlines(keepends=True)
+    if "outputs" in cell:
+        cell["outputs"] = []
+    if "execution_count" in cell:
+        cell["execution_count"] = None
+
+
+def _place(line: int, cells: list[Cell]) -> tuple[int, int]:
+    """(cell, line in it) of a line of the module."""
+    cell = next((each for each in reversed(cells) if each.first_line <= line), cells[0])
+    return cell.number, max(line - cell.first_line + 1, 1)
+
+
+def _in_cell(finding: Finding, cells: list[Cell], path: str) -> Finding:
+    number, line = _place(finding.line, cells)
+    return replace(finding, path=f"{path}:cell {number}", line=line)
+
+
+def _dump(body: dict[str, Any], raw: bytes) -> bytes:
+    """JSON laid out as the file was: Jupyter indents by one space, others by two, some not at all."""
+    indent = re.match(rb"\s*\{\r?\n([ \t]*)", raw)
+    width = indent.group(1).decode() if indent else None
+    separators = (",", ": ") if width is not None else ((",", ":") if b'":"' in raw or b'":[' in raw else (", ", ": "))
+    text = json.dumps(body, indent=width, ensure_ascii=raw.isascii(), separators=separators)
+    return (text + ("\n" if raw.endswith(b"\n") else "")).encode("utf-8", "surrogatepass")

@@ -1,0 +1,71 @@
+"""What the optimizer does, the losses of a few training steps, and the outputs in mixed precision, against the golden file."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..verify.compare import Measurement, distance
+from ..verify.golden import Golden
+from ..verify.nesting import leaves
+from ..verify.update import LEAST, SIZE, STEPS, STRIDE, phase
+from .mindspore_dropout import without_dropout
+from .mindspore_tensors import as_numpy, is_tensor, make_inputs
+
+Cell = Any
+Tensor = Any
+
+
+def step(cell: Cell, golden: Golden, optimizer: Callable[[Cell], Cell], names: dict[str, str]) -> Iterator[Measurement]:
+    """What the optimizer does to each parameter on the same made-up gradients."""
+    import mindspore as ms
+    import numpy as np
+
+    made = optimizer(cell)
+    sources = {target: name for name, target in names.items()}
+    before = {p.name: as_numpy(p).copy() for p in cell.get_parameters()}
+    for turn in range(STEPS):
+        gradients = []
+        for parameter in made.parameters:
+            wave = np.sin(np.arange(parameter.size) * STRIDE + phase(sources.get(parameter.name, ""), turn))
+            gradient = (SIZE * (wave + LEAST * np.sign(wave))).astype(np.float32).reshape(parameter.shape)
+            gradients.append(ms.Tensor(gradient).astype(parameter.dtype))
+        made(tuple(gradients))
+    for parameter in cell.get_parameters():
+        key = golden.updates.get(sources.get(parameter.name, ""))
+        if key is not None:
+            update = as_numpy(parameter) - before[parameter.name]
+            found = distance(update, golden.array(key), is_parameter=True)
+            yield Measurement("step", "own", "update", sources[parameter.name], 0, key, update.shape, *found)
+
+
+def train(cell: Cell, golden: Golden, loss: Callable[..., Tensor], optimizer: Callable[[Cell], Cell]) -> Iterator[Measurement]:
+    """Real training steps on the golden file's input, dropout off: the loss of each."""
+    import mindspore as ms
+
+    positional, named = make_inputs(golden, golden.inputs)
+    targets = make_inputs(golden, golden.targets)[0]
+    cell.set_train(True)
+    made = optimizer(cell)
+    step = ms.value_and_grad(lambda: loss(cell(*positional, **named), *targets), None, made.parameters)
+    with without_dropout(cell):
+        for number, key in enumerate(golden.steps):
+            value, gradients = step()
+            made(gradients)
+            found = distance(as_numpy(value).reshape(()), golden.array(key).reshape(()))
+            yield Measurement("steps", "own", "loss", f"step {number + 1}", 0, key, (), *found)
+
+
+def mixed(cell: Cell, golden: Golden) -> Iterator[Measurement]:
+    """The outputs of the network as `mindspore.amp.auto_mixed_precision` casts it, in eval mode."""
+    import mindspore as ms
+
+    positional, named = make_inputs(golden, golden.inputs)
+    network = ms.amp.auto_mixed_precision(copy.deepcopy(cell).set_train(False), "auto", ms.float16)
+    keys = golden.modes["amp"].outputs
+    found = leaves(network(*positional, **named), is_tensor)
+    for index, (tensor, key) in enumerate(zip(found, keys, strict=True)):
+        value = as_numpy(tensor)
+        name = f"output {index}" if len(keys) > 1 else "output"
+        yield Measurement("amp", "own", "network", name, 0, key, value.shape, *distance(value, golden.array(key)))

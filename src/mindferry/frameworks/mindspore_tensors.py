@@ -1,0 +1,42 @@
+"""MindSpore's tensors: what is one, and what a golden file's inputs become."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..verify.golden import Golden, Input
+
+Tensor = Any
+
+
+def make_inputs(golden: Golden, items: Sequence[Input]) -> tuple[list[Any], dict[str, Any]]:
+    import mindspore as ms
+
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    for item in items:
+        value = ms.Tensor(golden.array(item.key)) if item.key else item.literal
+        if item.name:
+            named[item.name] = value
+        else:
+            positional.append(value)
+    return positional, named
+
+
+def is_tensor(value: Any) -> bool:
+    import mindspore as ms
+
+    return isinstance(value, ms.Tensor)
+
+
+def is_activation(value: Any) -> bool:
+    import mindspore as ms
+
+    return isinstance(value, ms.Tensor) and not isinstance(value, ms.Parameter)
+
+
+def as_numpy(tensor: Tensor) -> Any:
+    import mindspore as ms
+
+    return (tensor.astype(ms.float32) if tensor.dtype == ms.bfloat16 else tensor).asnumpy()

@@ -1,0 +1,118 @@
+"""The child side of process.py: reads calls from a pipe, runs them, answers on another pipe.
+
+Started as `python -P -m mindferry.frameworks.worker REQUESTS REPLIES FRAMEWORK PROJECT`, never forked. What the
+user's code prints goes to the log, which is this process's stdout and stderr; the protocol has pipes of its own.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import importlib
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+import traceback
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import MindferryError
+
+Json = Any  # what json.dumps takes
+
+
+@dataclass(slots=True)
+class Link:
+    """What a function running in the worker may use: `def function(payload: Json, link: Link) -> Json`."""
+
+    replies: int
+    framework: str
+    project: Path | None
+    scratch: Path
+    state: dict[str, Any] = field(default_factory=dict)  # lives as long as the worker: the built model, for instance
+
+    def report(self, message: Json) -> None:
+        """Stream `message` to the caller's `on_message`."""
+        self._send({"message": message})
+
+    def doing(self, what: str) -> None:
+        """Say what runs next, so that a crash or a hang is reported with its name."""
+        self._send({"doing": what})
+
+    def _send(self, message: dict[str, Json]) -> None:
+        data = json.dumps(message).encode() + b"\n"
+        while data:
+            data = data[os.write(self.replies, data) :]
+
+
+def main() -> None:
+    requests, replies, framework, project = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4]
+    for descriptor in (requests, replies):
+        os.set_inheritable(descriptor, False)
+    faulthandler.enable()
+    faulthandler.register(signal.SIGUSR1)
+    folder = Path(project) if project else None
+    if folder is not None:
+        sys.path.insert(0, str(folder))
+    link = Link(replies, framework, folder, Path.cwd().parent)
+    calls: queue.SimpleQueue[dict[str, Json]] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(requests, calls), daemon=True).start()
+    _prepare(framework)
+    while True:
+        call = calls.get()
+        link._send(_answer(call["function"], call["payload"], link))
+
+
+def _read(requests: int, calls: queue.SimpleQueue[dict[str, Json]]) -> None:
+    """Queue the calls; when the parent is gone, go too, with every process started here."""
+    with os.fdopen(requests) as lines:
+        for line in lines:
+            calls.put(json.loads(line))
+    os.killpg(0, signal.SIGKILL)
+
+
+def _prepare(framework: str) -> None:
+    if framework == "mindspore":
+        import mindspore
+
+        # Without this a kernel's error surfaces at some later, unrelated operator.
+        mindspore.runtime.launch_blocking()
+
+
+def _answer(function: str, payload: Json, link: Link) -> dict[str, Json]:
+    try:
+        module, name = function.split(":")
+        return {"result": getattr(importlib.import_module(module), name)(payload, link)}
+    except MindferryError as error:
+        return {"refused": str(error)}
+    except BaseException as error:
+        traceback.print_exc()
+        sys.stderr.flush()
+        return {"error": _sentence(error), "where": _where(error, link.project)}
+
+
+def _sentence(error: BaseException) -> str:
+    """MindSpore appends its C++ call stack to a message; the first paragraph holds what the user needs.
+
+    Where the user's code failed in a data worker, both frameworks quote its traceback; then its last line does.
+    """
+    text = str(error).strip()
+    quoted = text.partition("Traceback (most recent call last)")[2]
+    said = quoted.split("\n\n---")[0].strip().splitlines()[-1] if quoted else f"{type(error).__name__}: {text}"
+    return " ".join(said.split("\n\n")[0].split("\n----")[0].split())[:600]
+
+
+def _where(error: BaseException, project: Path | None) -> str:
+    """The innermost line of the user's own project, or of anything else if none of it was involved."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if project is not None and Path(frame.filename).is_relative_to(project)]
+    if not own:
+        return ""
+    return f"{Path(own[-1].filename).relative_to(project or '/')} line {own[-1].lineno}"
+
+
+if __name__ == "__main__":
+    main()

@@ -29,6 +29,7 @@ docs: setup
 
 lint: setup
 	$(BIN)/ruff check src tests conformance benchmarks fuzz
+	$(BIN)/ruff format --check --quiet src tests conformance benchmarks fuzz docs
 	$(BIN)/mypy
 
 conformance: setup

@@ -33,14 +33,29 @@ def main() -> None:
     for name, path in projects.items():
         for mode in ["--quick", *(["--measure"] if options.measure else [])]:
             lines = sum(file.read_bytes().count(b"\n") for file in path.rglob("*.py"))
-            runs = [run([sys.executable, "-m", "mindferry", "analyze", str(path), mode, "--json"]) for _ in range(options.rounds)]
+            runs = [
+                run([sys.executable, "-m", "mindferry", "analyze", str(path), mode, "--json"])
+                for _ in range(options.rounds)
+            ]
             seconds, memory = min(each[0] for each in runs), max(each[1] for each in runs)
-            rows[f"{name} {mode}"] = {"lines": lines, "seconds": round(seconds, 2), "lines_per_second": round(lines / seconds), "peak_mb": round(memory)}
-            print(f"{name:26} {mode:9} {lines:7} lines {seconds:7.2f} s {lines / seconds:8.0f} lines/s {memory:6.0f} MB")
+            rows[f"{name} {mode}"] = {
+                "lines": lines,
+                "seconds": round(seconds, 2),
+                "lines_per_second": round(lines / seconds),
+                "peak_mb": round(memory),
+            }
+            print(
+                f"{name:26} {mode:9} {lines:7} lines {seconds:7.2f} s {lines / seconds:8.0f} lines/s {memory:6.0f} MB"
+            )
     largest = rows["timm --quick"]
     per_100_000 = largest["seconds"] * 100_000 / largest["lines"]
     print(f"100,000 lines of timm: {per_100_000:.1f} s on one core (limit {LIMIT:.0f} s)")
-    RESULTS.write_text(json.dumps({"rounds": options.rounds, "seconds_for_100_000_lines": round(per_100_000, 2), "runs": rows}, indent=1) + "\n")
+    RESULTS.write_text(
+        json.dumps(
+            {"rounds": options.rounds, "seconds_for_100_000_lines": round(per_100_000, 2), "runs": rows}, indent=1
+        )
+        + "\n"
+    )
     sys.exit(per_100_000 > LIMIT)
 
 

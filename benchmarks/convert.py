@@ -31,15 +31,28 @@ def main() -> None:
         sys.exit("timm is not installed; run `pip install --no-deps timm==1.0.30`")
     source = Path(spec.submodule_search_locations[0]) / "models"
     lines = sum(path.read_bytes().count(b"\n") for path in source.rglob("*.py"))
-    commands = {"mindferry": lambda out: [sys.executable, "-m", "mindferry", "convert", str(source), "-o", str(out), "-j", "1"]}
+    commands = {
+        "mindferry": lambda out: [sys.executable, "-m", "mindferry", "convert", str(source), "-o", str(out), "-j", "1"]
+    }
     if options.paconvert:
         commands["paconvert"] = lambda out: [str(options.paconvert), "-i", str(source), "-o", str(out)]
-        commands["paconvert --no_format"] = lambda out: [str(options.paconvert), "-i", str(source), "-o", str(out), "--no_format"]
+        commands["paconvert --no_format"] = lambda out: [
+            str(options.paconvert),
+            "-i",
+            str(source),
+            "-o",
+            str(out),
+            "--no_format",
+        ]
     rows = {}
     for name, command in commands.items():
         runs = [measure(command) for _ in range(options.rounds)]
         seconds, memory = min(run[0] for run in runs), max(run[1] for run in runs)
-        rows[name] = {"cpu_seconds": round(seconds, 2), "lines_per_cpu_second": round(lines / seconds), "peak_mb": round(memory)}
+        rows[name] = {
+            "cpu_seconds": round(seconds, 2),
+            "lines_per_cpu_second": round(lines / seconds),
+            "peak_mb": round(memory),
+        }
         print(f"{name:24} {seconds:7.2f} CPU s {lines / seconds:9.0f} lines/CPU s {memory:6.0f} MB")
     for name in list(rows)[1:]:
         rows[name]["mindferry_is_faster_by"] = round(rows[name]["cpu_seconds"] / rows["mindferry"]["cpu_seconds"], 2)

@@ -20,9 +20,7 @@ from mindferry import convert_source
 
 RESULTS = Path(__file__).parent / "results" / "data.json"
 SHIM = Path(__file__).parents[1] / "examples" / "resnet50_cifar10"
-HEAD = (
-    "import numpy as np\nimport torch\nfrom torch.utils.data import DataLoader, Dataset\nfrom torchvision import datasets, transforms\n\n\n"
-)
+HEAD = "import numpy as np\nimport torch\nfrom torch.utils.data import DataLoader, Dataset\nfrom torchvision import datasets, transforms\n\n\n"
 PICTURES = """from PIL import Image
 
 
@@ -60,8 +58,12 @@ PIPELINES = {
 def loader(workers):
     return DataLoader(Arrays(), batch_size=64, shuffle=True, num_workers=workers)
 """,
-    "images 32x32, augmented": PICTURES.format(count=1024, size=32, batch=64, first="transforms.RandomCrop(32, padding=4)"),
-    "images 256x256, random resized crop": PICTURES.format(count=128, size=256, batch=32, first="transforms.RandomResizedCrop(224)"),
+    "images 32x32, augmented": PICTURES.format(
+        count=1024, size=32, batch=64, first="transforms.RandomCrop(32, padding=4)"
+    ),
+    "images 256x256, random resized crop": PICTURES.format(
+        count=128, size=256, batch=32, first="transforms.RandomResizedCrop(224)"
+    ),
     "dicts of tokens": """class Tokens(Dataset):
     def __len__(self):
         return 4096
@@ -101,9 +103,18 @@ print(samples / seconds, samples / busy)
 def measured(folder: Path, workers: int) -> tuple[float, float]:
     """Samples per second, and per second of processor time."""
     # One thread each, as torch gives its own workers: on a busy machine its threads wait for each other.
-    environment = {**os.environ, "GLOG_v": "4", "OMP_NUM_THREADS": "1", "PYTHONPATH": str(SHIM) if folder.name == "torch" else ""}
+    environment = {
+        **os.environ,
+        "GLOG_v": "4",
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": str(SHIM) if folder.name == "torch" else "",
+    }
     result = subprocess.run(
-        [sys.executable, "-c", MEASURE, str(folder), str(workers)], capture_output=True, text=True, env=environment, cwd=folder
+        [sys.executable, "-c", MEASURE, str(folder), str(workers)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=folder,
     )
     if result.returncode:
         raise SystemExit(f"{folder.name} with {workers} workers failed:\n{result.stderr[-2000:]}")
@@ -129,12 +140,18 @@ def main() -> None:
                         wall, cpu = measured(Path(scratch) / framework, workers)
                         figures[framework].setdefault(workers, []).append(wall)
                         busy[framework] += [cpu] if workers == 0 else []
-        medians = {framework: {workers: statistics.median(each) for workers, each in rows.items()} for framework, rows in figures.items()}
+        medians = {
+            framework: {workers: statistics.median(each) for workers, each in rows.items()}
+            for framework, rows in figures.items()
+        }
         ratio = max(medians["mindspore"].values()) / max(medians["torch"].values())
         by_cpu = statistics.median(busy["mindspore"]) / statistics.median(busy["torch"])
         table[name] = {**medians, "ratio": ratio, "ratio_by_processor_time": by_cpu}
         shown = ", ".join(f"{f} " + "/".join(f"{rows[w]:.0f}" for w in sorted(rows)) for f, rows in medians.items())
-        print(f"{name:38} {shown} samples/s with 0/1/2 workers; converted/torch {ratio:.2f}, {by_cpu:.2f} by processor time", flush=True)
+        print(
+            f"{name:38} {shown} samples/s with 0/1/2 workers; converted/torch {ratio:.2f}, {by_cpu:.2f} by processor time",
+            flush=True,
+        )
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps({"cores": os.cpu_count(), "rounds": rounds, "pipelines": table}, indent=1) + "\n")
 

@@ -44,13 +44,17 @@ def build(folder: Path, files: int, modules: int) -> Path:
     from mindferry import artifacts
 
     body = made.NET.split("class Block", 1)[1]
-    code = made.NET + "".join(f"\n\nclass Block{body.replace('Block', f'Block{n}').replace('Net', f'Net{n}')}" for n in range(10))
+    code = made.NET + "".join(
+        f"\n\nclass Block{body.replace('Block', f'Block{n}').replace('Net', f'Net{n}')}" for n in range(10)
+    )
     output = made.convert(folder, {f"package{n % 20}/file{n}.py": code for n in range(files)})
     blocks = range(modules // 4)
     paths = [f"layers.{n}{name}" for n in blocks for name in (".conv1", ".bn1", ".relu", "")] + ["layers", ""]
     artifacts.save(made.comparison(paths, wrong=f"layers.{len(blocks) // 2}.bn1"), output, "verify")
     artifacts.save(
-        made.weights(*(f"layers.{n}.{name}" for n in blocks for name in ("conv1.weight", "conv1.bias", "bn1.weight", "bn1.bias"))),
+        made.weights(
+            *(f"layers.{n}.{name}" for n in blocks for name in ("conv1.weight", "conv1.bias", "bn1.weight", "bn1.bias"))
+        ),
         output,
         "weights",
     )
@@ -71,7 +75,12 @@ def measure(page: Path, rounds: int) -> dict[str, Any]:
             opened.append(tab.evaluate(FRAME))
             if len(opened) < rounds:
                 tab.close()
-        figures: dict[str, Any] = {"open_ms": statistics.median(opened), "tabs_ms": {}, "filter_ms": {}, "longest_frame_ms": {}}
+        figures: dict[str, Any] = {
+            "open_ms": statistics.median(opened),
+            "tabs_ms": {},
+            "filter_ms": {},
+            "longest_frame_ms": {},
+        }
         for number, name in enumerate(TABS, 1):
             began = tab.evaluate("performance.now()")
             tab.keyboard.press(str(number))
@@ -79,7 +88,9 @@ def measure(page: Path, rounds: int) -> dict[str, Any]:
             if tab.locator(f"#{name} input").count():
                 began = tab.evaluate("performance.now()")
                 tab.fill(f"#{name} input", "7")
-                tab.wait_for_function("name => /left$/.test(document.querySelector(`#${name} .count`).textContent)", arg=name)
+                tab.wait_for_function(
+                    "name => /left$/.test(document.querySelector(`#${name} .count`).textContent)", arg=name
+                )
                 figures["filter_ms"][name] = tab.evaluate(FRAME) - began
                 tab.fill(f"#{name} input", "")
                 tab.wait_for_function("name => !document.querySelector(`#${name} .count`).textContent", arg=name)
@@ -102,7 +113,12 @@ def main() -> None:
         output = build(Path(folder), options.files, options.modules)
         began = time.perf_counter()
         page = write_report(output)
-        figures = {"files": options.files, "modules": options.modules, "load": os.getloadavg()[0], "write_s": time.perf_counter() - began}
+        figures = {
+            "files": options.files,
+            "modules": options.modules,
+            "load": os.getloadavg()[0],
+            "write_s": time.perf_counter() - began,
+        }
         figures |= {"page_mb": page.stat().st_size / 1e6, **measure(page, options.rounds)}
     text = json.dumps(figures, indent=1, default=float)
     print(text)

@@ -133,7 +133,9 @@ def main() -> None:
             middle = {kind: statistics.median(cpu for cpu, _ in runs) for kind, runs in measured.items()}
             rows[name] = {
                 "processor_milliseconds": {kind: round(value, 3) for kind, value in middle.items()},
-                "wall_milliseconds": {kind: round(statistics.median(wall for _, wall in runs), 3) for kind, runs in measured.items()},
+                "wall_milliseconds": {
+                    kind: round(statistics.median(wall for _, wall in runs), 3) for kind, runs in measured.items()
+                },
                 "converted_over_hand": round(middle["converted"] / middle["by hand"], 3),
                 "converted_jit_over_hand_jit": round(middle["converted, jit"] / middle["by hand, jit"], 3),
                 "converted_over_torch": round(middle["converted"] / middle["torch"], 3),
@@ -141,7 +143,11 @@ def main() -> None:
             }
             print(name, json.dumps(rows[name]))
     RESULTS.write_text(json.dumps({"rounds": options.rounds, "allowed": ALLOWED, "runs": rows}, indent=1) + "\n")
-    slow = [name for name, row in rows.items() if max(row["converted_over_hand"], row["converted_jit_over_hand_jit"]) > ALLOWED]
+    slow = [
+        name
+        for name, row in rows.items()
+        if max(row["converted_over_hand"], row["converted_jit_over_hand_jit"]) > ALLOWED
+    ]
     sys.exit(1 if slow else 0)
 
 

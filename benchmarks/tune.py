@@ -57,7 +57,9 @@ def measure(output: Path, options: argparse.Namespace) -> dict[str, Any]:
         "attributed": round(record.profile.attributed, 4),
         "untouched step": round(record.profile.step_seconds, 3),
         "experiments": {
-            each.name: [each.status, each.before, each.after, each.worst] for each in record.experiments if each.before == each.before
+            each.name: [each.status, each.before, each.after, each.worst]
+            for each in record.experiments
+            if each.before == each.before
         },
         "applied": [each.name for each in record.experiments if each.is_applied],
         "changed files": [path.name for path in changed],

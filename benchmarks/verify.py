@@ -90,8 +90,12 @@ def measure(given: str, modes: list[str]) -> dict[str, float]:
         golden = Path(folder) / "golden.safetensors"
         payload: dict[str, Any] = {"model": "model:resnet50", "inputs": [given], "golden": str(golden), "modes": modes}
         found = {}
-        for name, framework in (("plain_torch", "torch"), ("record", "torch"), ("plain_mindspore", "mindspore"),
-                                ("compare", "mindspore")):  # fmt: skip
+        for name, framework in (
+            ("plain_torch", "torch"),
+            ("record", "torch"),
+            ("plain_mindspore", "mindspore"),
+            ("compare", "mindspore"),
+        ):
             project = EXAMPLE if framework == "torch" else converted
             with Worker(framework, project, environment=HERE) as worker:
                 found[name] = worker.call(f"verify:{name}", payload)
@@ -101,10 +105,12 @@ def measure(given: str, modes: list[str]) -> dict[str, float]:
     verify = found["record"]["seconds"] + found["compare"]["seconds"]
     return {
         **{f"{name}_cpu_seconds": round(each["seconds"], 2) for name, each in found.items()},
-        "golden_mib": round(size), "passed": found["compare"]["passed"], "time_ratio": round(verify / plain, 2),
+        "golden_mib": round(size),
+        "passed": found["compare"]["passed"],
+        "time_ratio": round(verify / plain, 2),
         "torch_memory_ratio": round(found["record"]["peak"] / found["plain_torch"]["peak"], 2),
         "mindspore_memory_ratio": round(found["compare"]["peak"] / found["plain_mindspore"]["peak"], 2),
-    }  # fmt: skip
+    }
 
 
 def main() -> None:
@@ -118,7 +124,10 @@ def main() -> None:
         results[f"resnet50 {given} {options.modes}"] = found
         print(f"{given}: golden file {found['golden_mib']} MiB; verdict: {'same' if found['passed'] else 'different'}")
         print(f"time:   {found['time_ratio']} × both forward and backward once (target 2.5)")
-        print(f"memory: torch {found['torch_memory_ratio']} × its plain run, MindSpore {found['mindspore_memory_ratio']} × (target 2)", flush=True)
+        print(
+            f"memory: torch {found['torch_memory_ratio']} × its plain run, MindSpore {found['mindspore_memory_ratio']} × (target 2)",
+            flush=True,
+        )
         RESULTS.write_text(json.dumps(results, indent=1) + "\n")
 
 

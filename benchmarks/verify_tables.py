@@ -1,8 +1,8 @@
 """The table in docs/how-to/verify.md: six full-size networks as `mindferry convert` writes them, and how far they are off.
 
-    python benchmarks/verify_tables.py                  prints it
-    python benchmarks/verify_tables.py --write          writes it into the page
-    python benchmarks/verify_tables.py --only ViT BERT  some of them; with --write, the others' rows stay
+python benchmarks/verify_tables.py                  prints it
+python benchmarks/verify_tables.py --write          writes it into the page
+python benchmarks/verify_tables.py --only ViT BERT  some of them; with --write, the others' rows stay
 """
 
 from __future__ import annotations
@@ -47,7 +47,17 @@ class Network:
 
 def package(requirement: str, part: str, folder: Path, only: tuple[str, ...] = ()) -> None:
     """A file or folder of a package on PyPI, or `only` some files of that, as published; the package itself is not installed."""
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder.parent / "package"), requirement]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--target",
+        str(folder.parent / "package"),
+        requirement,
+    ]
     subprocess.run(command, check=True)
     source = folder.parent / "package" / part
     if source.is_dir():
@@ -63,19 +73,43 @@ def language_model(folder: Path) -> None:
 
 
 NETWORKS = (
-    Network("ResNet-50 (the example)", lambda folder: shutil.copy(ROOT / "examples" / "resnet50_cifar10" / "model.py", folder),
-            "model:resnet50", ("float32[2,3,224,224]",)),
-    Network("ViT-B/16 (vit-pytorch 1.26.11)", partial(package, "vit-pytorch==1.26.11", "vit_pytorch/vit.py"),
-            "vit:ViT(image_size=224, patch_size=16, num_classes=1000, dim=768, depth=12, heads=12, mlp_dim=3072)", ("float32[1,3,224,224]",)),
-    Network("BERT-base (bert-pytorch 0.0.1a4)", partial(package, "bert-pytorch==0.0.1a4", "bert_pytorch/model"),
-            "model.bert:BERT(vocab_size=30522)", ("int64[2,64]@1..30522", "int64[2,64]@0..3")),
-    Network("U-Net (unet-pytorch 0.4.3)", partial(package, "unet-pytorch==0.4.3", "unet_pytorch/model.py"),
-            "model:UNet(3, 2)", ("float32[1,3,128,128]",)),
-    Network("LSTM language model (tests/projects)", language_model,
-            "stateless:LanguageModel('LSTM', 10000, 650, 650, 2)", ("int64[35,8]@0..10000",)),
-    Network("DCGAN generator, 64×64 (torchgan 0.1.0)", partial(package, "torchgan==0.1.0", "torchgan/models", only=("dcgan.py", "model.py")),
-            "models.dcgan:DCGANGenerator(out_size=64)", ("float32[16,100]",)),
-)  # fmt: skip
+    Network(
+        "ResNet-50 (the example)",
+        lambda folder: shutil.copy(ROOT / "examples" / "resnet50_cifar10" / "model.py", folder),
+        "model:resnet50",
+        ("float32[2,3,224,224]",),
+    ),
+    Network(
+        "ViT-B/16 (vit-pytorch 1.26.11)",
+        partial(package, "vit-pytorch==1.26.11", "vit_pytorch/vit.py"),
+        "vit:ViT(image_size=224, patch_size=16, num_classes=1000, dim=768, depth=12, heads=12, mlp_dim=3072)",
+        ("float32[1,3,224,224]",),
+    ),
+    Network(
+        "BERT-base (bert-pytorch 0.0.1a4)",
+        partial(package, "bert-pytorch==0.0.1a4", "bert_pytorch/model"),
+        "model.bert:BERT(vocab_size=30522)",
+        ("int64[2,64]@1..30522", "int64[2,64]@0..3"),
+    ),
+    Network(
+        "U-Net (unet-pytorch 0.4.3)",
+        partial(package, "unet-pytorch==0.4.3", "unet_pytorch/model.py"),
+        "model:UNet(3, 2)",
+        ("float32[1,3,128,128]",),
+    ),
+    Network(
+        "LSTM language model (tests/projects)",
+        language_model,
+        "stateless:LanguageModel('LSTM', 10000, 650, 650, 2)",
+        ("int64[35,8]@0..10000",),
+    ),
+    Network(
+        "DCGAN generator, 64×64 (torchgan 0.1.0)",
+        partial(package, "torchgan==0.1.0", "torchgan/models", only=("dcgan.py", "model.py")),
+        "models.dcgan:DCGANGenerator(out_size=64)",
+        ("float32[16,100]",),
+    ),
+)
 
 
 def pair(network: Network, folder: Path) -> tuple[Any, Any]:
@@ -139,7 +173,9 @@ def main() -> None:
         print(old[network.title], flush=True)
         if options.write:
             lines = [old[each.title] for each in NETWORKS if each.title in old]
-            PAGE.write_text(f"{before}{BEGIN}\n" + "\n".join([HEAD, *lines]) + f"\n{END}{rest.partition(END)[2]}", "utf-8")
+            PAGE.write_text(
+                f"{before}{BEGIN}\n" + "\n".join([HEAD, *lines]) + f"\n{END}{rest.partition(END)[2]}", "utf-8"
+            )
 
 
 if __name__ == "__main__":

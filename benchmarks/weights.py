@@ -42,7 +42,13 @@ class Run:
 def write_source(path: Path, gigabytes: float) -> None:
     """Transformer-like: per block one tensor of 56 MB, one of 8 MB and three small ones, of random bytes."""
     block = np.random.default_rng(0).integers(0, 1 << 32, BLOCK // 4, np.uint32).view(np.float32)
-    shapes = {"mlp.weight": (3670, 4000), "attn.weight": (1000, 2096), "mlp.bias": (4000,), "n1.weight": (48,), "n1.bias": (48,)}
+    shapes = {
+        "mlp.weight": (3670, 4000),
+        "attn.weight": (1000, 2096),
+        "mlp.bias": (4000,),
+        "n1.weight": (48,),
+        "n1.bias": (48,),
+    }
     entries = []
     for number in range(int(gigabytes * 1e9 / 67_108_864)):
         for name, shape in shapes.items():
@@ -106,7 +112,11 @@ def bench(folder: Path, gigabytes: float, rounds: int, plain: bool) -> dict[str,
     source.unlink()
     ckpt_source.unlink()
     spread = {name: [round(run.seconds, 3) for run in found] for name, found in runs.items()}
-    return {"bytes": size, "figures": {name: asdict(run) for name, run in figures.items()}, "seconds of each round": spread}
+    return {
+        "bytes": size,
+        "figures": {name: asdict(run) for name, run in figures.items()},
+        "seconds of each round": spread,
+    }
 
 
 def show(result: dict[str, object], interpreter: Run) -> None:
@@ -114,9 +124,13 @@ def show(result: dict[str, object], interpreter: Run) -> None:
     print(f"{result['bytes'] / 1e9:.2f} GB")  # type: ignore[operator]
     for name, run in figures.items():
         ratio = run.seconds / figures["cp"].seconds
-        best = min(result["seconds of each round"].get(name, [run.seconds])) / min(result["seconds of each round"]["cp"])  # type: ignore[attr-defined, index]
+        best = min(result["seconds of each round"].get(name, [run.seconds])) / min(
+            result["seconds of each round"]["cp"]
+        )  # type: ignore[attr-defined, index]
         above = f"{run.peak_mb - interpreter.peak_mb:7.0f} MB above the interpreter" if name != "cp" else ""
-        print(f"  {name:28} {run.seconds:7.2f} s  {ratio:5.2f} x cp (best of each: {best:5.2f})  {run.cpu:6.2f} s of CPU {above}")
+        print(
+            f"  {name:28} {run.seconds:7.2f} s  {ratio:5.2f} x cp (best of each: {best:5.2f})  {run.cpu:6.2f} s of CPU {above}"
+        )
 
 
 def main() -> None:
@@ -124,7 +138,9 @@ def main() -> None:
     parser.add_argument("--gb", type=float, nargs="+", default=[1.0, 4.0])
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--folder", type=Path, help="where the files go; a temporary folder by default")
-    parser.add_argument("--plain-gb", type=float, default=4.0, help="largest file for the plain recipe; 0 leaves it out")
+    parser.add_argument(
+        "--plain-gb", type=float, default=4.0, help="largest file for the plain recipe; 0 leaves it out"
+    )
     options = parser.parse_args()
     interpreter = measured([sys.executable, "-c", "pass"])
     results = []

@@ -41,7 +41,11 @@ ARCHITECTURES: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("BertConfig", "BertForMaskedLM", _SMALL),
     ("GPT2Config", "GPT2LMHeadModel", {"n_embd": 64, "n_layer": 2, "n_head": 4}),
     ("LlamaConfig", "LlamaForCausalLM", _SMALL | {"num_key_value_heads": 4}),
-    ("T5Config", "T5ForConditionalGeneration", {"d_model": 64, "d_ff": 128, "num_layers": 2, "num_heads": 4, "d_kv": 16}),
+    (
+        "T5Config",
+        "T5ForConditionalGeneration",
+        {"d_model": 64, "d_ff": 128, "num_layers": 2, "num_heads": 4, "d_kv": 16},
+    ),
     ("BartConfig", "BartForConditionalGeneration", _PAIR),
     ("DistilBertConfig", "DistilBertForMaskedLM", {"dim": 64, "n_layers": 2, "n_heads": 4, "hidden_dim": 128}),
     ("ViTConfig", "ViTForImageClassification", _SMALL),
@@ -210,7 +214,18 @@ def models(filters: list[str]) -> Iterator[tuple[str, Any, Any]]:
             yield f"transformers {name}", model, getattr(transformers, name)(getattr(transformers, config)(**sizes))
 
 
-_WITH_BACKBONE = ("fasterrcnn", "maskrcnn", "keypointrcnn", "retinanet", "fcos", "ssd300", "ssdlite320", "deeplabv3", "fcn", "lraspp")
+_WITH_BACKBONE = (
+    "fasterrcnn",
+    "maskrcnn",
+    "keypointrcnn",
+    "retinanet",
+    "fcos",
+    "ssd300",
+    "ssdlite320",
+    "deeplabv3",
+    "fcn",
+    "lraspp",
+)
 
 
 def row(name: str, model: Any, small: Any) -> Row:
@@ -223,10 +238,23 @@ def row(name: str, model: Any, small: Any) -> Row:
     counts = Counter(move.how for move in (*plan.moves, *plan.aliases) for _ in move.sources)
     left = len(plan.missing) + len(plan.unexpected) + len(plan.mismatched)
     if left:
-        print(name, "missing", plan.missing[:3], "unexpected", plan.unexpected[:3], plan.mismatched[:3], file=sys.stderr)
+        print(
+            name, "missing", plan.missing[:3], "unexpected", plan.unexpected[:3], plan.mismatched[:3], file=sys.stderr
+        )
     guessed, wrong = _without_a_model(tree, shapes)
     loaded = _load(small) if small is not None else "-"
-    return Row(name, len(shapes), counts["exact"], counts["cell"], len(plan.dropped), len(plan.aliases), left, loaded, guessed, wrong)
+    return Row(
+        name,
+        len(shapes),
+        counts["exact"],
+        counts["cell"],
+        len(plan.dropped),
+        len(plan.aliases),
+        left,
+        loaded,
+        guessed,
+        wrong,
+    )
 
 
 def _without_a_model(tree: Tree, shapes: dict[str, tuple[int, ...]]) -> tuple[int, int]:
@@ -316,7 +344,9 @@ def page(rows: list[Row]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("filters", nargs="*", help="only models whose name holds one of these; the page is then not written")
+    parser.add_argument(
+        "filters", nargs="*", help="only models whose name holds one of these; the page is then not written"
+    )
     options = parser.parse_args()
     rows = []
     for name, model, small in models(options.filters):

@@ -20,7 +20,9 @@ GROUPS = (op_db.GROUP, module_db.GROUP, optim_db.GROUP, schedulers.GROUP)
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m conformance", description=__doc__)
     parser.add_argument("--again", action="store_true", help="forget what earlier runs found")
-    parser.add_argument("--only", nargs="+", choices=[group.name for group in GROUPS], help="run these; the page has all that was found")
+    parser.add_argument(
+        "--only", nargs="+", choices=[group.name for group in GROUPS], help="run these; the page has all that was found"
+    )
     parser.add_argument("--page", action="store_true", help="write the page from what earlier runs found")
     parser.add_argument("--samples", type=int, metavar="N", help="at most N samples of an entry")
     options = parser.parse_args()

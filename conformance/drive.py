@@ -81,7 +81,10 @@ class Driver:
                 file.write(json.dumps(asdict(result)) + "\n")
             mark = "ok " if result.is_right else "BAD"
             print(
-                f"{number}/{len(wanted)} {mark} {name} {result.right}/{result.total} {result.source} {result.reason}"[:400], file=sys.stderr
+                f"{number}/{len(wanted)} {mark} {name} {result.right}/{result.total} {result.source} {result.reason}"[
+                    :400
+                ],
+                file=sys.stderr,
             )
         self.close()
 
@@ -127,8 +130,12 @@ def summary(driver: Driver) -> str:
 
 
 def main(group: Group) -> None:
-    parser = argparse.ArgumentParser(prog=f"python -m {group.module}", description=f"torch's {group.name} through conversion, on MindSpore")
-    parser.add_argument("--only", nargs="+", metavar="NAME", help="these entries, again; a name ending in * is a prefix")
+    parser = argparse.ArgumentParser(
+        prog=f"python -m {group.module}", description=f"torch's {group.name} through conversion, on MindSpore"
+    )
+    parser.add_argument(
+        "--only", nargs="+", metavar="NAME", help="these entries, again; a name ending in * is a prefix"
+    )
     parser.add_argument("--failed", action="store_true", help="those that were not right the last time, again")
     parser.add_argument("--samples", type=int, metavar="N", help="at most N samples of an entry")
     options = parser.parse_args()
@@ -144,7 +151,11 @@ def main(group: Group) -> None:
 
 def _chosen(every: list[str], driver: Driver, only: list[str] | None, failed: bool) -> list[str]:
     if only:
-        chosen = [name for name in every if any(name == each or (each.endswith("*") and name.startswith(each[:-1])) for each in only)]
+        chosen = [
+            name
+            for name in every
+            if any(name == each or (each.endswith("*") and name.startswith(each[:-1])) for each in only)
+        ]
         if not chosen:
             raise MindferryError(f"no entry is called {', '.join(only)}; names look like {', '.join(every[:3])}")
         return chosen

@@ -48,12 +48,16 @@ compile; [the zoo](zoo.md) says more under "jit".
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="conformance.mindir", description="Export every converted torchvision model to MindIR.")
+    parser = argparse.ArgumentParser(
+        prog="conformance.mindir", description="Export every converted torchvision model to MindIR."
+    )
     parser.add_argument("--only", nargs="*", default=[], help="these models, measured before or not")
     parser.add_argument("--again", action="store_true", help="measure all again")
     parser.add_argument("--failed", action="store_true", help="measure again what is not equal yet")
     parser.add_argument("--jobs", type=int, default=1, help="models at a time")
-    parser.add_argument("--minutes", type=float, default=1e9, help="stop after this time; the next run goes on from there")
+    parser.add_argument(
+        "--minutes", type=float, default=1e9, help="stop after this time; the next run goes on from there"
+    )
     parser.add_argument("--page", action="store_true", help="only write docs/reference/mindir.md from what is there")
     options = parser.parse_args()
     results = BUILD / "mindir.jsonl"
@@ -62,7 +66,10 @@ def main() -> None:
     if not options.page:
         done = read(results)
         names = options.only or [row["model"] for row in listed()]
-        is_left = {name: name not in done or bool(options.only) or (options.failed and done[name]["verdict"] != "equal") for name in names}
+        is_left = {
+            name: name not in done or bool(options.only) or (options.failed and done[name]["verdict"] != "equal")
+            for name in names
+        }
         sweep([name for name in names if is_left[name]], results, options.jobs, time.monotonic() + 60 * options.minutes)
     write_page(list(read(results).values()))
 
@@ -70,7 +77,9 @@ def main() -> None:
 def listed() -> list[dict[str, Any]]:
     path = BUILD / "torchvision-models.json"
     if not path.is_file() or not (BUILD / "converted" / "torchvision").is_dir():
-        raise MindferryError("there is no converted torchvision in build/zoo; run `python -m conformance.zoo --zoo torchvision`")
+        raise MindferryError(
+            "there is no converted torchvision in build/zoo; run `python -m conformance.zoo --zoo torchvision`"
+        )
     rows: list[dict[str, Any]] = json.loads(path.read_text())
     return rows
 
@@ -83,7 +92,9 @@ def read(results: Path) -> dict[str, dict[str, Any]]:
 def sweep(names: list[str], results: Path, jobs: int, end: float) -> None:
     """Measure these, `jobs` at a time; no model is begun after `end`."""
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY if hard == resource.RLIM_INFINITY else min(MEMORY, hard), hard))  # the workers inherit it
+    resource.setrlimit(
+        resource.RLIMIT_AS, (MEMORY if hard == resource.RLIM_INFINITY else min(MEMORY, hard), hard)
+    )  # the workers inherit it
     environment = {**LAX, "OMP_NUM_THREADS": "1"} if jobs > 1 else LAX
 
     def one(name: str) -> None:
@@ -95,7 +106,9 @@ def sweep(names: list[str], results: Path, jobs: int, end: float) -> None:
             row = again if again["verdict"] == "equal" else row
         with results.open("a") as out:
             out.write(json.dumps(row) + "\n")
-        print(f"{name:36} {row['verdict']} {row['seconds']} s {row.get('reason', '')[:200]}", file=sys.stderr, flush=True)
+        print(
+            f"{name:36} {row['verdict']} {row['seconds']} s {row.get('reason', '')[:200]}", file=sys.stderr, flush=True
+        )
 
     with ThreadPoolExecutor(jobs) as pool:
         for _ in pool.map(one, names):
@@ -115,8 +128,17 @@ def measure(name: str, environment: dict[str, str]) -> dict[str, Any]:
             worker.call("conformance.mindir:export_cell", payload)
         stage = "reloading"
         with _worker(environment) as worker:
-            worker.call("mindferry.export.cell:run", {"path": str(scratch / "model.mindir"), "form": "mindir", "key": "", "mode": "",
-                        "inputs": str(scratch / "inputs.npz"), "outputs": str(scratch / "outputs.npz")})  # fmt: skip
+            worker.call(
+                "mindferry.export.cell:run",
+                {
+                    "path": str(scratch / "model.mindir"),
+                    "form": "mindir",
+                    "key": "",
+                    "mode": "",
+                    "inputs": str(scratch / "inputs.npz"),
+                    "outputs": str(scratch / "outputs.npz"),
+                },
+            )
         row |= _compared(scratch)
     except MindferryError as error:
         detail = error.detail if isinstance(error, WorkerError) else str(error)
@@ -181,12 +203,22 @@ def _compared(folder: Path) -> dict[str, Any]:
     import numpy as np
 
     with np.load(folder / "expected.npz") as expected, np.load(folder / "outputs.npz") as outputs:
-        if expected.files != outputs.files or any(expected[name].shape != outputs[name].shape for name in expected.files):
-            return {"verdict": "differs", "reason": f"the cell gives {len(expected.files)} outputs, the file {len(outputs.files)} or other shapes"}
+        if expected.files != outputs.files or any(
+            expected[name].shape != outputs[name].shape for name in expected.files
+        ):
+            return {
+                "verdict": "differs",
+                "reason": f"the cell gives {len(expected.files)} outputs, the file {len(outputs.files)} or other shapes",
+            }
         worst = max(distance(expected[name], outputs[name]) for name in expected.files)
     size = (folder / "model.mindir").stat().st_size if (folder / "model.mindir").is_file() else 0
     verdict = "equal" if worst <= TOLERANCE else "differs"
-    return {"verdict": verdict, "worst": worst, "bytes": size, **({} if verdict == "equal" else {"reason": f"off by {worst:.1e}"})}
+    return {
+        "verdict": verdict,
+        "worst": worst,
+        "bytes": size,
+        **({} if verdict == "equal" else {"reason": f"off by {worst:.1e}"}),
+    }
 
 
 def cause(row: dict[str, Any]) -> str:
@@ -206,7 +238,10 @@ def write_page(rows: list[dict[str, Any]]) -> None:
             causes.setdefault(cause(row), []).append(row["model"])
     if causes:
         lines += ["## The others, by cause", ""]
-        lines += [f"- {text.replace('|', '/')}: {', '.join(names)}" for text, names in sorted(causes.items(), key=lambda item: -len(item[1]))]
+        lines += [
+            f"- {text.replace('|', '/')}: {', '.join(names)}"
+            for text, names in sorted(causes.items(), key=lambda item: -len(item[1]))
+        ]
     lines += ["", "## All", "", "| model | verdict | largest error | input | MiB |", "| --- | --- | --- | --- | --- |"]
     for row in rows:
         shape = "×".join(str(size) for size in row.get("input", ()))

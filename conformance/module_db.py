@@ -63,7 +63,9 @@ def _samples(entry: Any) -> Iterator[ModuleSample]:
 
     for training in (True, False):
         torch.manual_seed(5)
-        for each in entry.module_inputs_func(entry, device="cpu", dtype=torch.float32, requires_grad=True, training=training):
+        for each in entry.module_inputs_func(
+            entry, device="cpu", dtype=torch.float32, requires_grad=True, training=training
+        ):
             if each.forward_input is None:
                 continue
             builder, caller = Writer("c"), Writer("t")
@@ -78,7 +80,9 @@ def _samples(entry: Any) -> Iterator[ModuleSample]:
 
 
 def _arguments(writer: Writer, given: Any) -> str:
-    return ", ".join([*map(writer.write, given.args), *(f"{name}={writer.write(value)}" for name, value in given.kwargs.items())])
+    return ", ".join(
+        [*map(writer.write, given.args), *(f"{name}={writer.write(value)}" for name, value in given.kwargs.items())]
+    )
 
 
 def _parameters(writer: Writer) -> str:
@@ -115,7 +119,14 @@ def _check(runner: both.Runner, sample: ModuleSample) -> None:
 
 
 def _compare(
-    sample: ModuleSample, ours: Any, cell: Any, net: Any, leaves: list[Any], outputs: Any, inputs: list[Any], is_random: bool
+    sample: ModuleSample,
+    ours: Any,
+    cell: Any,
+    net: Any,
+    leaves: list[Any],
+    outputs: Any,
+    inputs: list[Any],
+    is_random: bool,
 ) -> None:
     import mindspore as ms
     import torch
@@ -149,7 +160,8 @@ def _compare(
     if len(arrays) != len(expected):
         raise Mismatch(f"{len(expected)} gradients in torch, {len(arrays)} in MindSpore")
     shaped = [
-        array.reshape(tuple(like.shape)) if array.size == like.numel() else array for array, like in zip(arrays, expected, strict=True)
+        array.reshape(tuple(like.shape)) if array.size == like.numel() else array
+        for array, like in zip(arrays, expected, strict=True)
     ]
     both.compare_values([both.to_numpy(each) for each in expected], shaped, "gradient")
 

@@ -33,7 +33,9 @@ def check_all(payload: Any, link: Any) -> dict[str, Any]:
             continue
         text = sample.source.rpartition("return ")[2].strip()
         link.report({"index": index, "source": text, "reason": "running"})
-        link.report({"index": index, "source": text, "reason": reason_of(runner.check, sample, entry.name in UNINITIALISED)})
+        link.report(
+            {"index": index, "source": text, "reason": reason_of(runner.check, sample, entry.name in UNINITIALISED)}
+        )
     return {}
 
 

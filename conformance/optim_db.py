@@ -56,7 +56,9 @@ def names(payload: Any, link: Any) -> list[str]:
 def check_all(payload: Any, link: Any) -> dict[str, Any]:
     """In the worker: the configurations of one optimizer from `start` on."""
     name = payload["name"]
-    for index, arguments in enumerate(_configurations(name, _entries()[name].optim_inputs_func(device="cpu"))[: payload["samples"]]):
+    for index, arguments in enumerate(
+        _configurations(name, _entries()[name].optim_inputs_func(device="cpu"))[: payload["samples"]]
+    ):
         if index >= payload["start"]:
             source = f"optim.{name}({arguments})"
             link.report({"index": index, "source": source, "reason": "running"})
@@ -207,7 +209,10 @@ def table(records: list[Record]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m conformance.optim_db", description=__doc__)
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these optimizers")
-    records = run(parser.parse_args().only, lambda record: print("." if record.is_right else "F", end="", file=sys.stderr, flush=True))
+    records = run(
+        parser.parse_args().only,
+        lambda record: print("." if record.is_right else "F", end="", file=sys.stderr, flush=True),
+    )
     print(file=sys.stderr)
     print(table(records))
     return 0 if records and all(record.is_right for record in records) else 1

@@ -33,7 +33,12 @@ def _records(drivers: list[Driver]) -> dict[str, object]:
         }
         for each in drivers
     }
-    return {"torch": str(torch.__version__), "mindspore": str(mindspore.__version__), "setting": SETTING, "groups": groups}
+    return {
+        "torch": str(torch.__version__),
+        "mindspore": str(mindspore.__version__),
+        "setting": SETTING,
+        "groups": groups,
+    }
 
 
 def _markdown(drivers: list[Driver]) -> str:
@@ -55,7 +60,10 @@ def _section(driver: Driver) -> list[str]:
     lines = [f"## {driver.group.name}", "", f"{summary(driver)}.", ""]
     if wrong:
         lines += ["| not right | samples | first failing sample | reason |", "| --- | --- | --- | --- |"]
-        lines += [f"| {each.name} | {each.right}/{each.total} | `{_cell(each.source, 90)}` | {_cell(each.reason, 160)} |" for each in wrong]
+        lines += [
+            f"| {each.name} | {each.right}/{each.total} | `{_cell(each.source, 90)}` | {_cell(each.reason, 160)} |"
+            for each in wrong
+        ]
         lines += ["", f"Reasons: {_reasons(wrong)}.", ""]
     return [*lines, f"Right: {', '.join(right)}.", ""]
 

@@ -39,7 +39,16 @@ FORMS = {
     "einsum": "torch.einsum({1}, {0})",
     "slice": "torch.ops.aten.slice({0}, {rest})",
 }
-UNINITIALISED = ("empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted", "resize_", "resize_as_")
+UNINITIALISED = (
+    "empty",
+    "empty_like",
+    "new_empty",
+    "empty_strided",
+    "new_empty_strided",
+    "empty_permuted",
+    "resize_",
+    "resize_as_",
+)
 
 
 @dataclass(slots=True)

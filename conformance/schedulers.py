@@ -42,23 +42,50 @@ CASES: tuple[tuple[str, str], ...] = (
     ("PolynomialLR", "lr_scheduler.PolynomialLR(optimizer, total_iters=40, power=2.0)"),
     ("CosineAnnealingLR", "lr_scheduler.CosineAnnealingLR(optimizer, T_max=13, eta_min=1e-4)"),
     ("CosineAnnealingWarmRestarts", "lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=6)"),
-    ("CosineAnnealingWarmRestarts", "lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=4, T_mult=2, eta_min=1e-3)"),
+    (
+        "CosineAnnealingWarmRestarts",
+        "lr_scheduler.CosineAnnealingWarmRestarts(optimizer, T_0=4, T_mult=2, eta_min=1e-3)",
+    ),
     ("CyclicLR", "lr_scheduler.CyclicLR(optimizer, 1e-3, 1e-1, step_size_up=6, step_size_down=9)"),
     ("CyclicLR", "lr_scheduler.CyclicLR(optimizer, [1e-3, 2e-3], [1e-1, 3e-1], step_size_up=5, mode='triangular2')"),
-    ("CyclicLR", "lr_scheduler.CyclicLR(optimizer, 1e-3, 1e-1, step_size_up=5, mode='exp_range', gamma=0.97, cycle_momentum=False)"),
-    ("CyclicLR", "lr_scheduler.CyclicLR(optimizer, 1e-3, 1e-1, 5, scale_fn=lambda x: 1 / (1 + x), scale_mode='iterations')"),
+    (
+        "CyclicLR",
+        "lr_scheduler.CyclicLR(optimizer, 1e-3, 1e-1, step_size_up=5, mode='exp_range', gamma=0.97, cycle_momentum=False)",
+    ),
+    (
+        "CyclicLR",
+        "lr_scheduler.CyclicLR(optimizer, 1e-3, 1e-1, 5, scale_fn=lambda x: 1 / (1 + x), scale_mode='iterations')",
+    ),
     ("OneCycleLR", "lr_scheduler.OneCycleLR(optimizer, max_lr=0.3, total_steps=STEPS)"),
-    ("OneCycleLR", "lr_scheduler.OneCycleLR(optimizer, [0.3, 0.1], epochs=5, steps_per_epoch=10, anneal_strategy='linear', three_phase=True)"),
-    ("ReduceLROnPlateau", "lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.5, patience=2, cooldown=1, min_lr=[1e-3, 1e-2])"),
-    ("ReduceLROnPlateau", "lr_scheduler.ReduceLROnPlateau(optimizer, 'max', 0.7, 3, threshold=0.05, threshold_mode='abs')"),
-    ("SequentialLR", "lr_scheduler.SequentialLR(optimizer, [lr_scheduler.LinearLR(optimizer, 0.1, total_iters=8), "
-     "lr_scheduler.CosineAnnealingLR(optimizer, 20), lr_scheduler.ExponentialLR(optimizer, 0.9)], milestones=[8, 30])"),
-    ("SequentialLR", "lr_scheduler.SequentialLR(optimizer, [lr_scheduler.ConstantLR(optimizer, 0.1), "
-     "lr_scheduler.CosineAnnealingWarmRestarts(optimizer, 5, 2)], [10])"),
-    ("ChainedScheduler", "lr_scheduler.ChainedScheduler([lr_scheduler.ConstantLR(optimizer, 0.1, 9), "
-     "lr_scheduler.ExponentialLR(optimizer, 0.95)])"),
+    (
+        "OneCycleLR",
+        "lr_scheduler.OneCycleLR(optimizer, [0.3, 0.1], epochs=5, steps_per_epoch=10, anneal_strategy='linear', three_phase=True)",
+    ),
+    (
+        "ReduceLROnPlateau",
+        "lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.5, patience=2, cooldown=1, min_lr=[1e-3, 1e-2])",
+    ),
+    (
+        "ReduceLROnPlateau",
+        "lr_scheduler.ReduceLROnPlateau(optimizer, 'max', 0.7, 3, threshold=0.05, threshold_mode='abs')",
+    ),
+    (
+        "SequentialLR",
+        "lr_scheduler.SequentialLR(optimizer, [lr_scheduler.LinearLR(optimizer, 0.1, total_iters=8), "
+        "lr_scheduler.CosineAnnealingLR(optimizer, 20), lr_scheduler.ExponentialLR(optimizer, 0.9)], milestones=[8, 30])",
+    ),
+    (
+        "SequentialLR",
+        "lr_scheduler.SequentialLR(optimizer, [lr_scheduler.ConstantLR(optimizer, 0.1), "
+        "lr_scheduler.CosineAnnealingWarmRestarts(optimizer, 5, 2)], [10])",
+    ),
+    (
+        "ChainedScheduler",
+        "lr_scheduler.ChainedScheduler([lr_scheduler.ConstantLR(optimizer, 0.1, 9), "
+        "lr_scheduler.ExponentialLR(optimizer, 0.95)])",
+    ),
     ("LRScheduler", "Warmup(optimizer, 12)"),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +190,9 @@ def _resumed(ours: Any, subject: Any) -> Any:
     import mindspore as ms
     import numpy as np
 
-    optimizer, scheduler = ours.make([ms.Parameter(ms.Tensor(np.ones(2, "float32")), name=f"p{index}") for index in range(2)])
+    optimizer, scheduler = ours.make(
+        [ms.Parameter(ms.Tensor(np.ones(2, "float32")), name=f"p{index}") for index in range(2)]
+    )
     scheduler.load_state_dict(subject[1].state_dict())
     optimizer.load_state_dict(subject[0].state_dict())
     return optimizer, scheduler
@@ -185,7 +214,10 @@ def table(records: list[Record]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m conformance.schedulers", description=__doc__)
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these schedulers")
-    records = run(parser.parse_args().only, lambda record: print("." if record.is_right else "F", end="", file=sys.stderr, flush=True))
+    records = run(
+        parser.parse_args().only,
+        lambda record: print("." if record.is_right else "F", end="", file=sys.stderr, flush=True),
+    )
     print(file=sys.stderr)
     print(table(records))
     return 0 if records and all(record.is_right for record in records) else 1

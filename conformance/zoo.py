@@ -43,7 +43,9 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="convert and measure everything again")
     parser.add_argument("--no-convert", action="store_true", help="measure the conversion that is there")
     parser.add_argument("--no-jit", action="store_true", help="leave the forward pass under ms.jit out")
-    parser.add_argument("--minutes", type=float, default=1e9, help="stop after this time; the next run goes on from there")
+    parser.add_argument(
+        "--minutes", type=float, default=1e9, help="stop after this time; the next run goes on from there"
+    )
     parser.add_argument("--page", action="store_true", help="only write docs/reference/zoo.md from what is there")
     options = parser.parse_args()
     results = BUILD / f"{options.zoo}.jsonl"
@@ -112,7 +114,11 @@ def measure(options: argparse.Namespace, results: Path) -> None:
                 row["seconds"] = round(time.monotonic() - start, 1)
                 with results.open("a") as out:
                     out.write(json.dumps(row) + "\n")
-                print(f"{name:40} {row['verdict']} {row['seconds']} s {row.get('reason', '')[:300]}", file=sys.stderr, flush=True)
+                print(
+                    f"{name:40} {row['verdict']} {row['seconds']} s {row.get('reason', '')[:300]}",
+                    file=sys.stderr,
+                    flush=True,
+                )
 
 
 def listed(zoo: str, workers: Workers) -> list[dict[str, Any]]:
@@ -143,7 +149,9 @@ class Workers:
 
     def call(self, framework: str, function: str, payload: Any) -> Any:
         if framework not in self.running:
-            self.running[framework] = Worker(framework, (BUILD / "converted") if framework == "mindspore" else None, silence=SILENCE)
+            self.running[framework] = Worker(
+                framework, (BUILD / "converted") if framework == "mindspore" else None, silence=SILENCE
+            )
         try:
             return self.running[framework].call(f"conformance.{function}", payload)
         except WorkerError as error:
@@ -199,7 +207,10 @@ def judge(row: dict[str, Any]) -> dict[str, str]:
     if row["gradient"] is None:
         return {"verdict": "fails", "reason": f"gradients: {row.get('gradient_reason', '')}"}
     if not row["gradient"] <= row["allowed"]:
-        return {"verdict": "differs", "reason": f"gradient {row['gradient']:.1e} ({row['worst']}), allowed {row['allowed']:.1e}"}
+        return {
+            "verdict": "differs",
+            "reason": f"gradient {row['gradient']:.1e} ({row['worst']}), allowed {row['allowed']:.1e}",
+        }
     return {"verdict": "same"}
 
 

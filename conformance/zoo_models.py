@@ -10,11 +10,16 @@ from typing import Any
 
 from mindferry.frameworks.worker import Link
 
-LARGEST = 145e6  # parameters; of larger variants only a file's smallest is measured: they differ in numbers, not in code
+LARGEST = (
+    145e6  # parameters; of larger variants only a file's smallest is measured: they differ in numbers, not in code
+)
 DETECTION = ("fasterrcnn", "maskrcnn", "keypointrcnn", "retinanet", "ssd", "fcos")
 SEGMENTATION = ("deeplabv3", "fcn_", "lraspp")
 VIDEO = ("mc3_18", "r3d_18", "r2plus1d_18", "s3d", "swin3d", "mvit")
-NOT_MEASURED = ("quantized_", "raft_")  # eager quantization is torch's own; RAFT takes two images and gives a list of flows
+NOT_MEASURED = (
+    "quantized_",
+    "raft_",
+)  # eager quantization is torch's own; RAFT takes two images and gives a list of flows
 
 
 def declare_missing_operators() -> None:
@@ -42,7 +47,9 @@ def _mend_roi_align(module: Any) -> None:
 
     def bordered(input: Any, image: Any, y: Any, x: Any, *masks: Any) -> Any:
         rows, columns = (y >= -1) & (y <= input.shape[2]), (x >= -1) & (x <= input.shape[3])
-        return repeated(input, image, y, x, *masks) * (rows[:, None, :, None, :, None] & columns[:, None, None, :, None, :])
+        return repeated(input, image, y, x, *masks) * (
+            rows[:, None, :, None, :, None] & columns[:, None, None, :, None, :]
+        )
 
     module._bilinear_interpolate, module._roi_align = bordered, module._roi_align.__wrapped__
 
@@ -120,7 +127,9 @@ def _timm_names() -> list[str]:
 def build(zoo: str, name: str) -> Any:
     if zoo == "timm":
         return importlib.import_module("timm.models").create_model(name, pretrained=False)
-    options: dict[str, Any] = {"aux_logits": False, "init_weights": False} if name in ("googlenet", "inception_v3") else {}
+    options: dict[str, Any] = (
+        {"aux_logits": False, "init_weights": False} if name in ("googlenet", "inception_v3") else {}
+    )
     if name.startswith((*SEGMENTATION, *DETECTION)):
         options = {"weights_backbone": None}
     if name.startswith(DETECTION):
@@ -138,7 +147,9 @@ def input_shapes(zoo: str, name: str, model: Any) -> list[list[int]]:
     if name.startswith(VIDEO):
         frames, side = (4, 64) if name.endswith("18") else (8, 112) if name.startswith("swin3d") else (16, 224)
         return [[1, 3, frames, side, side]]
-    if name.startswith("ssd"):  # their own size: torch's bilinear resizing is off by 1.6e-5, enough to swap boxes of like scores
+    if name.startswith(
+        "ssd"
+    ):  # their own size: torch's bilinear resizing is off by 1.6e-5, enough to swap boxes of like scores
         return [[1, 3, 320, 320]] if name.startswith("ssdlite") else [[1, 3, 300, 300]]
     if name.startswith(DETECTION):
         return [[1, 3, 160, 192]]
@@ -151,7 +162,10 @@ def arguments(name: str, x: Any) -> Any:
 
 
 # Files of torchvision that only serve torch: its compiled operators and its ONNX exporter. The models call none of them.
-STAND_INS = {"torchvision.extension": ("_assert_has_ops", "_has_ops"), "torchvision.ops._register_onnx_ops": ("_register_custom_op",)}
+STAND_INS = {
+    "torchvision.extension": ("_assert_has_ops", "_has_ops"),
+    "torchvision.ops._register_onnx_ops": ("_register_custom_op",),
+}
 
 
 def skip_package_init(zoo: str, link: Link) -> None:

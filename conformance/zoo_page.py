@@ -53,8 +53,14 @@ def write_page(build: Path) -> None:
         results, converted = build / f"{zoo}.jsonl", build / f"{zoo}-files.json"
         if results.is_file() and converted.is_file():
             listed = build / f"{zoo}-models.json"
-            known = {row["model"]: {**UNMEASURED, **row} for row in (json.loads(listed.read_text()) if listed.is_file() else [])}
-            rows = sorted((known | {row["model"]: row for row in map(json.loads, results.read_text().splitlines())}).values(), key=_order)
+            known = {
+                row["model"]: {**UNMEASURED, **row}
+                for row in (json.loads(listed.read_text()) if listed.is_file() else [])
+            }
+            rows = sorted(
+                (known | {row["model"]: row for row in map(json.loads, results.read_text().splitlines())}).values(),
+                key=_order,
+            )
             files = json.loads(converted.read_text())
             everything[zoo] = {"files": files, "models": rows}
             sections.append("\n".join(section(rows, files)) + "\n")
@@ -71,10 +77,23 @@ def _torchvision(rows: list[Row], files: list[Row]) -> list[str]:
     segmentation = [row for row in rows if row["model"].startswith(SEGMENTATION)]
     video = [row for row in rows if row["model"].startswith(VIDEO)]
     images = [row for row in rows if row not in (*detection, *segmentation, *video)]
-    lines = ["## torchvision\n", "The package's `__init__.py` (image readers, data sets), its loader of compiled operators and its ONNX"
-             " registration are left out when models are built: they serve torch alone, and no model calls them.\n", *_of_files(files)]  # fmt: skip
-    for title, group in (("image classification", images), ("segmentation", segmentation), ("video", video), ("detection", detection)):
-        alike = f"; {sum(row.get('forward', 1.0) <= 1e-4 for row in group)} the same in the forward pass" if group is detection else ""
+    lines = [
+        "## torchvision\n",
+        "The package's `__init__.py` (image readers, data sets), its loader of compiled operators and its ONNX"
+        " registration are left out when models are built: they serve torch alone, and no model calls them.\n",
+        *_of_files(files),
+    ]
+    for title, group in (
+        ("image classification", images),
+        ("segmentation", segmentation),
+        ("video", video),
+        ("detection", detection),
+    ):
+        alike = (
+            f"; {sum(row.get('forward', 1.0) <= 1e-4 for row in group)} the same in the forward pass"
+            if group is detection
+            else ""
+        )
         lines.append(f"- {title}: {_counts(group)}{alike}")
     lines.append(
         f"- not measured: {', '.join(f'`{each}*`' for each in NOT_MEASURED)} (eager quantization is torch's own; RAFT takes two images)\n"
@@ -152,8 +171,14 @@ def _number(value: float | None) -> str:
 def _stopped(rows: list[Row]) -> Iterable[str]:
     """What stops the others, by cause."""
     yield from _causes("What stops the others, by cause:", [row for row in rows if row["verdict"] != "same"], cause)
-    failed = [row for row in rows if row.get("jit_tried") and row["verdict"] == "same" and (row["jit"] is None or row["jit"] > 1e-4)]
-    yield from _causes("Under jit:", failed, lambda row: plain(row.get("jit_reason", "") or f"differs by {row['jit']:.1e}"))
+    failed = [
+        row
+        for row in rows
+        if row.get("jit_tried") and row["verdict"] == "same" and (row["jit"] is None or row["jit"] > 1e-4)
+    ]
+    yield from _causes(
+        "Under jit:", failed, lambda row: plain(row.get("jit_reason", "") or f"differs by {row['jit']:.1e}")
+    )
 
 
 def _causes(title: str, rows: list[Row], name: Callable[[Row], str]) -> Iterable[str]:

@@ -12,7 +12,10 @@ from .zoo_models import DETECTION, arguments, build, declare_missing_operators, 
 
 MEMORY = 14 << 30  # bytes that a worker may take
 NUDGES = 12  # images a millionth away
-GRADIENT, TIMES = 1e-3, 3.0  # what a parameter's gradient may differ by; or this many times torch's own error in float32
+GRADIENT, TIMES = (
+    1e-3,
+    3.0,
+)  # what a parameter's gradient may differ by; or this many times torch's own error in float32
 
 
 def hold_memory() -> None:
@@ -35,7 +38,9 @@ def reference(payload: dict[str, Any], link: Link) -> dict[str, Any]:
     model = build(zoo, name).eval()
     _stir(model)
     if name.startswith(DETECTION):
-        _spread_scores(model, arguments(name, torch.from_numpy(image(input_shapes(zoo, name, model)[0], payload["seed"]))))
+        _spread_scores(
+            model, arguments(name, torch.from_numpy(image(input_shapes(zoo, name, model)[0], payload["seed"])))
+        )
     _mend_batch_norm(model)
     for shape in (tried := input_shapes(zoo, name, model)):
         x = torch.from_numpy(image(shape, payload["seed"]))
@@ -79,7 +84,10 @@ def against_float64(payload: dict[str, Any], link: Link) -> dict[str, Any]:
         _cast(model, torch.float32)
     with np.load(Path(payload["folder"]) / "found.npz") as found:
         rows = {key: excess(found[key], gradients[key], exact[key]) for key in gradients}
-    worst = max(rows, key=lambda key: (rows[key]["gradient"] != rows[key]["gradient"], rows[key]["gradient"] / rows[key]["allowed"]))
+    worst = max(
+        rows,
+        key=lambda key: (rows[key]["gradient"] != rows[key]["gradient"], rows[key]["gradient"] / rows[key]["allowed"]),
+    )
     row: dict[str, Any] = {**rows[worst], "worst": worst}
     if not row["gradient"] <= row["allowed"]:
         row["nudged"] = _nudge(name, model, x, worst, exact[worst])
@@ -116,7 +124,9 @@ def nudged_output(payload: dict[str, Any], link: Link) -> dict[str, Any]:
     with np.load(Path(payload["folder"]) / "output.npz") as arrays:
         expected = [arrays[str(index)] for index in range(len(arrays.files))]
     with torch.no_grad():
-        found = [_compare([leaf.numpy() for leaf in leaves(model(arguments(name, each)))], expected) for each in _nudged(x)]
+        found = [
+            _compare([leaf.numpy() for leaf in leaves(model(arguments(name, each)))], expected) for each in _nudged(x)
+        ]
     return {"nudged_forward": max((each for each in found if each < float("inf")), default=0.0)}
 
 
@@ -134,7 +144,11 @@ def excess(found: Any, single: Any, exact: Any) -> dict[str, float]:
 
     own = float(np.linalg.norm(single - exact))
     size = float(np.linalg.norm(exact)) or own or 1.0
-    return {"gradient": float(np.linalg.norm(found - exact)) / size, "own_error": own / size, "allowed": max(GRADIENT, TIMES * own / size)}
+    return {
+        "gradient": float(np.linalg.norm(found - exact)) / size,
+        "own_error": own / size,
+        "allowed": max(GRADIENT, TIMES * own / size),
+    }
 
 
 def image(shape: list[int], seed: int) -> Any:
@@ -168,7 +182,11 @@ def _spread_scores(model: Any, given: Any) -> None:
         hooks[layer].remove()  # a head serves several maps: the first one counts
         return (output - bias) * factor + bias
 
-    hooks = {each: each.register_forward_hook(scale) for each in model.modules() if isinstance(each, torch.nn.Conv2d | torch.nn.Linear)}
+    hooks = {
+        each: each.register_forward_hook(scale)
+        for each in model.modules()
+        if isinstance(each, torch.nn.Conv2d | torch.nn.Linear)
+    }
     with torch.no_grad():
         model(given)
 
@@ -179,7 +197,9 @@ def _run_torch(name: str, model: Any, x: Any) -> tuple[list[Any], dict[str, Any]
     model.train().eval()  # what a network keeps from an earlier evaluation has no gradient
     outputs = leaves(model(arguments(name, x)))
     total = sum(
-        (each * torch.from_numpy(cotangent(tuple(each.shape))).to(each.dtype)).sum() for each in outputs if each.is_floating_point()
+        (each * torch.from_numpy(cotangent(tuple(each.shape))).to(each.dtype)).sum()
+        for each in outputs
+        if each.is_floating_point()
     )
     parameters = {key: value for key, value in model.named_parameters() if value.requires_grad}
     found = torch.autograd.grad(total, list(parameters.values()), allow_unused=True)
@@ -205,7 +225,10 @@ def errors(pairs: dict[str, tuple[Any, Any]]) -> dict[str, float]:
     """Each gradient's L2 difference by its norm."""
     import numpy as np
 
-    return {key: float(np.linalg.norm(value - wanted)) / (float(np.linalg.norm(wanted)) or 1.0) for key, (value, wanted) in pairs.items()}
+    return {
+        key: float(np.linalg.norm(value - wanted)) / (float(np.linalg.norm(wanted)) or 1.0)
+        for key, (value, wanted) in pairs.items()
+    }
 
 
 def converted(payload: dict[str, Any], link: Link) -> dict[str, Any]:

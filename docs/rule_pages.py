@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
-from mindferry.files import write_text
 from mindferry.apis import Rule, table
+from mindferry.files import write_text
 
 KINDS = ("native", "helper", "removed", "missing")
 MEANING = {
@@ -46,13 +46,19 @@ def _write(path: Path, text: str) -> None:
 def _index(families: dict[str, list[Rule]]) -> str:
     lines = ["# Rules: what each torch API becomes", ""]
     lines += [f"- **{kind}**: {meaning}" for kind, meaning in MEANING.items()]
-    lines += ["", "`mindferry rules show torch.nn.Conv2d` prints one of them, `mindferry rules check` runs its cases.", ""]
+    lines += [
+        "",
+        "`mindferry rules show torch.nn.Conv2d` prints one of them, `mindferry rules check` runs its cases.",
+        "",
+    ]
     lines += ["| family | rules | native | helper | removed | missing |", "| --- | ---: | ---: | ---: | ---: | ---: |"]
     for family in sorted(families):
         counts = [sum(rule.kind == kind for rule in families[family]) for kind in KINDS]
         lines.append(f"| [{family}]({family}.md) | {len(families[family])} | " + " | ".join(map(str, counts)) + " |")
     total = [rule for rules in families.values() for rule in rules]
-    lines.append(f"| all | {len(total)} | " + " | ".join(str(sum(rule.kind == kind for rule in total)) for kind in KINDS) + " |")
+    lines.append(
+        f"| all | {len(total)} | " + " | ".join(str(sum(rule.kind == kind for rule in total)) for kind in KINDS) + " |"
+    )
     lines += ["", "```{toctree}", ":hidden:", "", *sorted(families), "```", ""]
     return "\n".join(lines)
 
@@ -61,12 +67,18 @@ def _page(family: str, rules: list[Rule]) -> str:
     lines = [f"# {family}", ""]
     for rule in rules:
         lines += [f"## `{rule.api.rstrip('@')}`", "", f"*{rule.kind}*" + (f": `{rule.to}`" if rule.to else ""), ""]
-        lines += [f"{text}\n" for text in (rule.differs, rule.missing, rule.advice and f"**What to do:** {rule.advice}") if text]
+        lines += [
+            f"{text}\n"
+            for text in (rule.differs, rule.missing, rule.advice and f"**What to do:** {rule.advice}")
+            if text
+        ]
         if rule.platforms != ("CPU", "Ascend"):
             lines += [f"Runs on {', '.join(rule.platforms)} only.", ""]
         if rule.cases:
             lines += ["```diff"]
             for case in rule.cases[:2]:
-                lines += [f"-{line}" for line in case.before.splitlines()] + [f"+{line}" for line in case.after.splitlines()]
+                lines += [f"-{line}" for line in case.before.splitlines()] + [
+                    f"+{line}" for line in case.after.splitlines()
+                ]
             lines += ["```", ""]
     return "\n".join(lines)

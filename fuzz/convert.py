@@ -22,8 +22,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from mindferry.convert import convert_source
 from mindferry.apis import table
+from mindferry.convert import convert_source
 from mindferry.read.source import Unreadable
 
 HANG = 10  # seconds of the processor's: a busy machine is not a hang
@@ -148,7 +148,9 @@ def change_token(text: str, rng: random.Random, apis: list[str]) -> str:
     if old.startswith("("):
         inner = [part for part in old[1:-1].split(",") if part.strip()]
         rng.shuffle(inner)
-        inner = inner[: rng.randrange(len(inner) + 1)] + rng.choices(("*x", "**x", "k=1", "dim=-1", "x[0]", "inplace=True"), k=rng.randrange(2))
+        inner = inner[: rng.randrange(len(inner) + 1)] + rng.choices(
+            ("*x", "**x", "k=1", "dim=-1", "x[0]", "inplace=True"), k=rng.randrange(2)
+        )
         new = f"({', '.join(inner)})"
     else:
         new = rng.choice((rng.choice(WORDS), rng.choice(apis), rng.choice(found).group()))
@@ -170,7 +172,12 @@ def generate(rng: random.Random, apis: list[str]) -> str:
     for _ in range(rng.randrange(1, 25)):
         kind = rng.randrange(6)
         if kind == 0 and len(indent) < 12:
-            lines.append(indent + rng.choice(("if x:", "for x in y:", "def f(x):", "class C(nn.Module):", "with torch.no_grad():", "try:")))
+            lines.append(
+                indent
+                + rng.choice(
+                    ("if x:", "for x in y:", "def f(x):", "class C(nn.Module):", "with torch.no_grad():", "try:")
+                )
+            )
             tried = lines[-1].endswith("try:")
             lines += [indent + "    " + each for each in rng.choice(LINES).split("\n")]
             lines += [f"{indent}finally: pass"] if tried else []
@@ -180,8 +187,13 @@ def generate(rng: random.Random, apis: list[str]) -> str:
         elif kind == 2:
             lines += [indent + each for each in rng.choice(LINES).split("\n")]
         else:
-            arguments = ", ".join(rng.choice(("x", "y", "1", "x.size(0)", f"{rng.choice(apis)}(x)", "dim=1", "k=(x)")) for _ in range(rng.randrange(4)))
-            lines.append(f"{indent}{rng.choice(('x = ', '', 'return ', 'x.y = ', 'x[0] = ', 'x += ')) if indent else 'x = '}{rng.choice(apis)}({arguments})")
+            arguments = ", ".join(
+                rng.choice(("x", "y", "1", "x.size(0)", f"{rng.choice(apis)}(x)", "dim=1", "k=(x)"))
+                for _ in range(rng.randrange(4))
+            )
+            lines.append(
+                f"{indent}{rng.choice(('x = ', '', 'return ', 'x.y = ', 'x[0] = ', 'x += ')) if indent else 'x = '}{rng.choice(apis)}({arguments})"
+            )
     return "\n".join(lines) + "\n"
 
 
@@ -199,7 +211,9 @@ def lost_comment(before: str, after: str) -> str:
     except (tokenize.TokenError, SyntaxError):
         return ""
     tools = re.compile(r"#\s*(noqa|type:|pylint:|pyright:|pyrefly:|isort:|usort:|ruff:|fmt:|mindferry:)")
-    joined = [text for text in there if text.count("#") > 1]  # a decorator that became a comment, with the one behind it
+    joined = [
+        text for text in there if text.count("#") > 1
+    ]  # a decorator that became a comment, with the one behind it
     lost = (text for text, count in left.items() if count > 0 and not tools.match(text))
     return next((text for text in lost if not any(other.endswith(text) for other in joined)), "")
 
@@ -266,7 +280,9 @@ def fuzz(seconds: float, files: float, seed: int, keep: Path, say: Callable[[str
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--files", type=int, help="as many files instead, however long they take: with --seed, the same ones each time")
+    parser.add_argument(
+        "--files", type=int, help="as many files instead, however long they take: with --seed, the same ones each time"
+    )
     parser.add_argument("--seed", type=int, default=time.time_ns() % 2**32)
     parser.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir()) / "mindferry-fuzz-convert")
     options = parser.parse_args()

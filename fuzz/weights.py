@@ -46,7 +46,12 @@ def seeds(folder: Path) -> dict[str, bytes]:
         write_checkpoint(folder / f"seed.{suffix}", entries, "ms")
         made[suffix] = (folder / f"seed.{suffix}").read_bytes()
     storages = b"".join(struct.pack("<q", array.size) + array.tobytes() for array in arrays.values())
-    heads = [b"\x80\x02M\xe9\x03.", pickle.dumps({"little_endian": True}, 2), pickled(entries), pickle.dumps(["0", "1", "2"], 2)]
+    heads = [
+        b"\x80\x02M\xe9\x03.",
+        pickle.dumps({"little_endian": True}, 2),
+        pickled(entries),
+        pickle.dumps(["0", "1", "2"], 2),
+    ]
     made["legacy.pth"] = LEGACY_MAGIC + b"".join(heads) + storages
     made["numpy.pth"] = repacked(made["pth"], pickle.dumps({"model": arrays, "epoch": 3}, 2))
     return made
@@ -151,14 +156,18 @@ def fuzz(seconds: float, count: float, seed: int, keep: Path, say: Callable[[str
                 (keep / f"{counts['failed']}.{kind}").write_bytes(data)
                 say(f"{keep / str(counts['failed'])}.{kind}: {outcome}")
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10) - before
-    say(f"{counts.total()} files: {dict(counts)}; slowest {slowest:.2f} s; memory grew by {grown >> 20} MB; seed {seed}")
+    say(
+        f"{counts.total()} files: {dict(counts)}; slowest {slowest:.2f} s; memory grew by {grown >> 20} MB; seed {seed}"
+    )
     return 1 if counts["failed"] or grown > MEMORY or not counts["accepted"] else 0
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--files", type=int, help="as many files instead, however long they take: with --seed, the same ones each time")
+    parser.add_argument(
+        "--files", type=int, help="as many files instead, however long they take: with --seed, the same ones each time"
+    )
     parser.add_argument("--seed", type=int, default=time.time_ns() % 2**32)
     parser.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir()) / "mindferry-fuzz")
     options = parser.parse_args()

@@ -66,7 +66,9 @@ def test_the_converted_project_trains_evaluates_saves_and_reloads_by_itself(conv
     run(converted, "-c", "import data; data.write_synthetic('data', train_size=60, test_size=20)")
     trained = run(converted, "train.py", "--epochs", "1", "--image-size", "32", "--batch-size", "20")
     assert "epoch 1 [3/3] loss" in trained
-    evaluated = run(converted, "train.py", "--eval", "--image-size", "32", "--batch-size", "20", "--weights", "resnet50.ckpt")
+    evaluated = run(
+        converted, "train.py", "--eval", "--image-size", "32", "--batch-size", "20", "--weights", "resnet50.ckpt"
+    )
     accuracy = trained.rpartition("best test accuracy ")[2].split("%")[0]
     assert f"acc {accuracy}%" in evaluated
 

@@ -199,7 +199,9 @@ class ProjectConversion:
     output: str
     files: tuple[FileConversion, ...]
     helpers: tuple[str, ...] = ()
-    parameter_names: dict[str, dict[str, str]] = field(default_factory=dict)  # MindSpore class -> torch name -> its name
+    parameter_names: dict[str, dict[str, str]] = field(
+        default_factory=dict
+    )  # MindSpore class -> torch name -> its name
     inputs: str = ""  # digest of all code and settings
     facts: str = ""  # digest of what the project defines
     reused: tuple[str, ...] = ()  # files that were as they had been
@@ -309,7 +311,9 @@ class Curves:
     first_difference: str = ""
     seconds: float = 0.0
     distances: tuple[float, ...] = ()  # per step: how far the parameter that differs most is from its twin, relative
-    drift: tuple[float, ...] = ()  # per step: the reference's own float32 loss against its float64 loss, relative; empty if not measured
+    drift: tuple[
+        float, ...
+    ] = ()  # per step: the reference's own float32 loss against its float64 loss, relative; empty if not measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,7 +383,9 @@ class Profile:
     def attributed(self) -> float:
         """Share of the step's time that has a name."""
         total = sum(phase.seconds for phase in self.phases)
-        return 1.0 - sum(phase.seconds for phase in self.phases if phase.name == "unattributed") / total if total else 0.0
+        return (
+            1.0 - sum(phase.seconds for phase in self.phases if phase.name == "unattributed") / total if total else 0.0
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,9 @@ class Verify:
     floor: float = 5e-6
     timeout: float = 600.0  # seconds without a sign of life after which a side hangs
     seed: int = 0  # of inputs and of the order of samples
-    data: tuple[str, ...] = ()  # "module:function" that returns a loader, or "script.py arguments": compared batch by batch
+    data: tuple[
+        str, ...
+    ] = ()  # "module:function" that returns a loader, or "script.py arguments": compared batch by batch
     shards: int = 0  # ranks to compare: the functions in `data` take rank= and world_size=
 
 
@@ -74,7 +76,9 @@ def read_config(project: Path) -> Config:
         raise MindferryError(f"cannot read {path}: {error}; mend it or move it away") from None
     unknown = sorted(set(body) - set(_SECTIONS))
     if unknown:
-        raise MindferryError(f"{path}: no section [{unknown[0]}]; there are {', '.join(f'[{name}]' for name in _SECTIONS)}")
+        raise MindferryError(
+            f"{path}: no section [{unknown[0]}]; there are {', '.join(f'[{name}]' for name in _SECTIONS)}"
+        )
     return Config(**{name: _section(path, name, kind, body.get(name, {})) for name, kind in _SECTIONS.items()})
 
 

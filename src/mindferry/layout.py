@@ -108,7 +108,9 @@ def read_symbols(layout: Layout) -> Symbols:
     roots = frozenset(file.module.partition(".")[0] for file in layout.python)
     symbols = Symbols(excluded=frozenset(file.module for file in layout.excluded), roots=roots)
     rules = table()
-    rounds = 2 if len(layout.python) <= SMALL else 1  # a small project is read twice: what a call tells may settle another call
+    rounds = (
+        2 if len(layout.python) <= SMALL else 1
+    )  # a small project is read twice: what a call tells may settle another call
     for _ in range(rounds):
         for file in _imported_first(layout):
             try:

@@ -105,7 +105,10 @@ def not_done(project: Path, output: Path) -> NotDone | None:
         needed = _required(project / network.path if project.is_dir() else project, network.name)
         example = f"{name}({', '.join(f'{each}=…' for each in needed)})" if needed else name
         model = f'model = "{example}"   # {"write a value for each …" if needed else "or a function that makes it, with arguments"}'
-        return NotDone("the network, module by module", ("[verify]", model, 'inputs = ["float32[2,3,224,224]"]   # what its forward takes'))
+        return NotDone(
+            "the network, module by module",
+            ("[verify]", model, 'inputs = ["float32[2,3,224,224]"]   # what its forward takes'),
+        )
     script = next((part.path for part in parts if part.kind == "entry point" and "train" in part.path), "")
     if not config.train.script and script:
         return NotDone("training steps", ("[train]", f'script = "{script}"', "steps = 20"))
@@ -119,7 +122,11 @@ def _required(path: Path, name: str) -> list[str]:
     except (OSError, SyntaxError, ValueError):
         return []
     owner = next((node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == name), None)
-    made = next((node for node in owner.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"), None) if owner else None
+    made = (
+        next((node for node in owner.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"), None)
+        if owner
+        else None
+    )
     if made is None:
         return []
     places = [*made.args.posonlyargs, *made.args.args][1:]
@@ -170,7 +177,11 @@ def _analyze(state: Migration) -> tuple[Inventory, bool, str]:
     left = {use.api for use in inventory.apis if use.kind in ("missing", "unknown")}
     total = len({use.api for use in inventory.apis})
     files = f"{len(inventory.files)} file{'' if len(inventory.files) == 1 else 's'}"
-    return inventory, not left and not inventory.findings, f"{files}, {total} torch APIs, {total - len(left)} of them covered"
+    return (
+        inventory,
+        not left and not inventory.findings,
+        f"{files}, {total} torch APIs, {total - len(left)} of them covered",
+    )
 
 
 def _check_output(state: Migration) -> None:
@@ -214,7 +225,9 @@ def _make_weights(state: Migration, target: Path) -> None:
     script = (state.project / command[0]).resolve()
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(script.parent), os.environ.get("PYTHONPATH", "")])}
     with progress(f"weights: {' '.join(command)}"):
-        run = subprocess.run([sys.executable, str(script), *command[1:]], cwd=folder, env=environment, capture_output=True, text=True)
+        run = subprocess.run(
+            [sys.executable, str(script), *command[1:]], cwd=folder, env=environment, capture_output=True, text=True
+        )
     write_text(folder / "log.txt", run.stdout + run.stderr)
     if run.returncode or not target.is_file():
         last = (run.stderr.strip() or run.stdout.strip() or "no output").splitlines()[-1]
@@ -228,7 +241,14 @@ def _data(state: Migration) -> tuple[Pipelines, bool, str]:
     with progress("data") as advance:
         found = run(data_settings(state.output), lambda text: advance(text, 0))
     batches = sum(each.compared for each in found.pipelines)
-    first = next((f"{each.name}, {each.differences[0].where}: {each.differences[0].what}" for each in found.pipelines if not each.passed), "")
+    first = next(
+        (
+            f"{each.name}, {each.differences[0].where}: {each.differences[0].what}"
+            for each in found.pipelines
+            if not each.passed
+        ),
+        "",
+    )
     summary = f"{len(found.pipelines)} pipelines, {batches} batches compared"
     return found, found.passed, summary + (f", first difference: {first}" if first else "")
 
@@ -240,7 +260,9 @@ def _verify(state: Migration) -> tuple[Comparison, bool, str]:
     weights = str(state.weights.resolve()) if state.weights and state.weights.is_file() else ""
     with progress("verify") as advance:
         result = verify(settings(state.output, weights=weights), lambda text: advance(text, 0))
-    output = max((each for each in result.differences if each.kind == "network"), key=lambda each: each.max_rel, default=None)
+    output = max(
+        (each for each in result.differences if each.kind == "network"), key=lambda each: each.max_rel, default=None
+    )
     parts = [f"{len(result.differences)} tensors compared"]
     if output is not None:
         parts.append(f"outputs differ by {output.max_abs:.2g} ({output.max_rel:.2g} of the largest)")
@@ -262,8 +284,17 @@ def _train(state: Migration) -> tuple[Curves, bool, str]:
 def _inputs(state: Migration, stage: str) -> str:
     if stage == "analyze":
         files = find_files(state.project, (), state.output).files
-        return _digest(version("mindferry"), str(state.project.resolve()), *(f"{file.relative}:{_file_digest(file.path)}" for file in files))
-    return {"weights": repr(state.config.weights), "data": repr(state.config.verify), "verify": repr(state.config.verify), "train": repr(state.config.train)}.get(stage, "")
+        return _digest(
+            version("mindferry"),
+            str(state.project.resolve()),
+            *(f"{file.relative}:{_file_digest(file.path)}" for file in files),
+        )
+    return {
+        "weights": repr(state.config.weights),
+        "data": repr(state.config.verify),
+        "verify": repr(state.config.verify),
+        "train": repr(state.config.train),
+    }.get(stage, "")
 
 
 def _file_digest(path: Path) -> str:

@@ -12,7 +12,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 stderr = Console(stderr=True)
-stdout = Console(width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 120)  # in a pipe, names longer than usual stay whole
+stdout = Console(
+    width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 120
+)  # in a pipe, names longer than usual stay whole
 
 
 class Advance(Protocol):
@@ -22,7 +24,13 @@ class Advance(Protocol):
 @contextlib.contextmanager
 def progress(title: str, total: int | None = None) -> Iterator[Advance]:
     """`with progress("convert", len(files)) as advance: ... advance(name)`."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as bars:
         task = bars.add_task(title, total=total)
 

@@ -13,7 +13,9 @@ from typing import Any
 from .artifacts import Comparison
 
 
-def assert_same(torch_module: Any, cell: Any, inputs: Any, *, modes: Sequence[str] = ("eval", "train"), k: float = 4.0) -> Comparison:
+def assert_same(
+    torch_module: Any, cell: Any, inputs: Any, *, modes: Sequence[str] = ("eval", "train"), k: float = 4.0
+) -> Comparison:
     """Fail unless `cell` computes what `torch_module` does: outputs, gradients, statistics, of every module inside.
 
     The torch module's weights are copied into `cell` first. `inputs` is a tensor or array, a tuple of them, a
@@ -43,7 +45,9 @@ class Pair:
     Where `model` holds a module of the class, that one is tested, on what reaches it there.
     """
 
-    def __init__(self, torch: str | Path, mindspore: str | Path, *, model: str = "", inputs: Sequence[str] = ()) -> None:
+    def __init__(
+        self, torch: str | Path, mindspore: str | Path, *, model: str = "", inputs: Sequence[str] = ()
+    ) -> None:
         self.torch, self.mindspore, self.model, self.inputs = Path(torch), Path(mindspore), model, list(inputs)
         self._network: dict[str, tuple[Any, Any, Any]] | None = None  # class -> module, cell, inputs
 
@@ -88,7 +92,9 @@ class Pair:
         try:
             module(*given)
         except Exception as error:
-            pytest.skip(f"torch's own {type(module).__name__} does not take {inputs} ({one_line(error)}); write its input here")
+            pytest.skip(
+                f"torch's own {type(module).__name__} does not take {inputs} ({one_line(error)}); write its input here"
+            )
         return given
 
     def _inside(self) -> dict[str, tuple[Any, Any, Any]]:
@@ -124,7 +130,11 @@ def _parts(module: Any, cell: Any, inputs: Sequence[str]) -> dict[str, tuple[Any
         module(*(value for name, value in given if not name), **{name: value for name, value in given if name})
     for handle in handles:
         handle.remove()
-    return {name: (module.get_submodule(path), cells[path], called[path]) for name, path in paths.items() if called.get(path) is not None}
+    return {
+        name: (module.get_submodule(path), cells[path], called[path])
+        for name, path in paths.items()
+        if called.get(path) is not None
+    }
 
 
 @contextmanager

@@ -57,7 +57,9 @@ class Names:
             module, _, last = name.rpartition(".")
             found = self.of(module).get(last)
             if isinstance(found, ast.ClassDef):
-                found = next((each for each in found.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"), None)
+                found = next(
+                    (each for each in found.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"), None
+                )
             if isinstance(found, ast.FunctionDef):
                 given = found.args
                 spread = [each.arg for each in (given.vararg, given.kwarg) if each is not None]
@@ -112,7 +114,9 @@ def main() -> None:
         there = Names(of_wheel(wheel))
         absent = [name for name in wanted if not there.has(name)]
         fewer = {
-            name: sorted(now - then) for name in wanted if (now := here.arguments(name)) and (then := there.arguments(name)) is not None
+            name: sorted(now - then)
+            for name in wanted
+            if (now := here.arguments(name)) and (then := there.arguments(name)) is not None
         }
         fewer = {name: arguments for name, arguments in fewer.items() if arguments}
         lines += ["", f'["{version[1]}"]', f"absent = {json.dumps(absent)}", f'["{version[1]}".without]']

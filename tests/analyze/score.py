@@ -113,9 +113,16 @@ def shown_features(inventory: Inventory) -> list[str]:
 
 
 SHOWN: dict[str, Callable[[Inventory], list[str]]] = {
-    "tricks": shown_tricks, "keep": shown_keep, "dynamic": shown_dynamic, "special": shown_special, "networks": shown_networks,
-    "parts": shown_parts, "missing": shown_missing, "ports": shown_ports, "features": shown_features,
-}  # fmt: skip
+    "tricks": shown_tricks,
+    "keep": shown_keep,
+    "dynamic": shown_dynamic,
+    "special": shown_special,
+    "networks": shown_networks,
+    "parts": shown_parts,
+    "missing": shown_missing,
+    "ports": shown_ports,
+    "features": shown_features,
+}
 TABLES = ("tricks", "keep", "move", "files", "kinds", "parts", "missing", "dynamic", "special", "ports", "features")
 
 
@@ -152,7 +159,9 @@ def compare_code(name: str, body: Body, inventory: Inventory, scores: dict[str, 
         labels = [f"{path} {'stays' if path in body['keep_files'] else 'moves'}" for path in files]
         compare(name, labels, [f"{path} {'stays' if path in kept else 'moves'}" for path in files], scores["files"])
     wanted = {each.partition(" | ")[0] for each in body.get("kinds", [])}
-    shown = [f"{each.path}:{each.function} | {each.kind}" for each in entries if f"{each.path}:{each.function}" in wanted]
+    shown = [
+        f"{each.path}:{each.function} | {each.kind}" for each in entries if f"{each.path}:{each.function}" in wanted
+    ]
     compare(name, body.get("kinds", []), shown, scores["kinds"])
 
 
@@ -215,7 +224,9 @@ def main() -> None:
             for each in score.missed:
                 print(f"{name}: labelled, not shown: {each}")
     if "--record" in sys.argv and batch:  # once, when a batch is new
-        rows = [f"{batch}\t{name}\t{each.facts}\t{each.precision:.2f}\t{each.recall:.2f}" for name, each in scores.items()]
+        rows = [
+            f"{batch}\t{name}\t{each.facts}\t{each.precision:.2f}\t{each.recall:.2f}" for name, each in scores.items()
+        ]
         head = BLIND.read_text("utf-8") if BLIND.exists() else "batch\ttable\tfacts\tprecision\trecall\n"
         BLIND.write_text(head + "\n".join(rows) + "\n", "utf-8")
 

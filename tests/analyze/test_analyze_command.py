@@ -75,7 +75,9 @@ def test_hostile_names_stay_text_in_every_format(tmp_path: Path, form: str) -> N
 
 
 def test_sarif_names_rule_file_and_line(tmp_path: Path) -> None:
-    (tmp_path / "net.py").write_text("import torch\n\n\nx = torch.nonzero(torch.zeros(3))\ny = torch.no_such_thing(x)\n")
+    (tmp_path / "net.py").write_text(
+        "import torch\n\n\nx = torch.nonzero(torch.zeros(3))\ny = torch.no_such_thing(x)\n"
+    )
     code, text = run(str(tmp_path), "--quick", "--format", "sarif")
     results = json.loads(text)["runs"][0]["results"]
     places = {(each["ruleId"], each["locations"][0]["physicalLocation"]["region"]["startLine"]) for each in results}
@@ -85,7 +87,9 @@ def test_sarif_names_rule_file_and_line(tmp_path: Path) -> None:
 def test_a_target_without_the_operator_counts_as_missing(tmp_path: Path) -> None:
     from mindferry.apis import table
 
-    rule = next(each for each in table() if each.platforms == ("Ascend",) and not each.missing and each.api.count(".") == 1)
+    rule = next(
+        each for each in table() if each.platforms == ("Ascend",) and not each.missing and each.api.count(".") == 1
+    )
     (tmp_path / "net.py").write_text(f"import torch\nf = {rule.api}(torch.zeros(2))\n")
     kinds = {}
     for target in ("CPU", "Ascend"):

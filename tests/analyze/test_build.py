@@ -48,10 +48,15 @@ def test_every_network_without_arguments_is_counted_and_the_others_say_what_they
     parts = built_networks(project, "", analyze_project(project))
     assert [(part.kind, part.name) for part in parts] == [("as built", "Net"), ("as built", "net:Wide")]
     assert parts[0].children == (
-        "24 parameters, 20 of them trained, 9 values in buffers", "body: Linear 16", "norm: BatchNorm1d 8",
-    )  # fmt: skip
+        "24 parameters, 20 of them trained, 9 values in buffers",
+        "body: Linear 16",
+        "norm: BatchNorm1d 8",
+    )
     assert parts[0].line == CODE.splitlines().index("class Net(nn.Module):") + 1
-    assert "missing 1 required positional argument: 'width'" in parts[1].children[0] and "net:Wide(...)" in parts[1].children[0]
+    assert (
+        "missing 1 required positional argument: 'width'" in parts[1].children[0]
+        and "net:Wide(...)" in parts[1].children[0]
+    )
     assert (project / "imported").exists()
 
 

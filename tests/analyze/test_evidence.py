@@ -109,15 +109,30 @@ def test_functions_move_by_what_they_touch_and_hand_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("code", "trick"),
     [
-        ("import torch_optimizer as optim\nopt = optim.DiffGrad(nn.Linear(1, 1).parameters(), lr=0.01)\n", ("optimizer", "DiffGrad", "lr=0.01")),
-        ("def f(accelerator, net):\n    accelerator.clip_grad_norm_(net.parameters(), 2.0)\n", ("training", "gradient clipping by norm", "2")),
-        ("def f(net, flag):\n    for p in net.parameters():\n        p.requires_grad = flag\nf(nn.Linear(1, 1), False)\n", ("training", "freezing", "")),
-        ("class T:\n    def __init__(self, train_num_steps=500):\n        self.train_num_steps = train_num_steps\n    def go(self):\n        while self.step < self.train_num_steps:\n            self.step += 1\n", ("epochs", "steps", "500")),
+        (
+            "import torch_optimizer as optim\nopt = optim.DiffGrad(nn.Linear(1, 1).parameters(), lr=0.01)\n",
+            ("optimizer", "DiffGrad", "lr=0.01"),
+        ),
+        (
+            "def f(accelerator, net):\n    accelerator.clip_grad_norm_(net.parameters(), 2.0)\n",
+            ("training", "gradient clipping by norm", "2"),
+        ),
+        (
+            "def f(net, flag):\n    for p in net.parameters():\n        p.requires_grad = flag\nf(nn.Linear(1, 1), False)\n",
+            ("training", "freezing", ""),
+        ),
+        (
+            "class T:\n    def __init__(self, train_num_steps=500):\n        self.train_num_steps = train_num_steps\n    def go(self):\n        while self.step < self.train_num_steps:\n            self.step += 1\n",
+            ("epochs", "steps", "500"),
+        ),
         ("def f(scaler, loss):\n    scaler.scale(loss).backward()\n", ("training", "loss scaling", "")),
-        ("def f(x, args, i):\n    if (i + 1) % args.accum_freq:\n        return\n", ("training", "gradient accumulation", "args.accum_freq")),
+        (
+            "def f(x, args, i):\n    if (i + 1) % args.accum_freq:\n        return\n",
+            ("training", "gradient accumulation", "args.accum_freq"),
+        ),
         ("class SinusoidalPosEmb(nn.Module): pass\n", ("structure", "SinusoidalPosEmb", "")),
     ],
-)  # fmt: skip
+)
 def test_a_trick_is_told_by_how_it_is_written(tmp_path: Path, code: str, trick: tuple[str, str, str]) -> None:
     assert trick in {(each.topic, each.name, each.value) for each in analyze(tmp_path, code).tricks}
 
@@ -140,9 +155,7 @@ def test_changing_a_caller_s_tensor_in_place_is_told_from_changing_one_s_own(tmp
 
 
 def test_what_is_computed_from_a_tensor_is_one(tmp_path: Path) -> None:
-    code = (
-        "def f(x):\n    total = 1 - x.float().mul(2) / 3\n    total[1:4] = 0\n    sizes = x.tolist()\n    sizes[0] = 0\n    return total\n"
-    )
+    code = "def f(x):\n    total = 1 - x.float().mul(2) / 3\n    total[1:4] = 0\n    sizes = x.tolist()\n    sizes[0] = 0\n    return total\n"
     assert [(place.topic, place.line) for place in analyze(tmp_path, code).special] == [("in-place", 6)]
 
 

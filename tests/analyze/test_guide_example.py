@@ -22,7 +22,12 @@ def tricks(inventory: Inventory, topic: str) -> list[tuple[str, str]]:
 
 
 def test_the_checklist_holds_what_the_author_wrote(inventory: Inventory) -> None:
-    assert [name for name, _ in tricks(inventory, "augmentation")] == ["RandomCrop", "RandomHorizontalFlip", "Resize", "Normalize"]
+    assert [name for name, _ in tricks(inventory, "augmentation")] == [
+        "RandomCrop",
+        "RandomHorizontalFlip",
+        "Resize",
+        "Normalize",
+    ]
     assert tricks(inventory, "learning rate") == [("fixed", "0.001")]
     assert tricks(inventory, "optimizer") == [("Adam", "lr=0.001, weight_decay=1e-05")]
     assert tricks(inventory, "batch size") == [("batch size", "32")]
@@ -34,9 +39,13 @@ def test_the_checklist_holds_what_the_author_wrote(inventory: Inventory) -> None
 def test_every_entry_points_at_the_line_that_shows_it(inventory: Inventory) -> None:
     for trick in inventory.tricks:
         line = (EXAMPLE / trick.path).read_text().splitlines()[trick.line - 1]
-        word = {"fixed": "Adam", "shuffle": "shuffle", "batch size": "batch_size", "epochs": "range", "seed": "manual_seed"}.get(
-            trick.name, trick.name
-        )
+        word = {
+            "fixed": "Adam",
+            "shuffle": "shuffle",
+            "batch size": "batch_size",
+            "epochs": "range",
+            "seed": "manual_seed",
+        }.get(trick.name, trick.name)
         assert word in line, (trick, line)
 
 
@@ -53,9 +62,16 @@ def test_four_layers_differ_and_three_do_not(inventory: Inventory) -> None:
 
 def test_the_structure_is_one_network_of_bottlenecks(inventory: Inventory) -> None:
     kinds = {(part.kind, part.name) for part in inventory.parts}
-    assert kinds == {("network", "ResNet"), ("block", "Bottleneck"), ("dataset", "CIFAR10"), ("entry point", "train.py")}
+    assert kinds == {
+        ("network", "ResNet"),
+        ("block", "Bottleneck"),
+        ("dataset", "CIFAR10"),
+        ("entry point", "train.py"),
+    }
     network = next(part for part in inventory.parts if part.name == "ResNet")
-    assert network.children[0] == "conv1: Conv2d" and network.children[-1] == "fc: Linear" and len(network.children) == 10
+    assert (
+        network.children[0] == "conv1: Conv2d" and network.children[-1] == "fc: Linear" and len(network.children) == 10
+    )
 
 
 def test_numpy_and_arguments_stay_and_the_rest_moves(inventory: Inventory) -> None:

@@ -24,15 +24,23 @@ def analyze(folder: Path, code: str, **others: str) -> Inventory:
     [
         ("RATE = 0.3\n", "RATE"),
         ("BASE = 0.1\nRATE = BASE * 3\n", "RATE"),
-        ("import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('-l', '--rate', type=float, default=0.3)\nargs = parser.parse_args()\n", "args.rate"),
-        ("from dataclasses import dataclass\n@dataclass\nclass Config:\n    rate: float = 0.3\nconfig = Config()\n", "config.rate"),
+        (
+            "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('-l', '--rate', type=float, default=0.3)\nargs = parser.parse_args()\n",
+            "args.rate",
+        ),
+        (
+            "from dataclasses import dataclass\n@dataclass\nclass Config:\n    rate: float = 0.3\nconfig = Config()\n",
+            "config.rate",
+        ),
         ("config = {'optim': {'rate': 0.3}}\n", "config['optim']['rate']"),
         ("settings = dict(rate=0.3)\n", "settings['rate']"),
         ("class Config:\n    def __init__(self):\n        self.rate = 0.3\n", "cfg.rate"),
     ],
-)  # fmt: skip
+)
 def test_a_value_is_followed_to_where_it_is_set(tmp_path: Path, settings: str, rate: str) -> None:
-    inventory = analyze(tmp_path, f"{settings}net = nn.Linear(2, 2)\noptimizer = torch.optim.SGD(net.parameters(), lr={rate})\n")
+    inventory = analyze(
+        tmp_path, f"{settings}net = nn.Linear(2, 2)\noptimizer = torch.optim.SGD(net.parameters(), lr={rate})\n"
+    )
     assert [trick.value for trick in inventory.tricks if trick.topic == "optimizer"] == ["lr=0.3"]
 
 
@@ -83,9 +91,14 @@ def dynamic(x, lengths: torch.Tensor):
     inventory = analyze(tmp_path, code)
     start = (HEAD + code).splitlines().index("def dynamic(x, lengths: torch.Tensor):") + 1
     assert [(place.line - start, place.topic) for place in inventory.dynamic] == [
-        (1, "index by mask"), (2, "nonzero"), (3, "nonzero"), (5, "arange with a size from data"), (6, "slice by data"),
-        (7, "data-dependent branch"), (9, "masked_select"),
-    ]  # fmt: skip
+        (1, "index by mask"),
+        (2, "nonzero"),
+        (3, "nonzero"),
+        (5, "arange with a size from data"),
+        (6, "slice by data"),
+        (7, "data-dependent branch"),
+        (9, "masked_select"),
+    ]
     assert all(place.advice for place in inventory.dynamic)
 
 
@@ -119,8 +132,14 @@ def run(net, x):
     (tmp_path / "native.cu").write_text("__global__ void f() {}")
     inventory = analyze(tmp_path, code)
     assert {place.topic for place in inventory.special} == {
-        "package that needs torch", "C++ or CUDA operator", "autograd function", "hook", "in-place", "sparse tensor", "multiprocessing",
-    }  # fmt: skip
+        "package that needs torch",
+        "C++ or CUDA operator",
+        "autograd function",
+        "hook",
+        "in-place",
+        "sparse tensor",
+        "multiprocessing",
+    }
     assert all(place.advice for place in inventory.special)
     assert "MindCV" in next(place.advice for place in inventory.special if place.what == "timm")
     assert [place.what for place in inventory.special if place.topic == "in-place"] == ["x.add_", "x[0]"]
@@ -128,12 +147,16 @@ def run(net, x):
 
 def test_a_missing_api_comes_with_a_strategy_and_a_place(tmp_path: Path) -> None:
     inventory = analyze(
-        tmp_path, "x = torch.zeros(2, requires_grad=True)\ng = torch.autograd.grad(x.sum(), x)\nh = torch.no_such_thing(x)\n"
+        tmp_path,
+        "x = torch.zeros(2, requires_grad=True)\ng = torch.autograd.grad(x.sum(), x)\nh = torch.no_such_thing(x)\n",
     )
     left = {use.api: use for use in inventory.apis if use.kind in ("missing", "unknown")}
     assert set(left) == {"torch.autograd.grad", "torch.no_such_thing"}
     assert left["torch.autograd.grad"].strategy == "equivalent" and "ms.grad" in left["torch.autograd.grad"].advice
-    assert inventory.effort is not None and [task.what for task in inventory.effort.todo] == ["torch.autograd.grad", "torch.no_such_thing"]
+    assert inventory.effort is not None and [task.what for task in inventory.effort.todo] == [
+        "torch.autograd.grad",
+        "torch.no_such_thing",
+    ]
     assert inventory.effort.clean_sites == inventory.effort.sites - 2
 
 
@@ -141,7 +164,10 @@ def test_the_effort_is_measured_when_a_conversion_is_given(tmp_path: Path) -> No
     (tmp_path / "main.py").write_text(HEAD + "x = torch.zeros(2)\ny = torch.ones(2)\n")
     finding = Finding("MF101", "error", "main.py", 4, 5, "torch.zeros: not today", "write it out", "torch.zeros")
     inventory = analyze_project(
-        tmp_path, check=lambda path: ProjectConversion(str(path), "", (FileConversion("main.py", "converted", "", (), (finding,)),))
+        tmp_path,
+        check=lambda path: ProjectConversion(
+            str(path), "", (FileConversion("main.py", "converted", "", (), (finding,)),)
+        ),
     )
     assert inventory.effort is not None and inventory.effort.is_measured
     assert (inventory.effort.sites, inventory.effort.clean_sites, inventory.effort.clean_files) == (2, 1, 0)
@@ -166,5 +192,8 @@ def test_a_file_that_is_not_python_is_a_finding_and_the_rest_is_read(tmp_path: P
 def test_heads_necks_and_backbones_are_told_by_their_names(tmp_path: Path) -> None:
     code = "class Bottleneck(nn.Module): pass\nclass PAFPN(nn.Module): pass\nclass YOLOXHead(nn.Module): pass\nclass CSPDarknet(nn.Module): pass\n"
     assert {part.name: part.role for part in analyze(tmp_path, code).parts} == {
-        "Bottleneck": "", "PAFPN": "neck", "YOLOXHead": "head", "CSPDarknet": "backbone",
-    }  # fmt: skip
+        "Bottleneck": "",
+        "PAFPN": "neck",
+        "YOLOXHead": "head",
+        "CSPDarknet": "backbone",
+    }

@@ -32,7 +32,9 @@ def test_a_counterpart_that_a_version_lacks_counts_as_missing(tmp_path: Path, mo
         inventory = analyze_project(tmp_path, mindspore=version)
         kinds[version] = {use.api: use.kind for use in inventory.apis}
         summary = next(sheet.summary for sheet in sheets(inventory) if sheet.title == "API satisfaction")
-        assert f"on CPU, MindSpore {version}" in summary and ("measured with 2.10 only" in summary) == (version == "2.8")
+        assert f"on CPU, MindSpore {version}" in summary and ("measured with 2.10 only" in summary) == (
+            version == "2.8"
+        )
     assert kinds["2.8"]["torch.zeros"] == "missing" != kinds["2.10"]["torch.zeros"]
     assert kinds["2.8"]["torch.ones"] == kinds["2.10"]["torch.ones"]
 

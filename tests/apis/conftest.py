@@ -12,7 +12,9 @@ import pytest
 
 from mindferry.convert import convert_source
 
-PRELUDE = "import copy\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\nfrom torch import optim\n\n"
+PRELUDE = (
+    "import copy\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\nfrom torch import optim\n\n"
+)
 Both = Callable[[str], tuple[Any, Any]]
 
 

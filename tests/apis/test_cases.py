@@ -7,7 +7,9 @@ import pytest
 from mindferry.apis import Case, Rule, table
 from mindferry.apis.checks.cases import check_case, converted_text
 
-CASES = [pytest.param(rule, case, id=f"{rule.api}-{index}") for rule in table() for index, case in enumerate(rule.cases)]
+CASES = [
+    pytest.param(rule, case, id=f"{rule.api}-{index}") for rule in table() for index, case in enumerate(rule.cases)
+]
 RUNNING = [param for param in CASES if param.values[1].runs and not param.values[0].missing]
 
 
@@ -27,5 +29,10 @@ def test_every_rule_has_a_case_or_a_reason() -> None:
 
 
 def test_a_case_that_does_not_run_says_why_its_text_is_enough() -> None:
-    silent = [f"{rule.file}:{rule.line} {case.before}" for rule in table() for case in rule.cases if not case.runs and not case.why]
+    silent = [
+        f"{rule.file}:{rule.line} {case.before}"
+        for rule in table()
+        for case in rule.cases
+        if not case.runs and not case.why
+    ]
     assert not silent

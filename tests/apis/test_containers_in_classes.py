@@ -74,18 +74,24 @@ def run():
 
 
 def test_super_names_its_class_where_others_are_derived_from_it() -> None:
-    text = converted("class A(nn.Linear):\n    def forward(self, x):\n        return super().forward(x)\n\n"
-                     "class B(A):\n    def forward(self, x):\n        return super().forward(x)\n")  # fmt: skip
+    text = converted(
+        "class A(nn.Linear):\n    def forward(self, x):\n        return super().forward(x)\n\n"
+        "class B(A):\n    def forward(self, x):\n        return super().forward(x)\n"
+    )
     assert text.count("super(A, self).construct(x)") == 1 and text.count("super().construct(x)") == 1
 
 
 def test_a_forward_chosen_in_init_is_a_chosen_construct() -> None:
-    assert "self.construct = self.f\n" in converted("class A(nn.Module):\n    def __init__(self):\n        self.forward = self.f\n")
+    assert "self.construct = self.f\n" in converted(
+        "class A(nn.Module):\n    def __init__(self):\n        self.forward = self.f\n"
+    )
 
 
 def test_forward_of_something_unknown_is_construct_in_a_network_only() -> None:
-    text = converted("class A(nn.Module):\n    def features(self, x):\n        part = self.parts[0]\n        return part.forward(x)\n\n"
-                     "def drive(car):\n    car.forward(3)\n")  # fmt: skip
+    text = converted(
+        "class A(nn.Module):\n    def features(self, x):\n        part = self.parts[0]\n        return part.forward(x)\n\n"
+        "def drive(car):\n    car.forward(3)\n"
+    )
     assert "part.construct(x)" in text and "car.forward(3)" in text
 
 
@@ -123,12 +129,16 @@ def run():
 
 
 def test_a_stride_may_be_a_name() -> None:
-    text = converted("class A(nn.Module):\n    def forward(self, x):\n        return x[:, ::self.stride, ::self.stride]\n")
+    text = converted(
+        "class A(nn.Module):\n    def forward(self, x):\n        return x[:, ::self.stride, ::self.stride]\n"
+    )
     assert "ms_compat.take_every(x, (1, 0, self.stride), (2, 0, self.stride))" in text
 
 
 def test_slices_of_the_first_axis_and_beside_numbers_stay() -> None:
-    text = converted("class A(nn.Module):\n    def forward(self, x):\n        return x[::2], x[0, ::2], x[:, 1:5, ::2], x[:, -4::2]\n")
+    text = converted(
+        "class A(nn.Module):\n    def forward(self, x):\n        return x[::2], x[0, ::2], x[:, 1:5, ::2], x[:, -4::2]\n"
+    )
     assert "x[::2], x[0, ::2], x[:, 1:5, ::2], x[:, -4::2]" in text
 
 

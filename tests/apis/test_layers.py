@@ -11,15 +11,35 @@ import pytest
 Both = Callable[[str], tuple[Any, Any]]
 
 STARTS = [
-    "nn.Linear(200, 300)", "nn.Conv1d(40, 50, 5)", "nn.Conv2d(20, 30, 3)", "nn.Conv3d(10, 20, 3)", "nn.ConvTranspose1d(40, 50, 5)",
-    "nn.ConvTranspose2d(20, 30, 3)", "nn.ConvTranspose3d(10, 20, 3)", "nn.Embedding(200, 100)", "nn.LSTM(60, 50)", "nn.Bilinear(30, 20, 40)",
-    "nn.MultiheadAttention(96, 4)", "nn.EmbeddingBag(200, 100)",
-]  # fmt: skip
+    "nn.Linear(200, 300)",
+    "nn.Conv1d(40, 50, 5)",
+    "nn.Conv2d(20, 30, 3)",
+    "nn.Conv3d(10, 20, 3)",
+    "nn.ConvTranspose1d(40, 50, 5)",
+    "nn.ConvTranspose2d(20, 30, 3)",
+    "nn.ConvTranspose3d(10, 20, 3)",
+    "nn.Embedding(200, 100)",
+    "nn.LSTM(60, 50)",
+    "nn.Bilinear(30, 20, 40)",
+    "nn.MultiheadAttention(96, 4)",
+    "nn.EmbeddingBag(200, 100)",
+]
 INITS = [
-    "normal_(p, 0.5, 0.1)", "uniform_(p, -0.1, 0.3)", "trunc_normal_(p, std=0.5, a=-0.6, b=0.9)", "xavier_uniform_(p, gain=0.5)", "xavier_normal_(p)",
-    "kaiming_uniform_(p, a=1)", "kaiming_normal_(p, mode='fan_out', nonlinearity='relu')", "kaiming_normal_(p, nonlinearity='selu')", "orthogonal_(p, 2.0)",
-    "constant_(p, 0.3)", "ones_(p)", "zeros_(p)", "sparse_(p, 0.3, 0.5)", "eye_(p)",
-]  # fmt: skip
+    "normal_(p, 0.5, 0.1)",
+    "uniform_(p, -0.1, 0.3)",
+    "trunc_normal_(p, std=0.5, a=-0.6, b=0.9)",
+    "xavier_uniform_(p, gain=0.5)",
+    "xavier_normal_(p)",
+    "kaiming_uniform_(p, a=1)",
+    "kaiming_normal_(p, mode='fan_out', nonlinearity='relu')",
+    "kaiming_normal_(p, nonlinearity='selu')",
+    "orthogonal_(p, 2.0)",
+    "constant_(p, 0.3)",
+    "ones_(p)",
+    "zeros_(p)",
+    "sparse_(p, 0.3, 0.5)",
+    "eye_(p)",
+]
 
 
 @pytest.mark.parametrize("layer", STARTS)
@@ -42,12 +62,24 @@ def test_an_init_function_draws_from_torchs_distribution(call: str, start: str, 
         body = f"def run():\n    m = {start}\n    nn.init.{call.replace('(p', f'({target}')}\n    return m.weight.detach().numpy()\n"
         theirs, ours = both(body)
         assert theirs.shape == ours.shape
-        for moment, atol in ((np.mean, 0.01), (np.std, 0.005), (np.min, 0.6), (np.max, 0.6)):  # the ends of a normal sample vary
+        for moment, atol in (
+            (np.mean, 0.01),
+            (np.std, 0.005),
+            (np.min, 0.6),
+            (np.max, 0.6),
+        ):  # the ends of a normal sample vary
             assert np.isclose(moment(theirs), moment(ours), rtol=0.1, atol=atol), (target, moment)
 
 
 @pytest.mark.parametrize(
-    "layer", ["LazyLinear(4)", "LazyConv2d(4, 3)", "LazyConvTranspose1d(4, 3)", "LazyBatchNorm2d()", "LazyInstanceNorm1d(affine=True)"]
+    "layer",
+    [
+        "LazyLinear(4)",
+        "LazyConv2d(4, 3)",
+        "LazyConvTranspose1d(4, 3)",
+        "LazyBatchNorm2d()",
+        "LazyInstanceNorm1d(affine=True)",
+    ],
 )
 def test_a_lazy_layer_learns_its_size_from_the_first_input(layer: str, both: Both) -> None:
     rank = 2 if "2d" in layer else 1

@@ -230,7 +230,9 @@ def modes(net):
 """
 
 
-@pytest.mark.parametrize("how", ["net.train()", "net.eval()", "net.train(False).train()", "net.parts[0].train()", "net.parts[1].eval()"])
+@pytest.mark.parametrize(
+    "how", ["net.train()", "net.eval()", "net.train(False).train()", "net.parts[0].train()", "net.parts[1].eval()"]
+)
 def test_a_train_of_its_own_is_called_once_each_time(both: Both, how: str) -> None:
     theirs, ours = both(OWN_TRAIN + f"\ndef run():\n    net = Around().train()\n    {how}\n    return modes(net)\n")
     assert ours == theirs

@@ -46,9 +46,14 @@ def test_shifts_are_products_and_floor_divisions(expression: str, dtype: str) ->
 
 @pytest.mark.parametrize(
     "line",
-    ["y = ~(x > 2)", "m = x == 1; y = ~m", "m = torch.isnan(x) | (x < 0); y = ~m[0]", "m = x.bool(); n = m; y = ~n.unsqueeze(0)",
-     "y = ~torch.zeros(3).to(device=d, dtype=torch.bool)"],
-)  # fmt: skip
+    [
+        "y = ~(x > 2)",
+        "m = x == 1; y = ~m",
+        "m = torch.isnan(x) | (x < 0); y = ~m[0]",
+        "m = x.bool(); n = m; y = ~n.unsqueeze(0)",
+        "y = ~torch.zeros(3).to(device=d, dtype=torch.bool)",
+    ],
+)
 def test_what_is_plainly_boolean_keeps_its_tilde(line: str) -> None:
     code = convert_source(f"import torch\n\ndef f(x: torch.Tensor, d):\n    {line}\n    return y\n").main
     assert "y = ~" in code and "bitwise_not" not in code

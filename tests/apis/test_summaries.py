@@ -26,7 +26,13 @@ def test_values_are_written(tmp_path: Path) -> None:
     conversion = convert_source(SOURCE)
     assert [each for each in conversion.findings if each.severity == "error"] == []
     (tmp_path / "script.py").write_text(conversion.code)
-    subprocess.run([sys.executable, "script.py"], cwd=tmp_path, check=True, timeout=120, env={"GLOG_v": "4", "PATH": "/usr/bin:/bin"})
+    subprocess.run(
+        [sys.executable, "script.py"],
+        cwd=tmp_path,
+        check=True,
+        timeout=120,
+        env={"GLOG_v": "4", "PATH": "/usr/bin:/bin"},
+    )
     (events,) = (tmp_path / "events").iterdir()
     content = events.read_bytes()
     assert all(tag in content for tag in (b"train/loss", b"train/tensor", b"weights", b"picture"))

@@ -73,7 +73,12 @@ def test_a_disk_that_is_full(command: str, tmp_path: Path) -> None:
     (tmp_path / "p").mkdir()
     (tmp_path / "p/a.py").write_text("import torch\n" + "x = torch.zeros(3)\n" * 2000)
     line = [sys.executable, "-m", "mindferry", command, str(tmp_path / "p"), "-o", str(tmp_path / "out")]
-    result = subprocess.run(line, capture_output=True, text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (9_000, 9_000)))
+    result = subprocess.run(
+        line,
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (9_000, 9_000)),
+    )
     assert "File too large; choose another place with -o" in refused(result)
     assert run(command, tmp_path / "p", "-o", tmp_path / "out").returncode == 0  # with room again, it goes on
 

@@ -55,8 +55,14 @@ def test_every_command_has_json_and_a_dozen_options_at_most_and_tells_what_they_
 
 def test_without_arguments_it_shows_what_there_is_in_the_order_of_use() -> None:
     shown = run()
-    assert shown.returncode == 2 and "mindferry migrate" in shown.stderr and "..." not in shown.stderr.split("Commands:")[1]
-    places = [shown.stderr.index(f"\n  {name} ") for name in ("migrate", "analyze", "convert", "verify", "report", "env")]
+    assert (
+        shown.returncode == 2
+        and "mindferry migrate" in shown.stderr
+        and "..." not in shown.stderr.split("Commands:")[1]
+    )
+    places = [
+        shown.stderr.index(f"\n  {name} ") for name in ("migrate", "analyze", "convert", "verify", "report", "env")
+    ]
     assert places == sorted(places)
 
 
@@ -76,12 +82,19 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 
 @pytest.mark.parametrize(
     ("words", "found"),
-    [("re", {"report", "record"}), ("rules sh", {"show"}), ("report --form", {"--format"}), ("report --format m", {"markdown"})],
+    [
+        ("re", {"report", "record"}),
+        ("rules sh", {"show"}),
+        ("report --form", {"--format"}),
+        ("report --format m", {"markdown"}),
+    ],
 )
 def test_completion_in_bash(words: str, found: set[str], tmp_path: Path) -> None:
     folder = Path(sys.executable).parent
     environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
-    source = subprocess.run(["mindferry"], env={**environment, "_MINDFERRY_COMPLETE": "bash_source"}, capture_output=True, text=True)
+    source = subprocess.run(
+        ["mindferry"], env={**environment, "_MINDFERRY_COMPLETE": "bash_source"}, capture_output=True, text=True
+    )
     (tmp_path / "completion.sh").write_text(source.stdout)
     typed = ["mindferry", *words.split()]
     script = COMPLETE.format(script=tmp_path / "completion.sh", words=" ".join(typed), at=len(typed) - 1)
@@ -89,10 +102,17 @@ def test_completion_in_bash(words: str, found: set[str], tmp_path: Path) -> None
     assert set(shown.stdout.split()) == found, shown
 
 
-@pytest.mark.parametrize(("shell", "word"), [("zsh", "#compdef mindferry"), ("fish", "complete --no-files --command mindferry")])
+@pytest.mark.parametrize(
+    ("shell", "word"), [("zsh", "#compdef mindferry"), ("fish", "complete --no-files --command mindferry")]
+)
 def test_completion_for_other_shells(shell: str, word: str) -> None:
     folder = Path(sys.executable).parent
-    shown = subprocess.run([folder / "mindferry"], env={**os.environ, "_MINDFERRY_COMPLETE": f"{shell}_source"}, capture_output=True, text=True)
+    shown = subprocess.run(
+        [folder / "mindferry"],
+        env={**os.environ, "_MINDFERRY_COMPLETE": f"{shell}_source"},
+        capture_output=True,
+        text=True,
+    )
     assert shown.returncode == 0 and word in shown.stdout
 
 
@@ -106,27 +126,50 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess
 
 def test_a_pipe_gets_neither_colours_nor_bars(migrated: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     folder, migration = migrated
-    shown = [migration, run("analyze", folder / "p"), run("convert", folder / "p", "--check", "--diff"), run("rules", "list", "torch.nn.functional.r")]
+    shown = [
+        migration,
+        run("analyze", folder / "p"),
+        run("convert", folder / "p", "--check", "--diff"),
+        run("rules", "list", "torch.nn.functional.r"),
+    ]
     for each in shown:
         assert each.returncode == 0 and each.stderr == "" and each.stdout.strip()
         assert "\x1b" not in each.stdout and "━" not in each.stdout
 
 
-def test_the_last_lines_say_how_it_stands_and_where_to_look(migrated: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+def test_the_last_lines_say_how_it_stands_and_where_to_look(
+    migrated: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
     folder, migration = migrated
-    assert migration.stdout.splitlines()[-2:] == ["Converted without a finding; not measured yet.", f"report: {folder}/out/mindferry-report.html"]
+    assert migration.stdout.splitlines()[-2:] == [
+        "Converted without a finding; not measured yet.",
+        f"report: {folder}/out/mindferry-report.html",
+    ]
     assert run("analyze", folder / "p").stdout.splitlines()[-1] == f"Next: mindferry migrate {folder}/p -o p_ms"
-    assert run("convert", folder / "p", "-o", folder / "again").stdout.splitlines()[-1] == f"converted project in {folder}/again"
+    assert (
+        run("convert", folder / "p", "-o", folder / "again").stdout.splitlines()[-1]
+        == f"converted project in {folder}/again"
+    )
     (folder / "p/left.py").write_text("import torch\n\nx = torch.ops.aten.add(1)\n")
     assert run("convert", folder / "p", "--check").stdout.splitlines()[-1] == "1 file needs you: start with left.py"
     (folder / "p/left.py").unlink()
 
 
-def test_migrate_shows_what_the_network_must_be_given(migrated: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
+def test_migrate_shows_what_the_network_must_be_given(
+    migrated: tuple[Path, subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
     assert 'model = "net:Net"   #' in migrated[1].stdout
     (tmp_path / "p").mkdir()
-    (tmp_path / "p/net.py").write_text(NET.replace("    def forward", "    def __init__(self, width, depth=2, *, heads, mlp=4):\n        super().__init__()\n\n    def forward"))
-    assert 'model = "net:Net(width=…, heads=…)"   # write a value for each …' in run("migrate", tmp_path / "p", "-o", tmp_path / "out").stdout
+    (tmp_path / "p/net.py").write_text(
+        NET.replace(
+            "    def forward",
+            "    def __init__(self, width, depth=2, *, heads, mlp=4):\n        super().__init__()\n\n    def forward",
+        )
+    )
+    assert (
+        'model = "net:Net(width=…, heads=…)"   # write a value for each …'
+        in run("migrate", tmp_path / "p", "-o", tmp_path / "out").stdout
+    )
 
 
 def test_a_stage_that_could_not_run_is_told_and_what_it_measured_before_is_forgotten(tmp_path: Path) -> None:
@@ -136,11 +179,16 @@ def test_a_stage_that_could_not_run_is_told_and_what_it_measured_before_is_forgo
     (tmp_path / "out/.mindferry").mkdir(parents=True)
     run("convert", tmp_path / "p", "-o", tmp_path / "out")
     old = tmp_path / "out/.mindferry/weights.json"
-    old.write_text(json.dumps({"mindferry": 1, "kind": "WeightsReport", "source": "a.pth", "output": "a.ckpt", "entries": []}))
+    old.write_text(
+        json.dumps({"mindferry": 1, "kind": "WeightsReport", "source": "a.pth", "output": "a.ckpt", "entries": []})
+    )
     done = run("migrate", tmp_path / "p", "-o", tmp_path / "out")
     assert done.returncode == 1 and not old.exists()
     *_, said, verdict, page = done.stdout.splitlines()
-    assert said == f"weights could not run: see [weights] and [verify] in {tmp_path}/p/mindferry.toml, then run the same command again."
+    assert (
+        said
+        == f"weights could not run: see [weights] and [verify] in {tmp_path}/p/mindferry.toml, then run the same command again."
+    )
     assert verdict == "1 thing is left for you." and page == f"report: {tmp_path}/out/mindferry-report.html"
     told = json.loads(run("report", tmp_path / "out", "--json").stdout)["overview"]
     assert "weights could not run: there is no" in told["todo"][0]["what"]

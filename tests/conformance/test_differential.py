@@ -18,14 +18,27 @@ def sample(call: str, *shapes: tuple[int, ...]) -> Sample:
     generator = torch.Generator().manual_seed(0)
     tensors = [torch.randn(shape, generator=generator).requires_grad_() for shape in shapes]
     parameters = ", ".join(f"t{index}: torch.Tensor" for index in range(len(tensors)))
-    return Sample(f"import torch\n\n\ndef case({parameters}):\n    return {call}\n", tensors, lambda output: output, True)
+    return Sample(
+        f"import torch\n\n\ndef case({parameters}):\n    return {call}\n", tensors, lambda output: output, True
+    )
 
 
 def test_arguments_are_written_as_torch_source() -> None:
     import torch
 
     writer = Writer()
-    given = (torch.ones(2), 3, 0.5, float("inf"), None, "sum", (1,), [torch.zeros(1), True], torch.float64, slice(1, None))
+    given = (
+        torch.ones(2),
+        3,
+        0.5,
+        float("inf"),
+        None,
+        "sum",
+        (1,),
+        [torch.zeros(1), True],
+        torch.float64,
+        slice(1, None),
+    )
     expected = "(t0, 3, 0.5, float('inf'), None, 'sum', (1,), [t1, True], torch.float64, slice(1, None, None))"
     assert writer.write(given) == expected
     assert [tuple(each.shape) for each in writer.tensors] == [(2,), (1,)]

@@ -14,8 +14,18 @@ from conformance.zoo_run import errors, excess
 
 from conformance import zoo_page
 
-ROW: dict[str, Any] = {"model": "resnet18", "file": "resnet.py", "input": [1, 3, 128, 128], "forward": 1e-7, "gradient": 1e-6,
-                       "worst": "fc.weight", "allowed": 1e-3, "jit": 1e-7, "jit_tried": True, "verdict": "same"}  # fmt: skip
+ROW: dict[str, Any] = {
+    "model": "resnet18",
+    "file": "resnet.py",
+    "input": [1, 3, 128, 128],
+    "forward": 1e-7,
+    "gradient": 1e-6,
+    "worst": "fc.weight",
+    "allowed": 1e-3,
+    "jit": 1e-7,
+    "jit_tried": True,
+    "verdict": "same",
+}
 
 
 @pytest.mark.parametrize(
@@ -51,38 +61,64 @@ def test_a_gradient_is_measured_by_its_own_norm() -> None:
     ("found", "single", "is_allowed"),
     [(1.0005, 1.0, True), (1.002, 1.0, False), (1.002, 1.001, True), (1.004, 1.001, False), (0.998, 1.001, True)],
 )
-def test_a_gradient_may_be_three_times_as_far_from_float64_as_torch_is(found: float, single: float, is_allowed: bool) -> None:
+def test_a_gradient_may_be_three_times_as_far_from_float64_as_torch_is(
+    found: float, single: float, is_allowed: bool
+) -> None:
     row = excess(np.full(3, found), np.full(3, single), np.ones(3))
     assert (row["gradient"] <= row["allowed"]) == is_allowed
 
 
 def test_a_gradient_of_rounding_is_held_to_the_rounding() -> None:
     noise = np.array([1e-9, -1e-9])
-    assert [row["gradient"] <= row["allowed"] for row in (excess(noise * 2, noise, noise * 0), excess(noise * 4, noise, noise * 0))] == [
+    assert [
+        row["gradient"] <= row["allowed"]
+        for row in (excess(noise * 2, noise, noise * 0), excess(noise * 4, noise, noise * 0))
+    ] == [
         True,
         False,
     ]
 
 
 def test_causes_are_one_line_and_safe_in_a_table() -> None:
-    assert plain("RuntimeError: For 'A | B'\n\n---------------------- - C++ Call Stack: more") == "RuntimeError: For 'A / B'"
+    assert (
+        plain("RuntimeError: For 'A | B'\n\n---------------------- - C++ Call Stack: more")
+        == "RuntimeError: For 'A / B'"
+    )
     assert cause({**ROW, "verdict": "differs", "gradient": 1.0}) == "gradients differ with every image"
     assert cause({**ROW, "verdict": "differs", "gradient": 1.0, "others": ["same", "differs"]}).startswith(
         "gradients differ with the first"
     )
-    unknown = {**ROW, "verdict": "differs", "gradient": 1.0, "others": ["same", "same"], "float64_reason": "torch: out of memory"}
+    unknown = {
+        **ROW,
+        "verdict": "differs",
+        "gradient": 1.0,
+        "others": ["same", "same"],
+        "float64_reason": "torch: out of memory",
+    }
     assert cause(unknown).endswith("the float64 run failed (torch: out of memory)")
     assert cause({**ROW, "verdict": "differs", "forward": 1.0}) == "the forward pass differs"
     assert "boxes that score alike" in cause({**ROW, "verdict": "differs", "forward": 1e-2, "nudged_forward": 1e-2})
     jumped = {**ROW, "verdict": "differs", "gradient": 2e-3, "nudged": 1e-3}
     assert cause(jumped).endswith("(a kink)")
-    assert cause({**jumped, "gradient": 7e8, "allowed": 6e8, "nudged": 9e8}).startswith("gradients: a parameter's is zero")
+    assert cause({**jumped, "gradient": 7e8, "allowed": 6e8, "nudged": 9e8}).startswith(
+        "gradients: a parameter's is zero"
+    )
 
 
-def test_the_page_counts_models_and_names_what_stops_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_counts_models_and_names_what_stops_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(zoo_page, "PAGE", tmp_path / "zoo.md")
-    files = [{"path": "models/a.py", "status": "converted", "findings": ["MF100 torch.x has no rule"], "warnings": [], "compiles": True},
-             {"path": "models/b.py", "status": "converted", "findings": [], "warnings": ["MF141 y"], "compiles": True}]  # fmt: skip
+    files = [
+        {
+            "path": "models/a.py",
+            "status": "converted",
+            "findings": ["MF100 torch.x has no rule"],
+            "warnings": [],
+            "compiles": True,
+        },
+        {"path": "models/b.py", "status": "converted", "findings": [], "warnings": ["MF141 y"], "compiles": True},
+    ]
     stopped = {"model": "swin_t", "file": "swin.py", "verdict": "fails", "reason": "error RuntimeError: no kernel"}
     for zoo in ("torchvision", "timm"):
         (tmp_path / f"{zoo}-files.json").write_text(json.dumps(files))
@@ -99,8 +135,14 @@ def test_the_page_counts_models_and_names_what_stops_the_others(tmp_path: Path, 
     )
     assert "computes the same: 1 of 2 that register models (50%; 50% of all 2)" in text
     assert "| error RuntimeError: no kernel | 1: swin_t |" in text and "| MF100 torch.x | 1 |" in text
-    assert "an earlier conversion; `--again` measures anew: 1 of 1 models" in text and "torch's own rounding in a parameter" not in text
-    assert {row["model"] for row in json.loads((tmp_path / "zoo.json").read_text())["timm"]["models"]} == {"resnet18", "swin_t"}
+    assert (
+        "an earlier conversion; `--again` measures anew: 1 of 1 models" in text
+        and "torch's own rounding in a parameter" not in text
+    )
+    assert {row["model"] for row in json.loads((tmp_path / "zoo.json").read_text())["timm"]["models"]} == {
+        "resnet18",
+        "swin_t",
+    }
 
 
 def test_the_reference_mends_torchs_batch_norm_gradient() -> None:
@@ -135,4 +177,6 @@ def test_a_model_in_float64_takes_what_it_keeps_along() -> None:
 
 def test_a_pass_in_rounding_alone_is_named() -> None:
     lines = "\n".join(zoo_page._reservations([{**ROW, "gradient": 7.0, "allowed": 2e9, "metric": zoo_page.METRIC}]))
-    assert "torch's own rounding in a parameter" in lines and "resnet18 (fc.weight)" in lines and "0 of 1 models" in lines
+    assert (
+        "torch's own rounding in a parameter" in lines and "resnet18 (fc.weight)" in lines and "0 of 1 models" in lines
+    )

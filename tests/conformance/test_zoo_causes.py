@@ -43,7 +43,9 @@ def test_gradients_flow_through_the_copy_of_a_parameter(tmp_path: Path) -> None:
     net, cell = theirs.Net(), ours.Net()
     (net(torch.tensor(x)) ** 2).sum().backward()
     for call in (cell, ms.jit(cell.construct)):
-        (found,) = ms.grad(lambda x, call=call: (call(x) ** 2).sum(), None, ms.ParameterTuple([cell.bias]))(ms.Tensor(x))
+        (found,) = ms.grad(lambda x, call=call: (call(x) ** 2).sum(), None, ms.ParameterTuple([cell.bias]))(
+            ms.Tensor(x)
+        )
         np.testing.assert_allclose(found.asnumpy(), net.bias.grad.numpy(), rtol=1e-5, atol=1e-6)
     np.testing.assert_array_equal(cell.bias.asnumpy(), np.arange(6))
 
@@ -64,7 +66,9 @@ def test_a_search_may_find_nothing(limit: float, tmp_path: Path) -> None:
     expected = theirs.case(given, limit)
     wanted = torch.autograd.grad(expected, given)[0] if expected.requires_grad else torch.zeros_like(given)
     assert float(ours.case(ms.Tensor(x), limit)) == pytest.approx(expected.item(), rel=1e-5)
-    np.testing.assert_allclose(ms.grad(lambda x: ours.case(x, limit))(ms.Tensor(x)).asnumpy(), wanted.numpy(), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        ms.grad(lambda x: ours.case(x, limit))(ms.Tensor(x)).asnumpy(), wanted.numpy(), rtol=1e-5, atol=1e-6
+    )
 
 
 def test_places_that_are_given_are_indexed_as_they_are() -> None:

@@ -39,7 +39,15 @@ def test_every_kind_of_layer_is_initialised(tmp_path: Path, monkeypatch: pytest.
     values: dict[str, Any] = {"__name__": "converted"}
     exec(compile(conversion.code, "converted", "exec"), values)
     conv, norm, linear, embedding, transposed = values["net"].cells()
-    found = [conv.weight, norm.gamma, norm.beta, linear.weight, embedding.embedding_table, transposed.weight, transposed.bias]
+    found = [
+        conv.weight,
+        norm.gamma,
+        norm.beta,
+        linear.weight,
+        embedding.embedding_table,
+        transposed.weight,
+        transposed.bias,
+    ]
     assert [np.unique(each.asnumpy()).tolist() for each in found] == [[2.0], [4.0], [5.0], [3.0], [6.0], [2.0], [0.0]]
 
 
@@ -50,7 +58,9 @@ def test_a_branch_that_tests_the_class_keeps_the_native_name() -> None:
     assert "m.gamma" in text and "layer_parameter" not in text
 
 
-def test_weights_tied_in_a_dictionary_of_layers_are_one_parameter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_tied_in_a_dictionary_of_layers_are_one_parameter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     code = """import torch
 from torch import nn

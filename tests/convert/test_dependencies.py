@@ -52,7 +52,12 @@ def test_pyproject_lists_and_poetry_tables() -> None:
     new = rewritten("pyproject.toml", PYPROJECT)
     body = tomllib.loads(new)
     assert body["build-system"]["requires"] == ["setuptools>=61", "mindspore==2.10.0", "numpy<2"]
-    assert body["project"]["dependencies"] == ["tqdm", "mindspore==2.10.0", "numpy<2", 'torchmetrics; python_version > "3.8"']
+    assert body["project"]["dependencies"] == [
+        "tqdm",
+        "mindspore==2.10.0",
+        "numpy<2",
+        'torchmetrics; python_version > "3.8"',
+    ]
     assert body["project"]["keywords"] == ["torch", "vision"] and body["project"]["name"] == "torch-thing"
     assert body["project"]["optional-dependencies"] == {
         "gpu": ["mindspore==2.10.0", "numpy<2", "x"],
@@ -85,5 +90,8 @@ def test_conda_environments_get_mindspore_from_pip() -> None:
     text = "name: torch\nchannels:\n  - pytorch\n  - conda-forge\ndependencies:\n  - python=3.9\n  - pytorch::pytorch=2.0  # fw\n  - cudatoolkit=11\n  - numpy\n  - pip:\n    - timm\n"
     expected = "name: torch\nchannels:\n  - conda-forge\ndependencies:\n  - python=3.9\n  # fw\n  - numpy<2\n  - pip:\n    - mindspore==2.10.0\n    - timm\n"
     assert rewritten("environment.yml", text) == expected
-    assert rewritten("environment.yml", "dependencies:\n- pytorch\n- tqdm") == "dependencies:\n- tqdm\n- pip\n- pip:\n  - mindspore==2.10.0\n  - numpy<2\n"
+    assert (
+        rewritten("environment.yml", "dependencies:\n- pytorch\n- tqdm")
+        == "dependencies:\n- tqdm\n- pip\n- pip:\n  - mindspore==2.10.0\n  - numpy<2\n"
+    )
     assert rewritten("environment.yml", "dependencies:\n- tqdm\n") == "dependencies:\n- tqdm\n"

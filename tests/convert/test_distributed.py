@@ -21,12 +21,24 @@ def body(source: str) -> str:
     ("before", "after"),
     [
         ("x = torch.ones(2)\ndist.all_reduce(x)\nprint(x)\n", "x = all_reduce(x)\n"),
-        ("x = torch.ones(2)\ndist.all_reduce(x, dist.ReduceOp.MAX)\nprint(x)\n", "x = all_reduce(x, ops.ReduceOp.MAX)\n"),
-        ("x = torch.ones(2)\ndist.reduce(x, 0, dist.ReduceOp.SUM)\nprint(x)\n", "x = all_reduce(x, ops.ReduceOp.SUM)\n"),
+        (
+            "x = torch.ones(2)\ndist.all_reduce(x, dist.ReduceOp.MAX)\nprint(x)\n",
+            "x = all_reduce(x, ops.ReduceOp.MAX)\n",
+        ),
+        (
+            "x = torch.ones(2)\ndist.reduce(x, 0, dist.ReduceOp.SUM)\nprint(x)\n",
+            "x = all_reduce(x, ops.ReduceOp.SUM)\n",
+        ),
         ("x = torch.ones(2)\ndist.broadcast(x, src=0)\nprint(x)\n", "x = broadcast(x, src=0)\n"),
         ("x = torch.ones(2)\nparts = [x, x]\ndist.all_gather(parts, x)\n", "\nall_gather(parts, x)\n"),
-        ("model = torch.nn.Linear(2, 2)\nfor p in model.parameters():\n    dist.all_reduce(p.grad)\n", "    p.grad = all_reduce(p.grad)\n"),
-        ("model = torch.nn.Linear(2, 2)\nfor p in model.parameters():\n    dist.broadcast(p.data, 0)\n", "    p.set_data(broadcast(p, 0))\n"),
+        (
+            "model = torch.nn.Linear(2, 2)\nfor p in model.parameters():\n    dist.all_reduce(p.grad)\n",
+            "    p.grad = all_reduce(p.grad)\n",
+        ),
+        (
+            "model = torch.nn.Linear(2, 2)\nfor p in model.parameters():\n    dist.broadcast(p.data, 0)\n",
+            "    p.set_data(broadcast(p, 0))\n",
+        ),
     ],
 )
 def test_a_collective_in_place_becomes_an_assignment(before: str, after: str) -> None:
@@ -54,7 +66,9 @@ def test_torchruns_environment_becomes_msruns(before: str, after: str) -> None:
     assert f"value = {after}\n" in body(f"value = {before}\n")
 
 
-@pytest.mark.parametrize("text", ["os.environ['MASTER_ADDR'] = 'localhost'\n", "names = {'RANK': 3}['RANK']\n", "title = 'WORLD_SIZE'\n"])
+@pytest.mark.parametrize(
+    "text", ["os.environ['MASTER_ADDR'] = 'localhost'\n", "names = {'RANK': 3}['RANK']\n", "title = 'WORLD_SIZE'\n"]
+)
 def test_what_is_no_question_to_the_environment_stays(text: str) -> None:
     assert text in body(text)
 
@@ -82,7 +96,13 @@ def test_a_distributed_project_gets_a_launch_script_and_readme_lines(tmp_path: P
     assert (source / "README.md").read_text() == "# mine\n\nText.\n"
 
 
-@pytest.mark.parametrize("files", [{"lib/__init__.py": "", "lib/comm.py": TRAIN.partition("\n\nif")[0]}, {"train.py": "import torch\nx = torch.ones(2)\n"}])
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"lib/__init__.py": "", "lib/comm.py": TRAIN.partition("\n\nif")[0]},
+        {"train.py": "import torch\nx = torch.ones(2)\n"},
+    ],
+)
 def test_a_library_and_a_project_of_one_process_get_none(tmp_path: Path, files: dict[str, str]) -> None:
     for name, text in files.items():
         path = tmp_path / "source" / name

@@ -20,12 +20,18 @@ from mindferry import convert_source
     ],
 )
 def test_a_format_is_given_the_number(before: str, after: str) -> None:
-    assert f"    print({after})\n" in convert_source(f"import torch\n\ndef f(x: torch.Tensor, n: float):\n    print({before})\n").main
+    assert (
+        f"    print({after})\n"
+        in convert_source(f"import torch\n\ndef f(x: torch.Tensor, n: float):\n    print({before})\n").main
+    )
 
 
 def test_a_dictionary_that_is_filled_with_tensors_holds_tensors() -> None:
     code = "import torch\n\ndef f(x: torch.Tensor):\n    out = {}\n    for key in 'ab':\n        out[key] = x.mean()\n    return out\n\n"
-    assert "{f(x)['a'].item():.4f}" in convert_source(code + "def g(x: torch.Tensor):\n    print(f\"{f(x)['a']:.4f}\")\n").main
+    assert (
+        "{f(x)['a'].item():.4f}"
+        in convert_source(code + "def g(x: torch.Tensor):\n    print(f\"{f(x)['a']:.4f}\")\n").main
+    )
 
 
 def test_a_number_that_becomes_a_tensor_later_is_formatted_either_way() -> None:

@@ -39,9 +39,14 @@ def test_what_another_method_left_on_self_is_refused_and_its_line_named() -> Non
     assert "self.out (line 17) was computed elsewhere" in message
 
 
-@pytest.mark.parametrize("forward, read", [
-    ("self.out = self.net(self.x)", "out.detach()"), ("self.out = self.x * 2", "out"), ("self.out = self.net(self.x).detach()", "out"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "forward, read",
+    [
+        ("self.out = self.net(self.x)", "out.detach()"),
+        ("self.out = self.x * 2", "out"),
+        ("self.out = self.net(self.x).detach()", "out"),
+    ],
+)
 def test_what_another_method_left_without_a_graph_is_no_obstacle(forward: str, read: str) -> None:
     assert refusals(PIX.format(forward=forward, read=read)) == []
 
@@ -129,21 +134,36 @@ def test_an_accumulator_from_a_tuple_is_bound_again_and_one_that_others_hold_is_
     assert "ms_compat.overwrite(t, t + " in code
 
 
-@pytest.mark.parametrize("before, after", [
-    ("t[range(n), y] = 1", "t[ops.arange(n), y] = 1"), ("t = t[:, range(1, n, 2)]", "t = t[:, ops.arange(1, n, 2)]"),
-    ("rows = range(n)\n    t = t[rows]", "rows = range(n)\n    t = t[list(rows)]"), ("t = held[range(n)]", "t = held[list(range(n))]"),
-    ("t = {range(3): 1}[range(3)]", "t = {range(3): 1}[range(3)]"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        ("t[range(n), y] = 1", "t[ops.arange(n), y] = 1"),
+        ("t = t[:, range(1, n, 2)]", "t = t[:, ops.arange(1, n, 2)]"),
+        ("rows = range(n)\n    t = t[rows]", "rows = range(n)\n    t = t[list(rows)]"),
+        ("t = held[range(n)]", "t = held[list(range(n))]"),
+        ("t = {range(3): 1}[range(3)]", "t = {range(3): 1}[range(3)]"),
+    ],
+)
 def test_a_tensor_is_indexed_by_a_range(before: str, after: str) -> None:
-    code = convert_source(f"import torch\ndef f(t: torch.Tensor, y: torch.Tensor, n, held):\n    {before}\n    return t\n").main
+    code = convert_source(
+        f"import torch\ndef f(t: torch.Tensor, y: torch.Tensor, n, held):\n    {before}\n    return t\n"
+    ).main
     assert after in code
 
 
 def test_an_import_of_torch_further_down_comes_too_late_for_what_stands_above() -> None:
-    code = convert_source("import torch\nx = torch.randint(0, 3, (2,))\nfrom torch import no_grad\nwith no_grad():\n    y = x + 1\n").code
-    assert code.index("ms_compat") < code.index("x = ms_compat.randint") if "import ms_compat" in code else "def randint" in code
+    code = convert_source(
+        "import torch\nx = torch.randint(0, 3, (2,))\nfrom torch import no_grad\nwith no_grad():\n    y = x + 1\n"
+    ).code
+    assert (
+        code.index("ms_compat") < code.index("x = ms_compat.randint")
+        if "import ms_compat" in code
+        else "def randint" in code
+    )
 
 
 def test_a_batch_norm_over_all_processes_is_named() -> None:
-    found = convert_source("import torch.nn as nn\nnet = nn.SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(nn.BatchNorm2d(3)))\n").findings
+    found = convert_source(
+        "import torch.nn as nn\nnet = nn.SyncBatchNorm.convert_sync_batchnorm(nn.Sequential(nn.BatchNorm2d(3)))\n"
+    ).findings
     assert [each.severity for each in found if "each process's own" in each.message] == ["warning"]

@@ -41,7 +41,7 @@ def convert(tmp_path: Path, name: str, raw: bytes) -> tuple[ProjectConversion, b
         (b"import torch\nx = " + b"(" * 300 + b")" * 300 + b"\n", "too many nested parentheses"),
         (b"import torch\nx = " + b"-" * 40000 + b"1\n", "nested too deeply|cannot be parsed|too complex|memory"),
     ],
-)  # fmt: skip
+)
 def test_what_can_not_be_read_is_copied_with_a_finding(tmp_path: Path, raw: bytes, message: str) -> None:
     result, written = convert(tmp_path, "bad.py", raw)
     (finding,) = result.findings
@@ -59,13 +59,22 @@ def test_syntax_of_python_3_12_is_named_where_it_can_not_be_read(tmp_path: Path,
 @pytest.mark.parametrize(
     ("raw", "expected"),
     [
-        (b"\xef\xbb\xbfimport torch\nx = torch.zeros(1)  # \xc3\xa9\n", b"\xef\xbb\xbffrom mindspore import ops\nx = ops.zeros((1,))  # \xc3\xa9\n"),
-        (b"# -*- coding: latin-1 -*-\nimport torch\nx = torch.zeros(1)  # \xe9\n", b"# -*- coding: latin-1 -*-\nfrom mindspore import ops\nx = ops.zeros((1,))  # \xe9\n"),
-        (b"import torch\r\n\x0c\r\nif 1:\r\n\tx = torch.zeros(1)\r\n", b"from mindspore import ops\r\n\x0c\r\nif 1:\r\n\tx = ops.zeros((1,))\r\n"),
+        (
+            b"\xef\xbb\xbfimport torch\nx = torch.zeros(1)  # \xc3\xa9\n",
+            b"\xef\xbb\xbffrom mindspore import ops\nx = ops.zeros((1,))  # \xc3\xa9\n",
+        ),
+        (
+            b"# -*- coding: latin-1 -*-\nimport torch\nx = torch.zeros(1)  # \xe9\n",
+            b"# -*- coding: latin-1 -*-\nfrom mindspore import ops\nx = ops.zeros((1,))  # \xe9\n",
+        ),
+        (
+            b"import torch\r\n\x0c\r\nif 1:\r\n\tx = torch.zeros(1)\r\n",
+            b"from mindspore import ops\r\n\x0c\r\nif 1:\r\n\tx = ops.zeros((1,))\r\n",
+        ),
         (b"import torch\nx = torch.zeros(1)", b"from mindspore import ops\nx = ops.zeros((1,))"),
         (b"import torch\rx = torch.zeros(1)\r", b"from mindspore import ops\rx = ops.zeros((1,))\r"),
     ],
-)  # fmt: skip
+)
 def test_encodings_marks_line_ends_tabs_and_form_feeds_stay(tmp_path: Path, raw: bytes, expected: bytes) -> None:
     result, written = convert(tmp_path, "odd.py", raw)
     assert written == expected and result.findings == ()
@@ -73,7 +82,9 @@ def test_encodings_marks_line_ends_tabs_and_form_feeds_stay(tmp_path: Path, raw:
 
 def test_a_file_of_fifty_thousand_lines(tmp_path: Path) -> None:
     block = "class N{0}(nn.Module):\n    def forward(self, x):\n        x.add_(1)\n        with torch.no_grad():\n            y = F.relu(x.view(x.size(0), -1))  # {0}\n        return torch.cat([x, y], 1)\n\n\n"
-    text = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n" + "".join(block.format(i) for i in range(6300))
+    text = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n\n" + "".join(
+        block.format(i) for i in range(6300)
+    )
     assert text.count("\n") > 50_000
     result, written = convert(tmp_path, "large.py", text.encode())
     assert result.findings == () or {each.severity for each in result.findings} == {"note"}
@@ -113,7 +124,10 @@ def test_decorators_without_a_counterpart_do_not_break_the_import() -> None:
     scope: dict[str, object] = {}
     exec(compile(result.main, "<converted>", "exec"), scope)
     assert scope["f"](3) == 3 and scope["A"].g(4) == 4  # type: ignore[operator,attr-defined]
-    assert '# @torch.library.custom_op("my::op",  # name\n                         # mutates_args=())\ndef f(x):' in result.main
+    assert (
+        '# @torch.library.custom_op("my::op",  # name\n                         # mutates_args=())\ndef f(x):'
+        in result.main
+    )
     assert len(result.findings) == 2 and result.main.count("# mindferry:") == 2
 
 
@@ -124,7 +138,9 @@ def test_comments_inside_a_call_that_is_written_anew_move_above_it() -> None:
 
 
 def test_methods_taken_from_their_class_are_left_or_converted_as_functions() -> None:
-    result = convert_source("import torch\ny = torch.Tensor.view(x, 2)\nz = torch.Tensor.add(x, 1)\nw = map(torch.Tensor.float, x)\n")
+    result = convert_source(
+        "import torch\ny = torch.Tensor.view(x, 2)\nz = torch.Tensor.add(x, 1)\nw = map(torch.Tensor.float, x)\n"
+    )
     assert "y = torch.Tensor.view(x, 2)" in result.main and "z = ops.add(x, 1)" in result.main
     assert [finding.line for finding in result.findings] == [2, 4]
 

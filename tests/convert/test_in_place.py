@@ -66,7 +66,9 @@ def test_a_function_that_changes_tensors_in_place_computes_the_same(code: str, m
     import mindspore as ms
     import torch
 
-    source = f"{HEADER}def case(x, y):\n{code}\n".replace("def case(x, y)", "def case(x: torch.Tensor, y: torch.Tensor)")
+    source = f"{HEADER}def case(x, y):\n{code}\n".replace(
+        "def case(x, y)", "def case(x: torch.Tensor, y: torch.Tensor)"
+    )
     conversion = convert_source(source)
     assert [each for each in conversion.findings if each.severity != "note"] == []
     stem = f"in_place_{abs(hash((code, mode)))}"
@@ -82,7 +84,9 @@ def test_a_function_that_changes_tensors_in_place_computes_the_same(code: str, m
         np.testing.assert_allclose(ours_.asnumpy(), theirs_.detach().numpy(), rtol=1e-5, atol=1e-6)
     if mode == "pynative":
         reference = torch.autograd.grad(sum((each * each).sum() for each in expected), tensors, allow_unused=True)
-        found = ms.grad(lambda *inputs: sum((each * each).sum() for each in flatten(ours.case(*inputs))), (0, 1))(*map(ms.Tensor, arrays))
+        found = ms.grad(lambda *inputs: sum((each * each).sum() for each in flatten(ours.case(*inputs))), (0, 1))(
+            *map(ms.Tensor, arrays)
+        )
         for wanted, given in zip(reference, found, strict=True):
             wanted_array = np.zeros((2, 3)) if wanted is None else wanted.numpy()
             np.testing.assert_allclose(given.asnumpy(), wanted_array, rtol=1e-4, atol=1e-5)
@@ -90,7 +94,10 @@ def test_a_function_that_changes_tensors_in_place_computes_the_same(code: str, m
 
 def test_the_statement_reads_as_an_engineer_would_write_it() -> None:
     code = "def f(x: torch.Tensor, y: torch.Tensor):\n    z = x + y\n    z.add_(y, alpha=2)\n    z.div_(x - 1)\n    return z\n"
-    assert body(code) == "def f(x: ms.Tensor, y: ms.Tensor):\n    z = x + y\n    z = z + 2 * y\n    z = z / (x - 1)\n    return z\n"
+    assert (
+        body(code)
+        == "def f(x: ms.Tensor, y: ms.Tensor):\n    z = x + y\n    z = z + 2 * y\n    z = z / (x - 1)\n    return z\n"
+    )
 
 
 NETWORK = """class Net(nn.Module):
@@ -129,8 +136,12 @@ def test_parameters_and_buffers_are_written_to(tmp_path: Path) -> None:
 
     conversion = convert_source(HEADER + NETWORK)
     assert [str(each) for each in conversion.findings if each.severity != "note"] == []
-    for expected in ("self.fc.weight.set_data(ops.full_like(self.fc.weight, 0.5))", "self.fc.weight[1] = self.fc.weight[1] * 2",
-                     "ops.assign(self.mean, ", "p.requires_grad = False"):  # fmt: skip
+    for expected in (
+        "self.fc.weight.set_data(ops.full_like(self.fc.weight, 0.5))",
+        "self.fc.weight[1] = self.fc.weight[1] * 2",
+        "ops.assign(self.mean, ",
+        "p.requires_grad = False",
+    ):
         assert expected in conversion.main
     theirs, ours = load(tmp_path, "network_torch", HEADER + NETWORK), load(tmp_path, "network_ms", conversion.code)
     x = np.random.default_rng(0).standard_normal((4, 3)).astype(np.float32)
@@ -184,29 +195,43 @@ def case(x):
     np.testing.assert_allclose(ours.case(ms.Tensor(x)).asnumpy(), theirs.case(torch.tensor(x)).numpy(), rtol=1e-6)
 
 
-@pytest.mark.parametrize("code", [
-    "    z = x + 1\n    k = z\n    k += 1\n    return z, k",
-    "    z = x + 1\n    row = z[0]\n    row.zero_()\n    return z, row",
-    "    z = x + 1\n    flat = z.view(-1)\n    flat.add_(1)\n    return z, flat",
-    "    z = x + 1\n    row = z[0]\n    row[1] = 5\n    return z, row",
-    "    z = x + 1\n    z[0][1] = 5\n    return z",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "code",
+    [
+        "    z = x + 1\n    k = z\n    k += 1\n    return z, k",
+        "    z = x + 1\n    row = z[0]\n    row.zero_()\n    return z, row",
+        "    z = x + 1\n    flat = z.view(-1)\n    flat.add_(1)\n    return z, flat",
+        "    z = x + 1\n    row = z[0]\n    row[1] = 5\n    return z, row",
+        "    z = x + 1\n    z[0][1] = 5\n    return z",
+    ],
+)
 def test_a_second_name_for_the_tensor_is_warned_of(code: str) -> None:
     assert findings(f"def f(x: torch.Tensor):\n{code}\n", "warning")
 
 
-@pytest.mark.parametrize("code", [
-    "    z = x + 1\n    k = z\n    k += 1\n    return k",
-    "    z = x + 1\n    flat = z.view(-1)\n    flat.add_(1)\n    return flat",
-    "    z = x.clone()\n    z.add_(1)\n    return x, z",
-    "    z = x[x > 0]\n    z.add_(1)\n    return x, z",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "code",
+    [
+        "    z = x + 1\n    k = z\n    k += 1\n    return k",
+        "    z = x + 1\n    flat = z.view(-1)\n    flat.add_(1)\n    return flat",
+        "    z = x.clone()\n    z.add_(1)\n    return x, z",
+        "    z = x[x > 0]\n    z.add_(1)\n    return x, z",
+    ],
+)
 def test_a_second_name_that_is_not_read_again_is_not_warned_of(code: str) -> None:
     assert not findings(f"def f(x: torch.Tensor):\n{code}\n", "warning")
 
 
 @pytest.mark.parametrize(
-    "line", ["x.view(-1).zero_()", "x[x > 0].fill_(0)", "x[0][1].zero_()", "print(x.add_(1))", "y = w['a'].add_(1)", "x.mul_(2).add_(x)"]
+    "line",
+    [
+        "x.view(-1).zero_()",
+        "x[x > 0].fill_(0)",
+        "x[0][1].zero_()",
+        "print(x.add_(1))",
+        "y = w['a'].add_(1)",
+        "x.mul_(2).add_(x)",
+    ],
 )
 def test_what_cannot_be_told_is_left_with_a_finding(line: str) -> None:
     code = f"def f(x: torch.Tensor, w: dict):\n    {line}\n    return x\n"
@@ -248,7 +273,9 @@ def test_converting_the_output_again_changes_nothing() -> None:
 
 
 def test_an_in_place_method_without_a_rule_is_an_error_and_another_method_a_warning() -> None:
-    found = convert_source("import torch\n\ndef f(x: torch.Tensor):\n    x.unheard_of_(1)\n    return x.unheard_of(1)\n").findings
+    found = convert_source(
+        "import torch\n\ndef f(x: torch.Tensor):\n    x.unheard_of_(1)\n    return x.unheard_of(1)\n"
+    ).findings
     assert [each.severity for each in found if each.code == "MF100"] == ["error", "warning"]
 
 
@@ -260,9 +287,14 @@ def test_a_slice_of_a_bias_is_assigned_to_and_an_entry_of_a_list_is_written_to()
 
 @pytest.mark.parametrize(
     "lines",
-    ["b = x.reshape(-1); b.zero_(); return x", "b = x.contiguous(); b += 1; return x", "b = x.float(); b[0] = 1; return x",
-     "b = torch.transpose(x, 0, 1); b += 1; return x", "b = torch.flatten(x); b.add_(1); return x"],
-)  # fmt: skip
+    [
+        "b = x.reshape(-1); b.zero_(); return x",
+        "b = x.contiguous(); b += 1; return x",
+        "b = x.float(); b[0] = 1; return x",
+        "b = torch.transpose(x, 0, 1); b += 1; return x",
+        "b = torch.flatten(x); b.add_(1); return x",
+    ],
+)
 def test_what_torch_may_share_is_warned_about_where_it_is_used_again(lines: str) -> None:
     source = "import torch\n\ndef f(x: torch.Tensor):\n    " + lines.replace("; ", "\n    ") + "\n"
     assert [each.code for each in convert_source(source).findings] == ["MF141"]
@@ -270,8 +302,13 @@ def test_what_torch_may_share_is_warned_about_where_it_is_used_again(lines: str)
 
 
 def test_an_out_argument_is_left_with_a_finding() -> None:
-    result = convert_source("import torch\nz = torch.empty(2)\ntorch.add(x, y, out=z)\ntorch.zeros(2, out=z)\nw = torch.add(x, y, out=None)\n")
-    assert [(each.code, each.line) for each in result.findings if each.severity == "error"] == [("MF101", 3), ("MF101", 4)]
+    result = convert_source(
+        "import torch\nz = torch.empty(2)\ntorch.add(x, y, out=z)\ntorch.zeros(2, out=z)\nw = torch.add(x, y, out=None)\n"
+    )
+    assert [(each.code, each.line) for each in result.findings if each.severity == "error"] == [
+        ("MF101", 3),
+        ("MF101", 4),
+    ]
 
 
 def test_comments_within_a_statement_that_goes_stay() -> None:

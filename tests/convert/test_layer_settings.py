@@ -25,12 +25,21 @@ LOOP = "for m in net.modules():\n    if isinstance(m, {kind}):\n        {change}
 CASES = [
     ("nn.BatchNorm2d(3)", LOOP.format(kind="nn.BatchNorm2d", change="m.momentum = 0.5")),
     ("nn.BatchNorm2d(3)", LOOP.format(kind="nn.BatchNorm2d", change="m.eps = 0.5")),
-    ("nn.BatchNorm2d(*[3], momentum=0.3)", LOOP.format(kind="nn.modules.batchnorm._BatchNorm", change="m.momentum = None")),
+    (
+        "nn.BatchNorm2d(*[3], momentum=0.3)",
+        LOOP.format(kind="nn.modules.batchnorm._BatchNorm", change="m.momentum = None"),
+    ),
     ("nn.BatchNorm2d(3, momentum=None)", "net.layer.momentum = 0.4; net.layer.eps = 0.1"),
     ("nn.BatchNorm2d(3)", "net.layer.track_running_stats = False"),
     ("nn.BatchNorm2d(3)", "setattr(net.layer, 'momentum', 0.9)"),
-    ("nn.Sequential(nn.Unflatten(1, (3, 1)), nn.BatchNorm3d(3))", LOOP.format(kind="nn.BatchNorm3d", change="m.momentum = 0.5\n        m.eps = 0.1")),
-    ("nn.Sequential(nn.Flatten(2), nn.BatchNorm1d(3))", LOOP.format(kind="nn.BatchNorm1d", change="m.momentum = 0.5\n        m.eps = 0.1")),
+    (
+        "nn.Sequential(nn.Unflatten(1, (3, 1)), nn.BatchNorm3d(3))",
+        LOOP.format(kind="nn.BatchNorm3d", change="m.momentum = 0.5\n        m.eps = 0.1"),
+    ),
+    (
+        "nn.Sequential(nn.Flatten(2), nn.BatchNorm1d(3))",
+        LOOP.format(kind="nn.BatchNorm1d", change="m.momentum = 0.5\n        m.eps = 0.1"),
+    ),
     ("nn.LayerNorm(7)", LOOP.format(kind="nn.LayerNorm", change="m.eps = 0.5")),
     ("nn.LayerNorm([6, 7])", "net.layer.eps = 0.5"),
     ("nn.GroupNorm(1, 3)", "net.layer.eps = 0.5"),
@@ -46,7 +55,7 @@ CASES = [
     ("nn.Conv2d(3, 4, 3, stride=2, padding=(1, 0))", "net.layer.stride = 1, 1"),
     ("nn.Conv2d(3, 4, 3, stride=2, padding=1, bias=False)", "net.layer.dilation = (2, 2); net.layer.padding = (2, 2)"),
     ("nn.Conv2d(*[3, 4, 3])", "net.layer.padding = 'same'"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("layer", "change"), CASES)
@@ -91,7 +100,9 @@ def test_a_layer_that_cannot_change_says_so_when_it_runs() -> None:
         exec(code, ours)
 
 
-@pytest.mark.parametrize("change", ["a.negative_slope = 0.3", "d.p += 0.1", "d.p: float = 0.1", "d.p = other.p = 0.1", "d.p, n = 0.1, 2"])
+@pytest.mark.parametrize(
+    "change", ["a.negative_slope = 0.3", "d.p += 0.1", "d.p: float = 0.1", "d.p = other.p = 0.1", "d.p, n = 0.1, 2"]
+)
 def test_what_is_not_carried_through_is_a_finding_that_names_it(change: str) -> None:
     found = convert_source(f"{HEAD}a, d = nn.LeakyReLU(0.1), nn.Dropout(0.1)\n{change}\n").findings
     assert [each.code for each in found] == ["MF122"] and change.partition(" ")[0].strip(",:") in found[0].message
@@ -99,7 +110,8 @@ def test_what_is_not_carried_through_is_a_finding_that_names_it(change: str) -> 
 
 def test_a_layer_is_told_by_its_name_where_nothing_else_tells() -> None:
     main = convert_source(
-        HEAD + "def f(backbone, i, x: torch.Tensor):\n    backbone[i].ceil_mode = True\n    backbone.layer4[0].conv2.stride = (1, 1)\n"
+        HEAD
+        + "def f(backbone, i, x: torch.Tensor):\n    backbone[i].ceil_mode = True\n    backbone.layer4[0].conv2.stride = (1, 1)\n"
     ).main
     assert "ms_compat.set_layer_setting(backbone[i], 'ceil_mode', True)\n" in main
     assert "ms_compat.set_layer_setting(backbone.layer4[0].conv2, 'stride', (1, 1))\n" in main

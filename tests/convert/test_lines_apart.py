@@ -7,7 +7,9 @@ import pytest
 from mindferry import convert_source
 
 HEAD = "import torch\n\n\ndef train(net: torch.nn.Module, o: torch.optim.SGD, loader):\n"
-APART = "    for x in loader:\n        l = net(x).sum()\n        o.zero_grad()\n        l.backward()\n        o.step()\n"
+APART = (
+    "    for x in loader:\n        l = net(x).sum()\n        o.zero_grad()\n        l.backward()\n        o.step()\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -37,8 +39,13 @@ def test_every_block_on_its_headers_line_opens(header: str) -> None:
 
 
 def test_findings_name_the_lines_of_the_file_as_it_was() -> None:
-    code = HEAD + "    for x in loader: l = net(x).sum(); o.zero_grad(); l.backward(); o.step()\n\n\nwhat = torch.no_such_thing\n"
-    assert [(each.line, each.message) for each in convert_source(code).findings] == [(8, "torch.no_such_thing has no rule")]
+    code = (
+        HEAD
+        + "    for x in loader: l = net(x).sum(); o.zero_grad(); l.backward(); o.step()\n\n\nwhat = torch.no_such_thing\n"
+    )
+    assert [(each.line, each.message) for each in convert_source(code).findings] == [
+        (8, "torch.no_such_thing has no rule")
+    ]
 
 
 def test_code_that_takes_no_gradients_keeps_its_lines() -> None:

@@ -20,7 +20,10 @@ def converted(text: str) -> str:
 
 
 def test_comments_and_line_breaks_inside_a_rewritten_call_stay() -> None:
-    text = HEAD + "conv = nn.Conv2d(  # one\n    3,  # two\n    8,\n    kernel_size=3,  # three\n    bias=False,  # four\n)  # five\n"
+    text = (
+        HEAD
+        + "conv = nn.Conv2d(  # one\n    3,  # two\n    8,\n    kernel_size=3,  # three\n    bias=False,  # four\n)  # five\n"
+    )
     result = converted(text)
     for comment in ("# one", "# two", "# three", "# four", "# five"):
         assert comment in result
@@ -29,13 +32,19 @@ def test_comments_and_line_breaks_inside_a_rewritten_call_stay() -> None:
 
 
 def test_a_file_without_torch_is_returned_byte_for_byte() -> None:
-    text = "# -*- coding: utf-8 -*-\n\n\nimport os  # why\n\tx = 1\n".replace("\tx", "x") + "def f(a,b) :\n  return a+ b\r\n"
+    text = (
+        "# -*- coding: utf-8 -*-\n\n\nimport os  # why\n\tx = 1\n".replace("\tx", "x")
+        + "def f(a,b) :\n  return a+ b\r\n"
+    )
     assert converted(text) == text
 
 
 def test_windows_line_ends_tabs_and_form_feeds_stay() -> None:
     text = "import torch.nn as nn\r\n\x0c\r\nclass A(nn.Module):\r\n\tdef forward(self, x):\r\n\t\treturn x\r\n"
-    assert converted(text) == "from mindspore import nn\r\n\x0c\r\nclass A(nn.Cell):\r\n\tdef construct(self, x):\r\n\t\treturn x\r\n"
+    assert (
+        converted(text)
+        == "from mindspore import nn\r\n\x0c\r\nclass A(nn.Cell):\r\n\tdef construct(self, x):\r\n\t\treturn x\r\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,7 +114,10 @@ def test_output_is_the_same_whatever_the_hash_seed() -> None:
     example = Path(__file__).parents[2] / "examples/resnet50_cifar10/train.py"
     outputs = {
         subprocess.run(
-            [sys.executable, "-c", program, str(example)], env={"PYTHONHASHSEED": seed, "PATH": ""}, capture_output=True, check=True
+            [sys.executable, "-c", program, str(example)],
+            env={"PYTHONHASHSEED": seed, "PATH": ""},
+            capture_output=True,
+            check=True,
         ).stdout
         for seed in ("0", "1", "2")
     }
@@ -114,7 +126,10 @@ def test_output_is_the_same_whatever_the_hash_seed() -> None:
 
 def test_converting_imports_neither_torch_nor_mindspore() -> None:
     program = "import sys, mindferry; mindferry.convert_source('import torch'); print([m for m in ('torch', 'mindspore', 'numpy') if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    assert (
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.strip()
+        == "[]"
+    )
 
 
 def test_nothing_of_the_source_is_executed(tmp_path: Path) -> None:
@@ -126,7 +141,9 @@ def test_nothing_of_the_source_is_executed(tmp_path: Path) -> None:
 
 
 def test_offsets_count_bytes_so_that_other_alphabets_do_not_shift_edits() -> None:
-    assert 'print("żółć", x.shape[0])  # żółć' in converted(HEAD + 'def f(x: torch.Tensor):\n    print("żółć", x.size(0))  # żółć\n')
+    assert 'print("żółć", x.shape[0])  # żółć' in converted(
+        HEAD + 'def f(x: torch.Tensor):\n    print("żółć", x.size(0))  # żółć\n'
+    )
 
 
 def test_a_source_knows_its_encoding() -> None:

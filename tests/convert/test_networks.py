@@ -26,20 +26,28 @@ def test_an_argument_that_is_given_a_network_and_something_unknown_is_a_network(
     assert "    x.set_train(False)\n" in converted(f"{TWO}def score(x):\n    x.eval()\n\nscore(A())\nscore(build())\n")
 
 
-@pytest.mark.parametrize("name", ["model", "self.netG", "student_model", "nets['a']", "agent.policy_net", "myNet", "model.module"])
+@pytest.mark.parametrize(
+    "name", ["model", "self.netG", "student_model", "nets['a']", "agent.policy_net", "myNet", "model.module"]
+)
 def test_a_name_tells_a_network(name: str) -> None:
-    text = converted(f"def step(self, model, agent, nets, myNet, student_model):\n    {name}.train()\n    {name}.eval()\n")
+    text = converted(
+        f"def step(self, model, agent, nets, myNet, student_model):\n    {name}.train()\n    {name}.eval()\n"
+    )
     assert f"    {name}.set_train()\n    {name}.set_train(False)\n" in text
 
 
 def test_named_parameters_tell_a_network_in_a_file_without_torch() -> None:
-    text = convert_source("class Average:\n    def __init__(self, thing):\n        self.thing = thing\n\n    def names(self):\n"
-                          "        return [name for name, p in self.thing.named_parameters()]\n").main  # fmt: skip
+    text = convert_source(
+        "class Average:\n    def __init__(self, thing):\n        self.thing = thing\n\n    def names(self):\n"
+        "        return [name for name, p in self.thing.named_parameters()]\n"
+    ).main
     assert "ms_compat.named_parameters(self.thing)" in text
 
 
 def test_an_optimizer_is_given_a_network_s_parameters_whatever_its_name() -> None:
-    assert "SGD(thing.trainable_params(), lr=0.1)" in converted("def build(thing):\n    return optim.SGD(thing.parameters(), lr=0.1)\n")
+    assert "SGD(thing.trainable_params(), lr=0.1)" in converted(
+        "def build(thing):\n    return optim.SGD(thing.parameters(), lr=0.1)\n"
+    )
 
 
 @pytest.mark.parametrize("call", ["model.train(loader)", "model.eval('x + 1')", "trainer.train()", "runner.eval()"])

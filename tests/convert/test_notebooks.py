@@ -14,7 +14,9 @@ def code(source: str | list[str], count: int = 1, **more: Any) -> dict[str, Any]
     return {"cell_type": "code", "execution_count": count, "metadata": {}, "outputs": outputs, "source": source, **more}
 
 
-def convert(tmp_path: Path, *cells: dict[str, Any], text: str = "", **metadata: Any) -> tuple[dict[str, Any], list[str], str]:
+def convert(
+    tmp_path: Path, *cells: dict[str, Any], text: str = "", **metadata: Any
+) -> tuple[dict[str, Any], list[str], str]:
     (tmp_path / "p").mkdir()
     body = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
     (tmp_path / "p/net.ipynb").write_text(text or json.dumps(body, indent=1, ensure_ascii=False) + "\n", "utf-8")
@@ -56,17 +58,30 @@ def test_magics_stay_and_the_lines_around_them_are_converted(tmp_path: Path) -> 
         "'''\n",
         "torch.zeros?",
     ]
-    body, findings, _ = convert(tmp_path, code(lines), code("%%time\ny = torch.ones(3)"), code("%%bash\nimport torch\n"))
+    body, findings, _ = convert(
+        tmp_path, code(lines), code("%%time\ny = torch.ones(3)"), code("%%bash\nimport torch\n")
+    )
     first = "".join(body["cells"][0]["source"])
-    assert first == "".join(lines).replace("import torch\n", "from mindspore import ops\n").replace("torch.zeros(2)", "ops.zeros((2,))")
+    assert first == "".join(lines).replace("import torch\n", "from mindspore import ops\n").replace(
+        "torch.zeros(2)", "ops.zeros((2,))"
+    )
     assert body["cells"][1]["source"] == "%%time\ny = ops.ones((3,))"
     assert body["cells"][2]["source"] == "%%bash\nimport torch\n" and findings == []
 
 
 def test_outputs_of_changed_cells_go_and_all_else_is_kept_byte_for_byte(tmp_path: Path) -> None:
     custom = {"tags": ["é"], "zeta": 1, "alpha": [1.5, None]}
-    body, _, written = convert(tmp_path, code("import torch\nx = torch.zeros(1)", 4, id="a1"), code("print(1)", 5, metadata=custom), other={"b": 1, "a": 2})
-    assert body["cells"][0]["outputs"] == [] and body["cells"][0]["execution_count"] is None and body["cells"][0]["id"] == "a1"
+    body, _, written = convert(
+        tmp_path,
+        code("import torch\nx = torch.zeros(1)", 4, id="a1"),
+        code("print(1)", 5, metadata=custom),
+        other={"b": 1, "a": 2},
+    )
+    assert (
+        body["cells"][0]["outputs"] == []
+        and body["cells"][0]["execution_count"] is None
+        and body["cells"][0]["id"] == "a1"
+    )
     assert body["cells"][1] == code("print(1)", 5, metadata=custom)
     before = (tmp_path / "p/net.ipynb").read_text("utf-8")
     assert written[written.index('"print(1)"') :] == before[before.index('"print(1)"') :]
@@ -88,14 +103,21 @@ def test_findings_name_the_cell_and_the_line_in_it(tmp_path: Path) -> None:
 
 
 def test_a_cell_that_does_not_parse_stays_while_the_others_are_converted(tmp_path: Path) -> None:
-    body, _, _ = convert(tmp_path, code("import torch"), code("def broken(:\n    torch.zeros(1)\n"), code("await f(torch.zeros(1))"))
+    body, _, _ = convert(
+        tmp_path, code("import torch"), code("def broken(:\n    torch.zeros(1)\n"), code("await f(torch.zeros(1))")
+    )
     assert body["cells"][1] == code("def broken(:\n    torch.zeros(1)\n")
     assert body["cells"][2]["source"] == "await f(ops.zeros((1,)))"
 
 
 def test_a_notebook_gets_its_helpers_beside_it(tmp_path: Path) -> None:
     (tmp_path / "p/books").mkdir(parents=True)
-    body = {"cells": [code("import torch\ntorch.topk(torch.ones(3), 1)")], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    body = {
+        "cells": [code("import torch\ntorch.topk(torch.ones(3), 1)")],
+        "metadata": {},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
     (tmp_path / "p/books/a.ipynb").write_text(json.dumps(body))
     convert_project(tmp_path / "p", tmp_path / "out")
     assert "import ms_compat" in (tmp_path / "out/books/a.ipynb").read_text()
@@ -109,4 +131,6 @@ def test_notebooks_of_other_languages_are_copied(tmp_path: Path) -> None:
 
 def test_what_is_no_notebook_is_a_finding(tmp_path: Path) -> None:
     _, findings, written = convert(tmp_path, text='{"worksheets": [], "torch": 1}')
-    assert findings[0].startswith("net.ipynb:1:1 MF900 not a notebook of format 4") and written.startswith('{"worksheets"')
+    assert findings[0].startswith("net.ipynb:1:1 MF900 not a notebook of format 4") and written.startswith(
+        '{"worksheets"'
+    )

@@ -26,7 +26,9 @@ def test_a_substitute_from_elsewhere_is_used() -> None:
 
 
 def test_what_has_a_counterpart_is_converted_whatever_the_handler_says() -> None:
-    text = converted("import torch\ntry:\n    from torch.nn import Identity\nexcept ImportError:\n    Identity = None\nnet = Identity()\n")
+    text = converted(
+        "import torch\ntry:\n    from torch.nn import Identity\nexcept ImportError:\n    Identity = None\nnet = Identity()\n"
+    )
     assert "net = nn.Identity()" in text and "raise" not in text
 
 
@@ -37,5 +39,7 @@ def test_without_a_substitute_the_use_is_a_finding() -> None:
 
 
 def test_torch_itself_may_be_optional() -> None:
-    text = converted("try:\n    import torch\nexcept ImportError:\n    torch = None\n\ndef f(x):\n    return torch.relu(x)\n")
+    text = converted(
+        "try:\n    import torch\nexcept ImportError:\n    torch = None\n\ndef f(x):\n    return torch.relu(x)\n"
+    )
     assert "return ops.relu(x)" in text and "raise" not in text

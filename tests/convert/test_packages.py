@@ -21,7 +21,9 @@ def test_an_import_relative_to_the_project_is_no_package():
 
 
 def test_einops_patterns_stay_and_its_functions_come_along(tmp_path, monkeypatch):
-    conversion = convert_source("from einops import rearrange\n\n\ndef flip(x):\n    return rearrange(x, 'a b -> b a')\n")
+    conversion = convert_source(
+        "from einops import rearrange\n\n\ndef flip(x):\n    return rearrange(x, 'a b -> b a')\n"
+    )
     assert not conversion.findings and "einops import" not in conversion.code
     (tmp_path / "flipped.py").write_text(conversion.code)
     monkeypatch.syspath_prepend(tmp_path)
@@ -46,5 +48,8 @@ def test_an_import_that_may_fail_needs_nothing():
 
 def test_a_pair_of_dimensions_changes_places_in_a_network_only():
     body = "def f(self, album):\n        return album.transpose(1, 2), album.transpose(0, 1)\n"
-    assert "album.swapaxes(1, 2), album.transpose(0, 1)" in convert_source(f"from torch import nn\n\n\nclass Net(nn.Module):\n    {body}").main
+    assert (
+        "album.swapaxes(1, 2), album.transpose(0, 1)"
+        in convert_source(f"from torch import nn\n\n\nclass Net(nn.Module):\n    {body}").main
+    )
     assert "swapaxes" not in convert_source(f"from torch import nn\n\n\nclass Thing:\n    {body}").main

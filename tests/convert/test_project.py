@@ -21,7 +21,9 @@ def write(root: Path, files: dict[str, str]) -> Path:
 
 
 def test_the_layout_stays_and_other_files_are_copied(tmp_path: Path) -> None:
-    project = write(tmp_path / "p", {"pkg/__init__.py": "", "pkg/net.py": NET, "conf/a.yaml": "lr: 1\n", "README.md": "# p\n"})
+    project = write(
+        tmp_path / "p", {"pkg/__init__.py": "", "pkg/net.py": NET, "conf/a.yaml": "lr: 1\n", "README.md": "# p\n"}
+    )
     convert_project(project, tmp_path / "out")
     assert (tmp_path / "out/conf/a.yaml").read_text() == "lr: 1\n"
     assert "nn.Cell" in (tmp_path / "out/pkg/net.py").read_text()
@@ -82,7 +84,10 @@ def test_classes_and_functions_are_followed_across_files(tmp_path: Path) -> None
     }
     convert_project(write(tmp_path / "p", files), tmp_path / "out")
     net = (tmp_path / "out/net.py").read_text()
-    assert "def construct(self, x):\n        n = x.shape[0]\n        return super().construct(x) * self.bn.gamma * n" in net
+    assert (
+        "def construct(self, x):\n        n = x.shape[0]\n        return super().construct(x) * self.bn.gamma * n"
+        in net
+    )
     assert "model.set_train(False)" in (tmp_path / "out/main.py").read_text()
 
 
@@ -104,6 +109,9 @@ def test_a_file_that_was_edited_since_is_kept(tmp_path: Path) -> None:
 
 
 def test_requirements_name_mindspore_instead_of_torch(tmp_path: Path) -> None:
-    project = write(tmp_path / "p", {"net.py": NET, "requirements.txt": "tqdm\ntorch>=2.0  # the framework\ntorchvision\nnumpy>=1.20\n"})
+    project = write(
+        tmp_path / "p",
+        {"net.py": NET, "requirements.txt": "tqdm\ntorch>=2.0  # the framework\ntorchvision\nnumpy>=1.20\n"},
+    )
     convert_project(project, tmp_path / "out")
     assert (tmp_path / "out/requirements.txt").read_text() == "tqdm\n# the framework\nmindspore==2.10.0\nnumpy<2\n"

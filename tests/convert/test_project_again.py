@@ -23,7 +23,9 @@ def project(root: Path, **files: str) -> Path:
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
+    }
 
 
 def times(folder: Path) -> dict[str, int]:
@@ -48,7 +50,10 @@ def test_a_change_inside_a_function_redoes_that_file_alone(tmp_path: Path) -> No
 
 
 def test_a_change_that_others_may_see_redoes_them_too(tmp_path: Path) -> None:
-    source, out = project(tmp_path / "p", layers=LAYER, net=NET.replace("block(x)", "block.bn.weight")), tmp_path / "out"
+    source, out = (
+        project(tmp_path / "p", layers=LAYER, net=NET.replace("block(x)", "block.bn.weight")),
+        tmp_path / "out",
+    )
     convert_project(source, out)
     assert "block.bn.gamma.shape[0]" in (out / "net.py").read_text()
     project(source, layers=LAYER.replace("nn.BatchNorm2d(3)", "nn.Conv2d(3, 3, 1)"))

@@ -25,7 +25,9 @@ def test_what_runs_on_ascend_only_is_left_for_a_cpu_and_told_of_otherwise() -> N
     cpu = convert_source(source, settings=Settings("cpu"))
     assert "kind = torch.float8_e4m3fn" in cpu.main and [each.code for each in cpu.findings] == ["MF101"]
     portable = convert_source(source)
-    assert "kind = ms.float8_e4m3fn" in portable.main and [(each.code, each.severity) for each in portable.findings] == [("MF104", "warning")]
+    assert "kind = ms.float8_e4m3fn" in portable.main and [
+        (each.code, each.severity) for each in portable.findings
+    ] == [("MF104", "warning")]
     assert convert_source(source, settings=Settings("ascend")).findings == ()
 
 
@@ -49,7 +51,9 @@ NET = "import torch\nimport torch.nn.functional as F\n\n\ndef f(x: torch.Tensor)
 def test_a_skipped_rule_leaves_its_calls_and_their_import() -> None:
     result = convert_source(NET, settings=Settings(skip=("torch.nn.functional.*",)))
     assert "import torch.nn.functional as F" in result.main and "F.relu(x.view(-1)) + ops.zeros((2,))" in result.main
-    assert [(each.code, each.severity, each.rule) for each in result.findings] == [("MF103", "warning", "torch.nn.functional.relu")]
+    assert [(each.code, each.severity, each.rule) for each in result.findings] == [
+        ("MF103", "warning", "torch.nn.functional.relu")
+    ]
 
 
 def test_only_the_chosen_rules_apply() -> None:

@@ -26,7 +26,11 @@ CASES = [
     for rule in table()
     if any(family in rule.file.replace("\\", "/") for family in FAMILIES)
     for case in rule.cases
-    if case.runs and not case.random and not rule.missing and case_inputs(case.shapes, case.inputs) and "vars()" not in case.before
+    if case.runs
+    and not case.random
+    and not rule.missing
+    and case_inputs(case.shapes, case.inputs)
+    and "vars()" not in case.before
     if not any(rule.api.startswith(api) for api in NOT_IN_A_GRAPH)
 ]
 
@@ -66,7 +70,9 @@ def converted(code: str) -> str:
     """Without the import lines; every line must have been converted."""
     conversion = convert_source("import torch\nimport torch.nn as nn\nimport torch.backends.cudnn as cudnn\n" + code)
     assert [str(each) for each in conversion.findings if each.severity == "error"] == []
-    return "".join(line for line in conversion.main.splitlines(keepends=True) if not line.startswith(("import ", "from ")))
+    return "".join(
+        line for line in conversion.main.splitlines(keepends=True) if not line.startswith(("import ", "from "))
+    )
 
 
 STATEMENTS = {
@@ -86,22 +92,18 @@ STATEMENTS = {
     "@torch.jit.script\ndef f(x):\n    return x\n": "def f(x):\n    return x\n",
     "@torch.jit.ignore()\ndef f(x):\n    return x\n": "def f(x):\n    return x\n",
     "@torch.compile(mode='max-autotune')\ndef f(x):\n    return x\n": "def f(x):\n    return x\n",
-    "def f(x: torch.Tensor):\n    torch._assert(x.dim() == 2, 'two')\n    return x\n":
-        "def f(x: ms.Tensor):\n    assert x.ndim == 2, 'two'\n    return x\n",
-    "def f(train):\n    return torch.no_grad() if train else torch.enable_grad()\n":
-        "def f(train):\n    return contextlib.nullcontext() if train else contextlib.nullcontext()\n",
+    "def f(x: torch.Tensor):\n    torch._assert(x.dim() == 2, 'two')\n    return x\n": "def f(x: ms.Tensor):\n    assert x.ndim == 2, 'two'\n    return x\n",
+    "def f(train):\n    return torch.no_grad() if train else torch.enable_grad()\n": "def f(train):\n    return contextlib.nullcontext() if train else contextlib.nullcontext()\n",
     "if not torch.jit.is_scripting() and x > 2:\n    y = 1\n": "if x > 2:\n    y = 1\n",
     "y = x > 2 or torch.jit.is_tracing()\n": "y = x > 2\n",
     "y = torch.jit.is_tracing() or torch.jit.is_scripting()\n": "y = False\n",
     "y = (not torch.jit.is_scripting()) and x\n": "y = (not False) and x\n",
     "y = x and not torch.jit.is_scripting() and not torch.jit.is_tracing()\n": "y = x\n",
     "kind = torch.float16\n": "kind = ms.float16\n",
-    "def f(x: torch.Tensor, y: torch.Tensor):\n    return x.type(y.dtype), x.to(y), x.type('torch.LongTensor')\n":
-        "def f(x: ms.Tensor, y: ms.Tensor):\n    return x.to(y.dtype), x.to(y.dtype), x.to(ms.int64)\n",
-    "Tensor = torch.cuda.FloatTensor if torch.cuda.is_available() else torch.FloatTensor\n":
-        "Tensor = ms_compat.FloatTensor if (ms.get_context('device_target') != 'CPU') else ms_compat.FloatTensor\n",
+    "def f(x: torch.Tensor, y: torch.Tensor):\n    return x.type(y.dtype), x.to(y), x.type('torch.LongTensor')\n": "def f(x: ms.Tensor, y: ms.Tensor):\n    return x.to(y.dtype), x.to(y.dtype), x.to(ms.int64)\n",
+    "Tensor = torch.cuda.FloatTensor if torch.cuda.is_available() else torch.FloatTensor\n": "Tensor = ms_compat.FloatTensor if (ms.get_context('device_target') != 'CPU') else ms_compat.FloatTensor\n",
     "class M(torch.jit.ScriptModule):\n    x: torch.jit.Final[int]\n": "class M(nn.Cell):\n    x: typing.Final[int]\n",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("before", "after"), STATEMENTS.items())
@@ -148,7 +150,9 @@ def test_a_function_with_its_own_gradient_keeps_it(tmp_path: Path) -> None:
     assert tensor.grad.abs().sum() > 1  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("code", ["x.to(thing)", "x.type() == 'torch.FloatTensor'", "x.requires_grad_(wanted)", "x.flip(axes)"])
+@pytest.mark.parametrize(
+    "code", ["x.to(thing)", "x.type() == 'torch.FloatTensor'", "x.requires_grad_(wanted)", "x.flip(axes)"]
+)
 def test_an_argument_that_cannot_be_told_is_left_with_a_finding(code: str) -> None:
     source = f"import torch\n\ndef f(x: torch.Tensor, thing, wanted, axes):\n    y = {code}\n    return y\n"
     conversion = convert_source(source)

@@ -39,7 +39,9 @@ def test_a_function_taken_by_its_name_is_the_converted_one() -> None:
 
 
 def test_objects_that_are_not_torch_keep_their_questions() -> None:
-    assert "hasattr(thing, 'relu')" in converted("def f(thing):\n    return hasattr(thing, 'relu') and 'a' in dir(thing)\n")
+    assert "hasattr(thing, 'relu')" in converted(
+        "def f(thing):\n    return hasattr(thing, 'relu') and 'a' in dir(thing)\n"
+    )
 
 
 def test_a_module_as_an_annotation_still_evaluates() -> None:
@@ -68,7 +70,9 @@ def test_a_class_chosen_by_a_name_is_one_of_those_that_the_file_mentions() -> No
 
 
 def test_a_class_chosen_by_a_name_from_elsewhere_is_a_finding() -> None:
-    assert [each.code for each in convert_source(HEAD + "def f(kind):\n    return getattr(torch.nn, kind)\n").findings] == ["MF102"]
+    assert [
+        each.code for each in convert_source(HEAD + "def f(kind):\n    return getattr(torch.nn, kind)\n").findings
+    ] == ["MF102"]
 
 
 CONVOLUTIONS = "{'Conv1d': ms_compat.Conv1d, 'Conv2d': ms_compat.Conv2d, 'Conv3d': ms_compat.Conv3d}"
@@ -86,7 +90,9 @@ CONVOLUTIONS = "{'Conv1d': ms_compat.Conv1d, 'Conv2d': ms_compat.Conv2d, 'Conv3d
     ],
 )
 def test_a_name_that_is_built_may_be_each_that_its_pattern_fits(built: str) -> None:
-    found = convert_source(f"{HEAD}def f(d):\n    other = 'ReLU'\n    name = {built}\n    return getattr(torch.nn, name)\n")
+    found = convert_source(
+        f"{HEAD}def f(d):\n    other = 'ReLU'\n    name = {built}\n    return getattr(torch.nn, name)\n"
+    )
     assert f"return {CONVOLUTIONS}[name]\n" in found.main and not found.findings
     assert f"return {CONVOLUTIONS}[{built}]\n" in converted(f"def f(d):\n    return getattr(torch.nn, {built})\n")
 
@@ -112,7 +118,10 @@ def test_a_name_that_is_sure_to_be_one_of_a_few_has_a_table_of_those(code: str) 
     [
         ("def f(kind='relu'):\n    return getattr(F, kind)\n", "{'relu': ms_compat.relu}[kind]"),
         ("def f(cfg, kind='ReLU'):\n    return getattr(torch.nn, cfg.act)\n", "{'ReLU': ms_compat.ReLU}[cfg.act]"),
-        ("def f(args, name='Adam'):\n    return getattr(torch.optim, args.opt)\n", "{'Adam': ms_compat.Adam}[args.opt]"),
+        (
+            "def f(args, name='Adam'):\n    return getattr(torch.optim, args.opt)\n",
+            "{'Adam': ms_compat.Adam}[args.opt]",
+        ),
         ("def f(args, name='ReLU'):\n    return torch.nn.__dict__[args.act]\n", "{'ReLU': ms_compat.ReLU}[args.act]"),
         (
             "def f(kind, name='ReLU'):\n    def g():\n        return getattr(torch.nn, (kind), None)\n",
@@ -148,5 +157,7 @@ def test_a_name_that_has_no_counterpart_is_said_to_be_missing_in_the_table() -> 
 
 @pytest.mark.parametrize("code", ["getattr(models, arch)()", "models.__dict__[arch]()"])
 def test_models_of_torchvision_by_name_are_never_silent(code: str) -> None:
-    found = convert_source(f"import torchvision.models as models\n\n\ndef f(arch='resnet18'):\n    return {code}\n").findings
+    found = convert_source(
+        f"import torchvision.models as models\n\n\ndef f(arch='resnet18'):\n    return {code}\n"
+    ).findings
     assert "error" in [each.severity for each in found]

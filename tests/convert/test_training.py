@@ -27,7 +27,9 @@ def loop(body: str) -> str:
 
 
 def test_the_plain_step_becomes_mindspore_s_own_form() -> None:
-    assert loop("optimizer.zero_grad()\nloss = criterion(model(x), y)\nloss.backward()\noptimizer.step()  # update") == (
+    assert loop(
+        "optimizer.zero_grad()\nloss = criterion(model(x), y)\nloss.backward()\noptimizer.step()  # update"
+    ) == (
         "def forward_fn(x, y):\n"
         "    loss = criterion(model(x), y)\n"
         "    return loss\n"
@@ -40,7 +42,9 @@ def test_the_plain_step_becomes_mindspore_s_own_form() -> None:
 
 
 def test_what_is_used_after_the_step_comes_back_from_the_function() -> None:
-    text = loop("optimizer.zero_grad()\nout = model(x)\nloss = criterion(out, y)\nloss.backward()\noptimizer.step()\nprint(out, loss)")
+    text = loop(
+        "optimizer.zero_grad()\nout = model(x)\nloss = criterion(out, y)\nloss.backward()\noptimizer.step()\nprint(out, loss)"
+    )
     assert "    return loss, out\n" in text and "(loss, out), grads = grad_fn(x, y)" in text and "has_aux=True" in text
 
 
@@ -58,16 +62,26 @@ def test_clipping_acts_on_the_gradients() -> None:
 
 def test_without_zero_grad_gradients_accumulate_as_in_torch() -> None:
     text = loop("loss = criterion(model(x), y)\nloss.backward()\noptimizer.step()")
-    assert "loss = ms_compat.backward(forward_fn, model.trainable_params(), x, y)\n    ms_compat.apply_gradients(optimizer)" in text
+    assert (
+        "loss = ms_compat.backward(forward_fn, model.trainable_params(), x, y)\n    ms_compat.apply_gradients(optimizer)"
+        in text
+    )
 
 
 def test_a_step_every_few_batches_keeps_its_condition() -> None:
-    text = loop("loss = criterion(model(x), y) / 4\nloss.backward()\nif step % 4 == 0:\n    optimizer.step()\n    optimizer.zero_grad()")
-    assert "if step % 4 == 0:\n        ms_compat.apply_gradients(optimizer)\n        ms_compat.clear_gradients(optimizer)" in text
+    text = loop(
+        "loss = criterion(model(x), y) / 4\nloss.backward()\nif step % 4 == 0:\n    optimizer.step()\n    optimizer.zero_grad()"
+    )
+    assert (
+        "if step % 4 == 0:\n        ms_compat.apply_gradients(optimizer)\n        ms_compat.clear_gradients(optimizer)"
+        in text
+    )
 
 
 def test_a_detached_value_is_an_input_not_part_of_the_graph() -> None:
-    text = loop("t = teacher(x)\noptimizer.zero_grad()\nloss = criterion(model(x), t.detach())\nloss.backward()\noptimizer.step()")
+    text = loop(
+        "t = teacher(x)\noptimizer.zero_grad()\nloss = criterion(model(x), t.detach())\nloss.backward()\noptimizer.step()"
+    )
     assert "def forward_fn(x, t):" in text and "t = teacher(x)\n    loss, grads = grad_fn(x, t)" in text
 
 
@@ -89,8 +103,14 @@ def test_an_overwritten_name_does_not_drag_earlier_statements_along() -> None:
     "body, reason",
     [
         ("loss.backward()\noptimizer.step()", "where loss is computed can't be seen from here"),
-        ("loss = criterion(model(x), y)\nloss.backward(torch.ones(2))\noptimizer.step()", "it takes a gradient as argument"),
-        ("loss = criterion(model(x), y)\nloss.backward(create_graph=True)\noptimizer.step()", "create_graph keeps the graph"),
+        (
+            "loss = criterion(model(x), y)\nloss.backward(torch.ones(2))\noptimizer.step()",
+            "it takes a gradient as argument",
+        ),
+        (
+            "loss = criterion(model(x), y)\nloss.backward(create_graph=True)\noptimizer.step()",
+            "create_graph keeps the graph",
+        ),
     ],
 )
 def test_what_cannot_be_lifted_is_left_with_a_finding_that_shows_the_pattern(body: str, reason: str) -> None:
@@ -131,12 +151,22 @@ def test_clearing_between_forward_and_backward_still_comes_before_the_gradients(
         "out = model(x)\noptimizer.zero_grad()\na = out.mean()\na.backward(retain_graph=True)\nb = criterion(out, y)\nb.backward()\noptimizer.step()"
     )
     assert text.count("clear_gradients") == 1
-    assert text.index("clear_gradients(optimizer)") < text.index("ms_compat.backward(") < text.index("apply_gradients(optimizer)")
+    assert (
+        text.index("clear_gradients(optimizer)")
+        < text.index("ms_compat.backward(")
+        < text.index("apply_gradients(optimizer)")
+    )
 
 
 def test_what_gets_the_network_before_the_step_finds_gradients_on_its_parameters() -> None:
-    for between in ("torch.nn.utils.clip_grad_value_(model.parameters(), 0.1)", "log_gradients(model)", "clip(optimizer, 5)"):
-        text = loop(f"optimizer.zero_grad()\nloss = criterion(model(x), y)\nloss.backward()\n{between}\noptimizer.step()")
+    for between in (
+        "torch.nn.utils.clip_grad_value_(model.parameters(), 0.1)",
+        "log_gradients(model)",
+        "clip(optimizer, 5)",
+    ):
+        text = loop(
+            f"optimizer.zero_grad()\nloss = criterion(model(x), y)\nloss.backward()\n{between}\noptimizer.step()"
+        )
         assert "ms_compat.backward(" in text and "apply_gradients(optimizer)" in text, between
 
 
@@ -150,7 +180,11 @@ def test_a_network_whose_train_is_never_called_is_made_in_training_mode() -> Non
 def findings(body: str, head: str = HEAD) -> list[tuple[int, str, str]]:
     """(line in the body, message, advice) of each backward() that was left."""
     first = head.count("\n") + 1
-    return [(each.line - first + 1, each.message, each.advice) for each in convert_source(head + body).findings if each.code == "MF201"]
+    return [
+        (each.line - first + 1, each.message, each.advice)
+        for each in convert_source(head + body).findings
+        if each.code == "MF201"
+    ]
 
 
 RECURRENT = """hidden = torch.zeros(2, 3)
@@ -269,7 +303,9 @@ def test_gradients_are_taken_only_where_the_backward_would_run() -> None:
 
 
 def test_a_condition_on_the_loss_is_asked_where_it_stands() -> None:
-    text = loop("loss = criterion(model(x), y)\noptimizer.zero_grad()\nif loss.item() < 10:\n    loss.backward()\noptimizer.step()")
+    text = loop(
+        "loss = criterion(model(x), y)\noptimizer.zero_grad()\nif loss.item() < 10:\n    loss.backward()\noptimizer.step()"
+    )
     assert "loss, grads = ms_compat.loss_and_gradients(forward_fn, model.trainable_params(), x, y)" in text
     assert "if loss.item() < 10:\n        ms_compat.add_gradients(model.trainable_params(), grads)\n" in text
 
@@ -287,9 +323,7 @@ def test_accelerate_s_backward_is_lifted_and_its_clipping_finds_the_gradients() 
 
 def test_a_loss_of_an_unknown_network_is_not_taken_for_the_network() -> None:
     """The criterion alone has no parameters: lifted without the network, nothing would be learned."""
-    body = (
-        "def step(thing, batch):\n    out = thing.run(batch)\n    loss = criterion(out, batch)\n    loss.backward()\n    optimizer.step()\n"
-    )
+    body = "def step(thing, batch):\n    out = thing.run(batch)\n    loss = criterion(out, batch)\n    loss.backward()\n    optimizer.step()\n"
     assert [line for line, _, _ in findings(body)] == [4]
 
 
@@ -298,11 +332,17 @@ def test_an_object_that_wraps_an_optimizer_clears_before_the_gradients_come() ->
         "loss = criterion(model(x), y)\nif training:\n    schedule.zero_grad()\n    loss.backward()\n    schedule.step_and_update()"
     )
     assert (
-        "if training:\n        schedule.zero_grad()\n        loss = ms_compat.backward(forward_fn, model.trainable_params(), x, y)" in text
+        "if training:\n        schedule.zero_grad()\n        loss = ms_compat.backward(forward_fn, model.trainable_params(), x, y)"
+        in text
     )
 
 
 def test_numbers_alone_do_not_come_back_through_has_aux_which_wants_a_tensor() -> None:
     body = "with torch.autocast('cpu'):\n    loss = criterion(model(x), y)\n    total += loss.item()\noptimizer.zero_grad()\nloss.backward()\noptimizer.step()"
-    text = convert_source(HEAD + "total = 0.0\nfor x, y in loader:\n" + "".join(f"    {line}\n" for line in body.splitlines()) + "print(total)\n").main
+    text = convert_source(
+        HEAD
+        + "total = 0.0\nfor x, y in loader:\n"
+        + "".join(f"    {line}\n" for line in body.splitlines())
+        + "print(total)\n"
+    ).main
     assert "has_aux" not in text

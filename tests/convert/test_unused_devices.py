@@ -26,16 +26,22 @@ def test_a_device_at_the_end_of_a_tuple_goes(line, after):
     assert after in code and "device" not in code
 
 
-@pytest.mark.parametrize("use", ["torch.arange(4, device=device)", "torch.linspace(0, 1, 4, device=device)", "torch.ones(4).to(device)"])
+@pytest.mark.parametrize(
+    "use", ["torch.arange(4, device=device)", "torch.linspace(0, 1, 4, device=device)", "torch.ones(4).to(device)"]
+)
 def test_a_device_that_only_placed_tensors_goes(use):
     assert "device" not in converted("device = x.device", f"return x + {use}")
 
 
 def test_a_device_that_is_read_stays():
     assert "device = x.device" in converted("device = x.device", "print(device)", "return x")
-    assert "n, device = x.shape[0], x.device" in converted("n, device = x.shape[0], x.device", "log(device=device)", "return x")
+    assert "n, device = x.shape[0], x.device" in converted(
+        "n, device = x.shape[0], x.device", "log(device=device)", "return x"
+    )
 
 
 def test_another_thing_s_device_stays():
-    code = convert_source("import torch\n\n\ndef f(config):\n    device = config.device\n    return torch.zeros(3, device=device)\n").main
+    code = convert_source(
+        "import torch\n\n\ndef f(config):\n    device = config.device\n    return torch.zeros(3, device=device)\n"
+    ).main
     assert "device = config.device" in code

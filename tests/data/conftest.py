@@ -23,7 +23,9 @@ def both(tmp_path: Path) -> Both:
         conversion = convert_source(source)
         left = [each.message for each in conversion.findings if each.severity == "error"]
         assert not left, left
-        assert "torch" not in conversion.main.replace("torch_", "").split("def ")[0].replace("torchvision's", ""), conversion.main
+        assert "torch" not in conversion.main.replace("torch_", "").split("def ")[0].replace("torchvision's", ""), (
+            conversion.main
+        )
         return load(source, tmp_path, "theirs"), load(conversion.code, tmp_path, "ours")
 
     return make

@@ -34,7 +34,9 @@ def write_idx(path: Path, array: np.ndarray) -> None:
 def write_mnist(root: Path, name: str = "MNIST") -> None:
     rng = np.random.default_rng(1)
     for prefix, size in (("train", 9), ("t10k", 5)):
-        write_idx(root / name / "raw" / f"{prefix}-images-idx3-ubyte", rng.integers(0, 256, (size, 28, 28), dtype=np.uint8))
+        write_idx(
+            root / name / "raw" / f"{prefix}-images-idx3-ubyte", rng.integers(0, 256, (size, 28, 28), dtype=np.uint8)
+        )
         write_idx(root / name / "raw" / f"{prefix}-labels-idx1-ubyte", rng.integers(0, 10, size, dtype=np.uint8))
 
 
@@ -76,7 +78,9 @@ def write_voc(root: Path) -> None:
     objects = "<object><name>dog</name><bndbox><xmin>1</xmin><xmax>9</xmax></bndbox></object>"
     for number, name in enumerate(("2007_000027", "2007_000032")):
         picture(seed=number).save(base / "JPEGImages" / f"{name}.jpg")
-        picture(mode="L", seed=number).point(lambda level: level // 12).convert("P").save(base / "SegmentationClass" / f"{name}.png")
+        picture(mode="L", seed=number).point(lambda level: level // 12).convert("P").save(
+            base / "SegmentationClass" / f"{name}.png"
+        )
         text = f"<annotation>\n<filename>{name}.jpg</filename><size><width>52</width></size>{objects * (number + 1)}</annotation>"
         (base / "Annotations" / f"{name}.xml").write_text(text)
     for kind in ("Main", "Segmentation"):
@@ -93,7 +97,9 @@ def write_coco(root: Path) -> Path:
         for number, image in enumerate((42, 7, 42))
     ]
     path = root / "annotations.json"
-    path.write_text(json.dumps({"images": images, "annotations": annotations, "categories": [{"id": 3, "name": "cat"}]}))
+    path.write_text(
+        json.dumps({"images": images, "annotations": annotations, "categories": [{"id": 3, "name": "cat"}]})
+    )
     return path
 
 
@@ -103,7 +109,9 @@ def write_svhn(root: Path) -> None:
     rng = np.random.default_rng(4)
     for split in ("train", "test"):
         labels = rng.permutation(np.arange(1, 11))[:, None].astype(np.uint8)
-        scipy.io.savemat(root / f"{split}_32x32.mat", {"X": rng.integers(0, 256, (32, 32, 3, 10), dtype=np.uint8), "y": labels})
+        scipy.io.savemat(
+            root / f"{split}_32x32.mat", {"X": rng.integers(0, 256, (32, 32, 3, 10), dtype=np.uint8), "y": labels}
+        )
 
 
 def write_stl10(root: Path) -> None:
@@ -121,5 +129,8 @@ def write_usps(root: Path) -> None:
 
     rng = np.random.default_rng(6)
     for name in ("usps.bz2", "usps.t.bz2"):
-        rows = [f"{label} " + " ".join(f"{i + 1}:{value:.4f}" for i, value in enumerate(rng.uniform(-1, 1, 256))) for label in (1, 10, 7)]
+        rows = [
+            f"{label} " + " ".join(f"{i + 1}:{value:.4f}" for i, value in enumerate(rng.uniform(-1, 1, 256)))
+            for label in (1, 10, 7)
+        ]
         (root / name).write_bytes(bz2.compress("\n".join(rows).encode()))

@@ -111,7 +111,9 @@ def test_a_dataset_that_numpy_cannot_express_stays_with_mindspore_and_says_so() 
 
 
 def test_tensor_maths_outside_of_datasets_is_left_to_mindspore() -> None:
-    conversion = convert_source("import torch\n\n\ndef scale(x):\n    return torch.stack([torch.tensor(1.0), torch.tensor(2.0)])\n")
+    conversion = convert_source(
+        "import torch\n\n\ndef scale(x):\n    return torch.stack([torch.tensor(1.0), torch.tensor(2.0)])\n"
+    )
     assert "numpy" not in conversion.main
 
 

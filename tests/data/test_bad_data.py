@@ -28,7 +28,10 @@ BROKEN = {
         "VOCdevkit/VOC2012/JPEGImages/2007_000032.jpg",
         r"sample 1, .*000032\.jpg: ",
     ),
-    "VOCDetection(root, image_set='train')": ("VOCdevkit/VOC2012/Annotations/2007_000027.xml", r"sample 0, .*000027\.xml: "),
+    "VOCDetection(root, image_set='train')": (
+        "VOCdevkit/VOC2012/Annotations/2007_000027.xml",
+        r"sample 0, .*000027\.xml: ",
+    ),
     "CocoDetection(root, root + '/annotations.json')": ("00042.jpg", r"sample with the id 42, .*00042\.jpg: "),
 }
 
@@ -43,7 +46,9 @@ def test_an_unreadable_file_is_named_with_its_sample(both: Both, tmp_path: Path,
         "C": lambda: formats.write_coco(tmp_path),
     }[dataset[0]]()
     ours = both(FOLDER.format(dataset))[1]
-    loader = ours.loader(str(tmp_path / "images" if dataset[0] == "I" else tmp_path))  # the files are listed before one goes
+    loader = ours.loader(
+        str(tmp_path / "images" if dataset[0] == "I" else tmp_path)
+    )  # the files are listed before one goes
     broken = tmp_path / path
     content = broken.read_bytes()
     broken.unlink() if gone else broken.write_bytes(content[: len(content) // 2])
@@ -52,9 +57,7 @@ def test_an_unreadable_file_is_named_with_its_sample(both: Both, tmp_path: Path,
 
 
 def test_columns_of_different_length_say_so(both: Both) -> None:
-    source = (
-        "import numpy as np\nfrom torch.utils.data import DataLoader\n\n\ndef loader(data):\n    return DataLoader(data, batch_size=2)\n"
-    )
+    source = "import numpy as np\nfrom torch.utils.data import DataLoader\n\n\ndef loader(data):\n    return DataLoader(data, batch_size=2)\n"
     import numpy as np
 
     ours = both(source)[1]
@@ -91,9 +94,14 @@ def test_a_worker_that_dies_ends_the_run_and_names_the_sample(tmp_path: Path) ->
     text = "import os\nos.cpu_count = lambda: 4\nimport dying\nfor batch in dying.loader(num_workers=2):\n    pass\nprint('all read')\n"
     (tmp_path / "main.py").write_text(text)
     program = subprocess.Popen(
-        [sys.executable, "main.py"], cwd=tmp_path, env={**os.environ, "GLOG_v": "4"}, start_new_session=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        [sys.executable, "main.py"],
+        cwd=tmp_path,
+        env={**os.environ, "GLOG_v": "4"},
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     try:
         output, errors = program.communicate(timeout=90)
         assert program.returncode != 0 and "all read" not in output

@@ -29,26 +29,33 @@ def test_cifar(both: Both, tmp_path: Path, kind: int, train: bool) -> None:
     text = f"class Own(datasets.CIFAR{kind}):\n    meta = dict(datasets.CIFAR{kind}.meta, md5=None)\n\n    def _check_integrity(self):\n        return True\n"
     theirs, ours = (module.Own(str(tmp_path), train=train) for module in both(SOURCE.format(text)))
     assert_same_samples(theirs, ours)
-    assert ours.classes == theirs.classes and ours.class_to_idx == theirs.class_to_idx and ours.targets == theirs.targets
+    assert (
+        ours.classes == theirs.classes and ours.class_to_idx == theirs.class_to_idx and ours.targets == theirs.targets
+    )
     assert np.array_equal(ours.data, theirs.data) and repr(ours) == repr(theirs)
 
 
 @pytest.mark.parametrize("name", ["MNIST", "FashionMNIST", "KMNIST"])
 def test_mnist_and_its_family(both: Both, tmp_path: Path, name: str) -> None:
     formats.write_mnist(tmp_path, name)
-    modules = both(SOURCE.format(f"def make(root, train):\n    return datasets.{name}(root, train=train, download=True)"))
+    modules = both(
+        SOURCE.format(f"def make(root, train):\n    return datasets.{name}(root, train=train, download=True)")
+    )
     for train in (True, False):
         theirs, ours = (module.make(str(tmp_path), train) for module in modules)
         assert_same_samples(theirs, ours)
         assert ours.classes == theirs.classes
-        assert np.array_equal(ours.data.asnumpy(), theirs.data.numpy()) and np.array_equal(ours.targets.asnumpy(), theirs.targets.numpy())
+        assert np.array_equal(ours.data.asnumpy(), theirs.data.numpy()) and np.array_equal(
+            ours.targets.asnumpy(), theirs.targets.numpy()
+        )
 
 
 @pytest.mark.parametrize("split", ["letters", "byclass", "balanced", "digits"])
 def test_emnist(both: Both, tmp_path: Path, split: str) -> None:
     formats.write_emnist(tmp_path, split)
     theirs, ours = (
-        m.make(str(tmp_path)) for m in both(SOURCE.format(f"def make(root):\n    return datasets.EMNIST(root, '{split}', train=False)"))
+        m.make(str(tmp_path))
+        for m in both(SOURCE.format(f"def make(root):\n    return datasets.EMNIST(root, '{split}', train=False)"))
     )
     assert_same_samples(theirs, ours)
     assert ours.classes == theirs.classes
@@ -58,14 +65,18 @@ def test_emnist(both: Both, tmp_path: Path, split: str) -> None:
 def test_qmnist(both: Both, tmp_path: Path, compat: bool) -> None:
     formats.write_qmnist(tmp_path)
     theirs, ours = (
-        m.make(str(tmp_path)) for m in both(SOURCE.format(f"def make(root):\n    return datasets.QMNIST(root, compat={compat})"))
+        m.make(str(tmp_path))
+        for m in both(SOURCE.format(f"def make(root):\n    return datasets.QMNIST(root, compat={compat})"))
     )
     assert_same_samples(theirs, ours)
 
 
 def test_image_folder(both: Both, tmp_path: Path) -> None:
     formats.write_folder(tmp_path / "images")
-    theirs, ours = (m.make(str(tmp_path / "images")) for m in both(SOURCE.format("def make(root):\n    return datasets.ImageFolder(root)")))
+    theirs, ours = (
+        m.make(str(tmp_path / "images"))
+        for m in both(SOURCE.format("def make(root):\n    return datasets.ImageFolder(root)"))
+    )
     assert_same_samples(theirs, ours)
     assert ours.classes == theirs.classes and ours.imgs == theirs.imgs and ours.targets == theirs.targets
 
@@ -81,7 +92,8 @@ def test_voc(both: Both, tmp_path: Path) -> None:
     formats.write_voc(tmp_path)
     for name in ("VOCSegmentation", "VOCDetection"):
         theirs, ours = (
-            m.make(str(tmp_path)) for m in both(SOURCE.format(f"def make(root):\n    return datasets.{name}(root, image_set='train')"))
+            m.make(str(tmp_path))
+            for m in both(SOURCE.format(f"def make(root):\n    return datasets.{name}(root, image_set='train')"))
         )
         assert_same_samples(theirs, ours)
 
@@ -108,7 +120,9 @@ def test_svhn(both: Both, tmp_path: Path, split: str) -> None:
     assert np.array_equal(ours.labels, theirs.labels) and 0 in ours.labels and repr(ours) == repr(theirs)
 
 
-@pytest.mark.parametrize(("split", "folds"), [("train", None), ("train", 1), ("test", None), ("unlabeled", None), ("train+unlabeled", 0)])
+@pytest.mark.parametrize(
+    ("split", "folds"), [("train", None), ("train", 1), ("test", None), ("unlabeled", None), ("train+unlabeled", 0)]
+)
 def test_stl10(both: Both, tmp_path: Path, split: str, folds: int | None) -> None:
     formats.write_stl10(tmp_path)
     theirs, ours = (module.Own(str(tmp_path), split, folds) for module in both(SOURCE.format(LOOSE.format("STL10"))))
@@ -120,7 +134,8 @@ def test_stl10(both: Both, tmp_path: Path, split: str, folds: int | None) -> Non
 def test_usps(both: Both, tmp_path: Path, train: bool) -> None:
     formats.write_usps(tmp_path)
     theirs, ours = (
-        m.make(str(tmp_path), train) for m in both(SOURCE.format("def make(root, train):\n    return datasets.USPS(root, train)"))
+        m.make(str(tmp_path), train)
+        for m in both(SOURCE.format("def make(root, train):\n    return datasets.USPS(root, train)"))
     )
     assert_same_samples(theirs, ours)
     assert list(ours.targets) == list(theirs.targets)
@@ -128,7 +143,11 @@ def test_usps(both: Both, tmp_path: Path, train: bool) -> None:
 
 def test_coco_without_pycocotools(both: Both, tmp_path: Path) -> None:
     path = formats.write_coco(tmp_path / "coco")
-    ours = both(SOURCE.format("def make(root, file):\n    return datasets.CocoDetection(root, file), datasets.CocoCaptions(root, file)"))[1]
+    ours = both(
+        SOURCE.format(
+            "def make(root, file):\n    return datasets.CocoDetection(root, file), datasets.CocoCaptions(root, file)"
+        )
+    )[1]
     detection, captions = ours.make(str(tmp_path / "coco"), str(path))
     assert detection.ids == [7, 42]
     assert [each["id"] for each in detection[1][1]] == [0, 2]

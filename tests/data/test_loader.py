@@ -88,7 +88,10 @@ def test_options_mean_the_same(both: Both, options: dict[str, Any]) -> None:
 
 def test_a_collate_function_of_the_project_is_called(both: Both) -> None:
     theirs, ours = both(SOURCE)
-    assert_equal(list(theirs.loader(batch_size=4, collate_fn=theirs.halves)), list(ours.loader(batch_size=4, collate_fn=ours.halves)))
+    assert_equal(
+        list(theirs.loader(batch_size=4, collate_fn=theirs.halves)),
+        list(ours.loader(batch_size=4, collate_fn=ours.halves)),
+    )
 
 
 def test_an_iterable_dataset_is_read_in_its_own_order(both: Both) -> None:
@@ -107,7 +110,9 @@ def test_shuffling_is_a_new_permutation_every_epoch_also_after_a_seed(both: Both
     assert all(sorted(each) == list(range(40)) for each in epochs)
     assert epochs[0] != epochs[1] != epochs[2]
     ms.set_seed(1)
-    assert [int(label) for _, labels in ours.loader(size=40, batch_size=8, shuffle=True) for label in labels.asnumpy()] == epochs[0]
+    assert [
+        int(label) for _, labels in ours.loader(size=40, batch_size=8, shuffle=True) for label in labels.asnumpy()
+    ] == epochs[0]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -241,7 +246,9 @@ def loader(**options):
 
 
 @pytest.mark.parametrize("workers", [0, 1, 2])
-def test_a_sample_that_raises_is_named_and_the_run_ends(both: Both, monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
+def test_a_sample_that_raises_is_named_and_the_run_ends(
+    both: Both, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 4)
     ours = both(BROKEN)[1]
     begin, before = time.monotonic(), children()
@@ -265,7 +272,9 @@ def children() -> set[str]:
 
 
 def test_an_image_that_was_not_made_an_array_says_so(both: Both) -> None:
-    source = "from torch.utils.data import DataLoader\n\n\ndef loader(data):\n    return DataLoader(data, batch_size=2)\n"
+    source = (
+        "from torch.utils.data import DataLoader\n\n\ndef loader(data):\n    return DataLoader(data, batch_size=2)\n"
+    )
     from PIL import Image
 
     ours = both(source)[1]
@@ -289,7 +298,9 @@ def loader(root, train, workers=0):
 
 
 @pytest.mark.parametrize("train", [True, False])
-def test_a_known_pipeline_becomes_a_generator_dataset_with_equal_batches(both: Both, tmp_path: Path, train: bool) -> None:
+def test_a_known_pipeline_becomes_a_generator_dataset_with_equal_batches(
+    both: Both, tmp_path: Path, train: bool
+) -> None:
     import mindspore.dataset as ds
 
     formats.write_mnist(tmp_path)

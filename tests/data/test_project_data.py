@@ -27,10 +27,14 @@ CASES = {  # project -> batches an epoch of each of its loaders
     "triplet_embedding": [10, 5],
 }
 QUICK = ("trainer_class", "ctc_digits", "unet_segmentation")
-DRAWS = {"triplet_embedding": ["1: the same mean and spread", "2: the same mean and spread"]}  # triplets are drawn with torch's numbers
+DRAWS = {
+    "triplet_embedding": ["1: the same mean and spread", "2: the same mean and spread"]
+}  # triplets are drawn with torch's numbers
 
 
-@pytest.mark.parametrize("project", [pytest.param(each, marks=() if each in QUICK else pytest.mark.slow) for each in CASES])
+@pytest.mark.parametrize(
+    "project", [pytest.param(each, marks=() if each in QUICK else pytest.mark.slow) for each in CASES]
+)
 def test_a_projects_batches_are_equal(tmp_path: Path, project: str) -> None:
     convert_project(PROJECTS / project, tmp_path / "converted")
     result = CliRunner().invoke(command, [str(tmp_path / "converted"), "--data"])

@@ -19,7 +19,9 @@ def assert_same_distribution(theirs: np.ndarray, ours: np.ndarray) -> None:
     """Two samples of 2,000: the largest distance between their distribution functions stays under the 0.1 % point."""
     for one, other in zip(np.atleast_2d(theirs.T), np.atleast_2d(ours.T), strict=True):
         grid = np.unique(np.concatenate([one, other]))
-        distance = np.abs(np.searchsorted(np.sort(one), grid, "right") - np.searchsorted(np.sort(other), grid, "right")).max() / len(one)
+        distance = np.abs(
+            np.searchsorted(np.sort(one), grid, "right") - np.searchsorted(np.sort(other), grid, "right")
+        ).max() / len(one)
         assert distance < 1.95 * np.sqrt(2 / len(one)), distance
 
 

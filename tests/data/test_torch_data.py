@@ -75,7 +75,9 @@ def test_datasets_and_samplers_agree(both: Both, expression: str) -> None:
 
 
 def test_a_tensor_dataset_gives_the_same_rows(both: Both) -> None:
-    theirs, ours = both(SOURCE.replace("{0}", "TensorDataset(torch.arange(12.0).reshape(4, 3), torch.tensor([1, 0, 3, 2]))"))
+    theirs, ours = both(
+        SOURCE.replace("{0}", "TensorDataset(torch.arange(12.0).reshape(4, 3), torch.tensor([1, 0, 3, 2]))")
+    )
     for (x, y), (our_x, our_y) in zip(theirs.make(), (ours.make()[i] for i in range(4)), strict=True):
         assert np.array_equal(x.numpy(), our_x) and int(y) == int(our_y)
 
@@ -90,9 +92,7 @@ def test_a_split_is_a_partition_and_follows_the_generator(both: Both) -> None:
 
 
 def test_random_samplers_draw_with_torchs_distribution(both: Both) -> None:
-    expression = (
-        "list(WeightedRandomSampler([1.0, 2.0, 5.0, 0.0], 4000)), list(RandomSampler(Squares(4), replacement=True, num_samples=4000))"
-    )
+    expression = "list(WeightedRandomSampler([1.0, 2.0, 5.0, 0.0], 4000)), list(RandomSampler(Squares(4), replacement=True, num_samples=4000))"
     theirs, ours = both(SOURCE.replace("{0}", expression))
     np.random.seed(3)
     torch.manual_seed(3)

@@ -141,7 +141,12 @@ def assert_same(theirs: np.ndarray, ours: np.ndarray, grey_levels: int = 0) -> N
 
 
 COLOURED = ("0.4, 0.5", "Normalize([0.5] * 3", "T.RandomGrayscale")  # for three channels
-PICTURES = [(each, mode) for each in ON_PICTURES for mode in ("RGB", "L") if mode == "RGB" or not any(part in each for part in COLOURED)]
+PICTURES = [
+    (each, mode)
+    for each in ON_PICTURES
+    for mode in ("RGB", "L")
+    if mode == "RGB" or not any(part in each for part in COLOURED)
+]
 
 
 @pytest.mark.parametrize(("expression", "mode"), PICTURES)
@@ -159,13 +164,17 @@ def test_a_transform_of_an_array_is_torchvisions(both: Both, expression: str) ->
     expected = values(theirs.make()(torch.from_numpy(array)))
     actual = values(ours.make()(array))
     assert actual.dtype == expected.dtype
-    if "Rotation" in expression and "BILINEAR" not in expression:  # a nearest pixel on the edge between two may be either
+    if (
+        "Rotation" in expression and "BILINEAR" not in expression
+    ):  # a nearest pixel on the edge between two may be either
         assert np.mean(np.abs(actual - expected) > 1e-5) < 0.01
     else:
         assert_same(expected, actual, 1)
 
 
-@pytest.mark.parametrize("expression", [each for each in ON_ARRAYS if "Normalize" not in each and "ConvertImage" not in each])
+@pytest.mark.parametrize(
+    "expression", [each for each in ON_ARRAYS if "Normalize" not in each and "ConvertImage" not in each]
+)
 def test_a_transform_of_an_array_of_bytes_is_within_one_grey_level(both: Both, expression: str) -> None:
     expression = expression.replace("Solarize(0.5", "Solarize(120")
     theirs, ours = both(SOURCE.format(expression))

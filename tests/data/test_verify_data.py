@@ -77,7 +77,11 @@ def test_all_loaders_of_a_function_are_compared_in_the_same_order(projects: tupl
     result = run(projects[1], "--data", "data:loaders", "--json")
     found = json.loads(result.output)
     assert result.exit_code == 0 and found["passed"]
-    assert [each["name"] for each in found["pipelines"]] == ["data:loaders, train", "data:loaders, test", "data:loaders, weighted"]
+    assert [each["name"] for each in found["pipelines"]] == [
+        "data:loaders, train",
+        "data:loaders, test",
+        "data:loaders, weighted",
+    ]
     assert [each["is_random"] for each in found["pipelines"]] == [True, False, True]
     assert all(each["places"] == ["image: equal", "label: equal"] for each in found["pipelines"])
 
@@ -110,7 +114,10 @@ BAD = {
     "no script": ("nothing.py", "there is no"),
     "a script without loaders": ("idle.py", "read from no loader"),
     "a sample that raises": ("data:broken", "sample 13 of Samples failed: OSError: pictures/13.png is truncated"),
-    "a sample that raises in a worker": ("data:broken(workers=1)", "sample 13 of Samples failed: OSError: pictures/13.png is truncated"),
+    "a sample that raises in a worker": (
+        "data:broken(workers=1)",
+        "sample 13 of Samples failed: OSError: pictures/13.png is truncated",
+    ),
 }
 
 

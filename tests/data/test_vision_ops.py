@@ -96,12 +96,16 @@ def test_save_image_writes_the_same_file(both: Both, tmp_path: Path) -> None:
 @pytest.mark.parametrize("aligned", [True, False])
 def test_roi_align_and_its_gradient_are_torchvisions(both: Both, ratio: int, aligned: bool) -> None:
     import mindspore as ms
-    from torchvision.ops.roi_align import _roi_align  # the definition in Python; the compiled one does not load everywhere
+    from torchvision.ops.roi_align import (
+        _roi_align,  # the definition in Python; the compiled one does not load everywhere
+    )
 
     rng = np.random.default_rng(4)
     features = rng.normal(size=(2, 3, 11, 13)).astype(np.float32)
     corners = rng.uniform(0, 12, (9, 2))
-    rois = np.concatenate([rng.integers(0, 2, (9, 1)), corners, corners + rng.uniform(2, 10, (9, 2))], 1).astype(np.float32)
+    rois = np.concatenate([rng.integers(0, 2, (9, 1)), corners, corners + rng.uniform(2, 10, (9, 2))], 1).astype(
+        np.float32
+    )
     source = SOURCE.format(f"ops.roi_align(boxes, others, (4, 5), 0.5, {ratio}, {aligned})")
     ours = both(source)[1]
     tensor = torch.from_numpy(features).requires_grad_()

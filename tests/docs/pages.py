@@ -44,12 +44,23 @@ def run_page(page: Path, folder: Path) -> None:
 
 
 def _run(page: Path, script: str, folder: Path) -> str:
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120"}
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "COLUMNS": "120",
+    }
     environment.pop("PYTEST_CURRENT_TEST", None)
     done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script], cwd=folder, env=environment, text=True, capture_output=True, timeout=900
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=folder,
+        env=environment,
+        text=True,
+        capture_output=True,
+        timeout=900,
     )
-    assert done.returncode == 0, f"{page.name}: exit code {done.returncode} of\n{script}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    assert done.returncode == 0, (
+        f"{page.name}: exit code {done.returncode} of\n{script}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    )
     return done.stdout
 
 

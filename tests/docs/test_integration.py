@@ -15,7 +15,9 @@ from pages import ROOT
 
 def run_hook(folder: Path) -> subprocess.CompletedProcess[str]:
     text = (ROOT / ".pre-commit-hooks.yaml").read_text()
-    command = shlex.split(re.search(r"entry: (.*)", text)[1]) + re.findall(r'"(.*?)"', re.search(r"args: (.*)", text)[1])
+    command = shlex.split(re.search(r"entry: (.*)", text)[1]) + re.findall(
+        r'"(.*?)"', re.search(r"args: (.*)", text)[1]
+    )
     assert command[0] == "mindferry"
     return subprocess.run([sys.executable, "-m", *command], cwd=folder, capture_output=True, text=True)
 

@@ -89,7 +89,9 @@ def test_no_command_hides_in_a_block_that_is_not_run() -> None:
     pages = [ROOT / "README.md", *sorted((ROOT / "docs/tutorials").glob("*.md"))]
     for page in pages:
         fences = re.findall(r"^```(.*)$", page.read_text("utf-8"), re.MULTILINE)
-        assert set(fences[::2]) <= {"sh", "text", "toml", "python", "cpp", "diff"}, page.name  # opening fences; no bare ones
+        assert set(fences[::2]) <= {"sh", "text", "toml", "python", "cpp", "diff"}, (
+            page.name
+        )  # opening fences; no bare ones
         assert set(fences[1::2]) == {""}, page.name
 
 
@@ -101,13 +103,18 @@ def test_make_demo_ends_with_the_path_of_the_report(tmp_path: Path) -> None:
     venv = Path(sys.executable).parents[1]
     done = subprocess.run(["make", "-o", "setup", f"VENV={venv}", "demo"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.splitlines()[-2:] == ["The conversion behaves like the original.", "report: build/resnet50_ms/mindferry-report.html"]
+    assert done.stdout.splitlines()[-2:] == [
+        "The conversion behaves like the original.",
+        "report: build/resnet50_ms/mindferry-report.html",
+    ]
     assert (tmp_path / "build/resnet50_ms/mindferry-report.html").is_file()
 
 
 def test_make_test_is_what_ci_runs() -> None:
     """It runs these tests, so it can't be run by one: its lines are those of scripts/test, and pytest is among them."""
-    told = subprocess.run(["make", "--no-print-directory", "-n", "-o", "setup", "test"], cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
+    told = subprocess.run(
+        ["make", "--no-print-directory", "-n", "-o", "setup", "test"], cwd=ROOT, capture_output=True, text=True
+    ).stdout.splitlines()
     script = [line.removeprefix("exec ") for line in (ROOT / "scripts/test").read_text().splitlines()]
     lines = [re.sub(r"^\S*/bin/", ".venv/bin/", line) for line in told]
     assert [line for line in lines if line not in script] == []
@@ -119,9 +126,14 @@ def test_a_project_of_your_own_from_the_environment_that_it_names(tmp_path: Path
     (tmp_path / "my_project/model.py").write_text(MODEL)
     block = next(block.text for block in blocks(ROOT / "README.md") if "source .venv" in block.text)
     script = block.replace(".venv/bin/activate", str(Path(sys.executable).parent / "activate"))
-    done = subprocess.run(["bash", "-euc", script], cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "PS1": ""})
+    done = subprocess.run(
+        ["bash", "-euc", script], cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "PS1": ""}
+    )
     assert done.returncode == 0, done.stderr
-    assert 'model = "model:Net"' in done.stdout and done.stdout.splitlines()[-1] == "report: my_project_ms/mindferry-report.html"
+    assert (
+        'model = "model:Net"' in done.stdout
+        and done.stdout.splitlines()[-1] == "report: my_project_ms/mindferry-report.html"
+    )
 
 
 # The synopsis with a project in place of its capitals; 1 is an answer too, where there is something to find.
@@ -129,7 +141,11 @@ LINES = {
     "analyze": ["analyze PROJECT"],
     "convert": ["convert PROJECT -o OTHER"],
     "migrate": ["migrate PROJECT -o OUT"],
-    "weights": ["weights convert model.pth -o model.ckpt --model model:Net --project OUT", "weights inspect model.ckpt", "weights diff model.pth model.ckpt"],
+    "weights": [
+        "weights convert model.pth -o model.ckpt --model model:Net --project OUT",
+        "weights inspect model.ckpt",
+        "weights diff model.pth model.ckpt",
+    ],
     "verify": ["verify OUT", "verify OUT --data"],
     "record": ["record PROJECT --model model:Net --input float32[2,4] -o net.golden"],
     "train": ["train OUT"],
@@ -153,10 +169,14 @@ def test_every_line_of_the_synopsis_runs(tmp_path: Path) -> None:
     order = ["migrate", *(name for name in LINES if name not in ("migrate", "report")), "report"]
     for line in (line for name in order for line in LINES[name]):
         done = run(tmp_path, *line.split())
-        assert done.returncode in (0, 1) and "Traceback" not in done.stderr, f"{line}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+        assert done.returncode in (0, 1) and "Traceback" not in done.stderr, (
+            f"{line}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+        )
         assert done.returncode == 0 or line.startswith("tune"), f"{line}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
     told = json.loads(run(tmp_path, "report", "OUT", "--json").stdout)
-    assert told["overview"]["state"] == "same" and {each["stage"] for each in told["overview"]["stages"] if each["state"] == "absent"} == {"weights"}
+    assert told["overview"]["state"] == "same" and {
+        each["stage"] for each in told["overview"]["stages"] if each["state"] == "absent"
+    } == {"weights"}
 
 
 @pytest.mark.parametrize("target", sorted(set(re.findall(r"(?:`|^)make (\w+)", README, re.MULTILINE))))

@@ -9,7 +9,9 @@ PAGES = [*sorted((ROOT / "docs" / "tutorials").glob("*.md")), ROOT / "docs" / "h
 MINUTES = {"01-resnet50", "04-a-gan", "05-a-transformer"}
 
 
-@pytest.mark.parametrize("page", [pytest.param(p, id=p.stem, marks=[pytest.mark.slow] if p.stem in MINUTES else []) for p in PAGES])
+@pytest.mark.parametrize(
+    "page", [pytest.param(p, id=p.stem, marks=[pytest.mark.slow] if p.stem in MINUTES else []) for p in PAGES]
+)
 def test_a_tutorial_runs_as_it_stands(page, tmp_path):
     run_page(page, tmp_path)
 

@@ -53,10 +53,16 @@ def project(tmp_path: Path) -> Path:
 
 
 def files(folder: Path) -> list[str]:
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return sorted(
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    )
 
 
-def test_static_and_dynamic_mindir_equal_the_cell_and_leave_no_litter(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_static_and_dynamic_mindir_equal_the_cell_and_leave_no_litter(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
@@ -67,26 +73,43 @@ def test_static_and_dynamic_mindir_equal_the_cell_and_leave_no_litter(project: P
     assert static["form"] == "mindir" and dynamic["form"] == "mindir with any batch size"
     assert static["inputs"] == dynamic["inputs"] == 3
     assert static["worst"] <= 1e-6 and dynamic["worst"] <= 1e-6
-    assert sorted(set(files(project)) - set(before)) == [".mindferry/export.json", "export/infer.py", "export/net.mindir", "export/net_dynamic.mindir"]
+    assert sorted(set(files(project)) - set(before)) == [
+        ".mindferry/export.json",
+        "export/infer.py",
+        "export/net.mindir",
+        "export/net_dynamic.mindir",
+    ]
     assert stat.S_IMODE((project / "export").stat().st_mode) & 0o055 == 0o055
     assert all(stat.S_IMODE(path.stat().st_mode) & 0o644 == 0o644 for path in (project / "export").iterdir())
     assert files(here) == []
 
-    ran = subprocess.run([sys.executable, project / "export" / "infer.py", "--repeat", "3", "--save", here / "out.npz"], cwd=here, capture_output=True, text=True)
+    ran = subprocess.run(
+        [sys.executable, project / "export" / "infer.py", "--repeat", "3", "--save", here / "out.npz"],
+        cwd=here,
+        capture_output=True,
+        text=True,
+    )
     assert ran.returncode == 0, ran.stderr
     assert "ms a call, the median of 3" in ran.stdout
     assert "output 0: float32 [2, 5]" in ran.stdout and "output 1: float32 [2, 8]" in ran.stdout
-    assert {name: array.shape for name, array in np.load(here / "out.npz").items()} == {"arr_0": (2, 5), "arr_1": (2, 8)}
+    assert {name: array.shape for name, array in np.load(here / "out.npz").items()} == {
+        "arr_0": (2, 5),
+        "arr_1": (2, 8),
+    }
 
 
 @pytest.mark.slow
 def test_onnx_is_checked_in_onnxruntime_and_what_the_exporter_lacks_is_said(project: Path) -> None:
     pytest.importorskip("onnxruntime")
-    plain = CliRunner().invoke(command, [str(project), "--model", "net:Net(pool=False)", "--batch", "static", "--onnx", "--json"])
+    plain = CliRunner().invoke(
+        command, [str(project), "--model", "net:Net(pool=False)", "--batch", "static", "--onnx", "--json"]
+    )
     assert plain.exit_code == 0, plain.output
     onnx = json.loads(plain.stdout)["files"][1]
     assert onnx["path"].endswith("net.onnx") and 0 < onnx["worst"] <= 1e-4
-    gelu = CliRunner().invoke(command, [str(project), "--model", "net:Net(act='gelu', pool=False)", "--batch", "static", "--onnx"])
+    gelu = CliRunner().invoke(
+        command, [str(project), "--model", "net:Net(act='gelu', pool=False)", "--batch", "static", "--onnx"]
+    )
     assert gelu.exit_code == 0, gelu.output
     assert "no onnx: MindSpore's ONNX exporter has no Erf" in gelu.stdout
 
@@ -119,7 +142,12 @@ def test_the_weights_of_a_torch_file_are_in_the_export(project: Path, tmp_path: 
     np.save(tmp_path / "x.npy", make_arrays(["float32[2,3,8,8]"], 7)[0])
     result = CliRunner().invoke(command, [str(project), "--batch", "static", "--weights", str(tmp_path / "net.pth")])
     assert result.exit_code == 0, result.output
-    subprocess.run([sys.executable, project / "export" / "infer.py", "x.npy", "--save", "out.npz"], cwd=tmp_path, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, project / "export" / "infer.py", "x.npy", "--save", "out.npz"],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+    )
     with torch.no_grad():
         expected = net(torch.from_numpy(np.load(tmp_path / "x.npy")))[0].numpy()
     assert expected.std() > 1e-3

@@ -37,15 +37,25 @@ def integer(value: int) -> bytes:
 def tensor(key="0", kind="FloatStorage", numel=2, offset=0, shape=(2,), stride=(1,)) -> bytes:
     """The pickle of one tensor, with any field made wrong."""
     sizes = b"(" + b"".join(map(integer, shape)) + b"t" + b"(" + b"".join(map(integer, stride)) + b"t"
-    identity = b"(" + text("storage") + b"ctorch\n" + kind.encode() + b"\n" + text(key) + text("cpu") + integer(numel) + b"tQ"
-    return b"ctorch._utils\n_rebuild_tensor_v2\n(" + identity + integer(offset) + sizes + b"\x89ccollections\nOrderedDict\n)RtR"
+    identity = (
+        b"(" + text("storage") + b"ctorch\n" + kind.encode() + b"\n" + text(key) + text("cpu") + integer(numel) + b"tQ"
+    )
+    return (
+        b"ctorch._utils\n_rebuild_tensor_v2\n("
+        + identity
+        + integer(offset)
+        + sizes
+        + b"\x89ccollections\nOrderedDict\n)RtR"
+    )
 
 
 def state_dict(*pairs: tuple[str, bytes]) -> bytes:
     return b"\x80\x02}(" + b"".join(text(name) + value for name, value in pairs) + b"u."
 
 
-def archive(path: Path, pickled: bytes, records: dict[str, bytes] | None = None, compression=zipfile.ZIP_STORED) -> None:
+def archive(
+    path: Path, pickled: bytes, records: dict[str, bytes] | None = None, compression=zipfile.ZIP_STORED
+) -> None:
     with zipfile.ZipFile(path, "w", compression) as out:
         out.writestr("archive/data.pkl", pickled)
         for name, data in (records if records is not None else {"data/0": bytes(8)}).items():
@@ -171,7 +181,9 @@ def rebuild_type(path, marker):
 def legacy_code(path, marker):
     """code in the system record of a legacy file"""
     magic = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
-    path.write_bytes(magic + b"\x80\x02M\xe9\x03." + b"\x80\x02" + calling("posix", "system", "touch {}", marker) + b".")
+    path.write_bytes(
+        magic + b"\x80\x02M\xe9\x03." + b"\x80\x02" + calling("posix", "system", "touch {}", marker) + b"."
+    )
 
 
 @hostile("a.pth")
@@ -220,7 +232,9 @@ def numpy_object_type_only(path, marker):
 @hostile("a.pth")
 def torchscript(path, marker):
     """a TorchScript program"""
-    archive(path, state_dict(GOOD), {"data/0": bytes(8), "constants.pkl": b"\x80\x02).", "code/__torch__.py": b"import os"})
+    archive(
+        path, state_dict(GOOD), {"data/0": bytes(8), "constants.pkl": b"\x80\x02).", "code/__torch__.py": b"import os"}
+    )
 
 
 @hostile("a.pth")
@@ -232,7 +246,12 @@ def whole_module(path, marker):
 @hostile("a.pth")
 def zip_bomb(path, marker):
     """a zip bomb: gigabytes of zeros in a small compressed record"""
-    archive(path, state_dict(("w", tensor(numel=1 << 24, shape=(1 << 24,)))), {"data/0": bytes(1 << 26)}, zipfile.ZIP_DEFLATED)
+    archive(
+        path,
+        state_dict(("w", tensor(numel=1 << 24, shape=(1 << 24,)))),
+        {"data/0": bytes(1 << 26)},
+        zipfile.ZIP_DEFLATED,
+    )
 
 
 @hostile("a.pth")
@@ -549,7 +568,8 @@ SAFETENSORS = {
     "a header nested a hundred thousand deep": lambda p: safetensors(p, b"[" * 100_000),
     "a header that is a list": lambda p: safetensors(p, [1]),
     "the same key twice": lambda p: safetensors(
-        p, b'{"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}'
+        p,
+        b'{"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}',
     ),
     "a shape of NaN": lambda p: safetensors(p, b'{"w":{"dtype":"F32","shape":[NaN],"data_offsets":[0,8]}}'),
     "a negative shape": lambda p: safetensors(p, {"w": described(shape=[-2])}),
@@ -583,7 +603,9 @@ for _sentence, _write in SAFETENSORS.items():
     _safetensors(_sentence, _write)
 
 
-def ckpt(name: bytes = b"w", dims: bytes = b"\x08\x02", kind: bytes = b"Float32", data: bytes = bytes(8), extra: int = 0) -> bytes:
+def ckpt(
+    name: bytes = b"w", dims: bytes = b"\x08\x02", kind: bytes = b"Float32", data: bytes = bytes(8), extra: int = 0
+) -> bytes:
     def field(head: int, body: bytes, more: int = 0) -> bytes:
         length, out = len(body) + more, bytearray([head])
         while length > 127:

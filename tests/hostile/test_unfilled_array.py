@@ -20,6 +20,9 @@ def test_an_array_without_contents_is_refused_in_one_line(tmp_path):
     SPEC.loader.exec_module(fuzz)
     path = tmp_path / "model.pth"
     path.write_bytes(fuzz.repacked(fuzz.seeds(tmp_path)["pth"], UNFILLED))
-    with pytest.raises(MindferryError, match=r"begins an array '?w'? and never fills it") as refused, open_checkpoint(path):
+    with (
+        pytest.raises(MindferryError, match=r"begins an array '?w'? and never fills it") as refused,
+        open_checkpoint(path),
+    ):
         pass
     assert "\n" not in str(refused.value)

@@ -24,8 +24,14 @@ def converted(folder: Path, files: dict[str, str]) -> Path:
 
 
 def run(cwd: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "mindferry", "launch", *arguments], cwd=cwd, capture_output=True, text=True,
-                          timeout=400, env={**os.environ, "OMP_NUM_THREADS": "1", **environment})  # fmt: skip
+    return subprocess.run(
+        [sys.executable, "-m", "mindferry", "launch", *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=400,
+        env={**os.environ, "OMP_NUM_THREADS": "1", **environment},
+    )
 
 
 def processes_of(folder: Path) -> list[str]:

@@ -31,7 +31,13 @@ def test_each_host_gets_a_line_with_its_rank(script: Path) -> None:
     job = plan(script, ("--lr", "0.1"), workers=4, hosts=("10.77.0.1", "10.77.0.2"), is_run=False)
     first, second = (shlex.split(line) for line in msrun_lines(job))
     assert first[0] == "msrun" and first[-3:] == [str(script), "--lr", "0.1"]
-    assert {"--worker_num=8", "--local_worker_num=4", "--master_addr=10.77.0.1", "--master_port=8118", "--node_rank=0"} <= set(first)
+    assert {
+        "--worker_num=8",
+        "--local_worker_num=4",
+        "--master_addr=10.77.0.1",
+        "--master_port=8118",
+        "--node_rank=0",
+    } <= set(first)
     assert set(second) - set(first) == {"--node_rank=1"}
 
 
@@ -43,7 +49,9 @@ def test_print_starts_nothing(script: Path, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["train.py"]
 
 
-def test_a_converted_project_is_launched_with_its_own_script_and_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_converted_project_is_launched_with_its_own_script_and_arguments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path.parent)  # put back afterwards: the command enters the project
     (tmp_path / "train.py").write_text("")
     (tmp_path / "mindferry.toml").write_text('[train]\nscript = "train.py"\nargs = ["--weights", "net.pth"]\n')
@@ -78,10 +86,17 @@ def test_a_port_in_use_ends_the_command_with_one_sentence(script: Path, tmp_path
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        done = subprocess.run([sys.executable, "-m", "mindferry", "launch", str(script), "--workers", "2", "--port", str(port)],
-                              cwd=tmp_path, capture_output=True, text=True)  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-m", "mindferry", "launch", str(script), "--workers", "2", "--port", str(port)],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
     assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr == f"mindferry: port {port} is in use on this machine; give another with --port, the same on every host\n"
+    assert (
+        done.stderr
+        == f"mindferry: port {port} is in use on this machine; give another with --port, the same on every host\n"
+    )
     assert [path.name for path in tmp_path.iterdir()] == ["train.py"]
 
 
@@ -116,11 +131,15 @@ def test_the_error_of_a_rank_is_its_last_exception_with_the_line_of_the_script(t
 
 def test_the_first_failed_worker_is_read_from_msrun(tmp_path: Path) -> None:
     log = tmp_path / "msrun.log"
-    log.write_text("[ERROR] ME(5:1,MainProcess): Worker process 4711 exit with exception. Error code: -9.\nWorker process 4712 exit with exception. Error code: 1.")
+    log.write_text(
+        "[ERROR] ME(5:1,MainProcess): Worker process 4711 exit with exception. Error code: -9.\nWorker process 4712 exit with exception. Error code: 1."
+    )
     assert failed_worker(log) == (4711, -9)
 
 
-def test_what_mindspore_drops_goes_to_the_logs_and_what_the_script_writes_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_mindspore_drops_goes_to_the_logs_and_what_the_script_writes_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     work, logs = tmp_path / "work", tmp_path / "logs"
     (work / "kernel_meta").mkdir(parents=True)
     logs.mkdir()
@@ -132,7 +151,9 @@ def test_what_mindspore_drops_goes_to_the_logs_and_what_the_script_writes_stays(
     assert sorted(path.name for path in logs.iterdir()) == ["akg_kernel_meta", "rank_0"]
 
 
-def test_the_newest_checkpoint_is_one_that_was_written_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_newest_checkpoint_is_one_that_was_written_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     record = bytes([10, 26, 10, 1, 120, 18, 21, 8, 2, 18, 7]) + b"Float32" + bytes([26, 8]) + bytes(8)  # x: two zeros
     (tmp_path / "one.ckpt").write_bytes(record)
     (tmp_path / "two.ckpt").write_bytes((tmp_path / "one.ckpt").read_bytes()[:-3])

@@ -42,7 +42,14 @@ def namespaces() -> Iterator[None]:
 
 def start(host: str, cwd: Path, *arguments: str) -> subprocess.Popen[str]:
     command = ["ip", "netns", "exec", host, sys.executable, "-m", "mindferry", "launch", "train.py", *arguments]
-    return subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    return subprocess.Popen(
+        command,
+        cwd=cwd,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
 
 
 @pytest.mark.slow
@@ -65,7 +72,10 @@ def test_a_host_that_never_comes_is_a_sentence(tmp_path: Path) -> None:
     job = start("mferry_a", project, "--hosts", ",".join(HOSTS.values()), "--timeout", "15")
     _, errors = job.communicate(timeout=240)
     assert job.returncode == 1
-    assert "not all 2 processes joined within 15 s; run the same command on every host (10.213.77.1, 10.213.77.2)" in errors
+    assert (
+        "not all 2 processes joined within 15 s; run the same command on every host (10.213.77.1, 10.213.77.2)"
+        in errors
+    )
     assert processes_of(project) == []
 
 
@@ -74,7 +84,10 @@ def test_a_host_that_never_comes_is_a_sentence(tmp_path: Path) -> None:
 def test_when_a_host_fails_the_other_one_ends_too(tmp_path: Path) -> None:
     project = converted(tmp_path, {"train.py": TRAINER})
     hosts = ",".join(HOSTS.values())
-    jobs = [start(name, project, "--hosts", hosts, "--logs", str(tmp_path / name), "--", "--die", "killed") for name in HOSTS]
+    jobs = [
+        start(name, project, "--hosts", hosts, "--logs", str(tmp_path / name), "--", "--die", "killed")
+        for name in HOSTS
+    ]
     jobs[1].communicate(timeout=240)
     _, errors = jobs[0].communicate(timeout=60)
     assert [job.returncode for job in jobs] == [1, 1], errors

@@ -164,7 +164,19 @@ def test_a_killed_worker_ends_all_and_training_resumes_to_the_same_losses(tmp_pa
     assert len(expected) == 20
     (project / "last.ckpt").unlink()
     before = sorted(path.name for path in project.iterdir())
-    resumed = run(project, "train.py", "--workers", "2", "--restarts", "1", "--resume", "--resume {checkpoint}", "--", "--die", "killed")
+    resumed = run(
+        project,
+        "train.py",
+        "--workers",
+        "2",
+        "--restarts",
+        "1",
+        "--resume",
+        "--resume {checkpoint}",
+        "--",
+        "--die",
+        "killed",
+    )
     assert resumed.returncode == 0, resumed.stderr
     assert "rank 1 failed: killed by SIGKILL; starting again from last.ckpt (1 of 1)" in resumed.stderr
     assert losses(resumed.stdout)[-8:] == expected[-8:]
@@ -211,7 +223,9 @@ def test_a_script_for_one_process_runs_once_and_its_error_is_a_sentence(tmp_path
     assert result.returncode == 0 and result.stdout == "trained on ['--lr', '1']\n", result.stderr
     assert (project / "runs.txt").read_text() == "once\n"
     failed = run(tmp_path, str(project), "--", "fail")
-    assert failed.returncode == 1 and failed.stderr.splitlines()[-1].startswith("mindferry: rank 0 failed: train.py:10: ValueError: no data;")
+    assert failed.returncode == 1 and failed.stderr.splitlines()[-1].startswith(
+        "mindferry: rank 0 failed: train.py:10: ValueError: no data;"
+    )
     assert sorted(path.name for path in project.iterdir()) == [".mindferry", "mindferry.toml", "runs.txt", "train.py"]
     assert processes_of(project) == []
 
@@ -235,7 +249,9 @@ def test_within_a_minute_of_a_kill_every_process_is_gone(tmp_path: Path) -> None
 def test_when_launch_is_told_to_end_no_process_stays(tmp_path: Path) -> None:
     script = tmp_path / "wait.py"
     script.write_text("import time\nprint('started', flush=True)\ntime.sleep(300)\n")
-    process = subprocess.Popen([sys.executable, "-m", "mindferry", "launch", str(script), "--workers", "2"], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mindferry", "launch", str(script), "--workers", "2"], stdout=subprocess.PIPE, text=True
+    )
     assert process.stdout is not None and process.stdout.readline() == "started\n"
     assert len(processes_of(script)) >= 3
     process.send_signal(signal.SIGTERM)

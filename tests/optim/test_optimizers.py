@@ -57,7 +57,8 @@ def parameters(seed: int = 0) -> list[Any]:
 
     random = np.random.default_rng(seed)
     return [
-        ms.Parameter(ms.Tensor(random.standard_normal(shape).astype("float32")), name=f"p{i}") for i, shape in enumerate([(3, 2), (3,)])
+        ms.Parameter(ms.Tensor(random.standard_normal(shape).astype("float32")), name=f"p{i}")
+        for i, shape in enumerate([(3, 2), (3,)])
     ]
 
 
@@ -68,10 +69,13 @@ def gradients(step: int) -> tuple[Any, ...]:
     return tuple(ms.Tensor(random.standard_normal(shape).astype("float32")) for shape in [(3, 2), (3,)])
 
 
-@pytest.mark.parametrize(("name", "arguments"), [
-    ("Adam", "params, lr=0.01, weight_decay=0.1"),
-    ("SGD", "params, lr=0.01, momentum=0.9, dampening=0.5, weight_decay=0.1"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("Adam", "params, lr=0.01, weight_decay=0.1"),
+        ("SGD", "params, lr=0.01, momentum=0.9, dampening=0.5, weight_decay=0.1"),
+    ],
+)
 def test_an_optimizer_follows_torch_for_twenty_steps(name: str, arguments: str) -> None:
     record = optim_db.check(name, arguments)
     assert record.is_right, record.reason

@@ -107,7 +107,10 @@ def test_weights_come_back_from_a_file_of_any_name(converted: Any, tmp_path: Pat
     assert sorted(each.name for each in path.parent.iterdir()) == [path.name]
     other = converted.Net()
     converted.load_weights(other, str(path))
-    assert all(np.array_equal(a.asnumpy(), b.asnumpy()) for a, b in zip(model.get_parameters(), other.get_parameters(), strict=True))
+    assert all(
+        np.array_equal(a.asnumpy(), b.asnumpy())
+        for a, b in zip(model.get_parameters(), other.get_parameters(), strict=True)
+    )
 
 
 def test_weights_saved_here_are_a_checkpoint_that_mindspore_reads(converted: Any, tmp_path: Path) -> None:
@@ -130,8 +133,17 @@ def test_missing_and_unexpected_weights_raise(converted: Any, tmp_path: Path) ->
 def test_a_nested_value_comes_back_as_it_was(converted: Any, tmp_path: Path) -> None:
     import mindspore as ms
 
-    value = {"epoch": 3, "best": float("inf"), 7: [1, (2.5, None, True)], "names": {"a", "b"}, "raw": b"\0\xff", "empty": ms.Tensor(np.zeros((0, 3), "float32")),
-             "array": np.arange(4, dtype="int16"), "complex": ms.Tensor(np.array([1 + 2j], "complex64")), "weights": {"w": ms.Tensor([1.5, 2.5])}}  # fmt: skip
+    value = {
+        "epoch": 3,
+        "best": float("inf"),
+        7: [1, (2.5, None, True)],
+        "names": {"a", "b"},
+        "raw": b"\0\xff",
+        "empty": ms.Tensor(np.zeros((0, 3), "float32")),
+        "array": np.arange(4, dtype="int16"),
+        "complex": ms.Tensor(np.array([1 + 2j], "complex64")),
+        "weights": {"w": ms.Tensor([1.5, 2.5])},
+    }
     converted.store(value, tmp_path / "all.pt")
     loaded = converted.fetch(tmp_path / "all.pt")
     assert list(loaded) == list(value)
@@ -172,7 +184,10 @@ def test_resumed_training_has_the_losses_of_training_that_never_stopped(converte
     import mindspore as ms
 
     random = np.random.default_rng(9)
-    batches = [tuple(ms.Tensor(random.standard_normal(shape).astype("float32")) for shape in [(6, 4), (6, 2)]) for _ in range(2)]
+    batches = [
+        tuple(ms.Tensor(random.standard_normal(shape).astype("float32")) for shape in [(6, 4), (6, 2)])
+        for _ in range(2)
+    ]
     ms.set_seed(1)
     whole = converted.fit(batches, tmp_path / "last.pth", 0, 4, False)
     ms.set_seed(2)

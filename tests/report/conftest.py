@@ -12,11 +12,15 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-MISSING = "the browser tests need Chromium: run scripts/setup as root, or `apt-get install chromium`, or put one on PATH"
+MISSING = (
+    "the browser tests need Chromium: run scripts/setup as root, or `apt-get install chromium`, or put one on PATH"
+)
 
 
 def find_chromium() -> str | None:
-    return next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
+    return next(
+        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+    )
 
 
 @pytest.fixture(scope="session")
@@ -43,12 +47,19 @@ def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
         page = chromium.new_page(viewport={"width": 1280, "height": 800}, **options)
         pages.append(page)
         page.set_default_timeout(60_000)
-        page.on("console", lambda message: problems.append(message.text) if message.type in ("error", "warning") else None)
+        page.on(
+            "console", lambda message: problems.append(message.text) if message.type in ("error", "warning") else None
+        )
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("dialog", lambda dialog: problems.append(f"dialog: {dialog.message}"))
-        page.on("request", lambda request: problems.append(request.url) if not request.url.startswith(("file:", "data:")) else None)
+        page.on(
+            "request",
+            lambda request: problems.append(request.url) if not request.url.startswith(("file:", "data:")) else None,
+        )
         page.goto(path.resolve().as_uri() + address)
-        page.evaluate("new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")  # what it scrolled to is there
+        page.evaluate(
+            "new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
+        )  # what it scrolled to is there
         return page
 
     yield opened

@@ -106,7 +106,9 @@ def failing(folder: Path) -> Path:
     """Calls that were left, parameters without a place, a wrong module, a loss that runs away."""
     output = convert(folder, {"net.py": NET, "spy.py": LEFT, "unreadable.py": "import torch\ndef broken(:\n"})
     artifacts.save(
-        weights("body.0.bn1.weight", missing=("fc.bias",), unexpected=("old.<weight>",), mismatched=("stem.weight",)), output, "weights"
+        weights("body.0.bn1.weight", missing=("fc.bias",), unexpected=("old.<weight>",), mismatched=("stem.weight",)),
+        output,
+        "weights",
     )
     artifacts.save(comparison(PATHS, wrong="body.0.bn1"), output, "verify")
     artifacts.save(curves(12, parts_at=7), output, "train")
@@ -161,20 +163,38 @@ def comparison(paths: Iterable[str], wrong: str = "") -> Comparison:
     passed = all(row.passed for row in rows)
     told = Predictions(50, 50 if passed else 31, 0.91, 0.91 if passed else 0.62, () if passed else (3, 4), passed)
     bisect = (f"Culprit: {wrong} (BatchNorm2d), eval: setting eps differs.",) if wrong else ()
-    return Comparison("net:Net", "float32[2,3,16,16]", tuple(rows), told, passed, wrong, 3.2, (wrong,) if wrong else (), diagnosis=bisect)
+    return Comparison(
+        "net:Net",
+        "float32[2,3,16,16]",
+        tuple(rows),
+        told,
+        passed,
+        wrong,
+        3.2,
+        (wrong,) if wrong else (),
+        diagnosis=bisect,
+    )
 
 
-def _row(name: str, kind: str, mode: str, error: float, own: float, shape: tuple[int, ...] = (2, 8, 14, 14)) -> Difference:
+def _row(
+    name: str, kind: str, mode: str, error: float, own: float, shape: tuple[int, ...] = (2, 8, 14, 14)
+) -> Difference:
     floor = 5e-6
     passed = error <= floor and own <= floor
-    return Difference(name, kind, shape, error * 3, error, 1.0 if passed else 0.97, floor, 4e-7, own, passed, mode, 0, floor, 3e-7)
+    return Difference(
+        name, kind, shape, error * 3, error, 1.0 if passed else 0.97, floor, 4e-7, own, passed, mode, 0, floor, 3e-7
+    )
 
 
 def curves(steps: int, parts_at: int = 0) -> Curves:
     dice = random.Random(3)
     theirs = [Step(2.3 * 0.93**n + dice.uniform(0, 0.05), 0.1 * 0.9**n, dice.uniform(1, 3)) for n in range(steps)]
     ours = [
-        Step(step.loss * (1 + 1e-6 + (0.2 * (n - parts_at + 2) if parts_at and n + 1 >= parts_at else 0)), step.lr, step.grad_norm)
+        Step(
+            step.loss * (1 + 1e-6 + (0.2 * (n - parts_at + 2) if parts_at and n + 1 >= parts_at else 0)),
+            step.lr,
+            step.grad_norm,
+        )
         for n, step in enumerate(theirs)
     ]
     if parts_at:
@@ -200,19 +220,29 @@ def curves(steps: int, parts_at: int = 0) -> Curves:
 
 def pipelines(wrong: bool = False) -> Pipelines:
     other = (PipelineDifference("epoch 1, batch 3, image", "values", "largest difference 0.5"),) if wrong else ()
-    train = PipelineComparison("data:train_loader", (20, 20), True, 40, 0.0, (), ("image: the same mean and spread", "label: equal"))
-    test = PipelineComparison("data:test_loader <b>", (19, 19), False, 38, 0.5 if wrong else 1e-7, other, ("image: equal", "label: equal"))
+    train = PipelineComparison(
+        "data:train_loader", (20, 20), True, 40, 0.0, (), ("image: the same mean and spread", "label: equal")
+    )
+    test = PipelineComparison(
+        "data:test_loader <b>", (19, 19), False, 38, 0.5 if wrong else 1e-7, other, ("image: equal", "label: equal")
+    )
     return Pipelines((train, test), not wrong, 2.0)
 
 
 def export(wrong: bool = False) -> Export:
-    mindir = ExportedFile("mindir", "export/net.mindir", not wrong, 90 << 20, 0.2 if wrong else 0.0, 3, "other numbers" if wrong else "")
-    return Export("net:Net", ("float32[2,3,16,16]",), (mindir, ExportedFile("onnx", "", False, reason="no exporter for Erf")))
+    mindir = ExportedFile(
+        "mindir", "export/net.mindir", not wrong, 90 << 20, 0.2 if wrong else 0.0, 3, "other numbers" if wrong else ""
+    )
+    return Export(
+        "net:Net", ("float32[2,3,16,16]",), (mindir, ExportedFile("onnx", "", False, reason="no exporter for Erf"))
+    )
 
 
 def weights(*names: str, **lost: tuple[str, ...]) -> WeightsReport:
     entries = [
-        WeightEntry(name, name.replace("bn1.weight", "bn1.gamma"), (8, 3, 3), "float32", "cell" if "bn1" in name else "exact")
+        WeightEntry(
+            name, name.replace("bn1.weight", "bn1.gamma"), (8, 3, 3), "float32", "cell" if "bn1" in name else "exact"
+        )
         for name in names
     ]
     return WeightsReport("net.pth", "net.ckpt", tuple(entries), dropped=("body.0.bn1.num_batches_tracked",), **lost)
@@ -226,14 +256,46 @@ def tune() -> TuneRecord:
         Phase("optimizer", 0.009),
         Phase("unattributed", 0.002),
     )
-    operators = tuple(Operator(f"Conv2D{n}", 0.01 / (n + 1), 4, "(2,8,14,14)", f"body.{n % 2}.conv1", "forward") for n in range(30))
-    pipeline = (PipelineStage("GeneratorDataset", 0.004, 2, 3.2, 16), PipelineStage("Batch", 0.001))
-    ours = Profile("MindSpore", "CPU", 20, 0.112, 0.115, phases, operators, pipeline,
-                   (Compilation("construct", "net.py:18", 1, 1.4, "first call"),), 900 << 20, (2.3, 2.1), (0.13, 0.112, 0.111), "", ("one step was left out",))  # fmt: skip
-    theirs = Profile("torch", "CPU", 20, 0.08, 0.081, (Phase("forward", 0.03), Phase("backward", 0.05)), step_times=(0.09, 0.08, 0.08))
-    slow = Diagnosis(
-        "slow-loader", "The loader is slow", "11 % of the step waits for data", 0.11, "more workers", ("workers",), ("net.py:18",)
+    operators = tuple(
+        Operator(f"Conv2D{n}", 0.01 / (n + 1), 4, "(2,8,14,14)", f"body.{n % 2}.conv1", "forward") for n in range(30)
     )
-    tried = (Experiment("jit", "host-bound", "`@ms.jit` on the step", "faster", 0.112, 0.07, 1e-6, 1e-3, is_applied=True),
-             Experiment("sink", "host-bound", "data sink", "untested here", command="mindferry tune OUT --only sink"))  # fmt: skip
+    pipeline = (PipelineStage("GeneratorDataset", 0.004, 2, 3.2, 16), PipelineStage("Batch", 0.001))
+    ours = Profile(
+        "MindSpore",
+        "CPU",
+        20,
+        0.112,
+        0.115,
+        phases,
+        operators,
+        pipeline,
+        (Compilation("construct", "net.py:18", 1, 1.4, "first call"),),
+        900 << 20,
+        (2.3, 2.1),
+        (0.13, 0.112, 0.111),
+        "",
+        ("one step was left out",),
+    )
+    theirs = Profile(
+        "torch",
+        "CPU",
+        20,
+        0.08,
+        0.081,
+        (Phase("forward", 0.03), Phase("backward", 0.05)),
+        step_times=(0.09, 0.08, 0.08),
+    )
+    slow = Diagnosis(
+        "slow-loader",
+        "The loader is slow",
+        "11 % of the step waits for data",
+        0.11,
+        "more workers",
+        ("workers",),
+        ("net.py:18",),
+    )
+    tried = (
+        Experiment("jit", "host-bound", "`@ms.jit` on the step", "faster", 0.112, 0.07, 1e-6, 1e-3, is_applied=True),
+        Experiment("sink", "host-bound", "data sink", "untested here", command="mindferry tune OUT --only sink"),
+    )
     return TuneRecord("project_ms", "train.py --epochs 1", ours, theirs, (slow,), tried, 0.112, 0.07, 1e-6)

@@ -38,7 +38,9 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def wait_for_tab(page: Any, tab: str) -> None:
-    page.wait_for_function("tab => document.querySelector('[role=tab][aria-selected=true]').getAttribute('aria-controls') === tab", arg=tab)
+    page.wait_for_function(
+        "tab => document.querySelector('[role=tab][aria-selected=true]').getAttribute('aria-controls') === tab", arg=tab
+    )
 
 
 def open_tab(page: Any, tab: str) -> None:
@@ -75,7 +77,9 @@ def test_every_link_leads_where_it_says(project: str, visit: Visit, request: pyt
     page = visit(request.getfixturevalue(project))
     for tab in TABS:
         open_tab(page, tab)
-    named = page.eval_on_selector_all("a[href^='#']", "nodes => nodes.map(node => [node.getAttribute('href'), node.textContent])")
+    named = page.eval_on_selector_all(
+        "a[href^='#']", "nodes => nodes.map(node => [node.getAttribute('href'), node.textContent])"
+    )
     links = {link for link, _ in named}
     assert any(":" in link for link in links) and len(links) > 15
     for link, text in named:
@@ -127,7 +131,9 @@ def test_filters_narrow_and_clear(tab: str, resnet50: Path, visit: Visit) -> Non
     rows = f"#{tab} .side li:visible" if tab == "code" else f"#{tab} tbody tr:visible:not(:has(.none))"
     before = page.locator(rows).count()
     page.keyboard.press("/")
-    page.keyboard.insert_text(FILTERS[tab])  # at one stroke: a slow machine would show what is left after the first letters
+    page.keyboard.insert_text(
+        FILTERS[tab]
+    )  # at one stroke: a slow machine would show what is left after the first letters
     page.wait_for_function("tab => /left$/.test(document.querySelector(`#${tab} .count`).textContent)", arg=tab)
     left = page.locator(rows)
     assert 0 < left.count() < before
@@ -135,7 +141,9 @@ def test_filters_narrow_and_clear(tab: str, resnet50: Path, visit: Visit) -> Non
         assert all(word in text.lower() for word in FILTERS[tab].split())
     page.keyboard.press("Escape")
     page.wait_for_function("tab => !document.querySelector(`#${tab} .count`).textContent", arg=tab)
-    page.locator(rows).nth(before - 1).wait_for()  # all that was there, or more: a long table draws the rest of itself as it gets near
+    page.locator(rows).nth(
+        before - 1
+    ).wait_for()  # all that was there, or more: a long table draws the rest of itself as it gets near
 
 
 def test_a_filter_that_nothing_matches_says_so(resnet50: Path, visit: Visit) -> None:
@@ -251,7 +259,9 @@ def test_training_draws_both_curves(failing: Path, visit: Visit) -> None:
     assert re.match(r"step \d+", page.inner_text("#training figcaption output >> nth=0"))
 
 
-def test_performance_shows_what_was_tuned_and_asks_for_it_otherwise(failing: Path, resnet50: Path, tmp_path: Path, visit: Visit) -> None:
+def test_performance_shows_what_was_tuned_and_asks_for_it_otherwise(
+    failing: Path, resnet50: Path, tmp_path: Path, visit: Visit
+) -> None:
     text = visit(failing, "#performance").inner_text("#performance")
     assert "1.6 times as fast" in text and "GeneratorDataset" in text and "The loader is slow" in text
     assert "Conv2DBackpropInput" in visit(resnet50, "#performance").inner_text("#performance")
@@ -319,7 +329,9 @@ def test_text_of_the_project_is_never_markup(tmp_path: Path, visit: Visit) -> No
         assert HOSTILE in page.inner_text("#code .diff")
         assert page.inner_text("#code tr.current td") == "4"
     go(page, f"#verification/{quote(HOSTILE)}")
-    page.wait_for_function("name => document.querySelector('#verification .panel h3').textContent === name", arg=HOSTILE)
+    page.wait_for_function(
+        "name => document.querySelector('#verification .panel h3').textContent === name", arg=HOSTILE
+    )
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert HOSTILE in shown
     assert page.evaluate("window.hacked") is None
@@ -328,7 +340,9 @@ def test_text_of_the_project_is_never_markup(tmp_path: Path, visit: Visit) -> No
 
 def test_a_watched_page_follows_the_stages(tmp_path: Path, visit: Visit) -> None:
     output = made.convert(tmp_path, {"net.py": made.NET})
-    watcher = subprocess.Popen([sys.executable, "-m", "mindferry", "report", str(output), "--watch"], stdout=subprocess.PIPE, text=True)
+    watcher = subprocess.Popen(
+        [sys.executable, "-m", "mindferry", "report", str(output), "--watch"], stdout=subprocess.PIPE, text=True
+    )
     try:
         assert watcher.stdout is not None
         assert "not measured yet" in watcher.stdout.readline()

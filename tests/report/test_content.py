@@ -46,12 +46,17 @@ def test_every_rewrite_is_found_where_it_stands(tmp_path: Path) -> None:
     after = (tmp_path / "project_ms/net.py").read_text().splitlines()
     assert len(file.marks) == 11
     for mark in file.marks:
-        for (line, column, length), lines, said in ((mark.left, file.before, mark.before), (mark.right, after, mark.after)):
+        for (line, column, length), lines, said in (
+            (mark.left, file.before, mark.before),
+            (mark.right, after, mark.after),
+        ):
             assert length and lines[line][column : column + length] == said.split("\n")[0]
 
 
 def test_equal_rewrites_in_one_block_are_told_apart(tmp_path: Path) -> None:
-    code = "import torch\n\ndef f(x: torch.Tensor):\n    a = x.size(0) + x.size(0)\n    b = x.size(0)\n    return a, b\n"
+    code = (
+        "import torch\n\ndef f(x: torch.Tensor):\n    a = x.size(0) + x.size(0)\n    b = x.size(0)\n    return a, b\n"
+    )
     report = content(made.convert(tmp_path, {"f.py": code}))
     marks = [mark for mark in report.code[0].marks if mark.rule == "torch.Tensor.size"]
     assert [mark.left[0] for mark in marks] == [3, 3, 4]
@@ -137,12 +142,18 @@ def test_what_is_left_does_not_hide_that_the_rest_is_the_same(tmp_path: Path) ->
     assert content(output).overview.verdict == "3 things are left for you."
     artifacts.save(made.comparison(made.PATHS), output, "verify")
     told = content(output).overview
-    assert told.state == "open" and told.verdict == "What was compared behaves like the original; 3 things are left for you."
+    assert (
+        told.state == "open"
+        and told.verdict == "What was compared behaves like the original; 3 things are left for you."
+    )
 
 
 def test_what_could_be_compared_and_was_not_is_told(tmp_path: Path) -> None:
     training = "import torch\nfrom torch.utils.data import DataLoader\nloader = DataLoader([1])\nsgd = torch.optim.SGD([], lr=0.1)\n"
-    bare, whole = made.convert(tmp_path / "a", {"net.py": made.NET}), made.convert(tmp_path / "b", {"net.py": made.NET, "train.py": training})
+    bare, whole = (
+        made.convert(tmp_path / "a", {"net.py": made.NET}),
+        made.convert(tmp_path / "b", {"net.py": made.NET, "train.py": training}),
+    )
     assert [task.stage for task in content(bare).overview.unmeasured] == ["verify"]
     assert [task.stage for task in content(whole).overview.unmeasured] == ["verify", "data", "train"]
 
@@ -180,7 +191,9 @@ def test_files_that_only_the_analysis_knows_are_shown_too(tmp_path: Path) -> Non
     other = ProjectConversion(record.source, record.output, (artifacts.FileConversion("other.txt", "copied", ""),))
     inventory = artifacts.load(artifacts.Inventory, output, "analyze")
     artifacts.save(
-        artifacts.Inventory(inventory.root, (*inventory.files, "other.txt"), inventory.torch_files, 1, inventory.apis, (), ()),
+        artifacts.Inventory(
+            inventory.root, (*inventory.files, "other.txt"), inventory.torch_files, 1, inventory.apis, (), ()
+        ),
         output,
         "analyze",
     )
@@ -199,12 +212,16 @@ def test_statistics_are_read_once_and_kept(tmp_path: Path) -> None:
     save_file({"a.weight": values, "b.weight": values}, tmp_path / "net.safetensors")
     save_file({"a.weight": values, "b.weight": values * 2}, output / "net_ms.safetensors")
     report = made.weights("a.weight", "b.weight")
-    report = artifacts.WeightsReport(str(tmp_path / "net.safetensors"), str(output / "net_ms.safetensors"), report.entries)
+    report = artifacts.WeightsReport(
+        str(tmp_path / "net.safetensors"), str(output / "net_ms.safetensors"), report.entries
+    )
     artifacts.save(report, output, "weights")
     told = content(output).weights
     assert told is not None and told.differing == 1 and not told.note
     assert [each.source for each in told.parameters] == ["b.weight", "a.weight"]  # what differs comes first
-    assert told.parameters[1].before is not None and told.parameters[1].before.low == pytest.approx(float(values.min()), rel=1e-5)
+    assert told.parameters[1].before is not None and told.parameters[1].before.low == pytest.approx(
+        float(values.min()), rel=1e-5
+    )
     (tmp_path / "net.safetensors").unlink()
     again = content(output).weights
     assert again == told
@@ -252,7 +269,17 @@ def test_nan_and_infinity_are_no_numbers_in_the_page(tmp_path: Path) -> None:
     output = made.convert(tmp_path, {"net.py": made.NET})
     rows = made.comparison(made.PATHS, wrong="stem").differences
     bad = artifacts.Difference(
-        "stem", "output", (1,), float("inf"), float("inf"), float("nan"), 5e-6, float("nan"), float("nan"), False, note="not finite"
+        "stem",
+        "output",
+        (1,),
+        float("inf"),
+        float("inf"),
+        float("nan"),
+        5e-6,
+        float("nan"),
+        float("nan"),
+        False,
+        note="not finite",
     )
     artifacts.save(Comparison("net:Net", "", (bad, *rows), None, False, "stem"), output, "verify")
     page = render(content(output), "html")

@@ -18,7 +18,9 @@ from mindferry import artifacts
 from mindferry.report import watch_report
 
 
-def run(*arguments: str | Path, before: Callable[[], None] | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(
+    *arguments: str | Path, before: Callable[[], None] | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "mindferry", "report", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, preexec_fn=before, env={**os.environ, **environment})
 
@@ -59,7 +61,10 @@ def test_an_older_artifact(tmp_path: Path) -> None:
     output = made.convert(tmp_path, {"net.py": made.NET})
     path = output / ".mindferry/analyze.json"
     path.write_text(path.read_text().replace('"mindferry": 1', '"mindferry": 0', 1))
-    assert f"analyze.json was not written by this version of mindferry; run `mindferry migrate PROJECT -o {output}` again" in refused(run(output))
+    assert (
+        f"analyze.json was not written by this version of mindferry; run `mindferry migrate PROJECT -o {output}` again"
+        in refused(run(output))
+    )
 
 
 def test_a_torn_artifact(tmp_path: Path) -> None:
@@ -100,7 +105,10 @@ def test_standard_output_that_is_full(tmp_path: Path) -> None:
     output = made.convert(tmp_path, {"net.py": made.NET})
     with open("/dev/full", "w") as full:
         result = subprocess.run(
-            [sys.executable, "-m", "mindferry", "report", str(output), "--json"], stdout=full, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-m", "mindferry", "report", str(output), "--json"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
         )
     assert result.returncode == 2
     assert result.stderr.startswith("mindferry: cannot write to standard output: No space left on device")

@@ -51,7 +51,9 @@ def run(folder: Path, settings: Settings) -> list[str]:
     converted(folder, settings)
     output = folder / f"{settings.style}{settings.jit}"
     environment = {**os.environ, "PYTHONPATH": str(output), "OMP_NUM_THREADS": "1"}
-    ran = subprocess.run([sys.executable, output / "train.py"], cwd=output, env=environment, capture_output=True, text=True, timeout=300)
+    ran = subprocess.run(
+        [sys.executable, output / "train.py"], cwd=output, env=environment, capture_output=True, text=True, timeout=300
+    )
     assert ran.returncode == 0, ran.stderr
     return ran.stdout.splitlines()
 
@@ -78,21 +80,36 @@ def test_the_model_style_replaces_the_loop(tmp_path: Path) -> None:
 def test_jit_compiles_the_gradient_function(tmp_path: Path) -> None:
     text, refused = converted(tmp_path, Settings(jit=True))
     assert refused == []
-    assert "grad_fn = ms.jit(ms.value_and_grad(forward_fn, None, optimizer.parameters))\nupdate = ms_compat.compiled_update(optimizer)\n" in text
+    assert (
+        "grad_fn = ms.jit(ms.value_and_grad(forward_fn, None, optimizer.parameters))\nupdate = ms_compat.compiled_update(optimizer)\n"
+        in text
+    )
     assert "        loss, grads = grad_fn(inputs, labels)\n        update(grads)\n" in text
 
 
 @pytest.mark.parametrize(
     ("old", "new", "style", "reason"),
     [
-        ("criterion(net(inputs), labels)", "criterion(net(inputs), labels) + 0.1 * net[0].weight.abs().sum()", "cell", "more than `criterion(net(x), y)`"),
-        ("        optimizer.step()", "        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n        optimizer.step()", "cell", "gradients are changed"),
+        (
+            "criterion(net(inputs), labels)",
+            "criterion(net(inputs), labels) + 0.1 * net[0].weight.abs().sum()",
+            "cell",
+            "more than `criterion(net(x), y)`",
+        ),
+        (
+            "        optimizer.step()",
+            "        torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n        optimizer.step()",
+            "cell",
+            "gradients are changed",
+        ),
         ("        print('loss', loss.item())", "        total = loss.item()", "model", "does more than step and print"),
         ("print('weights'", "print(loss)\nprint('weights'", "model", "used after the loop"),
         ("net.train()", "net.eval()", "model", "evaluation mode"),
     ],
-)  # fmt: skip
-def test_a_loop_that_does_more_stays_functional_and_says_why(tmp_path: Path, old: str, new: str, style: str, reason: str) -> None:
+)
+def test_a_loop_that_does_more_stays_functional_and_says_why(
+    tmp_path: Path, old: str, new: str, style: str, reason: str
+) -> None:
     assert old in SCRIPT
     text, refused = converted(tmp_path, Settings(style=style), SCRIPT.replace(old, new))
     assert len(refused) == 1 and reason in refused[0]
@@ -131,7 +148,9 @@ def test_jit_and_another_style_is_a_sentence(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("settings", [Settings(style="cell"), Settings(jit=True), Settings(style="model")], ids=["cell", "jit", "model"])
+@pytest.mark.parametrize(
+    "settings", [Settings(style="cell"), Settings(jit=True), Settings(style="model")], ids=["cell", "jit", "model"]
+)
 def test_every_style_trains_to_the_same_losses(tmp_path: Path, settings: Settings) -> None:
     functional, other = run(tmp_path, Settings()), run(tmp_path, settings)
     losses = [float(line.split()[1]) for line in functional if line.startswith("loss")]

@@ -75,7 +75,9 @@ def test_the_trainer_names_the_projects_own_model_and_compiles(tmp_path: Path) -
 def test_a_project_with_a_loop_needs_no_trainer(tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.mkdir()
-    (source / "train.py").write_text(NET + "\n\ndef step(net, x, opt):\n    loss = net(x).mean()\n    loss.backward()\n    opt.step()\n")
+    (source / "train.py").write_text(
+        NET + "\n\ndef step(net, x, opt):\n    loss = net(x).mean()\n    loss.backward()\n    opt.step()\n"
+    )
     with pytest.raises(MindferryError, match=r"train.py:\d+ is a training loop"):
         convert_project(source, tmp_path / "out", settings=Settings(trainer=True))
     assert not (tmp_path / "out").exists()
@@ -98,7 +100,18 @@ def test_it_trains_as_the_same_loop_does_in_torch(tmp_path: Path, scale: int | N
     x, y = random.randn(10, 8, 6).astype(np.float32), random.randint(0, 2, (10, 8)).astype(np.int32)
     np.savez(folder / "data.npz", x=x, y=y)
     torch.save(net.state_dict(), tmp_path / "first.pth")
-    command = [sys.executable, "-m", "mindferry", "weights", "convert", tmp_path / "first.pth", "-o", folder / "first.ckpt", "--project", folder]
+    command = [
+        sys.executable,
+        "-m",
+        "mindferry",
+        "weights",
+        "convert",
+        tmp_path / "first.pth",
+        "-o",
+        folder / "first.ckpt",
+        "--project",
+        folder,
+    ]
     subprocess.run(command, check=True, capture_output=True)
     optimizer, expected = torch.optim.SGD(net.parameters(), lr=0.1), []
     for inputs, labels in zip(x, y, strict=True):
@@ -109,9 +122,19 @@ def test_it_trains_as_the_same_loop_does_in_torch(tmp_path: Path, scale: int | N
         optimizer.step()
         expected.append(loss.item())
     (folder / "use.py").write_text(USE.replace("SCALE", str(scale)))
-    ran = subprocess.run([sys.executable, "use.py"], cwd=folder, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    ran = subprocess.run(
+        [sys.executable, "use.py"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
     assert ran.returncode == 0, ran.stderr
-    lines = {line.split()[0]: [float(part) for part in line.split()[1:]] for line in ran.stdout.splitlines() if line.startswith(("losses", "best"))}
+    lines = {
+        line.split()[0]: [float(part) for part in line.split()[1:]]
+        for line in ran.stdout.splitlines()
+        if line.startswith(("losses", "best"))
+    }
     assert lines["losses"] == pytest.approx(expected, rel=1e-4)
     first, best, skipped = lines["best"]
     assert best < first and skipped == 0

@@ -32,10 +32,15 @@ ROOT = Path(__file__).parents[2]
 PROJECTS, TRAINERS, PAGES = ROOT / "tests" / "projects", ROOT / "tests" / "trainers", ROOT / "docs" / "reference"
 SHIM = ROOT / "examples" / "resnet50_cifar10" / "torchvision_ops.py"
 ACCURACY = {  # what a project prints last about its accuracy, after its whole training
-    "ctc_digits": r"test [\d.]+ \(([\d.]+)\)", "distillation": r"student .*accuracy ([\d.]+)", "ema_resume": r"ema acc ([\d.]+)",
-    "finetune_frozen": r"Best val Acc: ([\d.]+)", "mnist_cnn": r"Accuracy: (\d+/\d+)", "multitask_steps": r"kind accuracy ([\d.]+)",
-    "spirals_script": r"acc ([\d.]+)", "transformer_tagger": r"accuracy ([\d.]+)",
-}  # fmt: skip
+    "ctc_digits": r"test [\d.]+ \(([\d.]+)\)",
+    "distillation": r"student .*accuracy ([\d.]+)",
+    "ema_resume": r"ema acc ([\d.]+)",
+    "finetune_frozen": r"Best val Acc: ([\d.]+)",
+    "mnist_cnn": r"Accuracy: (\d+/\d+)",
+    "multitask_steps": r"kind accuracy ([\d.]+)",
+    "spirals_script": r"acc ([\d.]+)",
+    "transformer_tagger": r"accuracy ([\d.]+)",
+}
 WHOLE = """import contextlib, io, pathlib, runpy, sys
 here, printed = pathlib.Path(__file__).parent, io.StringIO()
 sys.argv[0] = str(here / SCRIPT)
@@ -64,7 +69,9 @@ class Row:
 
 
 def train(name: str, source: Path, output: Path, result: ProjectConversion) -> Row:
-    findings = tuple(dict.fromkeys(f"{each.path}:{each.line} {each.message}" for each in result.findings if each.severity == "error"))
+    findings = tuple(
+        dict.fromkeys(f"{each.path}:{each.line} {each.message}" for each in result.findings if each.severity == "error")
+    )
     options, pattern = read_config(source).train, ACCURACY.get(name, "")
     make_torchvision_importable(source)
     if pattern:
@@ -79,7 +86,8 @@ def train(name: str, source: Path, output: Path, result: ProjectConversion) -> R
     failure = "" if len(curves.reference) == len(curves.converted) else curves.first_difference
     worst, first, drift = max(differences[:50]), max(differences[:10]), max(curves.drift[:50], default=float("nan"))
     accuracy = tuple(
-        (re.findall(pattern, (folder / "printed.txt").read_text()) or [""])[-1] if pattern else "" for folder in (source, output)
+        (re.findall(pattern, (folder / "printed.txt").read_text()) or [""])[-1] if pattern else ""
+        for folder in (source, output)
     )
     return Row(name, len(differences), first, worst, drift, curves.seconds, findings, failure, accuracy)
 
@@ -113,14 +121,16 @@ def measure(name: str, home: Path, packages: Iterable[str] = ()) -> Row:
 
 def projects_page(rows: list[Row]) -> str:
     lines = [
-        "# Projects that train on both sides", "",
+        "# Projects that train on both sides",
+        "",
         "Made by `python -m tests.train.pages projects`. Each project of `tests/projects` is converted without a hand edit and trained beside",
         "its reference from the same weights, on the same batches and random numbers, dropout off. Differences are relative to the",
         "reference's loss; drift is the reference's own, float32 against float64. A loss may be 1e-4 off in the first ten steps and 1e-2",
-        "up to the fiftieth, or three times the drift. Those that classify train to their end: the last accuracy that each side prints.", "",
+        "up to the fiftieth, or three times the drift. Those that classify train to their end: the last accuracy that each side prints.",
+        "",
         "| project | steps | first 10 losses | first 50 | drift of the reference | accuracy: torch | MindSpore | |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |",
-    ]  # fmt: skip
+    ]
     for row in rows:
         limit = max(1e-4, 3 * row.drift), max(1e-2, 3 * row.drift)
         verdict = row.failure or ("follows" if row.first <= limit[0] and row.all <= limit[1] else "differs")
@@ -133,17 +143,22 @@ def projects_page(rows: list[Row]) -> str:
 
 def trainers_page(rows: list[Row]) -> str:
     lines = [
-        "# Trainers of published packages", "",
+        "# Trainers of published packages",
+        "",
         "Made by `python -m tests.train.pages trainers`, which says what to install. The whole package is converted; its own trainer runs",
         "on both sides, called by the script in `tests/trainers`, on a little made-up data, from the same weights and batches, dropout off.",
-        "Differences are relative to the reference's loss; drift is the reference's own, float32 against float64.", "",
-        "| package | steps | first 10 losses | first 50 | drift of the reference | |", "| --- | ---: | ---: | ---: | ---: | --- |",
-    ]  # fmt: skip
+        "Differences are relative to the reference's loss; drift is the reference's own, float32 against float64.",
+        "",
+        "| package | steps | first 10 losses | first 50 | drift of the reference | |",
+        "| --- | ---: | ---: | ---: | ---: | --- |",
+    ]
     for row in rows:
         if row.steps:
             limit = max(1e-4, 3 * row.drift), max(1e-2, 3 * row.drift)
             verdict = row.failure or ("follows" if row.first <= limit[0] and row.all <= limit[1] else "differs")
-            lines.append(f"| {row.name} | {row.steps} | {row.first:.1e} | {row.all:.1e} | {row.drift:.1e} | {verdict} |")
+            lines.append(
+                f"| {row.name} | {row.steps} | {row.first:.1e} | {row.all:.1e} | {row.drift:.1e} | {verdict} |"
+            )
         else:
             lines.append(f"| {row.name} | 0 | | | | {row.failure} |")
     for row in rows:

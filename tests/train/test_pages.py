@@ -9,10 +9,14 @@ import pytest
 from .pages import PAGES, PROJECTS, TRAINERS, Row, projects_page, trainers_page
 
 
-@pytest.mark.parametrize("what, home, page", [("projects", PROJECTS, projects_page), ("trainers", TRAINERS, trainers_page)])
+@pytest.mark.parametrize(
+    "what, home, page", [("projects", PROJECTS, projects_page), ("trainers", TRAINERS, trainers_page)]
+)
 def test_a_page_is_made_from_its_figures_and_leaves_nothing_out(what: str, home: object, page: object) -> None:
     rows = [Row(**each) for each in json.loads((PAGES / f"{what}.json").read_text())]
-    assert [row.name for row in rows] == sorted(path.name for path in home.iterdir() if (path / "mindferry.toml").is_file())  # type: ignore[attr-defined]
+    assert [row.name for row in rows] == sorted(
+        path.name for path in home.iterdir() if (path / "mindferry.toml").is_file()
+    )  # type: ignore[attr-defined]
     assert (PAGES / f"{what}.md").read_text() == page(rows)  # type: ignore[operator]
 
 

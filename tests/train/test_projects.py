@@ -57,7 +57,9 @@ def test_a_project_converts_without_an_error_or_its_gap_is_known(name: str, tmp_
     output, result = convert(name, tmp_path)
     gap = GAPS.get(name)
     if gap is not None and gap.finding:
-        assert any(gap.finding in error for error in errors(result)), f"the gap of {name} has closed: take it out of gaps.py"
+        assert any(gap.finding in error for error in errors(result)), (
+            f"the gap of {name} has closed: take it out of gaps.py"
+        )
         return
     assert errors(result) == []
     for path in output.rglob("*.py"):
@@ -65,7 +67,9 @@ def test_a_project_converts_without_an_error_or_its_gap_is_known(name: str, tmp_
         assert unguarded == [], path
 
 
-@pytest.mark.parametrize("name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in TRAINED])
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in TRAINED]
+)
 def test_a_converted_project_learns_the_same(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     output, _ = convert(name, tmp_path)
@@ -73,7 +77,11 @@ def test_a_converted_project_learns_the_same(name: str, tmp_path: Path, monkeypa
     make_torchvision_importable(tmp_path / name)
     try:
         curves = train_side_by_side(output, drift=True)
-        seen = curves.first_difference if len(curves.reference) != len(curves.converted) else "\n".join(too_far(curves)[:5])
+        seen = (
+            curves.first_difference
+            if len(curves.reference) != len(curves.converted)
+            else "\n".join(too_far(curves)[:5])
+        )
     except MindferryError as error:
         seen = str(error)
     if gap is not None:

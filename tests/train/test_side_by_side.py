@@ -79,7 +79,9 @@ def test_another_learning_rate_is_found_at_the_second_step_and_a_parameter_is_na
 
 
 def test_a_checkpoint_that_is_not_loaded_is_not_hidden_by_shared_weights(tmp_path: Path) -> None:
-    passed, first, _ = run(pair(tmp_path, CONVERTED.replace("ms.load_param_into_net", "len(()) and ms.load_param_into_net")))
+    passed, first, _ = run(
+        pair(tmp_path, CONVERTED.replace("ms.load_param_into_net", "len(()) and ms.load_param_into_net"))
+    )
     assert not passed
     assert first.startswith("step 5: ")
 

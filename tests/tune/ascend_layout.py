@@ -48,7 +48,17 @@ KERNEL = (
     "Context ID",
 )
 # "Model Name" stands after "Device_id" where several models ran
-STATISTIC = ("Device_id", "OP Type", "Core Type", "Count", "Total Time(us)", "Min Time(us)", "Avg Time(us)", "Max Time(us)", "Ratio(%)")
+STATISTIC = (
+    "Device_id",
+    "OP Type",
+    "Core Type",
+    "Count",
+    "Total Time(us)",
+    "Min Time(us)",
+    "Avg Time(us)",
+    "Max Time(us)",
+    "Ratio(%)",
+)
 RAW = (
     "op_id",
     "op_type",
@@ -67,22 +77,38 @@ MEMORY = ("Component", "Timestamp(us)", "Total Allocated(MB)", "Total Reserved(M
 NETWORK = "Default/network-WithLossCell/_backbone-ResNet/layer1-SequentialCell/0-Bottleneck/conv1-Conv2d"
 KERNELS: tuple[tuple[str, str, str, float, str], ...] = (
     (f"{NETWORK}/Conv2D-op12", "Conv2D", "AI_CORE", 4000.0, '"32,64,56,56;64,64,1,1"'),
-    (f"Gradients/{NETWORK}/Conv2DBackpropFilter-op3", "Conv2DBackpropFilter", "AI_CORE", 7000.0, '"32,64,56,56;32,64,56,56"'),
+    (
+        f"Gradients/{NETWORK}/Conv2DBackpropFilter-op3",
+        "Conv2DBackpropFilter",
+        "AI_CORE",
+        7000.0,
+        '"32,64,56,56;32,64,56,56"',
+    ),
     (f"{NETWORK}/Cast-op4", "Cast", "AI_VECTOR_CORE", 3000.0, '"32,64,56,56"'),
     (f"Gradients/{NETWORK}/Cast-op5", "Cast", "AI_VECTOR_CORE", 5000.0, '"32,64,56,56"'),
     (f"{NETWORK}/Cast-op6", "Cast", "AI_VECTOR_CORE", 1000.0, '"64,64,1,1"'),
     (f"{NETWORK}/Cast-op7", "Cast", "AI_VECTOR_CORE", 1000.0, '"64,64,3,3"'),
-    ("Default/optimizer-Momentum/ApplyMomentum-op1", "ApplyMomentum", "AI_VECTOR_CORE", 2000.0, '"64,64,1,1;64,64,1,1"'),
+    (
+        "Default/optimizer-Momentum/ApplyMomentum-op1",
+        "ApplyMomentum",
+        "AI_VECTOR_CORE",
+        2000.0,
+        '"64,64,1,1;64,64,1,1"',
+    ),
 )
 
 
-def write_profile(folder: Path, *, steps: int = 3, free: float = 25000.0, version: str = "2.10.0", with_details: bool = True) -> Path:
+def write_profile(
+    folder: Path, *, steps: int = 3, free: float = 25000.0, version: str = "2.10.0", with_details: bool = True
+) -> Path:
     """One rank: `free` microseconds of each step nothing runs, the operators above take the rest."""
     root = folder / "rank-0_20260102030405678_ascend_ms"
     output = root / "ASCEND_PROFILER_OUTPUT"
     output.mkdir(parents=True)
     (root / "FRAMEWORK").mkdir()
-    (root / "profiler_info_0.json").write_text(json.dumps({"profiler_parameters": {}, "ms_version": version, "cann_version": "8.3.RC1"}))
+    (root / "profiler_info_0.json").write_text(
+        json.dumps({"profiler_parameters": {}, "ms_version": version, "cann_version": "8.3.RC1"})
+    )
     computing = sum(kernel[3] for kernel in KERNELS)
     table(
         output / "step_trace_time.csv",
@@ -117,7 +143,10 @@ def write_profile(folder: Path, *, steps: int = 3, free: float = 25000.0, versio
             for index, (name, kind, core, duration, shapes) in enumerate(KERNELS)
         ]
         table(output / "kernel_details.csv", KERNEL, rows)
-    counts = [(0, kind, core, steps, duration * steps, duration, duration, duration, 1.0) for _, kind, core, duration, _ in KERNELS]
+    counts = [
+        (0, kind, core, steps, duration * steps, duration, duration, duration, 1.0)
+        for _, kind, core, duration, _ in KERNELS
+    ]
     table(output / "op_statistic.csv", STATISTIC, counts)
     table(
         output / "minddata_pipeline_raw_0.csv",

@@ -47,7 +47,10 @@ def main() -> None:
         is_right = is_named(each, found)
         right += is_right
         seen = ", ".join(f"{one.code} {one.share:.0%}" for one in found) or "nothing"
-        print(f"{'right' if is_right else 'WRONG'}  {each.name:24} planted {each.code or 'nothing':22} found {seen}", flush=True)
+        print(
+            f"{'right' if is_right else 'WRONG'}  {each.name:24} planted {each.code or 'nothing':22} found {seen}",
+            flush=True,
+        )
         if found and "-v" in sys.argv:
             print(f"       {found[0].evidence}")
     print(f"{right} of {len(chosen)} diagnosed as what they are")

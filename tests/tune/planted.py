@@ -75,7 +75,9 @@ class Bottleneck:
 
 
 PLANTED: tuple[Bottleneck, ...] = (
-    Bottleneck("slow loader", "slow-loader", "train(Net(), batches(Rows(640, (64,), cost=0.004), 32))\n", is_quick=True),
+    Bottleneck(
+        "slow loader", "slow-loader", "train(Net(), batches(Rows(640, (64,), cost=0.004), 32))\n", is_quick=True
+    ),
     Bottleneck(
         "changing shapes",
         "recompiling",

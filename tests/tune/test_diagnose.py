@@ -52,7 +52,9 @@ def test_a_sound_profile_has_no_diagnosis() -> None:
 
 def test_waiting_for_data_is_a_slow_loader_and_says_which_operation() -> None:
     slow = replace(
-        SOUND, phases=phases(data=0.2, forward=0.05, backward=0.05), pipeline=(PipelineStage("Map", 0.19), PipelineStage("Batch", 0.01))
+        SOUND,
+        phases=phases(data=0.2, forward=0.05, backward=0.05),
+        pipeline=(PipelineStage("Map", 0.19), PipelineStage("Batch", 0.01)),
     )
     found = diagnose(slow, {**FACTS, "queued": [0, 0, 300]})
     assert found[0].code == "slow-loader"
@@ -71,8 +73,12 @@ def test_compiling_in_the_warm_up_is_ordinary() -> None:
 
 
 def test_convolutions_are_blamed_only_where_they_are_slow_and_unset() -> None:
-    slow = replace(SOUND, operators=(Operator("Conv2D", 0.08, 1, "[8, 64, 16, 16], [64, 64, 3, 3]", "conv", "forward"),))
-    fast = replace(slow, operators=(replace(slow.operators[0], seconds=0.03),), phases=phases(forward=0.03, backward=0.01))
+    slow = replace(
+        SOUND, operators=(Operator("Conv2D", 0.08, 1, "[8, 64, 16, 16], [64, 64, 3, 3]", "conv", "forward"),)
+    )
+    fast = replace(
+        slow, operators=(replace(slow.operators[0], seconds=0.03),), phases=phases(forward=0.03, backward=0.01)
+    )
     quick = replace(slow, operators=(replace(slow.operators[0], shapes="[64, 256, 32, 32], [256, 256, 3, 3]"),))
     assert codes(slow) == ["reference-convolution"]
     assert codes(slow, isa="AVX2") == []
@@ -103,7 +109,9 @@ def test_a_compiled_span_is_divided_as_its_operators_and_the_rest_is_the_host() 
     assert times == pytest.approx({"optimizer": 0.2, "forward": 0.3, "backward": 0.5, "host": 0.2})
 
 
-def test_nested_spans_are_counted_once_and_borders_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nested_spans_are_counted_once_and_borders_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     time = 0
     monkeypatch.setattr("mindferry.tune.clock.now", lambda: time)
     clock = Clock(Plan(warm=1, plain=2, observed=0, profiled=0), tmp_path)

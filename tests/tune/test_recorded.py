@@ -104,7 +104,11 @@ def test_peak_memory_is_the_largest_record(tmp_path: Path) -> None:
 
 def test_the_inner_folder_may_be_given_as_well(tmp_path: Path) -> None:
     root = write_profile(tmp_path)
-    assert read_recorded(root).profile == read_recorded(tmp_path).profile == read_recorded(root / "ASCEND_PROFILER_OUTPUT").profile
+    assert (
+        read_recorded(root).profile
+        == read_recorded(tmp_path).profile
+        == read_recorded(root / "ASCEND_PROFILER_OUTPUT").profile
+    )
 
 
 def test_with_several_ranks_the_report_says_which_one_it_is(tmp_path: Path) -> None:
@@ -192,7 +196,11 @@ def test_a_profile_of_a_cpu_has_operators_phases_and_the_gaps_between_them(tmp_p
     assert (profile.device, profile.steps) == ("CPU", 2)
     assert phases == pytest.approx({"forward": 0.02, "backward": 0.03, "optimizer": 0.006, "host": 0.044}, rel=1e-3)
     first, second = profile.operators[:2]
-    assert (first.name, first.module, second.shapes) == ("Conv2DBackpropFilter", "network.conv", "[4, 3, 16, 16], [8, 3, 3, 3]")
+    assert (first.name, first.module, second.shapes) == (
+        "Conv2DBackpropFilter",
+        "network.conv",
+        "[4, 3, 16, 16], [8, 3, 3, 3]",
+    )
 
 
 def test_a_damaged_table_of_times_is_one_sentence(tmp_path: Path) -> None:
@@ -210,7 +218,10 @@ def test_a_profile_without_operators_is_one_sentence(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("case", ["another version", "no such folder", "nothing in it", "not analysed"])
 def test_a_folder_that_is_no_profile_ends_the_command_with_one_sentence(case: str, tmp_path: Path) -> None:
-    folder, expected = tmp_path / "profile", {"no such folder": "there is no folder", "nothing in it": "holds no profiler output"}
+    folder, expected = (
+        tmp_path / "profile",
+        {"no such folder": "there is no folder", "nothing in it": "holds no profiler output"},
+    )
     if case != "no such folder":
         folder.mkdir()
     if case == "another version":
@@ -218,7 +229,9 @@ def test_a_folder_that_is_no_profile_ends_the_command_with_one_sentence(case: st
     if case == "not analysed":
         (folder / "PROF_000001").mkdir()
     before = sorted(tmp_path.rglob("*"))
-    done = subprocess.run([sys.executable, "-m", "mindferry", "tune", "--from", str(folder)], cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "mindferry", "tune", "--from", str(folder)], cwd=tmp_path, capture_output=True, text=True
+    )
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr.startswith("mindferry: ") and done.stderr.count("\n") == 1 and str(folder) in done.stderr
     assert expected.get(case, {"another version": "1.9.0"}.get(case, "analyse")) in done.stderr

@@ -100,7 +100,9 @@ def test_the_import_of_the_settings_comes_first_and_the_script_stays_valid(sourc
     ast.parse(text)
     before = text[: text.index("import ms_tuning")].strip().splitlines()
     assert (before[-1] if before else "") == first
-    assert [line for line in text.splitlines() if line and "ms_tuning" not in line] == [line for line in source.splitlines() if line]
+    assert [line for line in text.splitlines() if line and "ms_tuning" not in line] == [
+        line for line in source.splitlines() if line
+    ]
 
 
 def test_settings_are_valid_python_and_found_again(tmp_path: Path) -> None:

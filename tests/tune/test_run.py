@@ -160,10 +160,25 @@ def test_a_bad_script_is_one_sentence_and_leaves_no_process_and_no_litter(name: 
     project.mkdir()
     here.mkdir()
     (project / "train.py").write_text(text)
-    command = [sys.executable, "-m", "mindferry", "tune", str(project), "--script", "train.py", "--no-torch", "--steps", "2"]
+    command = [
+        sys.executable,
+        "-m",
+        "mindferry",
+        "tune",
+        str(project),
+        "--script",
+        "train.py",
+        "--no-torch",
+        "--steps",
+        "2",
+    ]
     marker = f"MINDFERRY_TEST_{os.getpid()}"
     done = subprocess.run(
-        command, cwd=here, capture_output=True, text=True, env={**os.environ, "MINDFERRY_TEST": marker, "TMPDIR": str(tmp_path)}
+        command,
+        cwd=here,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "MINDFERRY_TEST": marker, "TMPDIR": str(tmp_path)},
     )
     assert done.returncode == 2, done.stdout
     assert done.stderr.startswith("mindferry: ") and done.stderr.count("\n") == 1 and "Traceback" not in done.stderr
@@ -198,7 +213,9 @@ def test_a_missing_prerequisite_is_one_sentence(options: dict[str, str], expecte
 
 
 def test_the_checkpoint_of_the_reference_is_found_where_weights_read_it(converted: Path) -> None:
-    workload = replace(find_workload(converted), args=("--weights", "net.pth"), checkpoint=("net.pth", "/elsewhere/net.pth"))
+    workload = replace(
+        find_workload(converted), args=("--weights", "net.pth"), checkpoint=("net.pth", "/elsewhere/net.pth")
+    )
     assert workload.payload("torch")["args"] == ["--weights", "/elsewhere/net.pth"]
     assert workload.payload("mindspore")["args"] == ["--weights", "net.ckpt"]
 
@@ -209,8 +226,12 @@ def test_an_unknown_experiment_names_those_that_exist(tmp_path: Path) -> None:
         tune(find_workload(tmp_path, "train.py"), ("faster",))
 
 
-@pytest.mark.parametrize("name", [each.name if each.is_quick else pytest.param(each.name, marks=pytest.mark.slow) for each in PLANTED])
-def test_a_planted_bottleneck_is_diagnosed_as_what_it_is(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "name", [each.name if each.is_quick else pytest.param(each.name, marks=pytest.mark.slow) for each in PLANTED]
+)
+def test_a_planted_bottleneck_is_diagnosed_as_what_it_is(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("ONEDNN_MAX_CPU_ISA", raising=False)
     bottleneck = next(each for each in PLANTED if each.name == name)
     found = diagnosed(bottleneck, tmp_path)
@@ -240,7 +261,9 @@ def test_try_may_come_before_the_project(tmp_path: Path) -> None:
         assert done.returncode == 2 and "which script trains?" in done.stderr and str(tmp_path) in done.stderr
 
 
-def test_the_reference_made_by_migrate_has_its_weights(converted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reference_made_by_migrate_has_its_weights(
+    converted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """migrate keeps them in .mindferry/reference, and weights.json names them from where migrate was called."""
     monkeypatch.chdir(tmp_path)
     (converted / STATE / "reference").mkdir()

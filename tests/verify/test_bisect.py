@@ -28,7 +28,17 @@ CASES = {
 
 def bisect(twin: Twin, folder: Path, modes: str = "eval,train") -> tuple[str, Path]:
     torch_side, mindspore_side = twin.write(folder)
-    options = ["--torch", str(torch_side), "--model", "net:Net", "--input", twin.inputs[0], "--modes", modes, "--bisect"]
+    options = [
+        "--torch",
+        str(torch_side),
+        "--model",
+        "net:Net",
+        "--input",
+        twin.inputs[0],
+        "--modes",
+        modes,
+        "--bisect",
+    ]
     result = CliRunner().invoke(command, [str(mindspore_side), *options])
     assert result.exit_code == 1, result.output
     return result.output, mindspore_side
@@ -57,6 +67,8 @@ def test_the_script_shows_the_error_and_not_without_the_fault(tmp_path: Path) ->
     for twin in (fault, RESNET):
         twin.write(tmp_path)
         environment = {**os.environ, "GLOG_v": "4"}
-        done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=environment, cwd=tmp_path, check=True)
+        done = subprocess.run(
+            [sys.executable, str(script)], capture_output=True, text=True, env=environment, cwd=tmp_path, check=True
+        )
         errors.append(float(done.stdout.split()[-1]))
     assert errors[0] > 0.1 and errors[1] < 1e-5

@@ -103,11 +103,19 @@ class Net(nn.Cell):
 
 
 @pytest.mark.parametrize("in_full", [False, True])
-def test_an_output_that_another_one_is_computed_from_gets_only_what_arrives_from_outside(tmp_path: Path, in_full: bool) -> None:
+def test_an_output_that_another_one_is_computed_from_gets_only_what_arrives_from_outside(
+    tmp_path: Path, in_full: bool
+) -> None:
     comparison = compare(*STATEFUL.load(tmp_path), STATEFUL.inputs, in_full=in_full)
     assert comparison.passed, [d for d in comparison.differences if not d.passed]
     compared = sorted(d.call for d in comparison.differences if (d.kind, d.name) == ("gradient", "step"))
-    assert compared == [0, 0, 1, 1, 2]  # the last state goes nowhere; an output that is changed in place afterwards counts
+    assert compared == [
+        0,
+        0,
+        1,
+        1,
+        2,
+    ]  # the last state goes nowhere; an output that is changed in place afterwards counts
 
 
 def test_a_gradient_that_is_cut_between_two_outputs_is_found(tmp_path: Path) -> None:
@@ -135,13 +143,25 @@ def test_a_buffer_that_moves_at_another_pace_is_found(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("shape", "kind", "allowed"),
-    [((), "network", 2e-5), ((1,), "loss", 2e-5), ((2, 2), "output", 1e-5), ((16,), "output", 5e-6), ((8, 8), "network", 5e-6), ((1,), "parameter", 1e-5)],
+    [
+        ((), "network", 2e-5),
+        ((1,), "loss", 2e-5),
+        ((2, 2), "output", 1e-5),
+        ((16,), "output", 5e-6),
+        ((8, 8), "network", 5e-6),
+        ((1,), "parameter", 1e-5),
+    ],
 )
 def test_a_tensor_of_few_elements_may_be_off_a_little_more(shape: tuple[int, ...], kind: str, allowed: float) -> None:
     """Torch's own error, here a tenth of a rounding, is of few samples then."""
     entries = {"key": {"dtype": "F32", "shape": list(shape)}}
-    golden = Golden(Path(), "", "", "cpu", True, "", 0, (), (), {}, {}, {}, {}, {"key": Reference(2.0, 1e-8, 1e-8)}, entries, 0)
+    golden = Golden(
+        Path(), "", "", "cpu", True, "", 0, (), (), {}, {}, {}, {}, {"key": Reference(2.0, 1e-8, 1e-8)}, entries, 0
+    )
     verdicts = [
-        judge([Measurement("eval", "own", kind, "loss", 0, "key", shape, 2.0 * allowed * factor, 1.0)], golden, Rule()).passed for factor in (0.99, 1.01)
+        judge(
+            [Measurement("eval", "own", kind, "loss", 0, "key", shape, 2.0 * allowed * factor, 1.0)], golden, Rule()
+        ).passed
+        for factor in (0.99, 1.01)
     ]
     assert verdicts == [True, False]

@@ -89,7 +89,15 @@ def broken(kind: str, good: bytes) -> bytes:
 
 @pytest.mark.parametrize(
     "kind",
-    ["empty", "text", "cut short", "cut in the header", "a header length beyond the end", "no metadata", "another format"],
+    [
+        "empty",
+        "text",
+        "cut short",
+        "cut in the header",
+        "a header length beyond the end",
+        "no metadata",
+        "another format",
+    ],
 )
 def test_a_broken_golden_file_is_refused_in_one_sentence(golden: Path, tmp_path: Path, kind: str) -> None:
     path = tmp_path / "broken.golden"

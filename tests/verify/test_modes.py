@@ -67,7 +67,9 @@ def dropping(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_references_masks_are_replayed_by_module_path(dropping: Path) -> None:
     result = run(dropping / "ours")
     assert result.exit_code == 0, result.output
-    found = {(d.mode, d.name): d for d in load(Comparison, dropping / "ours", "verify").differences if d.kind == "output"}
+    found = {
+        (d.mode, d.name): d for d in load(Comparison, dropping / "ours", "verify").differences if d.kind == "output"
+    }
     assert ("train", "blocks.0.drop") in found and ("train", "spatial") in found
 
 
@@ -95,7 +97,9 @@ def test_a_wrong_rate_or_a_forgotten_dropout_is_found(dropping: Path, before: st
 def test_mixed_precision_is_compared_with_torchs_autocast(tmp_path: Path, change: tuple[str, str], code: int) -> None:
     twin = RESNET.mutate(*change) if code else RESNET
     torch_side, mindspore_side = twin.write(tmp_path)
-    result = run(mindspore_side, "--torch", torch_side, "--model", "net:Net", "--input", "float32[4,3,16,16]", "--modes", "amp")
+    result = run(
+        mindspore_side, "--torch", torch_side, "--model", "net:Net", "--input", "float32[4,3,16,16]", "--modes", "amp"
+    )
     assert result.exit_code == code, result.output
     row = next(d for d in load(Comparison, mindspore_side, "verify").differences if d.mode == "amp")
     assert 1e-5 < row.own_reference_error < 1e-2  # torch's own float16 error

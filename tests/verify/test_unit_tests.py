@@ -89,12 +89,17 @@ def converted(tmp_path: Path, toml: str) -> Path:
 
 def run(project: Path) -> str:
     result = subprocess.run(
-        [sys.executable, "-m", "pytest", "-v", "-rs", "-p", "no:cacheprovider", "tests"], cwd=project, capture_output=True, text=True
+        [sys.executable, "-m", "pytest", "-v", "-rs", "-p", "no:cacheprovider", "tests"],
+        cwd=project,
+        capture_output=True,
+        text=True,
     )
     return result.stdout
 
 
-@pytest.mark.parametrize("toml", ['[verify]\nmodel = "model:Net"\ninputs = ["float32[2,3,9,9]"]\n', ""], ids=["network named", "alone"])
+@pytest.mark.parametrize(
+    "toml", ['[verify]\nmodel = "model:Net"\ninputs = ["float32[2,3,9,9]"]\n', ""], ids=["network named", "alone"]
+)
 def test_every_cell_gets_a_test_and_a_wrong_one_is_red(tmp_path: Path, toml: str) -> None:
     project = converted(tmp_path, toml)
     said = run(project)
@@ -122,5 +127,8 @@ def test_a_second_conversion_keeps_the_tests_and_spares_the_projects_own(tmp_pat
     assert result.exit_code == 0, result.output
     assert "test_mine" in own.read_text() and "PAIR.check" in (project / "tests" / "test_model_cells.py").read_text()
     assert "torch" not in "".join(
-        line for path in project.glob("*.py") for line in path.read_text().splitlines() if line.startswith(("import", "from"))
+        line
+        for path in project.glob("*.py")
+        for line in path.read_text().splitlines()
+        if line.startswith(("import", "from"))
     )

@@ -136,7 +136,11 @@ def test_a_loss_and_an_optimizer_are_compared(tmp_path: Path) -> None:
     )
     found = {}
     for reduction in ("mean", "sum"):
-        twin = replace(RESNET, torch=RESNET.torch + losses[0], mindspore=RESNET.mindspore + losses[1].replace("REDUCTION", reduction))
+        twin = replace(
+            RESNET,
+            torch=RESNET.torch + losses[0],
+            mindspore=RESNET.mindspore + losses[1].replace("REDUCTION", reduction),
+        )
         torch_side, mindspore_side = twin.write(tmp_path / reduction)
         (torch_side / "mindferry.toml").write_text(
             '[verify]\nmodel = "net:Net"\ninputs = ["float32[4,3,16,16]"]\nmodes = "train"\n'
@@ -164,7 +168,9 @@ def test_a_random_reference_is_said_to_be_random(tmp_path: Path) -> None:
 
 def test_a_fault_late_in_a_noisy_network_is_told_from_noise(tmp_path: Path) -> None:
     """In train mode on two samples the norms amplify rounding; on the reference's values nothing is amplified."""
-    module, cell = RESNET.mutate("self.bn2 = nn.BatchNorm2d(c)", "self.bn2 = nn.BatchNorm2d(c, eps=1.2e-5)").load(tmp_path)
+    module, cell = RESNET.mutate("self.bn2 = nn.BatchNorm2d(c)", "self.bn2 = nn.BatchNorm2d(c, eps=1.2e-5)").load(
+        tmp_path
+    )
     comparison = compare(module, cell, "float32[2,3,16,16]", modes=("train",))
     assert comparison.culprits[0] == "layers.0.bn2"
 
@@ -175,11 +181,26 @@ BAD = {
     "no input named": (("--torch", "{torch}", "--model", "net:Net"), "which input? Describe it with --input"),
     "no such module": (("--torch", "{torch}", "--model", "nett:Net", "--input", "float32[1]"), "no module 'nett' in"),
     "no such factory": (("--torch", "{torch}", "--model", "net:Nut", "--input", "float32[1]"), "net has no 'Nut'"),
-    "not a model": (("--torch", "{torch}", "--model", "net:number", "--input", "float32[1]"), "gave a int, not a torch"),
-    "not an input": (("--torch", "{torch}", "--model", "net:Net", "--input", "float33[1]"), "'float33[1]' is not an input"),
-    "wrong shape": (("--torch", "{torch}", "--model", "net:Net", "--input", "float32[1,7,16,16]"), "in the eval run on float32[1,7,16,16] (net.py line "),
-    "no weights": (("--torch", "{torch}", "--model", "net:Net", "--input", "float32[1]", "--weights", "w"), "no weights file"),
-    "no mode": (("--torch", "{torch}", "--model", "net:Net", "--input", "float32[1]", "--modes", "evil"), "no mode 'evil'"),
+    "not a model": (
+        ("--torch", "{torch}", "--model", "net:number", "--input", "float32[1]"),
+        "gave a int, not a torch",
+    ),
+    "not an input": (
+        ("--torch", "{torch}", "--model", "net:Net", "--input", "float33[1]"),
+        "'float33[1]' is not an input",
+    ),
+    "wrong shape": (
+        ("--torch", "{torch}", "--model", "net:Net", "--input", "float32[1,7,16,16]"),
+        "in the eval run on float32[1,7,16,16] (net.py line ",
+    ),
+    "no weights": (
+        ("--torch", "{torch}", "--model", "net:Net", "--input", "float32[1]", "--weights", "w"),
+        "no weights file",
+    ),
+    "no mode": (
+        ("--torch", "{torch}", "--model", "net:Net", "--input", "float32[1]", "--modes", "evil"),
+        "no mode 'evil'",
+    ),
     "NaN": (("--torch", "{torch}", "--model", "net:nan", "--input", "float32[2]"), "the reference gives NaN in"),
     "other tree": (
         ("--torch", "{torch}", "--model", "net:other", "--input", "float32[2,3]"),
@@ -239,7 +260,10 @@ def test_the_written_comparison_is_plain_json_and_comes_back(tmp_path: Path) -> 
     ("operator", "said"),
     [
         ("ops.AllReduce()(x)", "the MindSpore worker died in layers.0 (Block)"),  # without communication: SIGSEGV
-        ("ops.layer_norm(x, x.shape[1:], ops.ones(x.shape[1:]), ops.ones(x.shape[1:]))", "the MindSpore worker failed in layers.0 (Block)"),
+        (
+            "ops.layer_norm(x, x.shape[1:], ops.ones(x.shape[1:]), ops.ones(x.shape[1:]))",
+            "the MindSpore worker failed in layers.0 (Block)",
+        ),
     ],
 )
 def test_an_operator_that_fails_is_reported_with_its_module(tmp_path: Path, operator: str, said: str) -> None:
@@ -256,11 +280,15 @@ def test_an_operator_that_fails_is_reported_with_its_module(tmp_path: Path, oper
 def test_a_model_that_hangs_is_ended_and_reported_with_its_line(tmp_path: Path, framework: str) -> None:
     torch_side, mindspore_side = RESNET.write(tmp_path)
     path = (torch_side if framework == "torch" else mindspore_side) / "net.py"
-    path.write_text(path.read_text().replace("        y = self.bn2(", "        while True: pass\n        y = self.bn2("))
+    path.write_text(
+        path.read_text().replace("        y = self.bn2(", "        while True: pass\n        y = self.bn2(")
+    )
     line = path.read_text().splitlines().index("        while True: pass") + 1
     options = ("--model", "net:Net", "--input", "float32[2,3,16,16]", "--modes", "eval", "--timeout", "30")
     result = run(mindspore_side, "--torch", torch_side, *options)
     message = str(result.exception)
     place = "the eval run on float32[2,3,16,16]" if framework == "torch" else "layers.0 (Block)"
     assert isinstance(result.exception, MindferryError), result.output
-    assert message.startswith(f"the {framework} worker hung in {place} (net.py, line {line} in ") and message.endswith("said nothing for 30 s"), message
+    assert message.startswith(f"the {framework} worker hung in {place} (net.py, line {line} in ") and message.endswith(
+        "said nothing for 30 s"
+    ), message

@@ -24,7 +24,9 @@ class Twin:
     inputs: tuple[str, ...]
 
     def mutate(self, before: str, after: str) -> Twin:
-        assert self.mindspore.count(before) == 1, f"{before!r} occurs {self.mindspore.count(before)} times in {self.name}"
+        assert self.mindspore.count(before) == 1, (
+            f"{before!r} occurs {self.mindspore.count(before)} times in {self.name}"
+        )
         return replace(self, mindspore=self.mindspore.replace(before, after))
 
     def write(self, folder: Path) -> tuple[Path, Path]:

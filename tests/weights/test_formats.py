@@ -30,7 +30,9 @@ def tensors_of(dtype, seed=0):
             raw = rng.integers(0, 2, count, np.uint8)
         else:
             raw = rng.integers(0, 256, count * DTYPES[dtype].size, np.uint8)
-        flat = torch.from_numpy(raw).view(getattr(torch, dtype)) if count else torch.empty(0, dtype=getattr(torch, dtype))
+        flat = (
+            torch.from_numpy(raw).view(getattr(torch, dtype)) if count else torch.empty(0, dtype=getattr(torch, dtype))
+        )
         made[f"layer{number}.value"] = flat.reshape(shape)
     return made
 
@@ -109,7 +111,9 @@ def test_mindspores_own_loader_reads_what_we_write(dtype, suffix, tmp_path):
 def test_a_ckpt_is_byte_for_byte_what_mindspore_writes(tmp_path):
     ms = pytest.importorskip("mindspore")
     rng = np.random.default_rng(4)
-    arrays = {f"p{i}": rng.standard_normal(shape).astype(np.float32) for i, shape in enumerate([(3,), (2, 300), (1, 1, 5)])}
+    arrays = {
+        f"p{i}": rng.standard_normal(shape).astype(np.float32) for i, shape in enumerate([(3,), (2, 300), (1, 1, 5)])
+    }
     save_list = [{"name": name, "data": ms.Tensor(array)} for name, array in arrays.items()]
     ms.save_checkpoint(save_list, str(tmp_path / "theirs.ckpt"))
     entries = [Entry(n, "float32", a.shape, compute=lambda a=a: a) for n, a in arrays.items()]
@@ -151,7 +155,11 @@ def test_views_of_every_kind_arrive_in_order(tmp_path):
 
 
 def test_numpy_arrays_in_a_pth_are_tensors_too(tmp_path):
-    arrays = {"c": np.arange(6.0).reshape(2, 3), "fortran": np.asfortranarray(np.arange(6).reshape(2, 3)), "s": np.float32(3)}
+    arrays = {
+        "c": np.arange(6.0).reshape(2, 3),
+        "fortran": np.asfortranarray(np.arange(6).reshape(2, 3)),
+        "s": np.float32(3),
+    }
     torch.save(arrays, tmp_path / "a.pth")
     found = contents(tmp_path / "a.pth")
     assert {name: found[name][2] for name in arrays} == {name: np.asarray(a).tobytes() for name, a in arrays.items()}
@@ -159,7 +167,9 @@ def test_numpy_arrays_in_a_pth_are_tensors_too(tmp_path):
 
 
 def test_parameters_and_tensor_subclasses_are_read(tmp_path):
-    torch.save({"p": torch.nn.Parameter(torch.arange(3.0)), "b": torch.nn.Buffer(torch.arange(2.0))}, tmp_path / "a.pth")
+    torch.save(
+        {"p": torch.nn.Parameter(torch.arange(3.0)), "b": torch.nn.Buffer(torch.arange(2.0))}, tmp_path / "a.pth"
+    )
     assert set(contents(tmp_path / "a.pth")) == {"p", "b"}
 
 
@@ -173,7 +183,13 @@ def training_checkpoint():
 
 NESTED = {
     "model": lambda m, o: {"model": m, "optimizer": o, "epoch": 3},
-    "state_dict": lambda m, o: {"epoch": 3, "arch": "net", "state_dict": m, "best_acc1": torch.tensor(3.0), "optimizer": o},
+    "state_dict": lambda m, o: {
+        "epoch": 3,
+        "arch": "net",
+        "state_dict": m,
+        "best_acc1": torch.tensor(3.0),
+        "optimizer": o,
+    },
     "": lambda m, o: m,
     "net.inner": lambda m, o: {"net": {"inner": m}, "optim": o},
     "model_state_dict": lambda m, o: {"model_state_dict": m, "optimizer_state_dict": o, "loss": torch.tensor(1.0)},

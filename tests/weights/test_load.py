@@ -191,7 +191,9 @@ def test_tied_weights_may_be_stored_once():
 
 def test_a_tie_that_the_file_does_not_keep_is_refused():
     with pytest.raises(WeightsMismatchError, match="tied"):
-        load_torch_weights(Tied(), {"embed.weight": torch.rand(5, 3), "head.weight": torch.rand(5, 3), "scale": torch.zeros(2)})
+        load_torch_weights(
+            Tied(), {"embed.weight": torch.rand(5, 3), "head.weight": torch.rand(5, 3), "scale": torch.zeros(2)}
+        )
 
 
 def test_an_optimizer_keeps_its_parameters():

@@ -260,7 +260,13 @@ def test_what_only_a_layers_kind_can_tell_is_by_pattern():
 
 
 def test_names_that_no_layer_changes_are_exact():
-    shapes = {"fc.weight": (3, 2), "fc.bias": (3,), "conv.weight": (8, 3, 3, 3), "cls_token": (1, 1, 4), "rnn.weight_ih_l0": (8, 3)}
+    shapes = {
+        "fc.weight": (3, 2),
+        "fc.bias": (3,),
+        "conv.weight": (8, 3, 3, 3),
+        "cls_token": (1, 1, 4),
+        "rnn.weight_ih_l0": (8, 3),
+    }
     assert plan(shapes) == {name: (name, shape, "exact") for name, shape in shapes.items()}
 
 
@@ -280,7 +286,13 @@ def test_a_transformer_layer_that_somebody_wrote_keeps_linear1_if_the_source_say
 
 
 def test_mindspores_names_tell_their_layers():
-    shapes = {"bn.gamma": (4,), "bn.beta": (4,), "bn.moving_mean": (4,), "bn.moving_variance": (4,), "e.embedding_table": (5, 4)}
+    shapes = {
+        "bn.gamma": (4,),
+        "bn.beta": (4,),
+        "bn.moving_mean": (4,),
+        "bn.moving_variance": (4,),
+        "e.embedding_table": (5, 4),
+    }
     found = plan(shapes, reverse=True)
     assert [target for target, _, _ in found.values()] == [*NORM, "e.weight"]
     assert {how for _, _, how in found.values()} == {"structure"}
@@ -294,7 +306,9 @@ def test_optimizer_state_in_a_mindspore_checkpoint_is_left_out_and_listed():
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
 def test_weight_norm_is_folded_without_a_model_and_that_is_said(dtype, tmp_path):
-    arrays = file_of(tmp_path / "a.pth", {"c.weight_g": (6, 1, 1, 1), "c.weight_v": (6, 4, 3, 3), "c.bias": (6,)}, dtype)
+    arrays = file_of(
+        tmp_path / "a.pth", {"c.weight_g": (6, 1, 1, 1), "c.weight_v": (6, 4, 3, 3), "c.bias": (6,)}, dtype
+    )
     report = convert_weights(tmp_path / "a.pth", tmp_path / "a.ckpt")
     assert [entry.how for entry in report.entries if entry.target == "c.weight"] == ["pattern", "pattern"]
     g, v = arrays["c.weight_g"].astype(np.float64), arrays["c.weight_v"].astype(np.float64)
@@ -312,7 +326,9 @@ def test_bfloat16_is_rounded_to_the_nearest_when_it_has_to_be_computed_with():
     x[:3] = [np.inf, -np.inf, 0.0]
     expected = torch.from_numpy(x).bfloat16().view(torch.int16).numpy().view(np.uint16)
     np.testing.assert_array_equal(narrow(x, "bfloat16"), expected)
-    assert np.isnan(torch.from_numpy(narrow(np.array([np.nan], np.float32), "bfloat16").view(np.int16)).view(torch.bfloat16).float())
+    assert np.isnan(
+        torch.from_numpy(narrow(np.array([np.nan], np.float32), "bfloat16").view(np.int16)).view(torch.bfloat16).float()
+    )
 
 
 def test_the_conversion_record_of_a_project_is_found(tmp_path):
@@ -322,7 +338,10 @@ def test_the_conversion_record_of_a_project_is_found(tmp_path):
     (tmp_path / "ms" / "net.py").write_text(PROJECT)
     file_of(tmp_path / "a.pth", {"norm.weight": (4,), "norm.bias": (4,)})
     report = convert_weights(tmp_path / "a.pth", tmp_path / "a.ckpt", project=tmp_path / "ms")
-    assert {(entry.target, entry.how) for entry in report.entries} == {("norm.gamma", "record"), ("norm.beta", "record")}
+    assert {(entry.target, entry.how) for entry in report.entries} == {
+        ("norm.gamma", "record"),
+        ("norm.beta", "record"),
+    }
     report = convert_weights(tmp_path / "a.pth", tmp_path / "a.ckpt", project=tmp_path)
     assert {entry.how for entry in report.entries} == {"pattern"}
 
@@ -362,7 +381,9 @@ def test_a_users_map_renames_transforms_and_drops(tmp_path):
 
 
 def test_a_users_map_wins_over_the_model_and_its_shapes_are_checked(project, tmp_path):
-    (tmp_path / "map.toml").write_text('[names]\n"table" = "embed.embedding_table"\n[transforms]\n"table" = "transpose"\n')
+    (tmp_path / "map.toml").write_text(
+        '[names]\n"table" = "embed.embedding_table"\n[transforms]\n"table" = "transpose"\n'
+    )
     shapes = {k: v for k, v in torch_shapes().items() if k != "embed.weight"} | {"table": (4, 7)}
     arrays = file_of(tmp_path / "a.pth", shapes)
     options = {"model": "nets:Net", "project": project, "names": tmp_path / "map.toml"}
@@ -424,7 +445,9 @@ def test_on_the_way_back_the_map_counts_too_and_what_torch_does_not_have_is_left
 
     norm = {"": (), "n": ("nn.BatchNorm2d",)}
     gamma = Slot("n.gamma", "n.gamma", (4,), "float32", 0, optional=True)
-    tree = Tree((gamma, Slot("n.moving_mean", "n.moving_mean", (4,), "float32", 1), Slot("t", "t", (2, 3), "float32", 2)), norm)
+    tree = Tree(
+        (gamma, Slot("n.moving_mean", "n.moving_mean", (4,), "float32", 1), Slot("t", "t", (2, 3), "float32", 2)), norm
+    )
     names = UserMap({"t": "table"}, transforms=((__import__("re").compile("t"), "transpose"),))
     found = match_reverse(tree, {"n.gamma": (4,), "n.moving_mean": (4,), "t": (2, 3)}, names)
     assert {(m.target, m.shape, m.how) for m in found.moves} == {

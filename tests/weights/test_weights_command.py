@@ -38,7 +38,11 @@ def test_convert_prints_what_became_of_what_and_exits_with_0(tmp_path):
     done = run("convert", "a.ckpt", "-o", "b.pth", "--reverse", "--json", cwd=tmp_path)
     report = json.loads(done.stdout)
     assert report["kind"] == "WeightsReport"
-    assert {entry["target"] for entry in report["entries"]} == {"fc.weight", "fc.bias", *(n.replace("__", ".") for n in BN)}
+    assert {entry["target"] for entry in report["entries"]} == {
+        "fc.weight",
+        "fc.bias",
+        *(n.replace("__", ".") for n in BN),
+    }
     done = run("diff", "a.pth", "b.pth", cwd=tmp_path)
     assert done.returncode == 0 and done.stdout == "6 equal, 0 differ\n"
 
@@ -122,7 +126,9 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, reason, tmp_path):
 
 def test_a_strict_conversion_that_does_not_fit_lists_it_and_exits_with_1(tmp_path):
     pytest.importorskip("mindspore")
-    (tmp_path / "nets.py").write_text("from mindspore import nn\n\ndef net():\n    return nn.SequentialCell(nn.Dense(3, 2))\n")
+    (tmp_path / "nets.py").write_text(
+        "from mindspore import nn\n\ndef net():\n    return nn.SequentialCell(nn.Dense(3, 2))\n"
+    )
     write(tmp_path / "a.pth", **{"0__weight": np.ones((2, 4), np.float32), "1__bias": np.ones(2, np.float32)})
     done = run("convert", "a.pth", "-o", "a.ckpt", "--model", "nets:net", cwd=tmp_path)
     assert done.returncode == 1 and not (tmp_path / "a.ckpt").exists()

@@ -32,13 +32,17 @@ def run_baseline(project: Path, command: str) -> Baseline:
         environment = {**os.environ, "PYTHONPATH": path, "MINDFERRY_BASELINE": str(target)}
         run = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True)
     except (OSError, ValueError, IndexError) as error:
-        raise MindferryError(f"cannot run `{command}` ({error}); give a command such as --baseline 'python train.py --epochs 1'") from None
+        raise MindferryError(
+            f"cannot run `{command}` ({error}); give a command such as --baseline 'python train.py --epochs 1'"
+        ) from None
     write_text(folder / "log.txt", run.stdout + run.stderr)
     if run.returncode:
         last = (run.stderr.strip() or run.stdout.strip() or "no output").splitlines()[-1]
         raise MindferryError(f"`{command}` ended with code {run.returncode} ({last}); see {folder / 'log.txt'}")
     if not target.is_file():
-        raise MindferryError(f"`{command}` ran without torch, so nothing was recorded; give the command that trains, run by python")
+        raise MindferryError(
+            f"`{command}` ran without torch, so nothing was recorded; give the command that trains, run by python"
+        )
     return _read(target, command, folder)
 
 
@@ -54,7 +58,9 @@ def _read(target: Path, command: str, folder: Path) -> Baseline:
     body = json.loads(target.read_text("utf-8"))
     rate = (body["steps"] - 1) / body["seconds"] if body["seconds"] else 0.0
     saved = sorted(
-        item.relative_to(folder).as_posix() for item in folder.rglob("*") if item.suffix in CHECKPOINTS and not item.is_symlink()
+        item.relative_to(folder).as_posix()
+        for item in folder.rglob("*")
+        if item.suffix in CHECKPOINTS and not item.is_symlink()
     )
     versions = {name: importlib.metadata.version(name) for name in PACKAGES if _is_installed(name)}
     return Baseline(

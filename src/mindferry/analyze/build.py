@@ -40,10 +40,14 @@ def _specs(path: Path, spec: str, inventory: Inventory) -> dict[str, Part]:
     """module:factory -> where it is defined, as far as the inventory tells."""
     chosen = spec or read_config(path).verify.model
     if chosen and not SPEC.fullmatch(chosen):
-        raise MindferryError(f"--build {chosen}: write module:factory, for instance --build model:resnet50, after the path")
+        raise MindferryError(
+            f"--build {chosen}: write module:factory, for instance --build model:resnet50, after the path"
+        )
     networks = {f"{_module(part.path)}:{part.name}": part for part in inventory.parts if part.kind == "network"}
     if not chosen and not networks:
-        raise MindferryError(f"no network was found in {path}; name what builds it, for instance --build model:resnet50")
+        raise MindferryError(
+            f"no network was found in {path}; name what builds it, for instance --build model:resnet50"
+        )
     if not chosen:
         return networks
     file = chosen.partition(":")[0].replace(".", "/") + ".py"

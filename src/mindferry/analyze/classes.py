@@ -14,24 +14,81 @@ MIGRATED = ("execution", "construction", "input", "output")
 DEVICE = (*MIGRATED, "steps", "saves", "loads")  # marks that mean one of them
 INPUT = ("torch.utils.data.", "torchvision.transforms.", "torchvision.datasets.", "torchvision.io.")
 INPUT_CALLS = {"torch.from_numpy", "torch.load", "torch.as_tensor", "torch.nn.Module.load_state_dict", "torch.hub.load"}
-OUTPUT_CALLS = {"torch.save", "torch.nn.Module.state_dict", "torch.onnx.export", "torch.jit.save", "torch.Tensor.item", "torch.Tensor.tolist",
-                "torch.Tensor.numpy", "torch.Tensor.cpu", "torch.Tensor.detach", "torch.optim.Optimizer.state_dict"}  # fmt: skip
-STEPS = {"torch.Tensor.backward", "torch.optim.Optimizer.step", "torch.optim.Optimizer.zero_grad", "torch.no_grad", "torch.autocast"}
-NEUTRAL = ("torch.Tensor.shape", "torch.Tensor.size", "torch.jit.", "torch.compiler.", "torch.fx.", "torch.Tensor@", "torch.Size.")
+OUTPUT_CALLS = {
+    "torch.save",
+    "torch.nn.Module.state_dict",
+    "torch.onnx.export",
+    "torch.jit.save",
+    "torch.Tensor.item",
+    "torch.Tensor.tolist",
+    "torch.Tensor.numpy",
+    "torch.Tensor.cpu",
+    "torch.Tensor.detach",
+    "torch.optim.Optimizer.state_dict",
+}
+STEPS = {
+    "torch.Tensor.backward",
+    "torch.optim.Optimizer.step",
+    "torch.optim.Optimizer.zero_grad",
+    "torch.no_grad",
+    "torch.autocast",
+}
+NEUTRAL = (
+    "torch.Tensor.shape",
+    "torch.Tensor.size",
+    "torch.jit.",
+    "torch.compiler.",
+    "torch.fx.",
+    "torch.Tensor@",
+    "torch.Size.",
+)
 # Methods of networks, optimizers and tensors that nothing else has, on something that is not known to be one.
 DEVICE_METHODS = {
-    **dict.fromkeys([".named_parameters", ".parameters", ".backward", ".zero_grad", ".named_modules", ".named_buffers", ".requires_grad_",
-                     ".unscale_", ".cuda", ".register_forward_hook"], "execution"),
+    **dict.fromkeys(
+        [
+            ".named_parameters",
+            ".parameters",
+            ".backward",
+            ".zero_grad",
+            ".named_modules",
+            ".named_buffers",
+            ".requires_grad_",
+            ".unscale_",
+            ".cuda",
+            ".register_forward_hook",
+        ],
+        "execution",
+    ),
     **dict.fromkeys([".cpu", ".detach", ".state_dict", ".export_chrome_trace", ".key_averages"], "output"),
     ".load_state_dict": "input",
-}  # fmt: skip
-STORED = {".append", ".extend", ".add", ".update", ".get", ".setdefault", ".insert", ".put"}  # of lists, dictionaries, queues
-HANDED_ON = {"builtins.len", "builtins.isinstance", "builtins.print", "builtins.str", "builtins.hasattr", "builtins.type", "builtins.id"}
+}
+STORED = {
+    ".append",
+    ".extend",
+    ".add",
+    ".update",
+    ".get",
+    ".setdefault",
+    ".insert",
+    ".put",
+}  # of lists, dictionaries, queues
+HANDED_ON = {
+    "builtins.len",
+    "builtins.isinstance",
+    "builtins.print",
+    "builtins.str",
+    "builtins.hasattr",
+    "builtins.type",
+    "builtins.id",
+}
 WRAPPERS = re.compile(r"(^|\.)_?(accelerator|fabric|deepspeed|strategy)$")  # objects of packages that drive the device
 SETTINGS = re.compile(
-    r"self|cls|torch|th|args?|\w*(cfg|conf|config|opts?|options|params|settings|flags|context|trainer|env|state)", re.IGNORECASE
+    r"self|cls|torch|th|args?|\w*(cfg|conf|config|opts?|options|params|settings|flags|context|trainer|env|state)",
+    re.IGNORECASE,
 )
-HOST_PARTS = re.compile(r"Tokenizer|Config|Processor|FeatureExtractor|Logger")  # of packages that need torch, what doesn't
+HOST_PARTS = re.compile(
+    r"Tokenizer|Config|Processor|FeatureExtractor|Logger"
+)  # of packages that need torch, what doesn't
 SAVES = ("torch.save", "torch.jit.save", "torch.onnx.export")
 LOADS = ("torch.load", "torch.nn.Module.load_state_dict", ".load_state_dict", "torch.jit.load", "torch.hub.load")
 BUILDS = (
@@ -56,7 +113,19 @@ KEPT = {
     "numpy": ("numpy", "scipy", "pandas", "sklearn"),
     "images": ("cv2", "PIL", "skimage", "imageio", "albumentations", "pycocotools"),
     "text": ("tokenizers", "sentencepiece", "nltk", "spacy", "regex", "tiktoken", "re", "unicodedata", "string"),
-    "config": ("argparse", "yaml", "json", "configparser", "omegaconf", "hydra", "yacs", "click", "dataclasses", "tomllib", "absl"),
+    "config": (
+        "argparse",
+        "yaml",
+        "json",
+        "configparser",
+        "omegaconf",
+        "hydra",
+        "yacs",
+        "click",
+        "dataclasses",
+        "tomllib",
+        "absl",
+    ),
     "logging": ("logging", "tqdm", "wandb", "tensorboardX", "warnings", "rich", "matplotlib", "time"),
     "files": ("os", "pathlib", "shutil", "glob", "pickle", "zipfile", "urllib", "requests", "csv", "h5py", "lmdb"),
 }
@@ -73,7 +142,9 @@ def code_classes(scan: FileScan) -> list[CodeClass]:
         lines = (getattr(node, "end_lineno", start) or start) - start + 1
         inside += lines
         kind = _function_kind(home, node, touched.get(home, Counter()), scan)
-        entries.append(CodeClass(scan.path, home.removeprefix(f"{scan.module}."), line_of(node), lines, kind, kind in MIGRATED))
+        entries.append(
+            CodeClass(scan.path, home.removeprefix(f"{scan.module}."), line_of(node), lines, kind, kind in MIGRATED)
+        )
     total = scan.reading.source.data.count(b"\n")
     if total > inside:
         marks = sum((count for home, count in touched.items() if home not in scan.functions), Counter[str]())
@@ -130,7 +201,11 @@ def _touched(scan: FileScan) -> dict[str, Counter[str]]:
 def _annotated(home: str, scan: FileScan) -> set[str]:
     function = scan.functions.get(home)
     arguments = function.args if isinstance(function, FUNCTIONS) else None
-    return {each.arg for each in (*arguments.args, *arguments.kwonlyargs) if each.annotation is not None} if arguments else set()
+    return (
+        {each.arg for each in (*arguments.args, *arguments.kwonlyargs) if each.annotation is not None}
+        if arguments
+        else set()
+    )
 
 
 def _call_kind(call: CallSite, scan: FileScan) -> str:
@@ -198,7 +273,11 @@ def _follow_calls(touched: dict[str, Counter[str]], scan: FileScan) -> None:
             moves = not is_known or any(touched.get(call.name, Counter())[kind] for kind in DEVICE)
             if marks["execution"] or not moves:
                 continue
-            is_in_network = is_known and symbols.is_module(call.home.rpartition(".")[0]) and call.name.rpartition(".")[0] == scan.module
+            is_in_network = (
+                is_known
+                and symbols.is_module(call.home.rpartition(".")[0])
+                and call.name.rpartition(".")[0] == scan.module
+            )
             is_returned = is_known and isinstance(scan.reading.source.parents.get(call.node), ast.Return)
             is_returned = is_returned and touched.get(call.name, Counter())["execution"] > 0
             if is_in_network or is_returned or _handles_tensors(call.node, scan) or _handles_networks(call.node, scan):
@@ -222,7 +301,9 @@ def _is_of_device(call: CallSite, scan: FileScan) -> bool:
 
 def _handles_tensors(node: ast.Call, scan: FileScan) -> bool:
     """Whether a call of something that is not torch's takes or gives tensors."""
-    return any(scan.reading.type(each).is_tensor for each in (node, *node.args, *(keyword.value for keyword in node.keywords)))
+    return any(
+        scan.reading.type(each).is_tensor for each in (node, *node.args, *(keyword.value for keyword in node.keywords))
+    )
 
 
 def _handles_networks(node: ast.Call, scan: FileScan) -> bool:
@@ -232,7 +313,9 @@ def _handles_networks(node: ast.Call, scan: FileScan) -> bool:
 
 def _is_device_of_tensor(node: ast.Attribute, scan: FileScan) -> bool:
     """`self.betas.device`, `next(net.parameters()).device`: read, of something that is no setting; `args.device` is one."""
-    is_setting = isinstance(node.value, ast.Name) and SETTINGS.fullmatch(node.value.id) is not None  # self.device, cfg.device
+    is_setting = (
+        isinstance(node.value, ast.Name) and SETTINGS.fullmatch(node.value.id) is not None
+    )  # self.device, cfg.device
     return isinstance(node.ctx, ast.Load) and not is_setting
 
 
@@ -245,7 +328,9 @@ def _is_annotation(node: ast.AST, scan: FileScan) -> bool:
         node = parent
     if isinstance(parent, FUNCTIONS):
         return node is parent.returns
-    return (isinstance(parent, ast.AnnAssign) and node is parent.annotation) or isinstance(parent, ast.ImportFrom | ast.Import)
+    return (isinstance(parent, ast.AnnAssign) and node is parent.annotation) or isinstance(
+        parent, ast.ImportFrom | ast.Import
+    )
 
 
 def _torch_kind(api: str) -> str:
@@ -259,7 +344,11 @@ def _torch_kind(api: str) -> str:
         return "execution" if api.endswith((".train", ".eval", ".__call__", ".forward")) else "construction"
     if api.startswith("torch.nn.") and not api.startswith(("torch.nn.functional.", "torch.nn.utils.clip")):
         return "construction"
-    return "construction" if api.startswith(("torch.optim.", "torchvision.models.", "torch.device", "torch.cuda")) else "execution"
+    return (
+        "construction"
+        if api.startswith(("torch.optim.", "torchvision.models.", "torch.device", "torch.cuda"))
+        else "execution"
+    )
 
 
 def _kind(marks: Counter[str], role: str) -> str:

@@ -31,10 +31,36 @@ HOMES = ("torch.", "torchvision.")
 ANYWHERE = re.compile(
     r"((batched|soft|multi_?class|fast|matrix)_)*nms(_(rotated|numpy|cpu|cuda))?|non_max_suppression\w*|remove_small_boxes"
 )  # names that mean the same wherever they come from
-SIZES = re.compile(r"size|shape|pad|stride|kernel|window|dims?$|split|chunk|channel|slice", re.IGNORECASE)  # parameters that hold settings
+SIZES = re.compile(
+    r"size|shape|pad|stride|kernel|window|dims?$|split|chunk|channel|slice", re.IGNORECASE
+)  # parameters that hold settings
 LENGTHS = {"numel", "size", "nelement", "dim"}
-SIZED = {"arange", "zeros", "ones", "full", "empty", "rand", "randn", "linspace", "reshape", "view", "expand", "repeat", "narrow", "split",
-         "topk", "new_zeros", "new_ones", "interpolate", "pad", "randperm", "eye", "one_hot", "tile", "randint"}  # fmt: skip
+SIZED = {
+    "arange",
+    "zeros",
+    "ones",
+    "full",
+    "empty",
+    "rand",
+    "randn",
+    "linspace",
+    "reshape",
+    "view",
+    "expand",
+    "repeat",
+    "narrow",
+    "split",
+    "topk",
+    "new_zeros",
+    "new_ones",
+    "interpolate",
+    "pad",
+    "randperm",
+    "eye",
+    "one_hot",
+    "tile",
+    "randint",
+}
 TO_HOST = {"item", "tolist"}
 MASKS = {
     "gt",
@@ -71,7 +97,11 @@ def dynamic_shapes(scan: FileScan) -> list[Place]:
         known = names.get(scan.homes[node]) or names[scan.module]
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
             places += _from_index(node, scan, known)
-        elif isinstance(node, ast.If | ast.While | ast.IfExp) and scan.homes[node] not in loops and known.is_data(node.test):
+        elif (
+            isinstance(node, ast.If | ast.While | ast.IfExp)
+            and scan.homes[node] not in loops
+            and known.is_data(node.test)
+        ):
             kind = "loop" if isinstance(node, ast.While) else "branch"
             places.append(Place(f"data-dependent {kind}", scan.text(node.test), scan.path, node.lineno, BRANCH))
     return sorted({(each.line, each.topic): each for each in places}.values(), key=lambda each: each.line)
@@ -116,7 +146,14 @@ def _from_call(call: CallSite, scan: FileScan, names: _Names) -> list[Place]:
         if repeats is not None and names.is_data(repeats):
             return [Place("repeat_interleave by data", scan.text(node), *here, FIXED)]
     if call.name in GROWING and node.args and _grows(node, scan):
-        return [Place("tensor that grows in a loop", scan.text(node), *here, "allocate the final length before the loop and write into it")]
+        return [
+            Place(
+                "tensor that grows in a loop",
+                scan.text(node),
+                *here,
+                "allocate the final length before the loop and write into it",
+            )
+        ]
     if (
         call.name in ("torch.cat", "torch.stack")
         and node.args
@@ -134,7 +171,11 @@ def _from_call(call: CallSite, scan: FileScan, names: _Names) -> list[Place]:
 
 def is_dynamic_operator(name: str) -> bool:
     last = name.rpartition(".")[2]
-    return ANYWHERE.fullmatch(last) is not None or (last in OPERATORS and name.startswith(HOMES)) or name in (".nonzero", ".masked_select")
+    return (
+        ANYWHERE.fullmatch(last) is not None
+        or (last in OPERATORS and name.startswith(HOMES))
+        or name in (".nonzero", ".masked_select")
+    )
 
 
 def _grows(node: ast.Call, scan: FileScan) -> bool:
@@ -158,12 +199,23 @@ def _grows(node: ast.Call, scan: FileScan) -> bool:
 
 
 def _from_index(node: ast.Subscript, scan: FileScan, names: _Names) -> list[Place]:
-    if isinstance(node.slice, ast.Slice) and any(names.is_computed_part(each) for each in (node.slice.lower, node.slice.upper)):
-        return [Place("slice by data", scan.text(node), scan.path, node.lineno, FIXED)]  # even of a list: how many steps there are
+    if isinstance(node.slice, ast.Slice) and any(
+        names.is_computed_part(each) for each in (node.slice.lower, node.slice.upper)
+    ):
+        return [
+            Place("slice by data", scan.text(node), scan.path, node.lineno, FIXED)
+        ]  # even of a list: how many steps there are
     is_network = scan.reading.symbols.is_module(scan.homes[node].rpartition(".")[0])
     is_unknown = scan.reading.type(node.value).kind == "unknown"
-    is_masked = is_unknown and isinstance(node.slice, ast.Name) and names.is_mask(node.slice) and not isinstance(node.value, ast.Attribute)
-    if not (scan.is_tensor(node.value) or is_masked or (is_unknown and is_network)):  # what a network indexes by a mask is a tensor
+    is_masked = (
+        is_unknown
+        and isinstance(node.slice, ast.Name)
+        and names.is_mask(node.slice)
+        and not isinstance(node.value, ast.Attribute)
+    )
+    if not (
+        scan.is_tensor(node.value) or is_masked or (is_unknown and is_network)
+    ):  # what a network indexes by a mask is a tensor
         return []
     elements = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     for each in elements:
@@ -181,7 +233,9 @@ def _from_index(node: ast.Subscript, scan: FileScan, names: _Names) -> list[Plac
 class _Names:
     """What the names of one function were last set to: a mask, a number taken from a tensor, a tensor that was computed."""
 
-    def __init__(self, function: ast.AST, scan: FileScan, home: str, random: set[ast.AST], choosing: frozenset[str]) -> None:
+    def __init__(
+        self, function: ast.AST, scan: FileScan, home: str, random: set[ast.AST], choosing: frozenset[str]
+    ) -> None:
         self.reading, self.random_calls = scan.reading, random
         self.choosing = choosing  # functions of the file that return ragged tensors
         self.returns_ragged = False
@@ -203,7 +257,9 @@ class _Names:
                     self._assign_tuple(targets, value)
                 case ast.For(target=target, iter=source):
                     self._loop(target, source)
-                case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[value]) if self.is_number_from_data(value):
+                case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[value]) if (
+                    self.is_number_from_data(value)
+                ):
                     self.numbers.add(name)
                 case ast.Return(value=ast.expr() as value):
                     self.returns_ragged |= self.is_ragged(value)
@@ -215,7 +271,11 @@ class _Names:
         elif isinstance(value, ast.Tuple) and len(value.elts) == len(names):
             for name, part in zip(names, value.elts, strict=True):
                 self._assign(name, part)
-        elif isinstance(value, ast.Call) and any(self.is_ragged(each) for each in value.args) and not self.reading.type(value).is_tensor:
+        elif (
+            isinstance(value, ast.Call)
+            and any(self.is_ragged(each) for each in value.args)
+            and not self.reading.type(value).is_tensor
+        ):
             self.from_ragged |= set(names)
 
     def _loop(self, target: ast.expr, source: ast.expr) -> None:
@@ -223,9 +283,15 @@ class _Names:
             self.numbers.add(target.id)
             self.listed.add(target.id)
         match target, source:
-            case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=sources) if len(targets) == len(sources):
+            case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=sources) if len(targets) == len(
+                sources
+            ):
                 for each, origin in zip(targets, sources, strict=True):
-                    if isinstance(each, ast.Name) and isinstance(origin, ast.Name) and self.reading.type(origin).is_tensor:
+                    if (
+                        isinstance(each, ast.Name)
+                        and isinstance(origin, ast.Name)
+                        and self.reading.type(origin).is_tensor
+                    ):
                         self.elements.add(each.id)
 
     def _assign(self, name: str, value: ast.expr) -> None:
@@ -249,10 +315,15 @@ class _Names:
             return self._is_tensor(node.left) or self._is_tensor(node.right)
         match node:
             case ast.Attribute(
-                attr="values" | "indices", value=ast.Call(func=ast.Attribute(attr="max" | "min" | "sort" | "topk", value=inner))
+                attr="values" | "indices",
+                value=ast.Call(func=ast.Attribute(attr="max" | "min" | "sort" | "topk", value=inner)),
             ):
                 return self._is_tensor(inner)
-        is_number = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in (*TO_HOST, *LENGTHS)
+        is_number = (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in (*TO_HOST, *LENGTHS)
+        )
         return kind.is_tensor or (kind.kind == "unknown" and root(node) in self.evident and not is_number)
 
     def is_condition(self, node: ast.expr) -> bool:
@@ -313,7 +384,11 @@ class _Names:
             case ast.Name(id=name):
                 return name in self.ragged
             case ast.Subscript(value=value, slice=index):
-                return self.is_ragged(value) or self.is_mask(index) or (isinstance(index, ast.Name) and index.id in self.ragged)
+                return (
+                    self.is_ragged(value)
+                    or self.is_mask(index)
+                    or (isinstance(index, ast.Name) and index.id in self.ragged)
+                )
             case ast.Call(func=ast.Attribute(attr="where"), args=[_], keywords=[]):
                 return True
             case ast.Call(func=ast.Attribute(attr=name, value=value)):
@@ -333,7 +408,10 @@ class _Names:
                 return self.is_ragged(owner)
             case ast.Attribute(attr="shape", value=owner):
                 return self.is_ragged(owner)
-            case ast.Call(args=[ast.Name(id=first), *_]) if first in self.ragged and self.reading.type(node).kind in ("int", "unknown"):
+            case ast.Call(args=[ast.Name(id=first), *_]) if first in self.ragged and self.reading.type(node).kind in (
+                "int",
+                "unknown",
+            ):
                 return True  # len(kept), count(kept)
             case ast.Call(func=ast.Name(id="len"), args=[ast.Call() as inner]):
                 return self.is_ragged(inner)
@@ -366,7 +444,9 @@ class _Names:
                     return False
                 sides = [each for each in (left, *others) if not self._is_listed(each)]
                 is_ordered = any(isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for op in ops)
-                is_evident = is_ordered and any(isinstance(each, ast.Name) and each.id in self.evident for each in sides)
+                is_evident = is_ordered and any(
+                    isinstance(each, ast.Name) and each.id in self.evident for each in sides
+                )
                 return is_evident or any(self.is_data(each) or self.is_number_from_data(each) for each in sides)
             case ast.Call(func=ast.Name(id="bool" | "int" | "float" | "any" | "all"), args=[inner]):
                 return self.is_data(inner)
@@ -385,7 +465,13 @@ class _Names:
 
 def _is_choice(name: str) -> bool:
     """An operator that keeps as many elements as the data says."""
-    return ANYWHERE.fullmatch(name) is not None or name in ("nonzero", "masked_select", "argwhere", "unique", "unique_consecutive")
+    return ANYWHERE.fullmatch(name) is not None or name in (
+        "nonzero",
+        "masked_select",
+        "argwhere",
+        "unique",
+        "unique_consecutive",
+    )
 
 
 def _plain_parameters(function: ast.AST) -> set[str]:

@@ -11,9 +11,26 @@ from ..artifacts import Effort, Finding, Inventory, Place, ProjectConversion
 Check = Callable[[Path], ProjectConversion]  # a conversion that writes nothing
 WHOLE_FILE = ("MF900", "MF901")  # unreadable, or left as it was: nothing of the file converts
 LEFT = ("missing", "unknown")
-ORDER = ("unreadable file", "missing API", "C++ or CUDA operator", "package that needs torch", "autograd function", "sparse tensor",
-         "left by the conversion", "hook", "multiprocessing", "dynamic shape")  # fmt: skip
-SPECIAL = ("C++ or CUDA operator", "package that needs torch", "autograd function", "sparse tensor", "hook", "multiprocessing")
+ORDER = (
+    "unreadable file",
+    "missing API",
+    "C++ or CUDA operator",
+    "package that needs torch",
+    "autograd function",
+    "sparse tensor",
+    "left by the conversion",
+    "hook",
+    "multiprocessing",
+    "dynamic shape",
+)
+SPECIAL = (
+    "C++ or CUDA operator",
+    "package that needs torch",
+    "autograd function",
+    "sparse tensor",
+    "hook",
+    "multiprocessing",
+)
 
 
 def with_effort(inventory: Inventory, lines: dict[str, int], conversion: ProjectConversion | None) -> Inventory:
@@ -23,17 +40,27 @@ def with_effort(inventory: Inventory, lines: dict[str, int], conversion: Project
     bad_files = {finding.path for finding in found}
     torch_files = inventory.torch_files
     lines = {path: lines.get(path, 0) for path in torch_files}  # an unreadable file has lines that nobody counted
-    bad_sites = {(finding.path, finding.line, finding.rule) for finding in found}  # a finding without a rule is about all of its line
+    bad_sites = {
+        (finding.path, finding.line, finding.rule) for finding in found
+    }  # a finding without a rule is about all of its line
     sites = [(use.path, line, use.api) for use in inventory.apis for line in use.lines]
     lost = {finding.path for finding in found if finding.code in WHOLE_FILE}
-    clean = [site for site in sites if not (site in bad_sites or (site[0], site[1], "") in bad_sites or site[0] in lost)]
-    left_lines = sum(lines[path] for path in torch_files if path in lost) + sum(path not in lost for path, _ in bad_lines)
+    clean = [
+        site for site in sites if not (site in bad_sites or (site[0], site[1], "") in bad_sites or site[0] in lost)
+    ]
+    left_lines = sum(lines[path] for path in torch_files if path in lost) + sum(
+        path not in lost for path, _ in bad_lines
+    )
     effort = Effort(
-        len(sites), len(clean),
-        len(torch_files), sum(path not in bad_files for path in torch_files),
-        sum(lines[path] for path in torch_files), sum(lines[path] for path in torch_files) - left_lines,
-        conversion is not None, todo(inventory, found),
-    )  # fmt: skip
+        len(sites),
+        len(clean),
+        len(torch_files),
+        sum(path not in bad_files for path in torch_files),
+        sum(lines[path] for path in torch_files),
+        sum(lines[path] for path in torch_files) - left_lines,
+        conversion is not None,
+        todo(inventory, found),
+    )
     return replace(inventory, effort=effort)
 
 
@@ -42,7 +69,12 @@ def _findings(inventory: Inventory, conversion: ProjectConversion | None) -> lis
         return [finding for finding in conversion.findings if finding.severity in ("error", "warning")]
     return [
         *inventory.findings,
-        *(_left(use.path, line, use.api, use.differs, use.advice) for use in inventory.apis if use.kind in LEFT for line in use.lines),
+        *(
+            _left(use.path, line, use.api, use.differs, use.advice)
+            for use in inventory.apis
+            if use.kind in LEFT
+            for line in use.lines
+        ),
     ]
 
 
@@ -54,7 +86,10 @@ def todo(inventory: Inventory, findings: list[Finding]) -> tuple[Place, ...]:
     """What needs a person: the same thing once, with how often; what stops most comes first."""
     tasks = [Place("unreadable file", each.message, each.path, each.line, each.advice) for each in inventory.findings]
     tasks += [
-        Place("missing API", use.api, use.path, use.lines[0], use.advice) for use in inventory.apis if use.kind in LEFT for _ in use.lines
+        Place("missing API", use.api, use.path, use.lines[0], use.advice)
+        for use in inventory.apis
+        if use.kind in LEFT
+        for _ in use.lines
     ]
     missing = {use.api for use in inventory.apis if use.kind in LEFT}
     tasks += [each for each in inventory.special if each.topic in SPECIAL]
@@ -68,4 +103,7 @@ def todo(inventory: Inventory, findings: list[Finding]) -> tuple[Place, ...]:
     for task in tasks:
         grouped.setdefault((task.topic, task.what), []).append(task)
     ordered = sorted(grouped.items(), key=lambda item: (ORDER.index(item[0][0]), -len(item[1]), item[0][1]))
-    return tuple(replace(same[0], what=same[0].what if len(same) == 1 else f"{same[0].what} ({len(same)} places)") for _, same in ordered)
+    return tuple(
+        replace(same[0], what=same[0].what if len(same) == 1 else f"{same[0].what} ({len(same)} places)")
+        for _, same in ordered
+    )

@@ -7,9 +7,16 @@ import ast
 from ..read.torch_types import UNMISTAKABLE
 
 ATTRIBUTES = frozenset(["is_cuda", "requires_grad", "grad"])
-METHODS = frozenset(["clone", "size", "byte", "float", "half", "long", "numel", "dim", "gather", "scatter", "unflatten"]) | UNMISTAKABLE
-ARRAYS = frozenset(["reshape", "squeeze", "cumsum", "cumprod", "argmax", "argsort"])  # numpy's too, so only where there is no numpy
-WITHOUT_ARGUMENTS = frozenset("abs sqrt exp log sin cos sigmoid tanh relu neg floor ceil".split())  # math.exp(x) has one
+METHODS = (
+    frozenset(["clone", "size", "byte", "float", "half", "long", "numel", "dim", "gather", "scatter", "unflatten"])
+    | UNMISTAKABLE
+)
+ARRAYS = frozenset(
+    ["reshape", "squeeze", "cumsum", "cumprod", "argmax", "argsort"]
+)  # numpy's too, so only where there is no numpy
+WITHOUT_ARGUMENTS = frozenset(
+    "abs sqrt exp log sin cos sigmoid tanh relu neg floor ceil".split()
+)  # math.exp(x) has one
 KEYWORDS = frozenset(["dim", "dims", "keepdim"])  # numpy says axis
 TENSOR_PARTS = frozenset(["data", "grad", "T", "mT"])
 NO_TENSORS = frozenset(
@@ -25,9 +32,16 @@ def tensor_names(nodes: list[ast.AST], has_numpy: bool) -> frozenset[str]:
     names |= {
         node.value.id
         for node in nodes
-        if isinstance(node, ast.Attribute) and node.attr in ATTRIBUTES and isinstance(node.value, ast.Name) and node.value.id != "self"
+        if isinstance(node, ast.Attribute)
+        and node.attr in ATTRIBUTES
+        and isinstance(node.value, ast.Name)
+        and node.value.id != "self"
     }
-    names |= {node.arg for node in nodes if isinstance(node, ast.arg) and node.annotation is not None and _is_tensor_type(node.annotation)}
+    names |= {
+        node.arg
+        for node in nodes
+        if isinstance(node, ast.arg) and node.annotation is not None and _is_tensor_type(node.annotation)
+    }
     if not names:
         return frozenset()
     for _ in range(ROUNDS):
@@ -44,7 +58,10 @@ def _is_tensor_type(annotation: ast.expr) -> bool:
     match annotation:
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return name.endswith("Tensor")
-        case ast.Subscript(value=ast.Name(id="Optional"), slice=inner) | ast.BinOp(left=inner, right=ast.Constant(value=None)):
+        case (
+            ast.Subscript(value=ast.Name(id="Optional"), slice=inner)
+            | ast.BinOp(left=inner, right=ast.Constant(value=None))
+        ):
             return _is_tensor_type(inner)
     return False
 
@@ -73,13 +90,16 @@ def _follow(node: ast.AST, names: set[str]) -> None:
             if _is_computed(value, names):
                 names.add(name)
         case ast.Assign(
-            targets=[ast.Tuple(elts=targets)], value=ast.Call(func=ast.Attribute(attr="max" | "min" | "sort" | "topk")) as call
+            targets=[ast.Tuple(elts=targets)],
+            value=ast.Call(func=ast.Attribute(attr="max" | "min" | "sort" | "topk")) as call,
         ):
             if isinstance(call.func, ast.Attribute) and _is_computed(call.func.value, names):
                 names |= {each.id for each in targets if isinstance(each, ast.Name)}
         case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(values):
             names |= {
-                each.id for each, value in zip(targets, values, strict=True) if isinstance(each, ast.Name) and _is_computed(value, names)
+                each.id
+                for each, value in zip(targets, values, strict=True)
+                if isinstance(each, ast.Name) and _is_computed(value, names)
             }
         case ast.Subscript(value=value, slice=index, ctx=ast.Load()) if _is_computed(value, names):
             parts = index.elts if isinstance(index, ast.Tuple) else [index]
@@ -95,7 +115,9 @@ def _is_computed(node: ast.expr, names: set[str]) -> bool:
             return _is_computed(left, names) or _is_computed(right, names)
         case ast.UnaryOp(operand=inner) | ast.Subscript(value=inner):
             return _is_computed(inner, names)
-        case ast.Compare(left=left, ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE() | ast.Eq() | ast.NotEq()], comparators=[other]):
+        case ast.Compare(
+            left=left, ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE() | ast.Eq() | ast.NotEq()], comparators=[other]
+        ):
             return _is_computed(left, names) or _is_computed(other, names)
         case ast.Call(func=ast.Attribute(value=inner, attr=name)):
             return name not in NO_TENSORS and _is_computed(inner, names)

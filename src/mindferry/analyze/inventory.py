@@ -58,7 +58,9 @@ class _Tables:
             reading = read(source, symbols, file.module, file.is_package, self.rules.is_api)
         except (Unreadable, OSError, RecursionError) as error:
             line, column = getattr(error, "line", 1), getattr(error, "column", 1)
-            self.findings.append(Finding("MF900", "error", file.relative, line, column, str(error), "mend the file and analyze again"))
+            self.findings.append(
+                Finding("MF900", "error", file.relative, line, column, str(error), "mend the file and analyze again")
+            )
             return
         self.lines[file.relative] = source.data.count(b"\n")
         seen = scan(reading, file.relative, self.rules, self.own)
@@ -76,17 +78,31 @@ class _Tables:
 
     def inventory(self, path: Path, layout: Layout) -> Inventory:
         return Inventory(
-            str(path), tuple(file.relative for file in layout.files),
+            str(path),
+            tuple(file.relative for file in layout.files),
             tuple(file.relative for file in layout.python if mentions_torch(file.path)),
-            sum(self.lines.values()), tuple(self.apis), tuple(self.modules), tuple(self.findings), tuple(self.code),
-            tuple(settle(self.parts, self.held)), tuple(self.checklist.settle(self.values)), tuple(self.dynamic),
-            (*self.special, *native_sources(list(layout.files))), tuple(one_of_each(self.ports)),
-            tuple(first_of_each(self.features)), target=f"{self.target}, MindSpore {self.version}",
-        )  # fmt: skip
+            sum(self.lines.values()),
+            tuple(self.apis),
+            tuple(self.modules),
+            tuple(self.findings),
+            tuple(self.code),
+            tuple(settle(self.parts, self.held)),
+            tuple(self.checklist.settle(self.values)),
+            tuple(self.dynamic),
+            (*self.special, *native_sources(list(layout.files))),
+            tuple(one_of_each(self.ports)),
+            tuple(first_of_each(self.features)),
+            target=f"{self.target}, MindSpore {self.version}",
+        )
 
 
 def analyze_project(
-    path: Path, advance: Advance | None = None, *, target: str = "CPU", mindspore: str = MEASURED, check: Check | None = None
+    path: Path,
+    advance: Advance | None = None,
+    *,
+    target: str = "CPU",
+    mindspore: str = MEASURED,
+    check: Check | None = None,
 ) -> Inventory:
     """Read every file of a project. `check` converts it without writing, to measure the effort instead of estimating it."""
     version = checked(mindspore)

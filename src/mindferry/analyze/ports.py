@@ -21,7 +21,9 @@ def ports(scan: FileScan) -> list[Port]:
     """By the names of network classes and of the functions that build them, and by models taken from libraries."""
     symbols, found = scan.reading.symbols, []
     for node, qual in scan.reading.owners.items():
-        is_network = isinstance(node, ast.ClassDef) and (symbols.is_module(qual) or is_built_on_network(node, qual, scan))
+        is_network = isinstance(node, ast.ClassDef) and (
+            symbols.is_module(qual) or is_built_on_network(node, qual, scan)
+        )
         is_builder = isinstance(node, ast.FunctionDef) and symbols.is_module(symbols.results.get(qual, _NOTHING).qual)
         if is_network or is_builder:
             assert isinstance(node, ast.ClassDef | ast.FunctionDef)

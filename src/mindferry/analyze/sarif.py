@@ -14,15 +14,19 @@ RULES = {
 
 
 def sarif(inventory: Inventory) -> str:
-    results = [result("unreadable", "error", each.path, each.line, each.message, each.advice) for each in inventory.findings]
+    results = [
+        result("unreadable", "error", each.path, each.line, each.message, each.advice) for each in inventory.findings
+    ]
     for use in inventory.apis:
         if use.kind in ("missing", "unknown"):
             text = f"{use.api}: {use.differs or 'has no rule'}"
             results += [result("missing-api", "error", use.path, line, text, use.advice) for line in use.lines]
     results += [
-        result("dynamic-shape", "warning", each.path, each.line, f"{each.topic}: {each.what}", each.advice) for each in inventory.dynamic
+        result("dynamic-shape", "warning", each.path, each.line, f"{each.topic}: {each.what}", each.advice)
+        for each in inventory.dynamic
     ]
     results += [
-        result("special-code", "note", each.path, each.line, f"{each.topic}: {each.what}", each.advice) for each in inventory.special
+        result("special-code", "note", each.path, each.line, f"{each.topic}: {each.what}", each.advice)
+        for each in inventory.special
     ]
     return document(RULES, results)

@@ -18,7 +18,8 @@ BY_PASSES = {
     "torch.nn.Module.__init__": "mindspore.nn.Cell.__init__",
     "torch.no_grad": "nothing: only what value_and_grad is given is differentiated",
     **dict.fromkeys(
-        ["torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast"], "nothing: runs in float32"
+        ["torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast"],
+        "nothing: runs in float32",
     ),
 }
 
@@ -34,11 +35,15 @@ def api_uses(scan: FileScan, rules: Table, target: str, version: str) -> list[Ap
         if entry is None and api not in BY_PASSES and (rules.is_module(api) or api.startswith("torch.nn.Module.")):
             continue  # a package; a child such as `self.blocks.norm`, which the rules don't know as a method
         lines = tuple(sorted(node.lineno for node in found))
-        uses.append(_use(api, scan.path, lines, entry, [calls[node] for node in found if node in calls], target, version))
+        uses.append(
+            _use(api, scan.path, lines, entry, [calls[node] for node in found if node in calls], target, version)
+        )
     return uses
 
 
-def _use(api: str, path: str, lines: tuple[int, ...], entry: Rule | None, calls: list[ast.Call], target: str, version: str) -> ApiUse:
+def _use(
+    api: str, path: str, lines: tuple[int, ...], entry: Rule | None, calls: list[ast.Call], target: str, version: str
+) -> ApiUse:
     if api in BY_PASSES:
         return ApiUse(api, path, lines, BY_PASSES[api], "native")
     if entry is None:
@@ -49,10 +54,30 @@ def _use(api: str, path: str, lines: tuple[int, ...], entry: Rule | None, calls:
         return ApiUse(api, path, lines, entry.to, "missing", entry.missing, entry.strategy, advice, entry.platforms)
     if target not in entry.platforms:
         why = f"{entry.to or 'its counterpart'} runs on {' and '.join(entry.platforms)} only"
-        return ApiUse(api, path, lines, entry.to, "missing", why, "wrapper", f"write it with operators that {target} has", entry.platforms)
+        return ApiUse(
+            api,
+            path,
+            lines,
+            entry.to,
+            "missing",
+            why,
+            "wrapper",
+            f"write it with operators that {target} has",
+            entry.platforms,
+        )
     if name := lacking(entry, version):
         advice = f"MindSpore {MEASURED} has it; or write it with operators that {version} has"
-        return ApiUse(api, path, lines, entry.to, "missing", f"{name} is not in MindSpore {version}", "wrapper", advice, entry.platforms)
+        return ApiUse(
+            api,
+            path,
+            lines,
+            entry.to,
+            "missing",
+            f"{name} is not in MindSpore {version}",
+            "wrapper",
+            advice,
+            entry.platforms,
+        )
     notes = "; ".join(filter(None, [_differs(entry, calls), fewer_arguments(entry, version)]))
     return ApiUse(api, path, lines, entry.to, entry.kind, notes, "", entry.advice, entry.platforms)
 

@@ -45,7 +45,9 @@ class FileScan:
     apis: list[tuple[str, ast.expr]] = field(default_factory=list)  # every mention of a torch API that counts as a use
     homes: dict[ast.AST, str] = field(default_factory=dict)
     functions: dict[str, ast.AST] = field(default_factory=dict)
-    tensors: dict[str, frozenset[str]] = field(default_factory=dict)  # function -> names that its code shows to be tensors
+    tensors: dict[str, frozenset[str]] = field(
+        default_factory=dict
+    )  # function -> names that its code shows to be tensors
 
     @property
     def module(self) -> str:
@@ -54,7 +56,11 @@ class FileScan:
     def is_own(self, package: str) -> bool:
         """Whether a top-level package is the project's, even if a part of it is not here or is left out."""
         symbols = self.reading.symbols
-        return package == self.own or package in symbols.roots or any(each.partition(".")[0] == package for each in symbols.excluded)
+        return (
+            package == self.own
+            or package in symbols.roots
+            or any(each.partition(".")[0] == package for each in symbols.excluded)
+        )
 
     def is_tensor(self, node: ast.expr) -> bool:
         """By its type, or by what the function does with the name."""
@@ -120,9 +126,16 @@ def _used_api(node: ast.Attribute | ast.Name, reading: Reading, rules: Table, is
     assert isinstance(node, ast.Attribute)
     if rules.get(f"{api}@") is None and (not is_called or reading.type(node).kind != "method"):
         return ""
-    if api.startswith("torch.Tensor.") and node.attr not in TENSOR_NAMES and rule_of(api, rules) is None and rules.get(f"{api}@") is None:
+    if (
+        api.startswith("torch.Tensor.")
+        and node.attr not in TENSOR_NAMES
+        and rule_of(api, rules) is None
+        and rules.get(f"{api}@") is None
+    ):
         return ""
-    return "" if reading.symbols.has_attribute(reading.type(receiver).qual, node.attr) else api  # the project's own: `self.conv1(x)`
+    return (
+        "" if reading.symbols.has_attribute(reading.type(receiver).qual, node.attr) else api
+    )  # the project's own: `self.conv1(x)`
 
 
 def line_of(node: ast.AST) -> int:
@@ -135,4 +148,8 @@ def argument(call: ast.Call, position: int, *names: str) -> ast.expr | None:
         if keyword.arg in names:
             return keyword.value
     plain = call.args[: position + 1]
-    return plain[position] if 0 <= position < len(plain) and not any(isinstance(each, ast.Starred) for each in plain) else None
+    return (
+        plain[position]
+        if 0 <= position < len(plain) and not any(isinstance(each, ast.Starred) for each in plain)
+        else None
+    )

@@ -26,12 +26,26 @@ def sheets(inventory: Inventory) -> list[Sheet]:
         _structure(inventory),
         _tricks(inventory),
         _apis(inventory),
-        _places("Dynamic shapes", "Shapes that depend on data", ("kind", "code", "where", "way round"), inventory.dynamic),
+        _places(
+            "Dynamic shapes", "Shapes that depend on data", ("kind", "code", "where", "way round"), inventory.dynamic
+        ),
         _places("Special code", "What no API table shows", ("kind", "what", "where", "what to do"), inventory.special),
-        Sheet("Existing ports", f"Models in MindSpore's collections with names used here: {len(inventory.ports)}", ("model", "collection", "suggested by", "where"),
-              tuple((each.name, f"{each.collection} {each.address}", each.evidence, f"{each.path}:{each.line}") for each in inventory.ports)),
-        _places("Features worth using", "Features of MindSpore", ("feature", "suggested by", "where", "how"), inventory.features),
-    ]  # fmt: skip
+        Sheet(
+            "Existing ports",
+            f"Models in MindSpore's collections with names used here: {len(inventory.ports)}",
+            ("model", "collection", "suggested by", "where"),
+            tuple(
+                (each.name, f"{each.collection} {each.address}", each.evidence, f"{each.path}:{each.line}")
+                for each in inventory.ports
+            ),
+        ),
+        _places(
+            "Features worth using",
+            "Features of MindSpore",
+            ("feature", "suggested by", "where", "how"),
+            inventory.features,
+        ),
+    ]
 
 
 def _baseline(baseline: Baseline) -> Sheet:
@@ -40,7 +54,10 @@ def _baseline(baseline: Baseline) -> Sheet:
     rows = [
         ("loss", trend),
         ("optimizer steps", f"{baseline.steps}, {baseline.steps_per_second:.3g} a second"),
-        ("peak memory", f"{baseline.peak_memory / 2**20:.0f} MiB, on the device {baseline.peak_device_memory / 2**20:.0f} MiB"),
+        (
+            "peak memory",
+            f"{baseline.peak_memory / 2**20:.0f} MiB, on the device {baseline.peak_device_memory / 2**20:.0f} MiB",
+        ),
         ("seed", str(baseline.seed)),
         ("versions", ", ".join(f"{name} {version}" for name, version in baseline.versions.items())),
         ("saved parameters", ", ".join(baseline.parameters) or "none"),
@@ -55,7 +72,8 @@ def _effort(effort: Effort) -> Sheet:
         f"{_share(effort.clean_lines, effort.lines)} of {effort.lines} lines convert with no finding ({how})"
     )
     rows = tuple(
-        (str(number), each.topic, each.what, f"{each.path}:{each.line}", each.advice) for number, each in enumerate(effort.todo, 1)
+        (str(number), each.topic, each.what, f"{each.path}:{each.line}", each.advice)
+        for number, each in enumerate(effort.todo, 1)
     )
     return Sheet("Effort", summary, ("", "to do", "what", "first at", "how"), rows)
 
@@ -84,7 +102,12 @@ def _code(inventory: Inventory) -> Sheet:
     for path, kinds in files.items():
         kept = sum(number for kind, number in kinds.items() if kind.startswith("keep"))
         rows.append(
-            (path, str(sum(kinds.values()) - kept), str(kept), ", ".join(f"{kind} {number}" for kind, number in kinds.most_common()))
+            (
+                path,
+                str(sum(kinds.values()) - kept),
+                str(kept),
+                ", ".join(f"{kind} {number}" for kind, number in kinds.most_common()),
+            )
         )
     summary = f"{moved} lines touch the device and move, {sum(lines.values()) - moved} stay"
     return Sheet("Code to migrate and code to keep", summary, ("file", "migrate", "keep", "lines by kind"), tuple(rows))
@@ -92,13 +115,26 @@ def _code(inventory: Inventory) -> Sheet:
 
 def _structure(inventory: Inventory) -> Sheet:
     count = Counter(part.kind for part in inventory.parts)
-    names = {"as built": "as built", "network": "networks", "block": "blocks", "dataset": "datasets", "entry point": "entry points"}
+    names = {
+        "as built": "as built",
+        "network": "networks",
+        "block": "blocks",
+        "dataset": "datasets",
+        "entry point": "entry points",
+    }
     summary = ", ".join(
-        f"{count[kind]} {plural if count[kind] != 1 else kind}" for kind, plural in names.items() if kind != "as built" or count[kind]
+        f"{count[kind]} {plural if count[kind] != 1 else kind}"
+        for kind, plural in names.items()
+        if kind != "as built" or count[kind]
     )
     order = list(names)
     rows = tuple(
-        (part.kind, part.name + (f" [{part.role}]" if part.role else ""), ", ".join(part.children), f"{part.path}:{part.line}")
+        (
+            part.kind,
+            part.name + (f" [{part.role}]" if part.role else ""),
+            ", ".join(part.children),
+            f"{part.path}:{part.line}",
+        )
         for part in sorted(inventory.parts, key=lambda part: order.index(part.kind))
     )
     return Sheet("Structure", summary, ("kind", "name", "made of", "where"), rows)
@@ -114,16 +150,24 @@ def _apis(inventory: Inventory) -> Sheet:
     for use in inventory.apis:
         grouped.setdefault(use.api, []).append(use)
     rows = []
-    for api, uses in sorted(grouped.items(), key=lambda item: (item[1][0].kind not in ("missing", "unknown"), -_count(item[1]), item[0])):
+    for api, uses in sorted(
+        grouped.items(), key=lambda item: (item[1][0].kind not in ("missing", "unknown"), -_count(item[1]), item[0])
+    ):
         first = next((use for use in uses if use.differs), uses[0])
         advice = f"{first.strategy}: {first.advice}" if first.strategy else ""
         notes = "; ".join(note for note in (first.differs, advice) if note)
-        rows.append((api, str(_count(uses)), first.counterpart or "–", first.kind, notes, f"{first.path}:{first.lines[0]}"))
+        rows.append(
+            (api, str(_count(uses)), first.counterpart or "–", first.kind, notes, f"{first.path}:{first.lines[0]}")
+        )
     kinds = Counter(uses[0].kind for uses in grouped.values())
-    summary = f"{len(grouped)} torch APIs on {inventory.target}: " + ", ".join(f"{number} {kind}" for kind, number in kinds.most_common())
+    summary = f"{len(grouped)} torch APIs on {inventory.target}: " + ", ".join(
+        f"{number} {kind}" for kind, number in kinds.most_common()
+    )
     if not inventory.target.endswith(f" {MEASURED}"):
         summary += f" (its names and arguments were compared; what they compute was measured with {MEASURED} only)"
-    return Sheet("API satisfaction", summary, ("API", "uses", "becomes", "how", "what differs, what to do", "where"), tuple(rows))
+    return Sheet(
+        "API satisfaction", summary, ("API", "uses", "becomes", "how", "what differs, what to do", "where"), tuple(rows)
+    )
 
 
 def _count(uses: list[ApiUse]) -> int:

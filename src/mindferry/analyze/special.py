@@ -12,7 +12,9 @@ from ..layout import ProjectFile
 from ..read.torch_types import IN_PLACE as METHODS_IN_PLACE
 from .scan import CallSite, FileScan, argument, line_of
 
-SPARSE = "go dense and accumulate gradients if memory runs short; MindSpore's COOTensor and CSRTensor have few operators"
+SPARSE = (
+    "go dense and accumulate gradients if memory runs short; MindSpore's COOTensor and CSRTensor have few operators"
+)
 CUSTOM = "an equivalent of existing operators first; else mindspore.ops.Custom with a kernel for the target, or one that calls torch's ATen kernel"
 FUNCTION = "a Cell with a `bprop` method"
 HOOKS = "Cell.register_forward_hook and register_backward_hook take other arguments, and act in PyNative mode only"
@@ -21,12 +23,31 @@ IN_PLACE = "the value is assigned back by the conversion; check where another na
 NAMED_AFTER_TORCH = "copy the parts that are used into the project and convert them"
 COMPILERS = ("torch.utils.cpp_extension.", "torch.ops.load_library", "torch.classes.", "torch.library.", "triton.")
 HOOK_CALLS = {
-    "register_forward_hook", "register_forward_pre_hook", "register_backward_hook", "register_full_backward_hook", "register_hook",
-    "register_module_forward_hook", "register_state_dict_pre_hook", "_register_load_state_dict_pre_hook", "register_load_state_dict_post_hook",
-    "register_full_backward_pre_hook", "_register_state_dict_hook", "register_comm_hook", "register_step_post_hook", "register_step_pre_hook",
-}  # fmt: skip
+    "register_forward_hook",
+    "register_forward_pre_hook",
+    "register_backward_hook",
+    "register_full_backward_hook",
+    "register_hook",
+    "register_module_forward_hook",
+    "register_state_dict_pre_hook",
+    "_register_load_state_dict_pre_hook",
+    "register_load_state_dict_post_hook",
+    "register_full_backward_pre_hook",
+    "_register_state_dict_hook",
+    "register_comm_hook",
+    "register_step_post_hook",
+    "register_step_pre_hook",
+}
 TO_SPARSE = re.compile(r"\.to_(torch_)?sparse\w*")  # of something that is not known to be a tensor
-SPARSE_METHODS = {"to_sparse", "to_sparse_coo", "to_sparse_csr", "coalesce", "sparse_resize_", "to_dense", "sparse_mask"}
+SPARSE_METHODS = {
+    "to_sparse",
+    "to_sparse_coo",
+    "to_sparse_csr",
+    "coalesce",
+    "sparse_resize_",
+    "to_dense",
+    "sparse_mask",
+}
 NATIVE_SOURCES = {".cu": "CUDA source", ".cuh": "CUDA header", ".cpp": "C++ source", ".cc": "C++ source"}
 NOT_TRICKS = ("requires_grad_", "share_memory_", "detach_", "rename_")
 
@@ -36,7 +57,9 @@ def special_code(scan: FileScan) -> list[Place]:
     for node in scan.reading.source.nodes:
         if isinstance(node, ast.ClassDef):
             qual = scan.reading.owners.get(node, "")
-            if scan.reading.symbols.torch_base(qual).startswith("torch.autograd.") and "Function" in scan.reading.symbols.torch_base(qual):
+            if scan.reading.symbols.torch_base(qual).startswith(
+                "torch.autograd."
+            ) and "Function" in scan.reading.symbols.torch_base(qual):
                 places.append(Place("autograd function", node.name, scan.path, node.lineno, FUNCTION))
         elif isinstance(node, ast.Assign | ast.AugAssign):
             places += _from_assignment(node, scan)
@@ -67,9 +90,17 @@ def _from_call(call: CallSite, scan: FileScan) -> list[Place]:
         return [Place("C++ or CUDA operator", scan.text(node.func), *here, CUSTOM)]
     if last in HOOK_CALLS and not scan.reading.symbols.is_local(name):
         return [Place("hook", scan.text(node.func), *here, HOOKS)]
-    if name.startswith(("torch.multiprocessing.", "multiprocessing.")) and last in ("spawn", "Process", "Pool", "start_processes", "Queue"):
+    if name.startswith(("torch.multiprocessing.", "multiprocessing.")) and last in (
+        "spawn",
+        "Process",
+        "Pool",
+        "start_processes",
+        "Queue",
+    ):
         return [Place("multiprocessing", scan.text(node.func), *here, PROCESSES)]
-    is_told = name.startswith("torch.Tensor.") or (name == f".{last}" and last in METHODS_IN_PLACE)  # nothing but a tensor has them
+    is_told = name.startswith("torch.Tensor.") or (
+        name == f".{last}" and last in METHODS_IN_PLACE
+    )  # nothing but a tensor has them
     is_method = is_told and is_in_place(f"torch.Tensor.{last}") and last not in NOT_TRICKS
     is_function = name.startswith("torch.") and argument(node, -1, "out") is not None
     if is_method or is_function or (name.startswith("torch._foreach_") and last.endswith("_")):
@@ -85,11 +116,17 @@ def _from_assignment(node: ast.Assign | ast.AugAssign, scan: FileScan) -> list[P
     """`x[i] = y`, `x[i] += y` and `x.data = y` on tensors, and `x -= y` on parameters, outside of the graph."""
     found = []
     for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-        is_item = isinstance(target, ast.Subscript) and (scan.is_tensor(target.value) or _takes_tensor(target, node.value, scan))
+        is_item = isinstance(target, ast.Subscript) and (
+            scan.is_tensor(target.value) or _takes_tensor(target, node.value, scan)
+        )
         is_data = isinstance(target, ast.Attribute) and target.attr == "data" and _is_parameter(target.value, scan)
         is_update = isinstance(target, ast.Name) and isinstance(node, ast.AugAssign) and scan.is_tensor(target)
         is_update = is_update and (_is_without_gradient(node, scan) or _is_callers(target, node, scan))
-        is_element = isinstance(target, ast.Subscript) and isinstance(node, ast.AugAssign) and scan.reading.type(target).is_tensor
+        is_element = (
+            isinstance(target, ast.Subscript)
+            and isinstance(node, ast.AugAssign)
+            and scan.reading.type(target).is_tensor
+        )
         if is_item or is_data or is_update or is_element:
             found.append(Place("in-place", scan.text(target), scan.path, node.lineno, IN_PLACE))
     return found
@@ -132,7 +169,11 @@ def _is_callers(target: ast.expr, node: ast.AST, scan: FileScan) -> bool:
     if not isinstance(function, ast.FunctionDef) or not isinstance(target, ast.Name):
         return False
     is_parameter = any(each.arg == target.id for each in function.args.args)
-    names = (each for each in ast.walk(function) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store) and each is not target)
+    names = (
+        each
+        for each in ast.walk(function)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store) and each is not target
+    )
     return is_parameter and not any(each.id == target.id and each.lineno <= line_of(node) for each in names)
 
 
@@ -153,4 +194,6 @@ def _from_import(node: ast.Import | ast.ImportFrom, scan: FileScan) -> list[Plac
 
 def instead(package: str) -> str:
     """What exists instead of a package that needs torch; '' for any other. A package that nobody listed tells by its name."""
-    return packages().get(package) or (NAMED_AFTER_TORCH if "torch" in package.lower() and package not in FRAMEWORKS else "")
+    return packages().get(package) or (
+        NAMED_AFTER_TORCH if "torch" in package.lower() and package not in FRAMEWORKS else ""
+    )

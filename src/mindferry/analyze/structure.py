@@ -23,7 +23,9 @@ TRAINING = ("torch.Tensor.backward", "torch.optim.Optimizer.step")
 def module_classes(scan: FileScan) -> list[ModuleClass]:
     symbols = scan.reading.symbols
     return [
-        ModuleClass(node.name, scan.path, node.lineno, symbols.classes[qual].bases[0] if symbols.classes[qual].bases else "")
+        ModuleClass(
+            node.name, scan.path, node.lineno, symbols.classes[qual].bases[0] if symbols.classes[qual].bases else ""
+        )
         for node, qual in scan.reading.owners.items()
         if isinstance(node, ast.ClassDef) and symbols.is_module(qual)
     ]
@@ -83,8 +85,15 @@ def held(scan: FileScan) -> set[str]:
                 names.add(qual.rpartition(".")[2])
     for call in scan.calls:
         if call.name in symbols.classes and symbols.is_module(call.name):
-            kinds = [scan.reading.type(each) for each in (*call.node.args, *(keyword.value for keyword in call.node.keywords))]
-            names |= {kind.qual.rpartition(".")[2] for kind in kinds if kind.kind == "instance" and symbols.is_module(kind.qual)}
+            kinds = [
+                scan.reading.type(each)
+                for each in (*call.node.args, *(keyword.value for keyword in call.node.keywords))
+            ]
+            names |= {
+                kind.qual.rpartition(".")[2]
+                for kind in kinds
+                if kind.kind == "instance" and symbols.is_module(kind.qual)
+            }
     return names
 
 
@@ -112,7 +121,8 @@ def _children(node: ast.ClassDef, scan: FileScan) -> tuple[str, ...]:
                     if kind:
                         children.setdefault(name, f"{kind} [{role(name)}]" if role(name) else kind)
                 case ast.Call(
-                    func=ast.Attribute(value=ast.Name(id="self"), attr="add_module"), args=[ast.Constant(value=str(name)), value]
+                    func=ast.Attribute(value=ast.Name(id="self"), attr="add_module"),
+                    args=[ast.Constant(value=str(name)), value],
                 ):
                     children.setdefault(name, _layer(value, scan) or scan.text(value))
     return tuple(f"{name}: {kind}" for name, kind in children.items())

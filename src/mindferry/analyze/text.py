@@ -28,7 +28,10 @@ def text(inventory: Inventory, full: bool = False) -> str:
 
 
 def show(console: Console, inventory: Inventory, full: bool = False) -> None:
-    console.print(f"{inventory.root}: {len(inventory.files)} file{'' if len(inventory.files) == 1 else 's'}, {inventory.lines} lines of Python\n", markup=False)
+    console.print(
+        f"{inventory.root}: {len(inventory.files)} file{'' if len(inventory.files) == 1 else 's'}, {inventory.lines} lines of Python\n",
+        markup=False,
+    )
     for sheet in sheets(inventory):
         _print(console, _needing_attention(sheet) if sheet.title == "API satisfaction" and not full else sheet, full)
     for line in closing(inventory):
@@ -38,7 +41,11 @@ def show(console: Console, inventory: Inventory, full: bool = False) -> None:
 def closing(inventory: Inventory) -> tuple[str, str]:
     """What to do first, and the command that is next."""
     todo = inventory.effort.todo if inventory.effort else ()
-    first = f"First of {len(todo)} things to do: {todo[0].what} at {todo[0].path}:{todo[0].line}" if todo else "Nothing to do by hand"
+    first = (
+        f"First of {len(todo)} things to do: {todo[0].what} at {todo[0].path}:{todo[0].line}"
+        if todo
+        else "Nothing to do by hand"
+    )
     return first, f"Next: mindferry migrate {inventory.root} -o {Path(inventory.root).resolve().stem}_ms"
 
 
@@ -58,7 +65,13 @@ def _print(console: Console, sheet: Sheet, full: bool) -> None:
     if rows:
         chosen = ESSENTIAL.get(sheet.title, tuple(range(len(sheet.columns))))
         lines = box.SIMPLE_HEAD if console.is_terminal else None
-        grid = Table(*(sheet.columns[index] for index in chosen), box=lines, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        grid = Table(
+            *(sheet.columns[index] for index in chosen),
+            box=lines,
+            pad_edge=False,
+            padding=(0, 2, 0, 0),
+            header_style="bold",
+        )
         for column in grid.columns:
             column.overflow = "fold"
             column.no_wrap = column.header in ("where", "first at")  # a place to copy stays in one piece

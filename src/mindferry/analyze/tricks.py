@@ -11,12 +11,29 @@ from .scan import CallSite, FileScan, argument, line_of
 from .values import CLASSES_OF_SETTINGS, Values
 
 TRANSFORMS = ("torchvision.transforms.", "albumentations.")
-NOT_AUGMENTATION = {"Compose", "ToTensor", "ToTensorV2", "ToPILImage", "PILToTensor", "ConvertImageDtype", "ToDtype", "ToImage", "Identity",
-                    "InterpolationMode", "Transform", "Lambda", "ToPureTensor", "BboxParams", "KeypointParams"}  # fmt: skip
+NOT_AUGMENTATION = {
+    "Compose",
+    "ToTensor",
+    "ToTensorV2",
+    "ToPILImage",
+    "PILToTensor",
+    "ConvertImageDtype",
+    "ToDtype",
+    "ToImage",
+    "Identity",
+    "InterpolationMode",
+    "Transform",
+    "Lambda",
+    "ToPureTensor",
+    "BboxParams",
+    "KeypointParams",
+}
 OPTIMIZERS = ("torch.optim.", "timm.optim.", "transformers.optimization.", "apex.optimizers.")
 NOT_OPTIMIZERS = {"Optimizer", "step", "zero_grad", "state_dict", "load_state_dict", "add_param_group"}
 SCHEDULERS = "torch.optim.lr_scheduler."
-SCHEDULE_FUNCTIONS = re.compile(r"get_\w*schedule\w*|create_scheduler\w*|get_lr_scheduler|adjust_learning_rate|build_lr_scheduler")
+SCHEDULE_FUNCTIONS = re.compile(
+    r"get_\w*schedule\w*|create_scheduler\w*|get_lr_scheduler|adjust_learning_rate|build_lr_scheduler"
+)
 SAMPLERS = re.compile(r"(Distributed|WeightedRandom|Random|Sequential|SubsetRandom|Batch)Sampler$")
 EPOCH = re.compile(r"(^|_)epochs?($|_)|^ep$", re.IGNORECASE)
 STEP_LIMIT = re.compile(
@@ -24,7 +41,9 @@ STEP_LIMIT = re.compile(
     re.IGNORECASE,
 )
 TRAINS = re.compile(r"backward\(|\.step\(|\btrain|optimi[sz]e|\.grad\b")  # in a loop's body
-WHERE_TRAINED = re.compile(r"main|train|fit|run|parse|config|setting|option|arg", re.IGNORECASE)  # functions whose variables are settings
+WHERE_TRAINED = re.compile(
+    r"main|train|fit|run|parse|config|setting|option|arg", re.IGNORECASE
+)  # functions whose variables are settings
 DISTILLING = re.compile(r"(use_)?distill(ation)?")
 ACCUMULATION = re.compile(r"accum", re.IGNORECASE)
 BLOCKS = re.compile(
@@ -39,11 +58,15 @@ MIX = re.compile(r"^(mix_?up|cut_?mix|mosaic)(_|$|data|batch|Dataset|Detection)|
 DEFINITIONS = tuple(
     (re.compile(pattern, re.IGNORECASE), title)
     for pattern, title in (
-        (r"gradient_?penalty", "gradient penalty"), (r"(^|_)kd($|_)|distill", "distillation"), (r"warm_?up", "warm-up"),
+        (r"gradient_?penalty", "gradient penalty"),
+        (r"(^|_)kd($|_)|distill", "distillation"),
+        (r"warm_?up", "warm-up"),
     )
-)  # fmt: skip
+)
 INITIALISING = re.compile(r".+\.(inits?|initializers?|weight_init)\.[a-z]\w*")  # a project's or package's own
-NOT_TRAINED = re.compile(r"profil|bench|test|infer|demo|eval|predict|detect|export|visuali", re.IGNORECASE)  # files with other settings
+NOT_TRAINED = re.compile(
+    r"profil|bench|test|infer|demo|eval|predict|detect|export|visuali", re.IGNORECASE
+)  # files with other settings
 INITIALISERS = ("torch.nn.init.", "timm.layers.trunc_normal_", "timm.models.layers.trunc_normal_")
 STARTS = {f"torch.Tensor.{name}" for name in ("uniform_", "normal_", "zero_", "fill_", "trunc_normal_", "copy_")}
 OF_LAYERS = re.compile(r"\.(weight|bias)(\.data)?$")
@@ -109,7 +132,11 @@ class Checklist:
                 self._add(scan, topic, name, call.node, call.home, given)
             if call.last == "add_argument":
                 self._from_option(call, scan)
-            if call.last == "scale" and isinstance(call.node.func, ast.Attribute) and scan.text(call.node.func.value).endswith("scaler"):
+            if (
+                call.last == "scale"
+                and isinstance(call.node.func, ast.Attribute)
+                and scan.text(call.node.func.value).endswith("scaler")
+            ):
                 self._add_hint(scan, "loss scaling", call.node)
         for node in scan.reading.source.nodes:
             if isinstance(node, ast.ClassDef | ast.FunctionDef):
@@ -126,15 +153,23 @@ class Checklist:
                 self._from_division(node, scan)
             elif isinstance(node, ast.Attribute) and DISTILLING.fullmatch(node.attr):
                 self._add_hint(scan, "distillation", node)
-            elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Sub) and scan.text(node.value).endswith(".grad"):
+            elif (
+                isinstance(node, ast.AugAssign)
+                and isinstance(node.op, ast.Sub)
+                and scan.text(node.value).endswith(".grad")
+            ):
                 self._add(scan, "optimizer", "by hand", node, scan.homes[node], text=scan.text(node))
 
-    def _add(self, scan: FileScan, topic: str, name: str, node: ast.AST, home: str, given: Given = (), text: str = "") -> None:
+    def _add(
+        self, scan: FileScan, topic: str, name: str, node: ast.AST, home: str, given: Given = (), text: str = ""
+    ) -> None:
         self.drafts.append(Draft(topic, name, tuple(given), home, scan.path, line_of(node), text))
 
     def _add_hint(self, scan: FileScan, name: str, node: ast.AST, given: Given = ()) -> None:
         """A trick of training that counts where nothing else says it."""
-        self.drafts.append(Draft("training", name, tuple(given), scan.homes[node], scan.path, line_of(node), is_fallback=True))
+        self.drafts.append(
+            Draft("training", name, tuple(given), scan.homes[node], scan.path, line_of(node), is_fallback=True)
+        )
 
     def _from_definition(self, node: ast.ClassDef | ast.FunctionDef, scan: FileScan) -> None:
         home = scan.homes[node]
@@ -161,14 +196,16 @@ class Checklist:
         home = scan.homes[node]
         if isinstance(node, ast.While):
             match node.test:
-                case ast.Compare(ops=[ast.Lt() | ast.LtE()], comparators=[ast.Name(id=limit) | ast.Attribute(attr=limit) as last]) if (
-                    STEP_LIMIT.match(limit)
-                ):
+                case ast.Compare(
+                    ops=[ast.Lt() | ast.LtE()], comparators=[ast.Name(id=limit) | ast.Attribute(attr=limit) as last]
+                ) if STEP_LIMIT.match(limit):
                     self._add(scan, "epochs", "epochs" if EPOCH.search(limit) else "steps", node, home, [("", last)])
             return
         call = node.iter
         while (
-            isinstance(call, ast.Call) and scan.text(call.func).rpartition(".")[2] in ("tqdm", "trange", "enumerate", "track") and call.args
+            isinstance(call, ast.Call)
+            and scan.text(call.func).rpartition(".")[2] in ("tqdm", "trange", "enumerate", "track")
+            and call.args
         ):
             if scan.text(call.func).endswith("trange"):
                 break
@@ -180,7 +217,9 @@ class Checklist:
                 name = "epochs" if EPOCH.search(target) or EPOCH.search(scan.text(bound)) else "steps"
                 if name == "steps" and not TRAINS.search(scan.text(node)):
                     return  # iterations of some algorithm
-                self._add(scan, "epochs", name, node, home, [("", _without_one(bound) if len(call.args) > 1 else bound)])
+                self._add(
+                    scan, "epochs", name, node, home, [("", _without_one(bound) if len(call.args) > 1 else bound)]
+                )
 
     def _from_assignment(self, node: ast.Assign, scan: FileScan) -> None:
         home = scan.homes[node]
@@ -188,7 +227,9 @@ class Checklist:
             is_inside = home in scan.functions and not WHERE_TRAINED.search(home.rpartition(".")[2])
             if isinstance(target, ast.Name) and not is_inside:
                 self._from_setting(target.id, node.value, node, scan)
-            elif isinstance(target, ast.Attribute) and CLASSES_OF_SETTINGS.search(home.rpartition(".")[0].rpartition(".")[2]):
+            elif isinstance(target, ast.Attribute) and CLASSES_OF_SETTINGS.search(
+                home.rpartition(".")[0].rpartition(".")[2]
+            ):
                 self._from_setting(target.attr, node.value, node, scan)
             match target, node.value:
                 case ast.Attribute(attr="requires_grad"), ast.Constant(value=False):
@@ -197,14 +238,16 @@ class Checklist:
                     self._add(scan, "training", "freezing", node, home, [(FROZEN, given)])
                 case ast.Subscript(slice=ast.Constant(value="lr")), _:
                     self._add(scan, "learning rate", "set by hand", node, home, text=scan.text(node.value))
-                case ast.Attribute(attr="weight", value=owner), ast.Attribute(attr="weight", value=other) if scan.text(owner) != scan.text(
-                    other
-                ):
+                case ast.Attribute(attr="weight", value=owner), ast.Attribute(attr="weight", value=other) if scan.text(
+                    owner
+                ) != scan.text(other):
                     self._add(scan, "structure", "tied weights", node, home, text=scan.text(node))
 
     def _from_option(self, call: CallSite, scan: FileScan) -> None:
         default = argument(call.node, -1, "default")
-        flags = [each.value for each in call.node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        flags = [
+            each.value for each in call.node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)
+        ]
         if default is not None and flags:
             long = next((each for each in flags if each.startswith("--")), flags[0])
             self._from_setting(long.lstrip("-").replace("-", "_"), default, call.node, scan)
@@ -214,13 +257,17 @@ class Checklist:
             return
         for pattern, topic, title in SETTINGS:
             if pattern.search(name):
-                self.drafts.append(Draft(topic, title, (("", value),), scan.homes[node], scan.path, line_of(node), is_fallback=True))
+                self.drafts.append(
+                    Draft(topic, title, (("", value),), scan.homes[node], scan.path, line_of(node), is_fallback=True)
+                )
 
     def _from_group(self, node: ast.Dict, scan: FileScan) -> None:
         """A group of parameters with settings of its own: {"params": ..., "weight_decay": 0}."""
         keys = [key.value if isinstance(key, ast.Constant) else None for key in node.keys]
         if "params" in keys and len(keys) > 1:
-            given = [(str(key), value) for key, value in zip(keys, node.values, strict=True) if key not in (None, "params")]
+            given = [
+                (str(key), value) for key, value in zip(keys, node.values, strict=True) if key not in (None, "params")
+            ]
             self._add(scan, "optimizer", "parameter group", node, scan.homes[node], given)
 
     def _from_division(self, node: ast.BinOp | ast.AugAssign, scan: FileScan) -> None:
@@ -235,14 +282,25 @@ class Checklist:
         """All entries with their values, the same one at the same value once."""
         drafts = [each for each in self.drafts if not each.is_fallback]
         tricks = [Trick(each.topic, each.name, _value(each, values), each.path, each.line) for each in drafts]
-        tricks = [each for each in tricks if UNFOLLOWED not in each.value and not (FROZEN in each.value and "False" not in each.value)]
+        tricks = [
+            each
+            for each in tricks
+            if UNFOLLOWED not in each.value and not (FROZEN in each.value and "False" not in each.value)
+        ]
         tricks = [replace(each, value="") if FROZEN in each.value else each for each in tricks] + _rates(drafts, values)
         said = {(each.topic, each.name if each.topic in ("training", "augmentation") else "") for each in tricks}
         for each in self.drafts:
-            if each.is_fallback and (each.topic, each.name if each.topic in ("training", "augmentation") else "") not in said:
+            if (
+                each.is_fallback
+                and (each.topic, each.name if each.topic in ("training", "augmentation") else "") not in said
+            ):
                 tricks.append(Trick(each.topic, each.name, _value(each, values), each.path, each.line))
         called = {(each.name, each.path) for each in drafts if each.given}
-        tricks = [each for each in tricks if not ((each.name, each.path) in called and any(p.search(each.value) for p, _ in DEFINITIONS))]
+        tricks = [
+            each
+            for each in tricks
+            if not ((each.name, each.path) in called and any(p.search(each.value) for p, _ in DEFINITIONS))
+        ]
         unique: dict[tuple[str, str, str, str], Trick] = {}
         for trick in tricks:
             value = "" if any(trick.name == title for _, title in DEFINITIONS) else trick.value
@@ -252,7 +310,17 @@ class Checklist:
 
 FROZEN = "<flag>"  # requires_grad is set to what a caller gives
 UNFOLLOWED = "<spread>"  # an argument that `**settings` may or may not hold
-TOPICS = ("augmentation", "shuffling", "learning rate", "optimizer", "batch size", "epochs", "initialisation", "structure", "training")
+TOPICS = (
+    "augmentation",
+    "shuffling",
+    "learning rate",
+    "optimizer",
+    "batch size",
+    "epochs",
+    "initialisation",
+    "structure",
+    "training",
+)
 Given = list[tuple[str, ast.expr]] | tuple[tuple[str, ast.expr], ...]
 
 
@@ -269,7 +337,9 @@ def _from_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, Given]]:
     if name.startswith(SCHEDULERS):
         if not last[:1].isupper():
             return []
-        warm = [("training", "warm-up", _arguments(node, 1))] if last in ("LinearLR", "ConstantLR", "OneCycleLR") else []
+        warm = (
+            [("training", "warm-up", _arguments(node, 1))] if last in ("LinearLR", "ConstantLR", "OneCycleLR") else []
+        )
         return [("learning rate", last, _arguments(node, 1)), *warm]
     if SCHEDULE_FUNCTIONS.fullmatch(last):
         warm = [("training", "warm-up", _arguments(node, 1))] if "warmup" in last else []
@@ -284,7 +354,10 @@ def _from_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, Given]]:
 def _is_foreign_optimizer(call: CallSite, scan: FileScan) -> bool:
     """A class of another package that is given parameters and a learning rate."""
     first = scan.text(call.node.args[0]) if call.node.args else ""
-    is_given = first.endswith((".parameters()", "params", "parameters", "param_groups")) and argument(call.node, -1, "lr") is not None
+    is_given = (
+        first.endswith((".parameters()", "params", "parameters", "param_groups"))
+        and argument(call.node, -1, "lr") is not None
+    )
     return is_given and call.last[:1].isupper() and "." in call.name and not scan.reading.symbols.is_local(call.name)
 
 
@@ -297,7 +370,9 @@ def _from_training_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, 
     if name in PRECISION or name in SCALERS:
         kind = "mixed precision" if name in PRECISION else "loss scaling"
         return [("training", kind, [(k, v) for k, v in _arguments(node) if k in ("enabled", "dtype")])]
-    known = f"torch.nn.utils.{last}" if last in ("clip_grad_norm_", "clip_grad_value_") else name  # accelerator.clip_grad_norm_ too
+    known = (
+        f"torch.nn.utils.{last}" if last in ("clip_grad_norm_", "clip_grad_value_") else name
+    )  # accelerator.clip_grad_norm_ too
     if known in TRAINING_CALLS:
         title, wanted = TRAINING_CALLS[known]
         found = [(key, argument(node, position, key)) for position, key in wanted]
@@ -308,11 +383,23 @@ def _from_training_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, 
         and OF_LAYERS.search(scan.text(node.func.value))
     ):
         return [("initialisation", last, _arguments(node))]
-    if last in ("add_", "sub_") and name.startswith("torch.Tensor.") and any(scan.text(each).endswith(".grad") for each in node.args):
+    if (
+        last in ("add_", "sub_")
+        and name.startswith("torch.Tensor.")
+        and any(scan.text(each).endswith(".grad") for each in node.args)
+    ):
         return [("optimizer", "by hand", _arguments(node, 1))]
-    if last == "requires_grad_" and node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value is False:
+    if (
+        last == "requires_grad_"
+        and node.args
+        and isinstance(node.args[0], ast.Constant)
+        and node.args[0].value is False
+    ):
         return [("training", "freezing", ())]
-    if last in ("CrossEntropyLoss", "cross_entropy") and (smoothing := argument(node, -1, "label_smoothing")) is not None:
+    if (
+        last in ("CrossEntropyLoss", "cross_entropy")
+        and (smoothing := argument(node, -1, "label_smoothing")) is not None
+    ):
         return [("training", "label smoothing", [("", smoothing)])]
     if last in DEPTH:
         return [("structure", last, [(key, value) for key, value in _arguments(node, 1) if key == "p"])]
@@ -321,7 +408,11 @@ def _from_training_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, 
         return [("structure", last, [("p", rate)] if rate is not None else [])]
     if EMA.search(last) and last[:1].isupper() and not scan.reading.symbols.is_local(name):
         return [("training", "EMA", ())]
-    return [("augmentation", last, _arguments(node))] if MIX.search(last) and name.startswith(("timm.", "torchvision.")) else []
+    return (
+        [("augmentation", last, _arguments(node))]
+        if MIX.search(last) and name.startswith(("timm.", "torchvision."))
+        else []
+    )
 
 
 def _is_sample(node: ast.Call, scan: FileScan) -> bool:
@@ -352,7 +443,11 @@ def _arguments(node: ast.Call, skip: int = 0) -> list[tuple[str, ast.expr]]:
     positional = [("", each) for each in node.args[skip:] if not isinstance(each, ast.Starred)]
     return [
         *positional,
-        *((each.arg, each.value) for each in node.keywords if each.arg and each.arg != "params" and each.arg != "optimizer"),
+        *(
+            (each.arg, each.value)
+            for each in node.keywords
+            if each.arg and each.arg != "params" and each.arg != "optimizer"
+        ),
     ]
 
 
@@ -370,7 +465,9 @@ def _value(draft: Draft, values: Values) -> str:
     parts = []
     for label, node in draft.given:
         is_spread = isinstance(node, ast.Subscript) and not hasattr(node, "lineno")
-        text = UNFOLLOWED if is_spread and values.plain(node, draft.home) is None else values.described(node, draft.home)
+        text = (
+            UNFOLLOWED if is_spread and values.plain(node, draft.home) is None else values.described(node, draft.home)
+        )
         parts.append(f"{label}={text}" if label else text)
     return ", ".join(parts)
 

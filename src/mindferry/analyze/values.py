@@ -12,8 +12,12 @@ from .scan import FUNCTIONS, CallSite, FileScan, argument
 
 DEEPEST = 12  # names followed one after the other
 OPERATORS: dict[type, Callable[[float, float], float]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv,
-}  # fmt: skip
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+}
 SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//"}
 CLASSES_OF_SETTINGS = re.compile(r"config|cfg|args|arguments|param|setting|option|hyper|^exp(eriment)?$", re.IGNORECASE)
 
@@ -30,18 +34,24 @@ class Spot:
 class Values:
     """What the project's names are set to, over all files. A name that is set twice has no plain value."""
 
-    names: dict[str, list[Spot]] = field(default_factory=dict)  # "module.NAME", "module.function.name", "module.Class.attribute"
+    names: dict[str, list[Spot]] = field(
+        default_factory=dict
+    )  # "module.NAME", "module.function.name", "module.Class.attribute"
     parameters: dict[str, list[str]] = field(default_factory=dict)  # function -> its parameters in order
     defaults: dict[str, Spot] = field(default_factory=dict)  # "function.parameter" -> its default
     calls: dict[str, list[CallSite]] = field(default_factory=dict)  # project function or class -> where it is called
     options: dict[str, Spot] = field(default_factory=dict)  # dest of an argparse or click option -> its default
-    fields: dict[str, list[Spot]] = field(default_factory=dict)  # attribute of a settings class, dict or YAML file -> its value
+    fields: dict[str, list[Spot]] = field(
+        default_factory=dict
+    )  # attribute of a settings class, dict or YAML file -> its value
     imports: dict[str, dict[str, str]] = field(default_factory=dict)  # module -> local name -> dotted name
     updated: set[str] = field(default_factory=set)  # names that code changes step by step
 
     def collect(self, scan: FileScan) -> None:
         reading = scan.reading
-        self.imports[scan.module] = {name: kind.qual for name, kind in reading.scope.names.items() if kind.kind == "ref"}
+        self.imports[scan.module] = {
+            name: kind.qual for name, kind in reading.scope.names.items() if kind.kind == "ref"
+        }
         for node in reading.source.nodes:
             if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
@@ -98,7 +108,9 @@ class Values:
             self.calls.setdefault(call.name, []).append(call)
 
     def _note_option(self, call: CallSite) -> None:
-        flags = [each.value for each in call.node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        flags = [
+            each.value for each in call.node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)
+        ]
         flags = [each for each in flags if each.startswith("--")] or flags
         if not flags:
             return
@@ -186,7 +198,13 @@ class Values:
             case ast.Subscript(value=ast.Name() as owner, slice=ast.Constant(value=str(name))):
                 mapping = self.origin(owner, home)
                 item = _item(mapping[0].node, name) if len(mapping) == 1 else None
-                return [Spot(item, mapping[0].home)] if item is not None else self._setting(name) if hasattr(node, "lineno") else []
+                return (
+                    [Spot(item, mapping[0].home)]
+                    if item is not None
+                    else self._setting(name)
+                    if hasattr(node, "lineno")
+                    else []
+                )
             case ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
                 return self._setting(name)
         return []
@@ -233,7 +251,14 @@ class Values:
 def _item(mapping: ast.expr, key: str) -> ast.expr | None:
     """What {"key": value} or dict(key=value) holds."""
     if isinstance(mapping, ast.Dict):
-        return next((v for k, v in zip(mapping.keys, mapping.values, strict=True) if isinstance(k, ast.Constant) and k.value == key), None)
+        return next(
+            (
+                v
+                for k, v in zip(mapping.keys, mapping.values, strict=True)
+                if isinstance(k, ast.Constant) and k.value == key
+            ),
+            None,
+        )
     if isinstance(mapping, ast.Call) and isinstance(mapping.func, ast.Name) and mapping.func.id == "dict":
         return argument(mapping, -1, key)
     return None

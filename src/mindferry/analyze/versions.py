@@ -39,7 +39,9 @@ def lacking(entry: Rule, version: str) -> str:
 def fewer_arguments(entry: Rule, version: str) -> str:
     """What the version's own functions don't take, of those that the counterpart calls; '' if nothing is known to differ."""
     without = {} if version == MEASURED else _versions()[version]["without"]
-    return "; ".join(f"in {version} {name} has no {', '.join(without[name])}" for name in sorted(_needs(entry) & set(without)))
+    return "; ".join(
+        f"in {version} {name} has no {', '.join(without[name])}" for name in sorted(_needs(entry) & set(without))
+    )
 
 
 def _needs(entry: Rule) -> set[str]:

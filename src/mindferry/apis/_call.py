@@ -11,7 +11,18 @@ from ..read.source import Edits, Slot, argument_slots
 from ..read.types import UNKNOWN, Type
 from ._rule import COMPAT, Rule
 
-_ATOMS = (ast.Call, ast.Attribute, ast.Name, ast.Subscript, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.JoinedStr, ast.ListComp)
+_ATOMS = (
+    ast.Call,
+    ast.Attribute,
+    ast.Name,
+    ast.Subscript,
+    ast.Constant,
+    ast.Tuple,
+    ast.List,
+    ast.Dict,
+    ast.JoinedStr,
+    ast.ListComp,
+)
 
 STATEMENT = "assert "  # the only statement that a call becomes: torch._assert
 
@@ -27,7 +38,9 @@ class Unbound(Exception):
 
 
 class Call:
-    def __init__(self, node: ast.Call, rule: Rule, reading: Reading, edits: Edits, writer: Writer, receiver: ast.expr | None) -> None:
+    def __init__(
+        self, node: ast.Call, rule: Rule, reading: Reading, edits: Edits, writer: Writer, receiver: ast.expr | None
+    ) -> None:
         self.node, self.rule, self.receiver = node, rule, receiver
         self.reading, self.edits, self.writer = reading, edits, writer
         self.to = rule.to
@@ -178,7 +191,11 @@ class Call:
         return self._beyond_positional(name) or self._changes.get(name, None if is_dropped else "") is None
 
     def _parenthesized(self, text: str) -> str:
-        return text if (isinstance(_parsed(text), _ATOMS) and _stands_alone(text)) or text.startswith(STATEMENT) else f"({text})"
+        return (
+            text
+            if (isinstance(_parsed(text), _ATOMS) and _stands_alone(text)) or text.startswith(STATEMENT)
+            else f"({text})"
+        )
 
     def _rename_function(self, spelled: str, parts: tuple[int, list[Slot], int] | None) -> None:
         source, function = self.edits.source, self.node.func
@@ -192,7 +209,9 @@ class Call:
         opening = parts[0] if parts else source.find_token(b"(", source.end(function), source.end(self.node)) + 1
         remains = self.edits.span(opening, source.end(self.node) - 1).strip()
         self.edits.before(source.start(self.node), f"{spelled}(")
-        is_generator = parts is None and bool(remains)  # f(x for x in y) has no parentheses of its own beside other arguments
+        is_generator = parts is None and bool(
+            remains
+        )  # f(x for x in y) has no parentheses of its own beside other arguments
         self.edits.replace(dot, opening, ", (" if is_generator else ", " if remains else "")
         if is_generator:
             self.edits.after(source.end(self.node), ")")
@@ -222,7 +241,11 @@ class Call:
                 force_keyword = True
             if name in changes:
                 self.edits.replace(source.start(value), source.end(value), str(changes.pop(name)))
-        self._append({self.rule.rename.get(k, k) if self._declared else k: v for k, v in changes.items() if v is not None}, opening, kept)
+        self._append(
+            {self.rule.rename.get(k, k) if self._declared else k: v for k, v in changes.items() if v is not None},
+            opening,
+            kept,
+        )
 
     def _name_of(self, node: ast.AST) -> str | None:
         if isinstance(node, ast.keyword):
@@ -240,7 +263,9 @@ class Call:
             end = slot.comma + 1
             while data[end : end + 1] in (b" ", b"\t"):
                 end += 1
-            if data[end : end + 1] in (b"\n", b"\r") and self.edits.source.line_start(start) == start - len(self._indent(start)):
+            if data[end : end + 1] in (b"\n", b"\r") and self.edits.source.line_start(start) == start - len(
+                self._indent(start)
+            ):
                 start, end = self.edits.source.line_start(start), self.edits.source.line_end(end)
         elif kept and index:
             start = kept[-1].comma if kept[-1].comma >= 0 else kept[-1].end

@@ -17,7 +17,9 @@ def api_of(node: ast.expr, reading: Reading, rules: Table) -> tuple[str, ast.exp
     kind = reading.type(node)
     if kind.kind == "ref":
         qual = reading.symbols.origin(kind.qual)
-        return (qual, None) if qual.partition(".")[0] in FRAMEWORKS and not reading.symbols.is_local(qual) else ("", None)
+        return (
+            (qual, None) if qual.partition(".")[0] in FRAMEWORKS and not reading.symbols.is_local(qual) else ("", None)
+        )
     if isinstance(node, ast.Attribute):
         receiver = reading.type(node.value)
         if receiver.is_tensor or kind.qual.startswith("torch.Tensor."):

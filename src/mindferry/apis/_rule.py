@@ -43,7 +43,9 @@ class Rule:
     rename: Mapping[str, str] = field(default_factory=dict)
     defaults: Mapping[str, str] = field(default_factory=dict)  # written out when the call doesn't give them
     drop: tuple[str, ...] = ()  # no meaning in MindSpore
-    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # dropped when one of these, otherwise `like` or a finding
+    only: Mapping[str, tuple[str, ...]] = field(
+        default_factory=dict
+    )  # dropped when one of these, otherwise `like` or a finding
     positional: int | None = None  # how many leading arguments may stay positional; None: all
     like: str = ""  # something with torch's own signature: for classes as values, *args, and what `to` can't do
     params: Mapping[str, str] = field(default_factory=dict)  # torch's parameter name -> MindSpore's
@@ -97,9 +99,25 @@ def rule(
     frame = sys._getframe(1)
     options = {key: (value,) if isinstance(value, str) else tuple(value) for key, value in (only or {}).items()}
     entry = Rule(
-        api, to, tuple(args.split()), rename or {}, defaults or {}, tuple(drop.split()), options, positional, like, params or {},
-        tuple(cases or ()), differs, missing, strategy, advice, tuple(platforms.split()), frame.f_code.co_filename, frame.f_lineno,
-    )  # fmt: skip
+        api,
+        to,
+        tuple(args.split()),
+        rename or {},
+        defaults or {},
+        tuple(drop.split()),
+        options,
+        positional,
+        like,
+        params or {},
+        tuple(cases or ()),
+        differs,
+        missing,
+        strategy,
+        advice,
+        tuple(platforms.split()),
+        frame.f_code.co_filename,
+        frame.f_lineno,
+    )
     _collecting.append(entry)
 
     def attach(function: Callable[[Call], None]) -> Callable[[Call], None]:

@@ -24,7 +24,9 @@ class Table:
         for entry in rules:
             other = self.rules.get(entry.api)
             if other is not None:
-                raise MindferryError(f"{entry.file}:{entry.line}: {entry.api} has a rule already, at {other.file}:{other.line}; keep one")
+                raise MindferryError(
+                    f"{entry.file}:{entry.line}: {entry.api} has a rule already, at {other.file}:{other.line}; keep one"
+                )
             if entry.missing and entry.strategy not in STRATEGIES:
                 raise MindferryError(
                     f"{entry.file}:{entry.line}: {entry.api} is missing but its strategy is none of {', '.join(STRATEGIES)}"
@@ -99,7 +101,9 @@ def _lines(path: Traversable, count: int) -> Iterator[tuple[int, list[str]]]:
             continue
         columns = [column.strip() for column in line.split("\t")]
         if len(columns) != count:
-            raise MindferryError(f"{path}:{number}: a line has {count} columns separated by tabs, this one has {len(columns)}")
+            raise MindferryError(
+                f"{path}:{number}: a line has {count} columns separated by tabs, this one has {len(columns)}"
+            )
         yield number, columns
 
 

@@ -39,7 +39,9 @@ def scaffold(api: str, output: Path | None) -> Path:
     """Write the file; refuses a name that torch doesn't have and a file that exists."""
     family = next((folder for prefix, folder in FAMILIES if api.startswith(prefix)), None)
     if family is None:
-        raise MindferryError(f"{api} is not a name of torch or torchvision; write it in full, such as torch.nn.Softsign")
+        raise MindferryError(
+            f"{api} is not a name of torch or torchvision; write it in full, such as torch.nn.Softsign"
+        )
     subject = _resolve(api)
     name = api.rpartition(".")[2]
     path = output or Path(str(files("mindferry.apis.torch"))) / family / f"{name.lower()}.py"
@@ -49,7 +51,10 @@ def scaffold(api: str, output: Path | None) -> Path:
     home, short = ("nn", "nn") if is_layer else ("ops", "ops")
     before = f"nn.{name}()" if is_layer else f"{'F' if family == 'functional' else 'torch'}.{name}(x)"
     after = f"{short}.{name}({'' if is_layer else 'x'})"
-    write_text(path, TEMPLATE.format(api=api, home=home, name=name, args=" ".join(_parameters(subject)), before=before, after=after))
+    write_text(
+        path,
+        TEMPLATE.format(api=api, home=home, name=name, args=" ".join(_parameters(subject)), before=before, after=after),
+    )
     return path
 
 
@@ -73,5 +78,7 @@ def _parameters(subject: Any) -> list[str]:
     except (TypeError, ValueError):
         return ["input"]
     return [
-        name for name, each in signature.parameters.items() if name != "self" and each.kind.name.startswith(("POSITIONAL", "KEYWORD_ONLY"))
+        name
+        for name, each in signature.parameters.items()
+        if name != "self" and each.kind.name.startswith(("POSITIONAL", "KEYWORD_ONLY"))
     ]

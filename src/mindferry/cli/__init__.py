@@ -10,7 +10,15 @@ import click
 
 from ..errors import MindferryError
 
-ORDER = ("migrate", "analyze", "convert", "weights", "verify", "train", "report")  # as they are needed; the others follow
+ORDER = (
+    "migrate",
+    "analyze",
+    "convert",
+    "weights",
+    "verify",
+    "train",
+    "report",
+)  # as they are needed; the others follow
 
 
 class Commands(click.Group):
@@ -20,7 +28,9 @@ class Commands(click.Group):
         names = sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
         return sorted(names, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
 
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
@@ -34,7 +44,9 @@ class Commands(click.Group):
         """Whole first sentences, where click would cut them."""
         commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
-            formatter.write_dl([(name, command.get_short_help_str(200)) for name, command in commands if command is not None])
+            formatter.write_dl(
+                [(name, command.get_short_help_str(200)) for name, command in commands if command is not None]
+            )
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):

@@ -27,14 +27,22 @@ FORMATS = ("text", "json", "markdown", "html", "sarif")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", help="What to print or write.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write to this file instead of stdout.")
-@click.option("--target", type=click.Choice(["CPU", "Ascend"], case_sensitive=False), default="CPU", help="Where it is to run.")
-@click.option("--mindspore", metavar="VERSION", default=MEASURED, show_default=True, help="The MindSpore that it is to run with.")
+@click.option(
+    "--target", type=click.Choice(["CPU", "Ascend"], case_sensitive=False), default="CPU", help="Where it is to run."
+)
+@click.option(
+    "--mindspore", metavar="VERSION", default=MEASURED, show_default=True, help="The MindSpore that it is to run with."
+)
 @click.option(
     "--measure/--quick",
     default=None,
     help="Measure the effort by converting without writing, or estimate it. Default: by size of the project.",
 )
-@click.option("--baseline", metavar="CMD", help="Run this command under a recorder: losses, steps a second, memory, seed, versions.")
+@click.option(
+    "--baseline",
+    metavar="CMD",
+    help="Run this command under a recorder: losses, steps a second, memory, seed, versions.",
+)
 @click.option(
     "--build",
     metavar="[MODULE:FACTORY]",

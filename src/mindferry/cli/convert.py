@@ -21,26 +21,57 @@ TOPICS = {
     "MF4": "Weights",
     "MF9": "Files",
 }
-STATUSES = {"helpers": "written with helpers", "launch": "launch or requirements changed", "kept": "kept because you edited it"}
+STATUSES = {
+    "helpers": "written with helpers",
+    "launch": "launch or requirements changed",
+    "kept": "kept because you edited it",
+}
 
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for the converted project: new, empty, or from an earlier run.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="Folder for the converted project: new, empty, or from an earlier run.",
+)
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 if anything would need you.")
 @click.option("--diff", is_flag=True, help="Print the differences; with --check, those that there would be.")
-@click.option("--target", type=click.Choice(TARGETS), default="portable", help="Where it is to run. Portable: on CPU and Ascend.")
-@click.option("--only", multiple=True, metavar="RULE", help="Apply these rules alone, as in 'torch.nn.*'. May be repeated.")
-@click.option("--skip", multiple=True, metavar="RULE", help="Leave what these rules would convert as it is. May be repeated.")
+@click.option(
+    "--target", type=click.Choice(TARGETS), default="portable", help="Where it is to run. Portable: on CPU and Ascend."
+)
+@click.option(
+    "--only", multiple=True, metavar="RULE", help="Apply these rules alone, as in 'torch.nn.*'. May be repeated."
+)
+@click.option(
+    "--skip", multiple=True, metavar="RULE", help="Leave what these rules would convert as it is. May be repeated."
+)
 @click.option("--style", type=click.Choice(STYLES), default="functional", help="How a training step is written.")
 @click.option("--jit", is_flag=True, help="Compile the training step with ms.jit.")
 @click.option("--trainer", is_flag=True, help="For a project without a training loop: write a trainer.py.")
 @click.option("--tests", is_flag=True, help="Also write tests/test_MODULE.py: each cell against its torch original.")
-@click.option("-j", "--workers", type=click.IntRange(min=0), default=0, help="Processes. Default: all cores, for a large project.")
+@click.option(
+    "-j", "--workers", type=click.IntRange(min=0), default=0, help="Processes. Default: all cores, for a large project."
+)
 @click.option("--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text", help="What to print.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
-def command(path: Path, output: Path | None, check: bool, diff: bool, target: str, only: tuple[str, ...], skip: tuple[str, ...],
-            style: str, jit: bool, trainer: bool, tests: bool, workers: int, form: str, as_json: bool) -> None:  # fmt: skip
+def command(
+    path: Path,
+    output: Path | None,
+    check: bool,
+    diff: bool,
+    target: str,
+    only: tuple[str, ...],
+    skip: tuple[str, ...],
+    style: str,
+    jit: bool,
+    trainer: bool,
+    tests: bool,
+    workers: int,
+    form: str,
+    as_json: bool,
+) -> None:
     """Convert PyTorch code to MindSpore code: files, packages, notebooks. Nothing of it is executed.
 
     Run again into the same folder, and only what changed is converted; what you edited there is never overwritten.
@@ -57,8 +88,15 @@ def command(path: Path, output: Path | None, check: bool, diff: bool, target: st
     output = output or Path("unwritten")
     texts: dict[str, bytes] = {}
     with progress("convert", len(find_files(path, (), output).files)) as advance:
-        result = convert_project(path, output, check=check, advance=advance, settings=Settings(target, only, skip, style, jit, trainer), workers=workers,
-                                 texts=texts if diff else None)  # fmt: skip
+        result = convert_project(
+            path,
+            output,
+            check=check,
+            advance=advance,
+            settings=Settings(target, only, skip, style, jit, trainer),
+            workers=workers,
+            texts=texts if diff else None,
+        )
     if tests and not check:
         from ..verify.unit_tests import write_tests
 
@@ -97,7 +135,10 @@ def _print_diff(path: Path, result: ProjectConversion, texts: dict[str, bytes]) 
     for file in result.files:
         original = root / file.path
         if file.path in texts and file.status in ("converted", "copied", "launch") and original.is_file():
-            before, after = (each.decode("utf-8", "replace").splitlines(keepends=True) for each in (original.read_bytes(), texts[file.path]))
+            before, after = (
+                each.decode("utf-8", "replace").splitlines(keepends=True)
+                for each in (original.read_bytes(), texts[file.path])
+            )
             click.echo("".join(difflib.unified_diff(before, after, f"a/{file.path}", f"b/{file.path}")), nl=False)
 
 
@@ -107,5 +148,18 @@ def _sarif(result: ProjectConversion) -> str:
 
     codes = sorted({finding.code for finding in result.findings})
     rules = {code: TOPICS.get(code[:3], "Finding") for code in codes}
-    return document(rules, (entry(each.code, each.severity, each.path.partition(":cell ")[0], each.line, each.message, each.advice, each.column)
-                            for each in result.findings))  # fmt: skip
+    return document(
+        rules,
+        (
+            entry(
+                each.code,
+                each.severity,
+                each.path.partition(":cell ")[0],
+                each.line,
+                each.message,
+                each.advice,
+                each.column,
+            )
+            for each in result.findings
+        ),
+    )

@@ -12,18 +12,52 @@ from ..errors import MindferryError
 
 @click.command()
 @click.argument("converted", type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Folder for the files. [default: CONVERTED/export]")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="Folder for the files. [default: CONVERTED/export]"
+)
 @click.option("--model", default="", metavar="MODULE:FACTORY", help="What makes the model.")
-@click.option("--input", "inputs", multiple=True, metavar="SPEC", help="Such as 'float32[1,3,224,224]', in the model's order.")
-@click.option("--weights", default="", metavar="FILE", help="A .ckpt, .safetensors or .pth file; else the model's initial weights.")
-@click.option("--batch", type=click.Choice(["both", "static", "dynamic"]), default="both", show_default=True, help="Batch sizes of the MindIR.")
+@click.option(
+    "--input", "inputs", multiple=True, metavar="SPEC", help="Such as 'float32[1,3,224,224]', in the model's order."
+)
+@click.option(
+    "--weights",
+    default="",
+    metavar="FILE",
+    help="A .ckpt, .safetensors or .pth file; else the model's initial weights.",
+)
+@click.option(
+    "--batch",
+    type=click.Choice(["both", "static", "dynamic"]),
+    default="both",
+    show_default=True,
+    help="Batch sizes of the MindIR.",
+)
 @click.option("--onnx", is_flag=True, help="An ONNX file too, where MindSpore's exporter can; checked in onnxruntime.")
 @click.option("--name", default="", help="Name of the files. [default: the factory's]")
-@click.option("--enc-key", "key", type=click.Path(path_type=Path), metavar="FILE", help="Encrypt with the key in this file: 16, 24 or 32 bytes.")
-@click.option("--enc-mode", "mode", type=click.Choice(["AES-GCM", "AES-CBC", "SM4-CBC"]), default="AES-GCM", show_default=True)
+@click.option(
+    "--enc-key",
+    "key",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Encrypt with the key in this file: 16, 24 or 32 bytes.",
+)
+@click.option(
+    "--enc-mode", "mode", type=click.Choice(["AES-GCM", "AES-CBC", "SM4-CBC"]), default="AES-GCM", show_default=True
+)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def command(converted: Path, output: Path | None, model: str, inputs: tuple[str, ...], weights: str, batch: str, onnx: bool, name: str,
-            key: Path | None, mode: str, as_json: bool) -> None:  # fmt: skip
+def command(
+    converted: Path,
+    output: Path | None,
+    model: str,
+    inputs: tuple[str, ...],
+    weights: str,
+    batch: str,
+    onnx: bool,
+    name: str,
+    key: Path | None,
+    mode: str,
+    as_json: bool,
+) -> None:
     """Export a converted model for offline inference. What is written was reloaded and gave the cell's own outputs.
 
     \b
@@ -39,15 +73,27 @@ def command(converted: Path, output: Path | None, model: str, inputs: tuple[str,
     chosen = _settings(converted, model, inputs, weights)
     folder = output or converted / "export"
     with progress("export") as advance:
-        result = export_model(converted, *chosen[:2], folder, weights=chosen[2], name=name, batch=batch, onnx=onnx, key=_key(key), mode=mode,
-                              show=advance)  # fmt: skip
+        result = export_model(
+            converted,
+            *chosen[:2],
+            folder,
+            weights=chosen[2],
+            name=name,
+            batch=batch,
+            onnx=onnx,
+            key=_key(key),
+            mode=mode,
+            show=advance,
+        )
     artifacts.save(result, converted, "export")
     if as_json:
         click.echo(artifacts.dumps(result), nl=False)
     else:
         for file in result.files:
             if file.path:
-                click.echo(f"{file.path}: {file.size / 2**20:.1f} MiB, {file.inputs} inputs compared, largest error {file.worst:.1e} of the largest output")
+                click.echo(
+                    f"{file.path}: {file.size / 2**20:.1f} MiB, {file.inputs} inputs compared, largest error {file.worst:.1e} of the largest output"
+                )
             else:
                 click.echo(f"no {file.form}: {file.reason}")
         if any(file.path for file in result.files):
@@ -76,7 +122,15 @@ def _settings(converted: Path, model: str, inputs: tuple[str, ...], weights: str
     if weights and not Path(weights).is_file():
         raise MindferryError(f"no weights file {weights}")
     named = home / config.weights.file if home is not None and config.weights.file else None
-    return model, inputs, str(Path(weights).resolve()) if weights else str(named.resolve()) if named is not None and named.is_file() else ""
+    return (
+        model,
+        inputs,
+        str(Path(weights).resolve())
+        if weights
+        else str(named.resolve())
+        if named is not None and named.is_file()
+        else "",
+    )
 
 
 def _key(path: Path | None) -> bytes:

@@ -16,17 +16,37 @@ from ..launch import launch, msrun_lines, plan
 @click.argument("script", metavar="SCRIPT", type=click.Path(path_type=Path))
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
 @click.option("--workers", default=1, show_default=True, help="Processes on each host.")
-@click.option("--hosts", default="", help="All machines, the first one coordinates: node1,node2. Run the same command on each.")
+@click.option(
+    "--hosts", default="", help="All machines, the first one coordinates: node1,node2. Run the same command on each."
+)
 @click.option("--port", default=0, help="Port of the first host. [default: a free one; 8118 with several hosts]")
 @click.option("--timeout", default=300, show_default=True, help="Seconds in which every process must have joined.")
-@click.option("--logs", type=click.Path(path_type=Path), help="Folder for each rank's output. [default: .mindferry/launch beside the script]")
+@click.option(
+    "--logs",
+    type=click.Path(path_type=Path),
+    help="Folder for each rank's output. [default: .mindferry/launch beside the script]",
+)
 @click.option("--restarts", default=0, show_default=True, help="Starts more after a failure.")
-@click.option("--checkpoints", default="*.ckpt", show_default=True, help="Where the script saves; the newest one is {checkpoint}.")
+@click.option(
+    "--checkpoints", default="*.ckpt", show_default=True, help="Where the script saves; the newest one is {checkpoint}."
+)
 @click.option("--resume", default="", help="Arguments for starts after a failure: '--resume {checkpoint}'.")
 @click.option("--print", "only_print", is_flag=True, help="Print the plain msrun line for each host; start nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON; the script's output goes to stderr.")
-def command(script: Path, args: tuple[str, ...], workers: int, hosts: str, port: int, timeout: int, logs: Path | None, restarts: int,
-            checkpoints: str, resume: str, only_print: bool, as_json: bool) -> None:  # fmt: skip
+def command(
+    script: Path,
+    args: tuple[str, ...],
+    workers: int,
+    hosts: str,
+    port: int,
+    timeout: int,
+    logs: Path | None,
+    restarts: int,
+    checkpoints: str,
+    resume: str,
+    only_print: bool,
+    as_json: bool,
+) -> None:
     """Run a converted training script with several processes. MindSpore's msrun starts them.
 
     \b
@@ -46,14 +66,23 @@ def command(script: Path, args: tuple[str, ...], workers: int, hosts: str, port:
         for line in msrun_lines(job):
             click.echo(line)
         return
-    outcome = launch(job, restarts=restarts, resume=tuple(shlex.split(resume)), checkpoints=checkpoints,
-                     show=lambda text: click.echo(text, err=as_json), note=lambda text: click.echo(f"mindferry: {text}", err=True))  # fmt: skip
+    outcome = launch(
+        job,
+        restarts=restarts,
+        resume=tuple(shlex.split(resume)),
+        checkpoints=checkpoints,
+        show=lambda text: click.echo(text, err=as_json),
+        note=lambda text: click.echo(f"mindferry: {text}", err=True),
+    )
     if as_json:
         click.echo(artifacts.dumps(outcome), nl=False)
     elif outcome.passed:
         click.echo(f"{job.total} processes ended well after {outcome.seconds:.0f} s; logs in {outcome.logs}", err=True)
     if not outcome.passed:
-        click.echo(f"mindferry: rank {outcome.failed_rank} failed: {outcome.error}; every process has ended, logs in {outcome.logs}", err=True)
+        click.echo(
+            f"mindferry: rank {outcome.failed_rank} failed: {outcome.error}; every process has ended, logs in {outcome.logs}",
+            err=True,
+        )
     raise click.exceptions.Exit(0 if outcome.passed else 1)
 
 

@@ -14,7 +14,13 @@ from ..report import REPORT
 
 @click.command()
 @click.argument("project", type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Folder for the converted project; new or empty.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Folder for the converted project; new or empty.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome of each stage as JSON.")
 def command(project: Path, output: Path, as_json: bool) -> None:
     """Analyze, convert, carry the weights, verify, train side by side, report.
@@ -44,10 +50,17 @@ def _show(outcome: Outcome) -> None:
 
 
 def _show_failed(project: Path, outcomes: list[Outcome]) -> bool:
-    sections = {"weights": "[weights] and [verify]", "data": "[verify] data", "verify": "[verify] model and inputs", "train": "[train]"}
+    sections = {
+        "weights": "[weights] and [verify]",
+        "data": "[verify] data",
+        "verify": "[verify] model and inputs",
+        "train": "[train]",
+    }
     failed = [outcome.stage for outcome in outcomes if outcome.could_not_run]
     if failed:
-        click.echo(f"\n{failed[0]} could not run: see {sections[failed[0]]} in {project / 'mindferry.toml'}, then run the same command again.")
+        click.echo(
+            f"\n{failed[0]} could not run: see {sections[failed[0]]} in {project / 'mindferry.toml'}, then run the same command again."
+        )
     return bool(failed)
 
 
@@ -55,4 +68,6 @@ def _show_not_done(project: Path, output: Path) -> None:
     missing = not_done(project, output)
     if missing:
         lines = "\n".join(f"    {line}" for line in missing.lines)
-        click.echo(f"\nNot compared yet: {missing.what}. To have both sides run it, write into {project / 'mindferry.toml'}:\n\n{lines}\n")
+        click.echo(
+            f"\nNot compared yet: {missing.what}. To have both sides run it, write into {project / 'mindferry.toml'}:\n\n{lines}\n"
+        )

@@ -52,9 +52,7 @@ def command(
         write_text(output, standalone())
         click.echo(json.dumps({"script": str(output)}) if as_json else f"Written to {output}")
         return
-    chosen = settings(
-        project, reference=project, model=model, inputs=inputs, weights=weights, modes=modes, seed=seed
-    )
+    chosen = settings(project, reference=project, model=model, inputs=inputs, weights=weights, modes=modes, seed=seed)
     with progress("record") as advance:
         golden = record(chosen, output, advance)
     size, modules = os.path.getsize(output), len(next(iter(golden.modes.values())).calls)

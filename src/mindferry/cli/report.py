@@ -14,12 +14,19 @@ from ..report import FORMATS, REPORT, content, open_in_browser, render, watch_re
 @click.command()
 @click.argument("converted", type=click.Path(path_type=Path))
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help=f"Where to write.  [default: CONVERTED/{REPORT}; other formats: stdout]"
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help=f"Where to write.  [default: CONVERTED/{REPORT}; other formats: stdout]",
 )
-@click.option("--format", "form", type=click.Choice(FORMATS), default="html", help="A page, text for a pull request, or data.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="html", help="A page, text for a pull request, or data."
+)
 @click.option("--json", "as_json", is_flag=True, help="Short for --format json.")
 @click.option("--open", "open_it", is_flag=True, help="Open the page in a browser.")
-@click.option("--watch", is_flag=True, help="Write it again whenever a stage is done, until Ctrl-C; the open page follows.")
+@click.option(
+    "--watch", is_flag=True, help="Write it again whenever a stage is done, until Ctrl-C; the open page follows."
+)
 def command(converted: Path, output: Path | None, form: str, as_json: bool, open_it: bool, watch: bool) -> None:
     """Write one self-contained HTML page from what the stages left in .mindferry/.
 

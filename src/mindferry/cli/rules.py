@@ -38,11 +38,19 @@ def list_rules(prefix: str, kind: str | None, as_json: bool) -> None:
     mindferry rules list torch.nn
     mindferry rules list --kind missing
     """
-    chosen = sorted((rule for rule in table() if rule.api.startswith(prefix) and kind in (None, rule.kind)), key=lambda rule: rule.api)
+    chosen = sorted(
+        (rule for rule in table() if rule.api.startswith(prefix) and kind in (None, rule.kind)),
+        key=lambda rule: rule.api,
+    )
     if not chosen:
         raise _unknown(prefix)
     if as_json:
-        click.echo(json.dumps([{"api": rule.api, "to": rule.to, "kind": rule.kind, "differs": rule.differs} for rule in chosen], indent=1))
+        click.echo(
+            json.dumps(
+                [{"api": rule.api, "to": rule.to, "kind": rule.kind, "differs": rule.differs} for rule in chosen],
+                indent=1,
+            )
+        )
         return
     rows = [(rule.api.rstrip("@"), rule.to or "-", rule.kind, rule.differs or rule.missing) for rule in chosen]
     if stdout.is_terminal:
@@ -115,7 +123,9 @@ def check(apis: tuple[str, ...], as_json: bool) -> None:
     from ..frameworks.process import Worker
 
     chosen = [_find(api) for api in apis] if apis else list(table())
-    numbers = [(rule, index) for rule in chosen for index, case in enumerate(rule.cases) if case.runs and not rule.missing]
+    numbers = [
+        (rule, index) for rule in chosen for index, case in enumerate(rule.cases) if case.runs and not rule.missing
+    ]
     results = []
     with progress("check", len(numbers)) as advance, Worker("mindspore") as worker:
         for rule, index in numbers:
@@ -134,7 +144,9 @@ def check(apis: tuple[str, ...], as_json: bool) -> None:
 
 @command.command()
 @click.argument("api")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="File to write.  [default: beside the rules of its family]")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="File to write.  [default: beside the rules of its family]"
+)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def new(api: str, output: Path | None, as_json: bool) -> None:
     """Write a file for a rule that doesn't exist yet.
@@ -150,7 +162,11 @@ def new(api: str, output: Path | None, as_json: bool) -> None:
         raise MindferryError(f"{api} has a rule already: see `mindferry rules show {api}`")
     path = scaffold(api, output)
     test = f"pytest tests/rules -k {api.rpartition('.')[2]}"
-    click.echo(json.dumps({"wrote": str(path), "test": test}, indent=1) if as_json else f"wrote {path}\nfill it in, then run: {test}")
+    click.echo(
+        json.dumps({"wrote": str(path), "test": test}, indent=1)
+        if as_json
+        else f"wrote {path}\nfill it in, then run: {test}"
+    )
 
 
 def _find(api: str) -> Rule:

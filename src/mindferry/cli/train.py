@@ -23,7 +23,14 @@ from ..train import train_side_by_side
 @click.option("--steps", type=click.IntRange(1), help="Optimizer steps to compare.  [default: 20]")
 @click.option("--tolerance", type=float, help="Largest relative difference of a loss.  [default: 1e-3]")
 @click.option("--json", "as_json", is_flag=True, help="Print the curves as JSON.")
-def command(converted: Path, script: str | None, arguments: str | None, steps: int | None, tolerance: float | None, as_json: bool) -> None:
+def command(
+    converted: Path,
+    script: str | None,
+    arguments: str | None,
+    steps: int | None,
+    tolerance: float | None,
+    as_json: bool,
+) -> None:
     """Train the reference and the conversion from the same weights on the same batches.
 
     Both scripts run as they are. The reference's batches and first weights are given to the conversion;
@@ -43,7 +50,9 @@ def command(converted: Path, script: str | None, arguments: str | None, steps: i
     raise click.exceptions.Exit(0 if curves.passed else 1)
 
 
-def _options(converted: Path, script: str | None, arguments: str | None, steps: int | None, tolerance: float | None) -> Train:
+def _options(
+    converted: Path, script: str | None, arguments: str | None, steps: int | None, tolerance: float | None
+) -> Train:
     import shlex
 
     known = read_config(Path(load(ProjectConversion, converted, "convert").source)).train

@@ -15,17 +15,33 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("project", required=False, type=click.Path(path_type=Path))
-@click.option("--script", default="", help="Training script, relative to the project.  [default: mindferry.toml, [train] script]")
+@click.option(
+    "--script", default="", help="Training script, relative to the project.  [default: mindferry.toml, [train] script]"
+)
 @click.option("--args", "arguments", help="Arguments of the script, as one string.")
 @click.option("--model", default="", metavar="MODULE:FACTORY", help="A model instead of a script; needs --input.")
-@click.option("--input", "inputs", multiple=True, metavar="SPEC", help="Such as 'float32[4,3,224,224]' or 'ids=int64[2,16]@0..99'.")
 @click.option(
-    "--step", "function", default="", metavar="MODULE:FUNCTION", help="A function that makes one training step, instead of a script."
+    "--input",
+    "inputs",
+    multiple=True,
+    metavar="SPEC",
+    help="Such as 'float32[4,3,224,224]' or 'ids=int64[2,16]@0..99'.",
+)
+@click.option(
+    "--step",
+    "function",
+    default="",
+    metavar="MODULE:FUNCTION",
+    help="A function that makes one training step, instead of a script.",
 )
 @click.option("--steps", default=6, type=click.IntRange(2), show_default=True, help="Steps to time.")
-@click.option("--try", "tries", is_flag=False, flag_value="suggested", default="", help="Try what is suggested, or NAME,NAME,…")
+@click.option(
+    "--try", "tries", is_flag=False, flag_value="suggested", default="", help="Try what is suggested, or NAME,NAME,…"
+)
 @click.option("--apply", "is_applied", is_flag=True, help="Write what was faster into the project (implies --try).")
-@click.option("--from", "recorded", type=click.Path(path_type=Path), help="Read profiler output that was recorded elsewhere.")
+@click.option(
+    "--from", "recorded", type=click.Path(path_type=Path), help="Read profiler output that was recorded elsewhere."
+)
 @click.option("--no-torch", is_flag=True, help="Leave the reference out.")
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 def command(
@@ -68,9 +84,15 @@ def command(
             raise click.UsageError("give the converted project, or --from with a folder of profiler output")
         from ..tune.workload import find_workload
 
-        workload = find_workload(project, script, None if arguments is None else tuple(shlex.split(arguments)), model, inputs, function)
+        workload = find_workload(
+            project, script, None if arguments is None else tuple(shlex.split(arguments)), model, inputs, function
+        )
         record = _run(
-            workload, tuple(filter(None, tries.split(","))) or (("suggested",) if is_applied else ()), steps, is_applied, no_torch
+            workload,
+            tuple(filter(None, tries.split(","))) or (("suggested",) if is_applied else ()),
+            steps,
+            is_applied,
+            no_torch,
         )
         save(record, project, "tune")
     if as_json:
@@ -78,7 +100,9 @@ def command(
     else:
         show(record)
     tried = [each for each in record.experiments if each.before == each.before]
-    is_open = any(each.status == "faster" and not each.is_applied for each in tried) if tried else bool(record.diagnoses)
+    is_open = (
+        any(each.status == "faster" and not each.is_applied for each in tried) if tried else bool(record.diagnoses)
+    )
     raise click.exceptions.Exit(1 if is_open else 0)
 
 
@@ -97,7 +121,9 @@ def _run(workload: Workload, tries: tuple[str, ...], steps: int, is_applied: boo
     from ..tune.run import apply, tune
 
     with progress("tune") as advance:
-        record = tune(workload, tries, plan=Plan(plain=steps), with_reference=not no_torch, note=lambda text: advance(text))
+        record = tune(
+            workload, tries, plan=Plan(plain=steps), with_reference=not no_torch, note=lambda text: advance(text)
+        )
     if not is_applied:
         return record
     record, changed = apply(workload, record)

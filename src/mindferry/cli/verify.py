@@ -25,7 +25,13 @@ if TYPE_CHECKING:
 @click.option("--k", type=float, help="Allowed multiple of torch's own float32 error. By default 4.")
 @click.option("--timeout", type=float, metavar="SECONDS", help="Without a sign of life: it hangs. By default 600.")
 @click.option("--bisect", "into", is_flag=True, help="Look into the first wrong module; print a script that shows it.")
-@click.option("--data", is_flag=False, flag_value="", metavar="[MODULE:FUNCTION]", help="Compare data pipelines, batch by batch, instead.")
+@click.option(
+    "--data",
+    is_flag=False,
+    flag_value="",
+    metavar="[MODULE:FUNCTION]",
+    help="Compare data pipelines, batch by batch, instead.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def command(
     converted: Path | None,

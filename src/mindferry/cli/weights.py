@@ -45,7 +45,9 @@ def command() -> None:
 @click.option("--shard", metavar="SIZE", help="Split safetensors into files of at most this size, such as 5GB.")
 @click.option("--allow", multiple=True, metavar="NAME", help=ALLOW)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def convert(source: Path, output: Path, shard: str | None, allow: tuple[str, ...], as_json: bool, **options: Any) -> None:
+def convert(
+    source: Path, output: Path, shard: str | None, allow: tuple[str, ...], as_json: bool, **options: Any
+) -> None:
     """Write SOURCE in the other framework's names and format.
 
     \b

@@ -26,8 +26,12 @@ class Context:
     rewrites: list[Rewrite] = field(default_factory=list)
     handled: set[ast.AST] = field(default_factory=set)  # nodes that a pass takes care of itself
     instead: dict[ast.AST, Rule] = field(default_factory=dict)  # calls that follow another rule than their API's
-    captured: dict[ast.AST, str] = field(default_factory=dict)  # nodes whose text a pass wants as it is before their parent changes
-    turns: dict[ast.AST, Callable[[], None]] = field(default_factory=dict)  # what a pass does with a node once its parts are converted
+    captured: dict[ast.AST, str] = field(
+        default_factory=dict
+    )  # nodes whose text a pass wants as it is before their parent changes
+    turns: dict[ast.AST, Callable[[], None]] = field(
+        default_factory=dict
+    )  # what a pass does with a node once its parts are converted
     _stores: dict[str, list[ast.Name]] = field(default_factory=dict)
 
     @property
@@ -38,7 +42,9 @@ class Context:
     def source(self) -> Source:
         return self.reading.source
 
-    def find(self, node: ast.AST, code: str, message: str, advice: str = "", severity: str = "error", rule: str = "") -> None:
+    def find(
+        self, node: ast.AST, code: str, message: str, advice: str = "", severity: str = "error", rule: str = ""
+    ) -> None:
         line, column = self.source.position(self.source.start(node))
         self.findings.append(Finding(code, severity, self.source.path, line, column + 1, message, advice, rule))
 

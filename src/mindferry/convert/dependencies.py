@@ -13,7 +13,9 @@ from .requirements import GONE, NEEDED, is_requirements, named, rewrite_requirem
 CONDA_ONLY = {"pytorch", "pytorch-cuda", "pytorch-mutex", "cpuonly", "cudatoolkit", "cuda-toolkit"}
 _TABLE = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?")
 _STRING = re.compile(r"(\"[^\"\n]*\"|'[^'\n]*')([ \t]*,)?")
-_LISTS = re.compile(r"project|project\.optional-dependencies|dependency-groups|build-system|tool\.uv|tool\.pdm\.dev-dependencies|tool\.hatch\.envs\..*")
+_LISTS = re.compile(
+    r"project|project\.optional-dependencies|dependency-groups|build-system|tool\.uv|tool\.pdm\.dev-dependencies|tool\.hatch\.envs\..*"
+)
 _LIST_KEYS = {"project": "dependencies", "build-system": "requires"}  # elsewhere in these tables a string is a string
 _POETRY = re.compile(r"tool\.poetry\.(?:dev-)?dependencies|tool\.poetry\.group\.[^.]+\.dependencies")
 
@@ -49,7 +51,11 @@ def rewrite_pyproject(text: str) -> str:
             table, has_mindspore = header.group(1).replace('"', ""), False
         if _POETRY.fullmatch(table) and named(line.partition("=")[0]) in GONE:
             ending = line[len(line.rstrip("\r\n")) :]
-            lines += [f"{_key(package)}{ending}" for package in NEEDED if not _is_present(package, text)] if not has_mindspore else []
+            lines += (
+                [f"{_key(package)}{ending}" for package in NEEDED if not _is_present(package, text)]
+                if not has_mindspore
+                else []
+            )
             lines += _comment(line)
             has_mindspore = True
         elif _LISTS.fullmatch(table) and not header:
@@ -77,7 +83,9 @@ def _in_list(line: str, text: str, has_mindspore: bool) -> tuple[list[str], bool
         quote = match.group(1)[0]
         if named(match.group(1)[1:-1]) == "numpy":
             return f"{quote}numpy<2{quote}{match.group(2) or ''}"
-        if named(match.group(1)[1:-1]) not in GONE or not re.match(r"[\w-]+(\[.*\])?\s*([<>=!~;@(].*)?$", match.group(1)[1:-1]):
+        if named(match.group(1)[1:-1]) not in GONE or not re.match(
+            r"[\w-]+(\[.*\])?\s*([<>=!~;@(].*)?$", match.group(1)[1:-1]
+        ):
             return match.group()
         if has_mindspore:
             return ""
@@ -142,7 +150,9 @@ def rewrite_environment(text: str) -> str:
                 is_needed |= section == "dependencies"
                 lines += _comment(line)
                 continue
-        lines.append(re.sub(r"^(\s*-\s+numpy)(?=[ \t]*(?:#|[\r\n]|$))", r"\1<2", line) if section == "dependencies" else line)
+        lines.append(
+            re.sub(r"^(\s*-\s+numpy)(?=[ \t]*(?:#|[\r\n]|$))", r"\1<2", line) if section == "dependencies" else line
+        )
         if section == "dependencies" and line.strip():
             last = len(lines)
             item = item or (entry.group(1) if entry else "")

@@ -36,8 +36,15 @@ class FileResult:
     compat: set[str]
 
 
-def convert_file(source: Source, symbols: Symbols, module: str = "__main__", is_package: bool = False,
-                 compat_import: str = "import ms_compat", settings: Settings = PORTABLE, is_notebook: bool = False) -> FileResult:  # fmt: skip
+def convert_file(
+    source: Source,
+    symbols: Symbols,
+    module: str = "__main__",
+    is_package: bool = False,
+    compat_import: str = "import ms_compat",
+    settings: Settings = PORTABLE,
+    is_notebook: bool = False,
+) -> FileResult:
     if _is_ported(source, symbols):
         return FileResult(source.data.decode("utf-8"), [], [], set())
     given = source
@@ -48,15 +55,26 @@ def convert_file(source: Source, symbols: Symbols, module: str = "__main__", is_
     if not result.rewrites or any(each.code == "MF901" for each in result.findings):
         result.code = given.data.decode("utf-8")
     result.rewrites = [replace(each, line=lines[each.line - 1]) for each in result.rewrites]
-    result.findings = [each if each.code == "MF901" else replace(each, line=lines[each.line - 1]) for each in result.findings]
+    result.findings = [
+        each if each.code == "MF901" else replace(each, line=lines[each.line - 1]) for each in result.findings
+    ]
     return result
 
 
-def _convert(source: Source, symbols: Symbols, module: str, is_package: bool, compat_import: str, settings: Settings,
-             is_notebook: bool) -> FileResult:  # fmt: skip
+def _convert(
+    source: Source,
+    symbols: Symbols,
+    module: str,
+    is_package: bool,
+    compat_import: str,
+    settings: Settings,
+    is_notebook: bool,
+) -> FileResult:
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if is_notebook else 0
     reading = read(source, symbols, module, is_package, table().is_api)
-    context = Context(reading, Edits(source), Imports(reading, compat_import), rules_for(settings.target), settings, is_notebook)
+    context = Context(
+        reading, Edits(source), Imports(reading, compat_import), rules_for(settings.target), settings, is_notebook
+    )
     passes = [each for each in PASSES if settings.applies(each.__name__.rpartition(".")[2])]
     if settings.is_restricted:
         _keep_names(context)
@@ -85,8 +103,15 @@ def _convert(source: Source, symbols: Symbols, module: str, is_package: bool, co
     except (SyntaxError, ValueError) as error:
         _check_compiles(source, flags)
         lineno = getattr(error, "lineno", 1) or 1
-        finding = Finding("MF901", "error", source.path, lineno, 1, f"the conversion of this file would not compile ({error}), so it stays as it was",
-                          "please report this as a bug of mindferry, with the file")  # fmt: skip
+        finding = Finding(
+            "MF901",
+            "error",
+            source.path,
+            lineno,
+            1,
+            f"the conversion of this file would not compile ({error}), so it stays as it was",
+            "please report this as a bug of mindferry, with the file",
+        )
         return FileResult(source.data.decode("utf-8"), [], [finding], set())
     findings = sorted([*context.findings, *styled.findings], key=lambda f: (f.line, f.column, f.code))
     return FileResult(code, context.rewrites, findings, context.imports.compat | styled.compat)
@@ -115,7 +140,12 @@ def _keep_names(context: Context) -> None:
     """Names of torch's that are left alone on request stay imported."""
     for node in (*context.source.of(ast.Name), *context.source.of(ast.Attribute)):
         api, receiver = api_of(node, context.reading, context.rules)
-        if api and receiver is None and (entry := context.rules.get(api)) is not None and not context.settings.applies_to(api, entry.api):
+        if (
+            api
+            and receiver is None
+            and (entry := context.rules.get(api)) is not None
+            and not context.settings.applies_to(api, entry.api)
+        ):
             base: ast.expr = node
             while isinstance(base, ast.Attribute):
                 base = base.value
@@ -133,7 +163,14 @@ def _is_skipped(node: ast.AST, api: str, entry: Rule, context: Context) -> bool:
 
 def _note_platform(node: ast.AST, api: str, entry: Rule, context: Context) -> None:
     if context.settings.target == "portable" and "CPU" not in entry.platforms:
-        context.find(node, "MF104", f"{api}: {entry.to} runs on Ascend only", "give --target ascend if that is where it runs", "warning", api)
+        context.find(
+            node,
+            "MF104",
+            f"{api}: {entry.to} runs on Ascend only",
+            "give --target ascend if that is where it runs",
+            "warning",
+            api,
+        )
 
 
 def _convert_node(node: ast.AST, context: Context) -> None:
@@ -181,12 +218,18 @@ def _run_rule(call: Call, entry: Rule) -> None:
     if entry.missing:
         call.leave(entry.missing, entry.advice or f"strategy: {entry.strategy}")
     elif entry.api.startswith("torch.") and call.literal("out", None) is not None:
-        call.leave("writes into out=, which MindSpore's functions don't", "assign the result instead, `y = ...`, and convert again")
+        call.leave(
+            "writes into out=, which MindSpore's functions don't",
+            "assign the result instead, `y = ...`, and convert again",
+        )
     elif call.is_opaque and not (entry.like and entry.like == entry.to):
         if entry.like:
             call.use_like()
         elif entry.function is not None or entry.rename or entry.drop or entry.defaults:
-            call.leave("called with *args or **kwargs, so its arguments can't be told", "write the arguments out and convert again")
+            call.leave(
+                "called with *args or **kwargs, so its arguments can't be told",
+                "write the arguments out and convert again",
+            )
     elif any(
         call.has(name) and repr(call.literal(name)) not in allowed and call.text(name) not in allowed
         for name, allowed in entry.only.items()
@@ -195,7 +238,10 @@ def _run_rule(call: Call, entry: Rule) -> None:
             call.use_like()
         else:
             names = ", ".join(name for name in entry.only if call.has(name))
-            call.leave(f"MindSpore has no counterpart for {names} given here", entry.advice or "leave it out or write a wrapper")
+            call.leave(
+                f"MindSpore has no counterpart for {names} given here",
+                entry.advice or "leave it out or write a wrapper",
+            )
     elif entry.function is not None:
         try:
             entry.function(call)
@@ -210,8 +256,14 @@ def _run_rule(call: Call, entry: Rule) -> None:
 
 
 def _unknown(node: ast.AST, api: str, context: Context, severity: str = "error") -> None:
-    context.find(node, "MF100", f"{api} has no rule", f"convert it by hand, or add a rule: `mindferry rules new {api}`",
-                 severity, api)  # fmt: skip
+    context.find(
+        node,
+        "MF100",
+        f"{api} has no rule",
+        f"convert it by hand, or add a rule: `mindferry rules new {api}`",
+        severity,
+        api,
+    )
 
 
 def _convert_reference(node: ast.Attribute | ast.Name, context: Context) -> None:
@@ -237,7 +289,9 @@ def _convert_reference(node: ast.Attribute | ast.Name, context: Context) -> None
     if is_type and entry.to and not entry.to.startswith("compat.") and not _is_base(node, context):
         target = entry.to
     if entry.missing or not target:
-        context.find(node, "MF101", f"{api}: {entry.missing or 'has no counterpart as a value'}", entry.advice, rule=api)
+        context.find(
+            node, "MF101", f"{api}: {entry.missing or 'has no counterpart as a value'}", entry.advice, rule=api
+        )
         return
     if target.startswith("."):
         context.find(node, "MF101", f"{api}: {UNBOUND[0]}", UNBOUND[1], rule=api)
@@ -254,7 +308,13 @@ def _convert_module(node: ast.Name | ast.Attribute, api: str, context: Context) 
     if _is_type_position(node, context):  # `input_fmt: F = "NCHW"`: evaluated, although it means nothing
         context.edits.replace_node(node, context.imports.spell(NATURAL.get(api, "mindspore")))
     else:
-        context.find(node, "MF102", f"{api} as a value has no counterpart", "name what is taken from it, and convert again", rule=api)
+        context.find(
+            node,
+            "MF102",
+            f"{api} as a value has no counterpart",
+            "name what is taken from it, and convert again",
+            rule=api,
+        )
 
 
 def _convert_attribute(node: ast.Attribute, entry: Rule, receiver: ast.expr, context: Context) -> None:
@@ -292,7 +352,10 @@ def _is_base(node: ast.AST, context: Context) -> bool:
 def _is_type_position(node: ast.AST, context: Context) -> bool:
     """An annotation, or the second argument of isinstance: the class is named, not built."""
     current: ast.AST = node
-    while isinstance(parent := context.parents.get(current), ast.expr | ast.arg | ast.AnnAssign | ast.FunctionDef | ast.AsyncFunctionDef):
+    while isinstance(
+        parent := context.parents.get(current),
+        ast.expr | ast.arg | ast.AnnAssign | ast.FunctionDef | ast.AsyncFunctionDef,
+    ):
         if isinstance(parent, ast.Call):
             name = getattr(parent.func, "id", "")
             return name in ("isinstance", "issubclass") and current in parent.args[1:]
@@ -342,13 +405,21 @@ def _mark(context: Context, node: ast.stmt, findings: list[Finding]) -> None:
     first = min([node, *getattr(node, "decorator_list", [])], key=source.start)
     start = source.start(first)
     line_start = source.line_start(start)
-    indent = source.data[line_start:start].decode("utf-8").replace("@", "") if first is not node else source.indent(node)
+    indent = (
+        source.data[line_start:start].decode("utf-8").replace("@", "") if first is not node else source.indent(node)
+    )
     if indent.strip():  # not the first statement on its line
         return
-    if isinstance(node, ast.If) and isinstance(context.parents.get(node), ast.If) and source.data.startswith(b"elif", start):
+    if (
+        isinstance(node, ast.If)
+        and isinstance(context.parents.get(node), ast.If)
+        and source.data.startswith(b"elif", start)
+    ):
         return
     previous = source.data[source.line_start(max(line_start - 1, 0)) : line_start].strip() if line_start else b""
     if previous.startswith(b"# mindferry:"):
         return
-    text = "; ".join(dict.fromkeys(f.message + (f" ({f.advice})" if f.advice and f.code != "MF100" else "") for f in findings))
+    text = "; ".join(
+        dict.fromkeys(f.message + (f" ({f.advice})" if f.advice and f.code != "MF100" else "") for f in findings)
+    )
     context.edits.before(line_start, f"{indent}# mindferry: {' '.join(text.split())}{source.newline()}")

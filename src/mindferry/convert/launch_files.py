@@ -8,7 +8,9 @@ from ..artifacts import FileConversion
 
 SCRIPT = "run_distributed.sh"
 README = "README.md"
-STARTS = frozenset({"torch.distributed.init_process_group", "torch.nn.parallel.DistributedDataParallel", "torch.multiprocessing.spawn"})
+STARTS = frozenset(
+    {"torch.distributed.init_process_group", "torch.nn.parallel.DistributedDataParallel", "torch.multiprocessing.spawn"}
+)
 
 SHELL = """#!/bin/sh
 # Trains with several processes on this machine: sh run_distributed.sh 2 [arguments of {entry}]
@@ -56,7 +58,9 @@ def launch_script(entry: str) -> bytes:
 def readme(existing: bytes, entry: str) -> bytes:
     """The project's README with a section more."""
     text = LINES.format(entry=entry)
-    return (existing.rstrip() + b"\n" if existing.strip() else f"# {PurePosixPath(entry).stem}\n".encode()) + text.encode("utf-8")
+    return (
+        existing.rstrip() + b"\n" if existing.strip() else f"# {PurePosixPath(entry).stem}\n".encode()
+    ) + text.encode("utf-8")
 
 
 def _shell(path: str) -> str:

@@ -42,10 +42,14 @@ def convert_one(file: ProjectFile, layout: Layout, symbols: Symbols, settings: S
         return _failed(file, Unreadable("nested too deeply to be read"), raw)
     status = "converted" if data != raw else "unchanged"
     rewrites = tuple(sorted(result.rewrites, key=lambda each: (each.line, each.column)))
-    return Written(FileConversion(file.relative, status, digest(data), rewrites, tuple(result.findings)), data, result.compat)
+    return Written(
+        FileConversion(file.relative, status, digest(data), rewrites, tuple(result.findings)), data, result.compat
+    )
 
 
-def _converted(file: ProjectFile, raw: bytes, compat_import: str, symbols: Symbols, settings: Settings) -> tuple[bytes, FileResult]:
+def _converted(
+    file: ProjectFile, raw: bytes, compat_import: str, symbols: Symbols, settings: Settings
+) -> tuple[bytes, FileResult]:
     if not file.module:
         return convert_notebook(raw, file.relative, symbols, compat_import, settings)
     source = Source(raw, file.relative)
@@ -65,16 +69,28 @@ def _is_copied(file: ProjectFile) -> bool:
 def _copy(file: ProjectFile, raw: bytes) -> Written:
     if not _is_copied(file):
         what = "a checkpoint" if file.path.suffix in CHECKPOINTS else "larger than 10 MB"
-        advice = "convert it with `mindferry weights convert`" if file.path.suffix in CHECKPOINTS else "copy or link it yourself"
+        advice = (
+            "convert it with `mindferry weights convert`"
+            if file.path.suffix in CHECKPOINTS
+            else "copy or link it yourself"
+        )
         finding = Finding("MF902", "note", file.relative, 1, 1, f"not copied: it is {what}", advice)
         return Written(FileConversion(file.relative, "skipped", "", (), (finding,)), None, set())
     data, message = rewrite_dependencies(file.relative, raw)
-    findings = (Finding("MF905", "warning", file.relative, 1, 1, message, "put mindspore in torch's place"),) if message else ()
+    findings = (
+        (Finding("MF905", "warning", file.relative, 1, 1, message, "put mindspore in torch's place"),)
+        if message
+        else ()
+    )
     return Written(FileConversion(file.relative, "copied", digest(data), (), findings), data, set())
 
 
 def _failed(file: ProjectFile, error: Unreadable, raw: bytes | None = None) -> Written:
-    advice = "mend the file and convert again; it was copied as it is" if raw is not None else "make it readable and convert again"
+    advice = (
+        "mend the file and convert again; it was copied as it is"
+        if raw is not None
+        else "make it readable and convert again"
+    )
     finding = Finding("MF900", "error", file.relative, error.line, error.column, str(error), advice)
     return Written(FileConversion(file.relative, "failed", digest(raw or b""), (), (finding,)), raw, set())
 
@@ -99,7 +115,9 @@ def helper_home(layout: Layout, file: ProjectFile) -> tuple[str, str]:
 
 def with_key(written: Written, key: str) -> Written:
     """Marked with what it was made from."""
-    return Written(replace(written.record, key=key, helpers=tuple(sorted(written.compat))), written.data, written.compat)
+    return Written(
+        replace(written.record, key=key, helpers=tuple(sorted(written.compat))), written.data, written.compat
+    )
 
 
 def digest(data: bytes) -> str:

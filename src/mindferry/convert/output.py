@@ -32,11 +32,15 @@ def previous_conversion(path: Path, output: Path) -> ProjectConversion | None:
     return previous
 
 
-def write_output(output: Path, result: ProjectConversion, written: list[Written], previous: ProjectConversion | None) -> ProjectConversion:
+def write_output(
+    output: Path, result: ProjectConversion, written: list[Written], previous: ProjectConversion | None
+) -> ProjectConversion:
     known = {path: record.digest for path, record in records_of(previous).items()}
     records = [_write(output, each, known.get(each.record.path, "")) for each in written]
     current = {record.path for record in records}
-    records += [left for path in known if path not in current and (left := _remove(output, path, known[path])) is not None]
+    records += [
+        left for path in known if path not in current and (left := _remove(output, path, known[path])) is not None
+    ]
     result = replace(result, files=tuple(records))
     save(result, output, "convert")
     return result
@@ -48,8 +52,15 @@ def _write(output: Path, each: Written, known: str) -> FileConversion:
         return record
     current = _digest_of(target)
     if current and current not in (known, record.digest):
-        finding = Finding("MF903", "warning", record.path, 1, 1, "edited since it was converted, so it was not written again",
-                          f"move your changes to the original, or remove {target} to have it converted anew")  # fmt: skip
+        finding = Finding(
+            "MF903",
+            "warning",
+            record.path,
+            1,
+            1,
+            "edited since it was converted, so it was not written again",
+            f"move your changes to the original, or remove {target} to have it converted anew",
+        )
         return replace(record, status="kept", digest=known, key="", findings=(*record.findings, finding))
     if current != record.digest:
         write_bytes(target, each.data)
@@ -64,8 +75,15 @@ def _remove(output: Path, path: str, known: str) -> FileConversion | None:
     if _digest_of(target) == known:
         target.unlink()
         return None
-    finding = Finding("MF904", "warning", path, 1, 1, "its original is gone, but it was edited since it was converted, so it stays",
-                      f"remove {target} if it is no longer needed")  # fmt: skip
+    finding = Finding(
+        "MF904",
+        "warning",
+        path,
+        1,
+        1,
+        "its original is gone, but it was edited since it was converted, so it stays",
+        f"remove {target} if it is no longer needed",
+    )
     return FileConversion(path, "kept", known, (), (finding,))
 
 

@@ -20,7 +20,9 @@ from .settings import Settings
 WORTH_A_POOL = 60  # files of code; below that the processes take longer to start than they save
 
 
-def convert_files(files: list[ProjectFile], layout: Layout, symbols: Symbols, settings: Settings, workers: int) -> Iterator[Written]:
+def convert_files(
+    files: list[ProjectFile], layout: Layout, symbols: Symbols, settings: Settings, workers: int
+) -> Iterator[Written]:
     """In the order of `files`. `workers` 0: as many as there are cores, if there are enough files."""
     code = sum(file.is_code for file in files)
     workers = min(workers or (len(os.sched_getaffinity(0)) if code >= WORTH_A_POOL else 1), max(code, 1))
@@ -34,7 +36,9 @@ def convert_files(files: list[ProjectFile], layout: Layout, symbols: Symbols, se
         with ProcessPoolExecutor(workers, context, _start, (layout, symbols, settings)) as pool:
             yield from pool.map(_work, files, chunksize=4)
     except BrokenProcessPool:
-        raise MindferryError("a worker process ended by itself, perhaps for lack of memory; run again with -j 1") from None
+        raise MindferryError(
+            "a worker process ended by itself, perhaps for lack of memory; run again with -j 1"
+        ) from None
 
 
 @contextlib.contextmanager

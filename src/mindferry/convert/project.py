@@ -27,8 +27,16 @@ from .trainer import NAME as TRAINER
 from .trainer import check_untrained, trainer_text
 
 
-def convert_project(path: Path, output: Path, *, check: bool = False, advance: Advance | None = None, settings: Settings | None = None,
-                    workers: int = 1, texts: dict[str, bytes] | None = None) -> ProjectConversion:  # fmt: skip
+def convert_project(
+    path: Path,
+    output: Path,
+    *,
+    check: bool = False,
+    advance: Advance | None = None,
+    settings: Settings | None = None,
+    workers: int = 1,
+    texts: dict[str, bytes] | None = None,
+) -> ProjectConversion:
     """Convert a file or a folder into `output`. With `check` nothing is written; `texts` receives what would be, by path.
 
     `workers` 0 stands for all cores, where there are enough files. More than one needs `if __name__ == "__main__":` in a script.
@@ -40,7 +48,9 @@ def convert_project(path: Path, output: Path, *, check: bool = False, advance: A
     previous = None if check else previous_conversion(path, output)
     if not uses_torch(layout):
         raise MindferryError(f"{path} uses no torch: there is nothing to convert")
-    result = ProjectConversion(str(path.resolve()), str(output.resolve()), (), (), _parameter_names(), inputs_digest(layout, settings))
+    result = ProjectConversion(
+        str(path.resolve()), str(output.resolve()), (), (), _parameter_names(), inputs_digest(layout, settings)
+    )
     symbols, facts = _read(layout, previous, result.inputs)
     result = replace(result, facts=facts)
     written = []
@@ -48,8 +58,14 @@ def convert_project(path: Path, output: Path, *, check: bool = False, advance: A
         written.append(each)
         if advance:
             advance(each.record.path)
-    reused = tuple(each.record.path for each in written if previous and each.record in previous.files and each.record.key)
-    extra = [*_helpers(layout, written), *_launch_files(written, config.train.script), *_trainer(written, settings, config.verify.model)]
+    reused = tuple(
+        each.record.path for each in written if previous and each.record in previous.files and each.record.key
+    )
+    extra = [
+        *_helpers(layout, written),
+        *_launch_files(written, config.train.script),
+        *_trainer(written, settings, config.verify.model),
+    ]
     used = tuple(sorted(set().union(*(each.compat for each in written))))
     result = replace(result, files=tuple(each.record for each in (*written, *extra)), helpers=used, reused=reused)
     if texts is not None:
@@ -66,12 +82,22 @@ def _read(layout: Layout, previous: ProjectConversion | None, inputs: str) -> tu
     return symbols, facts_digest(symbols)
 
 
-def _convert(layout: Layout, symbols: Symbols | None, settings: Settings, workers: int, result: ProjectConversion,
-             previous: ProjectConversion | None) -> Iterator[Written]:  # fmt: skip
+def _convert(
+    layout: Layout,
+    symbols: Symbols | None,
+    settings: Settings,
+    workers: int,
+    result: ProjectConversion,
+    previous: ProjectConversion | None,
+) -> Iterator[Written]:
     """All files in order, those that are as they were taken from the output folder."""
     keys = {file: file_key(file, layout, result.facts, settings) for file in layout.files if file.is_code}
     records, output = records_of(previous), Path(result.output)
-    ready = {file: found for file, key in keys.items() if (found := reusable(key, records.get(file.relative), output)) is not None}
+    ready = {
+        file: found
+        for file, key in keys.items()
+        if (found := reusable(key, records.get(file.relative), output)) is not None
+    }
     waiting = [file for file in layout.files if file not in ready]
     if symbols is None and any(file.is_code for file in waiting):  # one was edited or removed there
         symbols = read_symbols(layout)

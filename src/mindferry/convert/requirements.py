@@ -35,5 +35,9 @@ def rewrite_requirements(text: str) -> str:
                 lines += [f"{package}{ending}" for package in NEEDED if not (has_numpy and package.startswith("numpy"))]
                 replaced = True
             continue
-        lines.append(re.sub(r"^(\s*numpy)\b[^#;\r\n]*?(?=\s*(?:[#;]|[\r\n]*$))", r"\1<2", line) if named(line) == "numpy" else line)
+        lines.append(
+            re.sub(r"^(\s*numpy)\b[^#;\r\n]*?(?=\s*(?:[#;]|[\r\n]*$))", r"\1<2", line)
+            if named(line) == "numpy"
+            else line
+        )
     return "".join(lines)

@@ -30,15 +30,31 @@ def inputs_digest(layout: Layout, settings: Settings) -> str:
 def facts_digest(symbols: Symbols) -> str:
     """Of what is known about the project as a whole. A change inside a function often leaves it as it was."""
     classes = {qual: (each.bases, each.attributes, each.results) for qual, each in symbols.classes.items()}
-    facts = [classes, symbols.results, symbols.exports, symbols.arguments, sorted(symbols.excluded), symbols.sets_mode,
-             sorted(symbols.roots), sorted(symbols.mentioned)]  # fmt: skip
+    facts = [
+        classes,
+        symbols.results,
+        symbols.exports,
+        symbols.arguments,
+        sorted(symbols.excluded),
+        symbols.sets_mode,
+        sorted(symbols.roots),
+        sorted(symbols.mentioned),
+    ]
     return digest(json.dumps(facts).encode("utf-8"))
 
 
 def file_key(file: ProjectFile, layout: Layout, facts: str, settings: Settings) -> str:
     """Of everything that one file's conversion depends on."""
     try:
-        parts = [_own_digest(), repr(settings), facts, file.relative, file.module, helper_home(layout, file)[1], _digest_of(file.path)]
+        parts = [
+            _own_digest(),
+            repr(settings),
+            facts,
+            file.relative,
+            file.module,
+            helper_home(layout, file)[1],
+            _digest_of(file.path),
+        ]
     except OSError:
         return ""
     return digest("\n".join(parts).encode("utf-8", "surrogateescape"))

@@ -69,8 +69,13 @@ def rules_for(target: str) -> Table:
     rules = dict(table().rules)
     for api, entry in rules.items():
         if target == "cpu" and "CPU" not in entry.platforms:
-            rules[api] = replace(entry, missing=f"{entry.to} runs on Ascend only", strategy="not needed",
-                                 advice="leave it out, or convert with --target ascend", function=None)  # fmt: skip
+            rules[api] = replace(
+                entry,
+                missing=f"{entry.to} runs on Ascend only",
+                strategy="not needed",
+                advice="leave it out, or convert with --target ascend",
+                function=None,
+            )
     if target == "ascend":
         for api, name in _native_on_ascend():
             rules[api] = replace(rules[api], to=name, like=name, function=None)

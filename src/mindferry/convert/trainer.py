@@ -121,7 +121,11 @@ if __name__ == "__main__":
 def trainer_text(model: str) -> bytes:
     """The trainer; `model` ("module:factory") is what its example builds, where it is known."""
     module, _, factory = model.partition("(")[0].rpartition(":")
-    made = f"from {module} import {factory} as make_model" if module else "from model import make_model  # your network's factory"
+    made = (
+        f"from {module} import {factory} as make_model"
+        if module
+        else "from model import make_model  # your network's factory"
+    )
     return TEMPLATE.replace("from model import make_model", made).encode("utf-8")
 
 
@@ -132,4 +136,6 @@ def check_untrained(files: list[FileConversion]) -> None:
             raise MindferryError(f"the project has a {NAME} of its own; leave out --trainer")
         for rewrite in file.rewrites:
             if rewrite.rule == "torch.Tensor.backward":
-                raise MindferryError(f"{file.path}:{rewrite.line} is a training loop, which is converted; --trainer is for projects without one")
+                raise MindferryError(
+                    f"{file.path}:{rewrite.line} is a training loop, which is converted; --trainer is for projects without one"
+                )

@@ -52,7 +52,13 @@ def export(payload: Json, link: Link) -> Json:
     link.doing(f"exporting {payload['form']}")
     options = {"enc_key": bytes.fromhex(payload["key"]), "enc_mode": payload["mode"]} if payload["key"] else {}
     try:
-        ms.export(cell, *inputs, file_name=payload["path"], file_format="ONNX" if payload["form"] == "onnx" else "MINDIR", **options)
+        ms.export(
+            cell,
+            *inputs,
+            file_name=payload["path"],
+            file_format="ONNX" if payload["form"] == "onnx" else "MINDIR",
+            **options,
+        )
     except Exception as error:
         return reason(error)
     return ""
@@ -73,7 +79,11 @@ def run(payload: Json, link: Link) -> Json:
     import numpy as np
 
     link.doing(f"loading {Path(payload['path']).name}")
-    compute = _onnx(payload["path"]) if payload["form"] == "onnx" else _mindir(payload["path"], payload["key"], payload["mode"])
+    compute = (
+        _onnx(payload["path"])
+        if payload["form"] == "onnx"
+        else _mindir(payload["path"], payload["key"], payload["mode"])
+    )
     outputs: dict[str, Any] = {}
     with np.load(payload["inputs"]) as arrays:
         for name in _sets(arrays):
@@ -121,9 +131,13 @@ def load_file(cell: Any, path: Path) -> None:
         with open_checkpoint(path) as checkpoint:
             load_torch_weights(cell, {entry.name: widen(entry) for entry in checkpoint.entries})
         return
-    missing, _ = ms.load_param_into_net(cell, ms.load_checkpoint(str(path), format="safetensors" if path.suffix == ".safetensors" else "ckpt"))
+    missing, _ = ms.load_param_into_net(
+        cell, ms.load_checkpoint(str(path), format="safetensors" if path.suffix == ".safetensors" else "ckpt")
+    )
     if missing:
-        raise MindferryError(f"{path} has no {missing[0]} ({len(missing)} of the model's parameters are missing); convert it with `mindferry weights`")
+        raise MindferryError(
+            f"{path} has no {missing[0]} ({len(missing)} of the model's parameters are missing); convert it with `mindferry weights`"
+        )
 
 
 def outputs_of(cell: Any, tensors: list[Any]) -> list[Any]:
@@ -147,4 +161,6 @@ def _sets(arrays: Any) -> list[str]:
 
 
 def _keys(arrays: Any, name: str) -> list[str]:
-    return sorted((key for key in arrays.files if key.startswith(f"{name}/")), key=lambda key: int(key.partition("/")[2]))
+    return sorted(
+        (key for key in arrays.files if key.startswith(f"{name}/")), key=lambda key: int(key.partition("/")[2])
+    )

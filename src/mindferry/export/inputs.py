@@ -31,7 +31,9 @@ def _array(spec: str, seed: int, batch: int) -> Any:
         return _other(spec)
     name, dtype, sizes, low, high = match.groups()
     if name:
-        raise MindferryError(f"{spec!r} is given by name, and an exported model takes its inputs by position; write them in order, without names")
+        raise MindferryError(
+            f"{spec!r} is given by name, and an exported model takes its inputs by position; write them in order, without names"
+        )
     shape = [int(size) for size in sizes.split(",") if size.strip()]
     shape = [batch, *shape[1:]] if batch and shape else shape
     random = np.random.RandomState(seed)
@@ -53,4 +55,6 @@ def _other(spec: str) -> Any:
     try:
         return np.asarray(ast.literal_eval(spec))
     except (SyntaxError, ValueError):
-        raise MindferryError(f"{spec!r} is no input for an export; write 'float32[4,3,224,224]', 'int64[2,16]@0..30522' or a .npy file") from None
+        raise MindferryError(
+            f"{spec!r} is no input for an export; write 'float32[4,3,224,224]', 'int64[2,16]@0..30522' or a .npy file"
+        ) from None

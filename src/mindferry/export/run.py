@@ -23,13 +23,27 @@ FORMS = {"static": (STATIC,), "dynamic": (DYNAMIC,), "both": (STATIC, DYNAMIC)}
 TOLERANCE = {STATIC: 1e-5, DYNAMIC: 1e-5, ONNX: 1e-4}  # of the largest output
 SETS = 3  # of inputs, for each file
 KEY_SIZES = (16, 24, 32)
-LAX = {"MS_DEV_JIT_SYNTAX_LEVEL": "2"}  # MindSpore's own advice where export's strict compiler refuses some Python; what comes out is checked
+LAX = {
+    "MS_DEV_JIT_SYNTAX_LEVEL": "2"
+}  # MindSpore's own advice where export's strict compiler refuses some Python; what comes out is checked
 
 Show = Callable[[str], None]
 
 
-def export_model(converted: Path, model: str, inputs: Sequence[str], output: Path, *, weights: str = "", name: str = "", batch: str = "both",
-                 onnx: bool = False, key: bytes = b"", mode: str = "AES-GCM", show: Show = lambda text: None) -> Export:  # fmt: skip
+def export_model(
+    converted: Path,
+    model: str,
+    inputs: Sequence[str],
+    output: Path,
+    *,
+    weights: str = "",
+    name: str = "",
+    batch: str = "both",
+    onnx: bool = False,
+    key: bytes = b"",
+    mode: str = "AES-GCM",
+    show: Show = lambda text: None,
+) -> Export:
     """MindIR files of the model in `output`, and an infer.py beside them."""
     if key and len(key) not in KEY_SIZES:
         raise MindferryError(f"the key has {len(key)} bytes; MindSpore takes 16, 24 or 32")
@@ -38,7 +52,9 @@ def export_model(converted: Path, model: str, inputs: Sequence[str], output: Pat
     begin, name = time.monotonic(), name or _name(model)
     scratch = Path(tempfile.mkdtemp(prefix="mindferry-export-"))
     try:
-        files = _Exporter(converted, model, tuple(inputs), weights, name, key, mode, scratch, show).all((*FORMS[batch], *((ONNX,) if onnx else ())))
+        files = _Exporter(converted, model, tuple(inputs), weights, name, key, mode, scratch, show).all(
+            (*FORMS[batch], *((ONNX,) if onnx else ()))
+        )
         placed = tuple(_place(file, scratch, output) for file in files)
         mindir = next((file for file in placed if file.path and file.form != ONNX), None)
         if mindir is not None:
@@ -49,8 +65,18 @@ def export_model(converted: Path, model: str, inputs: Sequence[str], output: Pat
 
 
 class _Exporter:
-    def __init__(self, converted: Path, model: str, inputs: tuple[str, ...], weights: str, name: str, key: bytes, mode: str,
-                 scratch: Path, show: Show) -> None:  # fmt: skip
+    def __init__(
+        self,
+        converted: Path,
+        model: str,
+        inputs: tuple[str, ...],
+        weights: str,
+        name: str,
+        key: bytes,
+        mode: str,
+        scratch: Path,
+        show: Show,
+    ) -> None:
         self.converted, self.model, self.inputs, self.weights, self.name = converted, model, inputs, weights, name
         self.crypt = {"key": key.hex(), "mode": mode}
         self.scratch, self.show = scratch, show
@@ -62,8 +88,16 @@ class _Exporter:
         self.show("running the cell")
         with self._worker() as worker:
             for form in forms:
-                worker.call("mindferry.export.cell:prepare", {"model": self.model, "weights": self.weights, "inputs": sets[form],
-                            "expected": self._file(form, "expected"), "parameters": self.parameters})  # fmt: skip
+                worker.call(
+                    "mindferry.export.cell:prepare",
+                    {
+                        "model": self.model,
+                        "weights": self.weights,
+                        "inputs": sets[form],
+                        "expected": self._file(form, "expected"),
+                        "parameters": self.parameters,
+                    },
+                )
                 self.weights = self.weights or self.parameters  # the same initial weights for every form
         return [self._one(form, sets[form]) for form in forms]
 
@@ -74,9 +108,19 @@ class _Exporter:
         folder.mkdir()
         crypt = self.crypt if form != ONNX else {"key": "", "mode": ""}
         path = folder / f"{self.name}{suffix}"
-        payload = {"model": self.model, "parameters": self.parameters, "inputs": inputs, "form": form, "path": str(path), **crypt}
+        payload = {
+            "model": self.model,
+            "parameters": self.parameters,
+            "inputs": inputs,
+            "form": form,
+            "path": str(path),
+            **crypt,
+        }
         try:
-            for environment in ({}, LAX):  # strict first: the lax compiler leaves Python in graphs of any batch size that need none
+            for environment in (
+                {},
+                LAX,
+            ):  # strict first: the lax compiler leaves Python in graphs of any batch size that need none
                 with self._worker(environment) as worker:
                     refused = worker.call("mindferry.export.cell:export", payload)
                 if "strict mode" not in refused:
@@ -88,8 +132,16 @@ class _Exporter:
             found = sorted((each for each in folder.iterdir() if each.is_file()), key=lambda each: each.name)
             self.show(f"reloading {form}")
             with self._worker() as worker:
-                worker.call("mindferry.export.cell:run", {"path": str(found[0]), "form": form, "inputs": inputs,
-                            "outputs": self._file(form, "outputs"), **crypt})  # fmt: skip
+                worker.call(
+                    "mindferry.export.cell:run",
+                    {
+                        "path": str(found[0]),
+                        "form": form,
+                        "inputs": inputs,
+                        "outputs": self._file(form, "outputs"),
+                        **crypt,
+                    },
+                )
         except WorkerError as error:
             return ExportedFile(form, "", False, reason=f"{error.doing}: {error.detail}" if error.doing else str(error))
         compared = self._compare(form)
@@ -107,7 +159,10 @@ class _Exporter:
             sizes = [0]
         sets = [make_arrays(self.inputs, seed, batch) for seed, batch in enumerate(sizes)]
         path = self._file(form, "inputs")
-        np.savez(path, **{f"{number}/{index}": array for number, arrays in enumerate(sets) for index, array in enumerate(arrays)})
+        np.savez(
+            path,
+            **{f"{number}/{index}": array for number, arrays in enumerate(sets) for index, array in enumerate(arrays)},
+        )
         return path
 
     def _compare(self, form: str) -> ExportedFile:
@@ -116,10 +171,20 @@ class _Exporter:
         worst, count = 0.0, 0
         with np.load(self._file(form, "expected")) as expected, np.load(self._file(form, "outputs")) as outputs:
             if expected.files != outputs.files:
-                return ExportedFile(form, "", False, reason=f"the cell gives {len(expected.files)} outputs, the file {len(outputs.files)}")
+                return ExportedFile(
+                    form,
+                    "",
+                    False,
+                    reason=f"the cell gives {len(expected.files)} outputs, the file {len(outputs.files)}",
+                )
             for name in expected.files:
                 if expected[name].shape != outputs[name].shape:
-                    return ExportedFile(form, "", False, reason=f"output {name} has shape {outputs[name].shape}, not {expected[name].shape}")
+                    return ExportedFile(
+                        form,
+                        "",
+                        False,
+                        reason=f"output {name} has shape {outputs[name].shape}, not {expected[name].shape}",
+                    )
                 worst = max(worst, distance(expected[name], outputs[name]))
                 count = max(count, int(name.partition("/")[0]) + 1)
         passed = worst <= TOLERANCE[form]
@@ -143,7 +208,9 @@ def distance(expected: Any, found: Any) -> float:
         return float("inf")
     finite = np.isfinite(expected)
     error = np.abs(expected.astype(np.float64) - found.astype(np.float64))[finite]
-    return float(error.max(initial=0.0) / max(float(np.abs(expected[finite].astype(np.float64)).max(initial=0.0)), 1e-30))
+    return float(
+        error.max(initial=0.0) / max(float(np.abs(expected[finite].astype(np.float64)).max(initial=0.0)), 1e-30)
+    )
 
 
 def _place(file: ExportedFile, scratch: Path, output: Path) -> ExportedFile:

@@ -173,10 +173,16 @@ def load_weights(cell: Cell, golden: Golden) -> dict[str, str]:
         return {entry.source: entry.target for entry in load_torch_weights(cell, golden.state()).entries}
     except WeightsMismatchError as error:
         found = error.report
-        lists = (("only MindSpore has", found.missing), ("only torch has", found.unexpected), ("of another shape:", found.mismatched))
+        lists = (
+            ("only MindSpore has", found.missing),
+            ("only torch has", found.unexpected),
+            ("of another shape:", found.mismatched),
+        )
         said = "; ".join(f"{what} {_listed(names)}" for what, names in lists if names)
         torch = f"torch's {golden.title}" if golden.title else "the torch module"
-        raise MindferryError(f"{type(cell).__name__} and {torch} are not the same network: {said}; check the model's name on both sides") from None
+        raise MindferryError(
+            f"{type(cell).__name__} and {torch} are not the same network: {said}; check the model's name on both sides"
+        ) from None
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -251,7 +257,9 @@ class Session:
         self.doing("the loss")
         if self.record.loss:
             if self.loss is None:
-                raise MindferryError(f"{self.golden.path} was recorded with a loss; name MindSpore's with [verify] loss")
+                raise MindferryError(
+                    f"{self.golden.path} was recorded with a loss; name MindSpore's with [verify] loss"
+                )
             total = self.loss(output, *make_inputs(self.golden, self.golden.targets)[0])
             key = self.record.loss
             row = CallRecord("loss", 0, "", ())

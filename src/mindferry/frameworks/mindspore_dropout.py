@@ -11,7 +11,9 @@ from typing import Any
 
 Cell = Any
 Tensor = Any
-Mask = Callable[[str], tuple[Any, float] | None]  # path -> the next mask there and its rate; None where the reference drops nothing
+Mask = Callable[
+    [str], tuple[Any, float] | None
+]  # path -> the next mask there and its rate; None where the reference drops nothing
 Problem = Callable[[str, str], None]  # path, what is wrong
 
 
@@ -41,7 +43,9 @@ def shared_dropout(cell: Cell, here: Callable[[], str], mask: Mask, wrong: Probl
         return apply(here(), float(p), input) if training else input
 
     handles = [
-        found.register_forward_hook(lambda _, args, output, path=path, found=found: apply(path, getattr(found, "p", None), output))
+        found.register_forward_hook(
+            lambda _, args, output, path=path, found=found: apply(path, getattr(found, "p", None), output)
+        )
         for path, found in cell.cells_and_names()
         if is_dropout(found) and found.training
     ]
@@ -98,9 +102,14 @@ def _off(cell: Cell, function: Callable[..., Tensor]) -> Iterator[None]:
 def _helpers(cell: Cell) -> list[dict[str, Any]]:
     """The names of every ms_compat that the cells use. Not from sys.modules alone: a test may have let go of it there."""
     used = [getattr(type(found).construct, "__globals__", {}) for _, found in cell.cells_and_names()]
-    modules = [*sys.modules.values(), *(value for names in used for value in names.values() if isinstance(value, ModuleType))]
+    modules = [
+        *sys.modules.values(),
+        *(value for names in used for value in names.values() if isinstance(value, ModuleType)),
+    ]
     every = [*used, *(vars(module) for module in modules if module is not None)]
-    return list({id(names): names for names in every if str(names.get("__name__")).rpartition(".")[2] == "ms_compat"}.values())
+    return list(
+        {id(names): names for names in every if str(names.get("__name__")).rpartition(".")[2] == "ms_compat"}.values()
+    )
 
 
 def _plainly(function: Callable[..., Tensor], name: str, input: Tensor, *args: Any, **options: Any) -> Tensor:

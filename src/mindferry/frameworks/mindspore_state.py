@@ -12,9 +12,17 @@ State = list[tuple[Cell, str, Any, Any]]  # owner, attribute, tensor, value
 
 def state_of(cell: Cell) -> State:
     """Parameters that take no gradient, and plain tensors: the buffers of the converted network."""
-    found = [(cell, "", parameter, as_numpy(parameter).copy()) for parameter in cell.get_parameters() if not parameter.requires_grad]
+    found = [
+        (cell, "", parameter, as_numpy(parameter).copy())
+        for parameter in cell.get_parameters()
+        if not parameter.requires_grad
+    ]
     for _, owner in cell.cells_and_names():
-        plain = [(name, value) for name, value in (*vars(owner).items(), *owner.named_buffers(recurse=False)) if is_activation(value)]
+        plain = [
+            (name, value)
+            for name, value in (*vars(owner).items(), *owner.named_buffers(recurse=False))
+            if is_activation(value)
+        ]
         found += [(owner, name, tensor, as_numpy(tensor).copy()) for name, tensor in plain]
     return found
 

@@ -40,7 +40,9 @@ def step(cell: Cell, golden: Golden, optimizer: Callable[[Cell], Cell], names: d
             yield Measurement("step", "own", "update", sources[parameter.name], 0, key, update.shape, *found)
 
 
-def train(cell: Cell, golden: Golden, loss: Callable[..., Tensor], optimizer: Callable[[Cell], Cell]) -> Iterator[Measurement]:
+def train(
+    cell: Cell, golden: Golden, loss: Callable[..., Tensor], optimizer: Callable[[Cell], Cell]
+) -> Iterator[Measurement]:
     """Real training steps on the golden file's input, dropout off: the loss of each."""
     import mindspore as ms
 

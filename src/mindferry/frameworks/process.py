@@ -202,7 +202,9 @@ class Worker:
 
 def _without_stack(log: str) -> str:
     """What was printed before faulthandler wrote its stack, which is shown as the innermost lines already."""
-    return re.split(r"^(?:Fatal Python error: |Current thread |Thread 0x)", log, maxsplit=1, flags=re.MULTILINE)[0].strip()
+    return re.split(r"^(?:Fatal Python error: |Current thread |Thread 0x)", log, maxsplit=1, flags=re.MULTILINE)[
+        0
+    ].strip()
 
 
 def settings(framework: str) -> dict[str, str]:

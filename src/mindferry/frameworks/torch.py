@@ -74,7 +74,12 @@ def trace(payload: Json, link: Link) -> Json:
     module = model.get_submodule(payload["path"])
     was_training = model.training
     model.train(payload["mode"] == "train")
-    with torch.no_grad(), same_buffers(model), without_dropout(model), traced(module, payload["call"], "forward", _plain) as found:
+    with (
+        torch.no_grad(),
+        same_buffers(model),
+        without_dropout(model),
+        traced(module, payload["call"], "forward", _plain) as found,
+    ):
         model(*positional, **named)
     model.train(was_training)
     path = link.scratch / "trace.npz"

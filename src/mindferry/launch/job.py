@@ -37,15 +37,26 @@ class Job:
         return range(self.node * self.workers, (self.node + 1) * self.workers)
 
 
-def plan(script: Path, args: tuple[str, ...], *, workers: int = 1, hosts: tuple[str, ...] = (), port: int = 0, logs: Path | None = None,
-         timeout: int = 300, is_run: bool = True) -> Job:  # fmt: skip
+def plan(
+    script: Path,
+    args: tuple[str, ...],
+    *,
+    workers: int = 1,
+    hosts: tuple[str, ...] = (),
+    port: int = 0,
+    logs: Path | None = None,
+    timeout: int = 300,
+    is_run: bool = True,
+) -> Job:
     """A job whose parts exist; with `is_run`, on this machine and with a port that is free."""
     if not script.is_file():
         raise MindferryError(f"there is no script {script}; give the path of the converted training script")
     if workers < 1:
         raise MindferryError(f"--workers {workers}: give the number of processes for each host, at least 1")
     if len(set(hosts)) != len(hosts):
-        raise MindferryError(f"--hosts names {next(h for h in hosts if hosts.count(h) > 1)} twice; name each machine once")
+        raise MindferryError(
+            f"--hosts names {next(h for h in hosts if hosts.count(h) > 1)} twice; name each machine once"
+        )
     node = own_place(hosts) if is_run and hosts else 0
     if not hosts and not port and is_run:
         port = free_port()
@@ -58,7 +69,10 @@ def plan(script: Path, args: tuple[str, ...], *, workers: int = 1, hosts: tuple[
 
 def msrun_lines(job: Job) -> list[str]:
     """The plain line for each host, for people who don't want the wrapper."""
-    return [shlex.join(["msrun", *options(job, node, Path("msrun_log")), str(job.script), *job.args]) for node in range(len(job.hosts))]
+    return [
+        shlex.join(["msrun", *options(job, node, Path("msrun_log")), str(job.script), *job.args])
+        for node in range(len(job.hosts))
+    ]
 
 
 def options(job: Job, node: int, logs: Path) -> list[str]:
@@ -90,10 +104,14 @@ def own_place(hosts: tuple[str, ...]) -> int:
                 continue
         own.append(index)
     if not own:
-        raise MindferryError(f"this machine is none of the hosts {', '.join(hosts)}; run the command on each of them, or add this machine's address")
+        raise MindferryError(
+            f"this machine is none of the hosts {', '.join(hosts)}; run the command on each of them, or add this machine's address"
+        )
     if len(own) > 1:
         names = " and ".join(hosts[index] for index in own)
-        raise MindferryError(f"{names} are all this machine; name each machine once and use --workers for its processes")
+        raise MindferryError(
+            f"{names} are all this machine; name each machine once and use --workers for its processes"
+        )
     return own[0]
 
 

@@ -35,7 +35,9 @@ def members(mark: str) -> list[Member]:
         if status[0] != "Z":
             values = dict(entry.decode("utf-8", "replace").partition("=")[::2] for entry in entries if entry)
             rank = values.get("RANK_ID", "-1")
-            found.append(Member(int(folder.name), int(status[1]), values.get("MS_ROLE", ""), int(rank) if rank.isdigit() else -1))
+            found.append(
+                Member(int(folder.name), int(status[1]), values.get("MS_ROLE", ""), int(rank) if rank.isdigit() else -1)
+            )
     return found
 
 

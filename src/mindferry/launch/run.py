@@ -51,8 +51,15 @@ class Failure:
     error: str
 
 
-def launch(job: Job, *, restarts: int = 0, resume: tuple[str, ...] = (), checkpoints: str = "", show: Show = print,
-           note: Show = lambda text: None) -> Outcome:  # fmt: skip
+def launch(
+    job: Job,
+    *,
+    restarts: int = 0,
+    resume: tuple[str, ...] = (),
+    checkpoints: str = "",
+    show: Show = print,
+    note: Show = lambda text: None,
+) -> Outcome:
     """Run the job; after a failure up to `restarts` times more, with `resume` after its arguments."""
     begin, checkpoint, failure = time.monotonic(), "", None
     for start in range(1, restarts + 2):
@@ -66,7 +73,11 @@ def launch(job: Job, *, restarts: int = 0, resume: tuple[str, ...] = (), checkpo
         if failure is None:
             return Outcome(True, start, time.monotonic() - begin, str(logs), checkpoint=checkpoint)
         if start <= restarts:
-            where = f"from {newest(checkpoints)}" if newest(checkpoints) else "from the beginning: there is no checkpoint yet"
+            where = (
+                f"from {newest(checkpoints)}"
+                if newest(checkpoints)
+                else "from the beginning: there is no checkpoint yet"
+            )
             note(f"rank {failure.rank} failed: {failure.error}; starting again {where} ({start} of {restarts})")
             job = replace(job, port=free_port()) if len(job.hosts) == 1 else job  # the old port may need a moment
     assert failure is not None
@@ -94,13 +105,25 @@ def is_whole(path: Path) -> bool:
 def run_once(job: Job, show: Show) -> Failure | None:
     """One run of msrun; when it returns, no process of it is left."""
     mark, msrun_log = uuid.uuid4().hex, job.logs / "msrun.log"
-    command = [_msrun(), *options(job, job.node, job.logs), f"--tail_worker_log={job.total}", str(job.script), *job.args]
+    command = [
+        _msrun(),
+        *options(job, job.node, job.logs),
+        f"--tail_worker_log={job.total}",
+        str(job.script),
+        *job.args,
+    ]
     output_log = msrun_log
     if job.total == 1 and not is_distributed(job.script):
         command, output_log = [sys.executable, str(job.script), *job.args], job.logs / "worker_0.log"
     with swept(job.logs), stoppable(), output_log.open("wb") as output:
-        process = subprocess.Popen(command, env=_environment(mark), stdin=subprocess.DEVNULL, stdout=output,
-                                   stderr=subprocess.STDOUT, start_new_session=True)  # fmt: skip
+        process = subprocess.Popen(
+            command,
+            env=_environment(mark),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
         try:
             ranks = _watch(process, job, mark, msrun_log, show)
         finally:
@@ -155,7 +178,11 @@ def _failure(code: int, job: Job, msrun_log: Path, ranks: dict[int, int]) -> Fai
 def _joining(job: Job, error: str) -> str:
     """A process that never came: MindSpore says it in many words."""
     log = (job.logs / "scheduler.log").read_text("utf-8", "replace") if (job.logs / "scheduler.log").is_file() else ""
-    if ("cluster" in error.lower() and "tim" in error.lower()) or "Failed to register" in error or "build timed out" in error:
+    if (
+        ("cluster" in error.lower() and "tim" in error.lower())
+        or "Failed to register" in error
+        or "build timed out" in error
+    ):
         return f"not all {job.total} processes joined within {job.timeout} s; run the same command on every host ({', '.join(job.hosts)})"
     return _scheduler(job) if not error and "Traceback" in log else ""
 
@@ -167,7 +194,13 @@ def _scheduler(job: Job) -> str:
 def _environment(mark: str) -> dict[str, str]:
     """`python` is this interpreter; msrun's own error lines are wanted, MindSpore's warnings are not."""
     here = str(Path(sys.executable).parent)
-    return {**os.environ, **settings("mindspore"), MARK: mark, "PATH": f"{here}{os.pathsep}{os.environ.get('PATH', '')}", "GLOG_v": "3"}
+    return {
+        **os.environ,
+        **settings("mindspore"),
+        MARK: mark,
+        "PATH": f"{here}{os.pathsep}{os.environ.get('PATH', '')}",
+        "GLOG_v": "3",
+    }
 
 
 def _msrun() -> str:

@@ -36,7 +36,13 @@ from .types import (
 _BUILTIN_NAMES = frozenset(dir(builtins))
 _ANNOTATIONS = {"int": INT, "float": FLOAT, "bool": BOOL, "str": STR, "None": NONE}
 FRAMEWORKS = ("torch", "torchvision", "einops", "accelerate", "ema_pytorch")
-OF_DICTS = SHARED | OF_NETWORKS | frozenset("keys values items get pop update clear to cuda cpu apply forward training half float add_module".split())
+OF_DICTS = (
+    SHARED
+    | OF_NETWORKS
+    | frozenset(
+        "keys values items get pop update clear to cuda cpu apply forward training half float add_module".split()
+    )
+)
 
 
 class Expressions:
@@ -107,7 +113,12 @@ class Expressions:
         """Whether a method of something unknown is a network's: by itself, or because its receiver is named like one."""
         if name in OF_NETWORKS:
             return True
-        return name in SHARED and self.is_torch_file and is_named_like_network(receiver) and not self.symbols.defines_like_network(name)
+        return (
+            name in SHARED
+            and self.is_torch_file
+            and is_named_like_network(receiver)
+            and not self.symbols.defines_like_network(name)
+        )
 
     def _member(self, qual: str, name: str) -> Type:
         full = f"{qual}.{name}"
@@ -125,7 +136,11 @@ class Expressions:
         if self.symbols.method(qual, name) is not None:
             return Type("method", f"{qual}.{name}")
         base = self.symbols.torch_base(qual)
-        if base and self.symbols.is_module(qual) and name in ("weight", "bias", "running_mean", "running_var", "in_proj_weight"):
+        if (
+            base
+            and self.symbols.is_module(qual)
+            and name in ("weight", "bias", "running_mean", "running_var", "in_proj_weight")
+        ):
             return TENSOR
         if base == "torch.nn.ModuleDict" and name not in OF_DICTS and not name.startswith("_"):
             return MODULE
@@ -142,7 +157,9 @@ class Expressions:
         self._fill(node, arguments, scope)
         if function.kind == "ref" and function.qual == "builtins.super":
             bases = self.symbols.classes[scope.owner].bases if scope.owner in self.symbols.classes else []
-            return instance(next((base for base in bases if self.symbols.is_module(base)), bases[0])) if bases else UNKNOWN
+            return (
+                instance(next((base for base in bases if self.symbols.is_module(base)), bases[0])) if bases else UNKNOWN
+            )
         if function.kind == "ref" and function.qual == "builtins.map":
             return self._map(node, arguments, scope)
         if function.kind in ("ref", "value"):
@@ -157,8 +174,14 @@ class Expressions:
             if is_told and function.qual.endswith((".train", ".eval")) and not is_mode_call(node):
                 self.types[node.func] = UNKNOWN
                 return UNKNOWN
-            if isinstance(owner, ast.Name) and self.types[owner].kind == "unknown" and scope.look_up(owner.id) == UNKNOWN:
-                scope.names[owner.id] = MODULE if is_module else TENSOR  # it has a method that only they have, so it is one from here on
+            if (
+                isinstance(owner, ast.Name)
+                and self.types[owner].kind == "unknown"
+                and scope.look_up(owner.id) == UNKNOWN
+            ):
+                scope.names[owner.id] = (
+                    MODULE if is_module else TENSOR
+                )  # it has a method that only they have, so it is one from here on
             return self._call_method(node, function.qual, count)
         if function.kind == "instance":
             return self._call_instance(function.qual)
@@ -187,7 +210,9 @@ class Expressions:
         """`SGD(thing.parameters())`: whatever it is called, an optimizer gets a network's parameters."""
         for argument in arguments:
             match argument:
-                case ast.Call(func=ast.Attribute(attr="parameters", value=owner) as method) if self.types[owner].kind == "unknown":
+                case ast.Call(func=ast.Attribute(attr="parameters", value=owner) as method) if (
+                    self.types[owner].kind == "unknown"
+                ):
                     self.types[method] = Type("method", "torch.nn.Module.parameters")
 
     def _call_ref(self, qual: str, node: ast.Call, arguments: list[Type], count: int) -> Type:
@@ -227,7 +252,9 @@ class Expressions:
         if name in ("deepcopy", "copy", "next"):
             return first if name != "next" else self.iterate(first)
         if name in ("sum", "max", "min", "abs") and qual.startswith("builtins."):
-            element = first.element() if len(arguments) == 1 and name != "abs" else join(*arguments) if arguments else UNKNOWN
+            element = (
+                first.element() if len(arguments) == 1 and name != "abs" else join(*arguments) if arguments else UNKNOWN
+            )
             return first if name == "abs" else element
         return {
             "float": FLOAT,
@@ -261,7 +288,12 @@ class Expressions:
             value = receiver.element()
             if name == "get" and len(node.args) == 2:
                 return join(value, self.types[node.args[1]])
-            return {"items": list_of(tuple_of(STR, value)), "values": list_of(value), "keys": list_of(STR), "get": value}.get(name, UNKNOWN)
+            return {
+                "items": list_of(tuple_of(STR, value)),
+                "values": list_of(value),
+                "keys": list_of(STR),
+                "get": value,
+            }.get(name, UNKNOWN)
         return UNKNOWN
 
     def _module_method(self, receiver: Type, name: str, node: ast.Call) -> Type:
@@ -276,11 +308,18 @@ class Expressions:
         if name in ("to", "cuda", "cpu", "train", "eval", "half", "float", "double", "requires_grad_", "apply"):
             return receiver
         return {
-            "modules": list_of(MODULE), "children": list_of(MODULE), "named_modules": list_of(tuple_of(STR, MODULE)),
-            "named_children": list_of(tuple_of(STR, MODULE)), "parameters": list_of(TENSOR), "buffers": list_of(TENSOR),
-            "named_parameters": list_of(tuple_of(STR, TENSOR)), "named_buffers": list_of(tuple_of(STR, TENSOR)),
-            "state_dict": Type("dict", "torch.state_dict", (TENSOR,)), "forward": TENSOR, "get_submodule": MODULE,
-        }.get(name, UNKNOWN)  # fmt: skip
+            "modules": list_of(MODULE),
+            "children": list_of(MODULE),
+            "named_modules": list_of(tuple_of(STR, MODULE)),
+            "named_children": list_of(tuple_of(STR, MODULE)),
+            "parameters": list_of(TENSOR),
+            "buffers": list_of(TENSOR),
+            "named_parameters": list_of(tuple_of(STR, TENSOR)),
+            "named_buffers": list_of(tuple_of(STR, TENSOR)),
+            "state_dict": Type("dict", "torch.state_dict", (TENSOR,)),
+            "forward": TENSOR,
+            "get_submodule": MODULE,
+        }.get(name, UNKNOWN)
 
     def _note_applied(self, function: Type) -> None:
         """`net.apply(init)`: init's argument, after self if it is a method, is a network."""
@@ -394,7 +433,9 @@ class Expressions:
     def _DictComp(self, node: ast.DictComp, scope: Scope) -> Type:
         return Type("dict", "", (self._comprehend(node.generators, node.value, scope, node.key),))
 
-    def _comprehend(self, generators: list[ast.comprehension], element: ast.expr, scope: Scope, key: ast.expr | None = None) -> Type:
+    def _comprehend(
+        self, generators: list[ast.comprehension], element: ast.expr, scope: Scope, key: ast.expr | None = None
+    ) -> Type:
         inner = Scope(scope)
         for generator in generators:
             self.bind(generator.target, self.iterate(self.visit(generator.iter, inner)), inner)
@@ -423,7 +464,13 @@ class Expressions:
         elif isinstance(target, ast.Tuple | ast.List):
             for index, each in enumerate(target.elts):
                 if kind.kind in ("tuple", "batch") and not isinstance(each, ast.Starred):
-                    part = TENSOR if kind.kind == "batch" else kind.items[index] if index < len(kind.items) else kind.element()
+                    part = (
+                        TENSOR
+                        if kind.kind == "batch"
+                        else kind.items[index]
+                        if index < len(kind.items)
+                        else kind.element()
+                    )
                 else:
                     part = kind.element()
                 self.bind(each, part, scope)
@@ -468,18 +515,28 @@ class Expressions:
                 return list_of(inner[0]) if ellipsis else tuple_of(*inner)
             return Type("dict", "", (inner[-1],)) if name in ("dict", "mapping") else UNKNOWN
         if isinstance(node, ast.BinOp):
-            return join(self._promise(node.left, self.types[node.left]), self._promise(node.right, self.types[node.right]))
+            return join(
+                self._promise(node.left, self.types[node.left]), self._promise(node.right, self.types[node.right])
+            )
         if isinstance(node, ast.Constant) and node.value is None:
             return NONE
         if kind.kind != "ref":
             return UNKNOWN
         qual = self.symbols.origin(kind.qual)
-        if qual in ("torch.Tensor", "torch.autograd.Variable", "torch.nn.Parameter", "torch.FloatTensor", "torch.LongTensor"):
+        if qual in (
+            "torch.Tensor",
+            "torch.autograd.Variable",
+            "torch.nn.Parameter",
+            "torch.FloatTensor",
+            "torch.LongTensor",
+        ):
             return TENSOR
         if qual == "numpy.ndarray":
             return NDARRAY
         if qual.startswith("builtins."):
-            return _ANNOTATIONS.get(qual[9:], Type(qual[9:]) if qual[9:] in ("list", "tuple", "dict", "set") else UNKNOWN)
+            return _ANNOTATIONS.get(
+                qual[9:], Type(qual[9:]) if qual[9:] in ("list", "tuple", "dict", "set") else UNKNOWN
+            )
         return instance(qual) if qual in self.symbols.classes or qual.startswith("torch.") else UNKNOWN
 
 

@@ -35,8 +35,13 @@ class Reading:
         return self.types.get(node, UNKNOWN)
 
 
-def read(source: Source, symbols: Symbols, module: str = "__main__", is_package: bool = False,
-         is_api: Callable[[str], bool] = lambda name: False) -> Reading:  # fmt: skip
+def read(
+    source: Source,
+    symbols: Symbols,
+    module: str = "__main__",
+    is_package: bool = False,
+    is_api: Callable[[str], bool] = lambda name: False,
+) -> Reading:
     """Read the module; what it defines is added to `symbols`. Reading all files twice settles references between them."""
     reader = _Reader(symbols, module, is_package, is_api, source.nodes)
     reader.values.is_torch_file = b"torch" in source.data
@@ -51,7 +56,9 @@ def read(source: Source, symbols: Symbols, module: str = "__main__", is_package:
 
 
 class _Reader:
-    def __init__(self, symbols: Symbols, module: str, is_package: bool, is_api: Callable[[str], bool], nodes: list[ast.AST]) -> None:
+    def __init__(
+        self, symbols: Symbols, module: str, is_package: bool, is_api: Callable[[str], bool], nodes: list[ast.AST]
+    ) -> None:
         self.symbols, self.module, self.is_package = symbols, module, is_package
         self.values = Expressions(symbols, is_api)
         self.deferred: list[Callable[[], None]] = []
@@ -195,7 +202,9 @@ class _Reader:
     def _Try(self, node: ast.Try, scope: Scope) -> None:
         """A name that the body imports from torch stays torch's, whatever a handler puts in its place."""
         self.block(node.body, scope)
-        imported = {name: scope.names[name] for each in node.body for name in imported_names(each) if name in scope.names}
+        imported = {
+            name: scope.names[name] for each in node.body for name in imported_names(each) if name in scope.names
+        }
         for handler in node.handlers:
             self.statement(handler, scope)
         for name, kind in imported.items():
@@ -280,10 +289,16 @@ class _Reader:
     def _parameters(self, node: ast.FunctionDef, scope: Scope, owner: str, qual: str) -> None:
         arguments = node.args
         positional = [*arguments.posonlyargs, *arguments.args]
-        defaults: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults)) + list(arguments.defaults)
+        defaults: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults)) + list(
+            arguments.defaults
+        )
         static = any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in node.decorator_list)
         is_forward = bool(owner) and node.name in ("forward", "construct") and self.symbols.is_module(owner)
-        is_function = bool(owner) and node.name in ("forward", "backward") and self.symbols.torch_base(owner) == "torch.autograd.Function"
+        is_function = (
+            bool(owner)
+            and node.name in ("forward", "backward")
+            and self.symbols.torch_base(owner) == "torch.autograd.Function"
+        )
         called = self.symbols.arguments.get(qual, {})
         for index, argument in enumerate([*positional, *arguments.kwonlyargs]):
             if index == 0 and owner and not static and positional:
@@ -292,7 +307,9 @@ class _Reader:
             default = defaults[index] if index < len(positional) else arguments.kw_defaults[index - len(positional)]
             kind = self.values.annotation(argument.annotation, scope)
             if kind.kind in ("unknown", "none"):
-                kind = self.symbols.settle([*called.get(index, []), *called.get(argument.arg, [])]) if called else UNKNOWN
+                kind = (
+                    self.symbols.settle([*called.get(index, []), *called.get(argument.arg, [])]) if called else UNKNOWN
+                )
             if kind.kind in ("unknown", "none"):
                 kind = self.values.types.get(default, UNKNOWN) if default is not None else UNKNOWN
             is_tensor = (
@@ -303,7 +320,11 @@ class _Reader:
             if kind.kind in ("unknown", "none") and is_tensor:
                 kind = TENSOR
             if kind.kind in ("unknown", "none") and self.values.is_torch_file and is_network_name(argument.arg):
-                kind = MODULE if is_used_as_network(node, argument.arg) and not self.symbols.defines_like_network("train") else kind
+                kind = (
+                    MODULE
+                    if is_used_as_network(node, argument.arg) and not self.symbols.defines_like_network("train")
+                    else kind
+                )
             if kind.kind == "ref":
                 kind = Type("value", kind.qual)
             scope.names[argument.arg] = kind if kind.kind != "none" else UNKNOWN
@@ -322,13 +343,19 @@ def imported_names(node: ast.stmt) -> list[str]:
 
 def _holder(node: ast.Attribute) -> str:
     """x in x.add_ and in x.data.add_."""
-    owner = node.value.value if isinstance(node.value, ast.Attribute) and node.value.attr in ("data", "grad") else node.value
+    owner = (
+        node.value.value
+        if isinstance(node.value, ast.Attribute) and node.value.attr in ("data", "grad")
+        else node.value
+    )
     return owner.id if isinstance(owner, ast.Name) else ""
 
 
 def _used_as_tensor(loop: ast.For, name: str, suspects: frozenset[str]) -> bool:
     """Whether the loop calls a method on the name that nothing but a tensor has, or gives it to F.something first."""
-    return name in suspects and any(isinstance(node, ast.Call) and name in (_given(node), _distinctive(node)) for node in ast.walk(loop))
+    return name in suspects and any(
+        isinstance(node, ast.Call) and name in (_given(node), _distinctive(node)) for node in ast.walk(loop)
+    )
 
 
 def _distinctive(node: ast.Call) -> str:
@@ -342,6 +369,8 @@ def _distinctive(node: ast.Call) -> str:
 def _given(node: ast.AST) -> str:
     """x in F.pad(x, sides): all of torch.nn.functional takes a tensor first."""
     match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="F") | ast.Attribute(attr="functional")), args=[ast.Name(id=name), *_]):
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name(id="F") | ast.Attribute(attr="functional")), args=[ast.Name(id=name), *_]
+        ):
             return name
     return ""

@@ -11,10 +11,10 @@ UNMISTAKABLE = frozenset(
     "register_full_backward_hook register_full_backward_pre_hook".split()
 )
 # Methods that other things have too: the receiver's name must tell.
-SHARED = frozenset("train eval parameters buffers modules children state_dict load_state_dict requires_grad_ zero_grad".split())
-_WORDS = (
-    "model|net|network|module|backbone|encoder|decoder|generator|discriminator|critic|actor|teacher|student|classifier|policy|unet|vae|gan"
+SHARED = frozenset(
+    "train eval parameters buffers modules children state_dict load_state_dict requires_grad_ zero_grad".split()
 )
+_WORDS = "model|net|network|module|backbone|encoder|decoder|generator|discriminator|critic|actor|teacher|student|classifier|policy|unet|vae|gan"
 _NAME = re.compile(rf"(?:.*_)?(?:{_WORDS})s?\d*(?:_.*)?|net[A-Z0-9]\w*|\w*[a-z](?:Net|Model)\d*")
 _MODES = frozenset({"mode", "training", "is_train", "is_training", "train_mode"})
 

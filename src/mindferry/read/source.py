@@ -23,7 +23,19 @@ _TRIVIA = re.compile(rb"(?:[ \t\f\r\n]|\\\r?\n|#[^\r\n]*)*")
 
 _OF_312 = re.compile(r"\s*(?:type\s+\w+\s*[\[=]|(?:async\s+)?def\s+\w+\s*\[|class\s+\w+\s*\[)")
 _SHARED = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)  # one object for many nodes
-_NO_NODES = frozenset({str, int, float, complex, bool, bytes, type(None), type(...), *(kind for base in _SHARED for kind in base.__subclasses__())})
+_NO_NODES = frozenset(
+    {
+        str,
+        int,
+        float,
+        complex,
+        bool,
+        bytes,
+        type(None),
+        type(...),
+        *(kind for base in _SHARED for kind in base.__subclasses__()),
+    }
+)
 N = TypeVar("N", bound=ast.AST)
 
 
@@ -99,7 +111,9 @@ class Source:
         """Lines that begin inside a multi-line string."""
         inside: set[int] = set()
         for node in (*self.of(ast.Constant), *self.of(ast.JoinedStr)):
-            if node.end_lineno == node.lineno or (isinstance(node, ast.Constant) and not isinstance(node.value, str | bytes)):
+            if node.end_lineno == node.lineno or (
+                isinstance(node, ast.Constant) and not isinstance(node.value, str | bytes)
+            ):
                 continue
             text = io.StringIO(f"({self.text(node)}\n)")  # one string, or several that follow each other
             with contextlib.suppress(tokenize.TokenError, IndentationError):
@@ -178,7 +192,9 @@ def argument_slots(source: Source, call: ast.Call) -> tuple[int, list[Slot], int
     close = source.end(call) - 1
     opening = source.find_token(b"(", _after_parentheses(source, source.end(call.func), close), close + 1)
     nodes: list[ast.AST] = sorted([*call.args, *call.keywords], key=source.start)
-    if opening < 0 or (nodes and source.start(nodes[0]) <= opening):  # f(x for x in y): the generator owns the parentheses
+    if opening < 0 or (
+        nodes and source.start(nodes[0]) <= opening
+    ):  # f(x for x in y): the generator owns the parentheses
         return None
     edges = [opening]
     for here, following in pairwise(nodes):
@@ -192,7 +208,9 @@ def argument_slots(source: Source, call: ast.Call) -> tuple[int, list[Slot], int
         start = source.skip_trivia(edges[index] + 1)
         comma = edges[index + 1] if index + 1 < len(nodes) else trailing
         end = source.end(node)
-        while (token := source.skip_trivia(end)) < (comma if comma >= 0 else close) and source.data[token : token + 1] == b")":
+        while (token := source.skip_trivia(end)) < (comma if comma >= 0 else close) and source.data[
+            token : token + 1
+        ] == b")":
             end = token + 1
         slots.append(Slot(start, end, comma))
     return opening + 1, slots, close
@@ -236,7 +254,10 @@ class Edits:
 
     def replace(self, start: int, end: int, text: str) -> None:
         """Replace a span together with every edit inside it; what lies inside an earlier, larger replacement is gone already."""
-        low, high = bisect.bisect_left(self._edits, start, key=_start), bisect.bisect_right(self._edits, end, key=_start)
+        low, high = (
+            bisect.bisect_left(self._edits, start, key=_start),
+            bisect.bisect_right(self._edits, end, key=_start),
+        )
         if self._is_covered(start, end, bisect.bisect_right(self._edits, start, low, key=_start)):
             return
         self._count += 1
@@ -265,7 +286,10 @@ class Edits:
         return self.span(self.source.start(node), self.source.end(node))
 
     def span(self, start: int, end: int) -> str:
-        low, high = bisect.bisect_left(self._edits, start, key=_start), bisect.bisect_right(self._edits, end, key=_start)
+        low, high = (
+            bisect.bisect_left(self._edits, start, key=_start),
+            bisect.bisect_right(self._edits, end, key=_start),
+        )
         pieces, position = [], start
         for edit in self._edits[low:high]:
             if not _inside(edit, start, end):

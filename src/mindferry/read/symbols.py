@@ -8,7 +8,13 @@ from typing import Any
 from .networks import is_network_name
 from .types import MODULE, UNKNOWN, Type, join
 
-MODULE_BASES = ("torch.nn.", "einops.layers.torch.", "torch.jit.ScriptModule", "lightning.LightningModule", "pytorch_lightning.LightningModule")
+MODULE_BASES = (
+    "torch.nn.",
+    "einops.layers.torch.",
+    "torch.jit.ScriptModule",
+    "lightning.LightningModule",
+    "pytorch_lightning.LightningModule",
+)
 NOT_MODULES = ("torch.nn.parameter.", "torch.nn.utils.", "torch.nn.init.")
 
 
@@ -58,9 +64,20 @@ class Symbols:
 
     def fork(self) -> Symbols:
         """A copy that one file's conversion may add to: what the others find must not depend on which came first."""
-        classes = {qual: ClassInfo(qual, each.bases, dict(each.attributes), dict(each.results)) for qual, each in self.classes.items()}
-        return Symbols(classes, dict(self.results), dict(self.exports), Overlay(self.arguments), self.excluded, self.sets_mode,
-                       self.roots, set(self.mentioned))  # fmt: skip
+        classes = {
+            qual: ClassInfo(qual, each.bases, dict(each.attributes), dict(each.results))
+            for qual, each in self.classes.items()
+        }
+        return Symbols(
+            classes,
+            dict(self.results),
+            dict(self.exports),
+            Overlay(self.arguments),
+            self.excluded,
+            self.sets_mode,
+            self.roots,
+            set(self.mentioned),
+        )
 
     def origin(self, qual: str) -> str:
         """Follow re-exports: `pkg.Net` imported in pkg/__init__.py from pkg.model is `pkg.model.Net`."""
@@ -86,7 +103,8 @@ class Symbols:
 
     def is_module(self, qual: str) -> bool:
         return any(
-            base.startswith(MODULE_BASES) and not base.startswith(NOT_MODULES) and base != "torch.nn.Parameter" for base in self.bases(qual)
+            base.startswith(MODULE_BASES) and not base.startswith(NOT_MODULES) and base != "torch.nn.Parameter"
+            for base in self.bases(qual)
         )
 
     def is_part_of_module(self, qual: str) -> bool:
@@ -102,7 +120,9 @@ class Symbols:
 
     def defines_like_network(self, method: str) -> bool:
         """Whether a class of the project that is named like a network has such a method of its own."""
-        return any(method in info.results and is_network_name(qual.rpartition(".")[2]) for qual, info in self.classes.items())
+        return any(
+            method in info.results and is_network_name(qual.rpartition(".")[2]) for qual, info in self.classes.items()
+        )
 
     def torch_base(self, qual: str) -> str:
         """The nearest base that is torch's or torchvision's own class, or ''."""

@@ -2,24 +2,55 @@
 
 from __future__ import annotations
 
-from .types import BOOL, FLOAT, INT, MODULE, NDARRAY, NONE, SIZE, STR, TENSOR, UNKNOWN, Type, instance, list_of, tuple_of
+from .types import (
+    BOOL,
+    FLOAT,
+    INT,
+    MODULE,
+    NDARRAY,
+    NONE,
+    SIZE,
+    STR,
+    TENSOR,
+    UNKNOWN,
+    Type,
+    instance,
+    list_of,
+    tuple_of,
+)
 
 PAIR = tuple_of(TENSOR, TENSOR)
 
 TENSOR_METHODS: dict[str, Type] = {
     **dict.fromkeys(["size"], SIZE),
     **dict.fromkeys(["stride"], tuple_of(INT)),
-    **dict.fromkeys(["numel", "nelement", "dim", "ndimension", "element_size", "get_device", "storage_offset", "data_ptr"], INT),
     **dict.fromkeys(
-        ["is_contiguous", "is_floating_point", "is_complex", "equal", "is_inference", "is_set_to", "is_shared", "is_same_size"], BOOL
+        ["numel", "nelement", "dim", "ndimension", "element_size", "get_device", "storage_offset", "data_ptr"], INT
+    ),
+    **dict.fromkeys(
+        [
+            "is_contiguous",
+            "is_floating_point",
+            "is_complex",
+            "equal",
+            "is_inference",
+            "is_set_to",
+            "is_shared",
+            "is_same_size",
+        ],
+        BOOL,
     ),
     **dict.fromkeys(["item"], FLOAT),
     **dict.fromkeys(["numpy", "__array__"], NDARRAY),
     **dict.fromkeys(["tolist"], Type("list")),
     **dict.fromkeys(["backward", "retain_grad"], NONE),
     **dict.fromkeys(["register_hook", "storage", "untyped_storage", "data_dtype"], UNKNOWN),
-    **dict.fromkeys(["sort", "topk", "kthvalue", "mode", "cummax", "cummin", "frexp", "qr", "slogdet", "aminmax", "histogram"], PAIR),
-    **dict.fromkeys(["chunk", "split", "unbind", "tensor_split", "hsplit", "vsplit", "dsplit", "split_with_sizes"], list_of(TENSOR)),
+    **dict.fromkeys(
+        ["sort", "topk", "kthvalue", "mode", "cummax", "cummin", "frexp", "qr", "slogdet", "aminmax", "histogram"], PAIR
+    ),
+    **dict.fromkeys(
+        ["chunk", "split", "unbind", "tensor_split", "hsplit", "vsplit", "dsplit", "split_with_sizes"], list_of(TENSOR)
+    ),
     "svd": tuple_of(TENSOR, TENSOR, TENSOR),
 }
 
@@ -44,21 +75,41 @@ TENSOR_ATTRIBUTES: dict[str, Type] = {
 # torch.* functions whose result is not one tensor; those with a method of the same name follow TENSOR_METHODS.
 FUNCTIONS: dict[str, Type] = {
     **dict.fromkeys(["meshgrid", "broadcast_tensors", "atleast_1d_list", "align_tensors"], list_of(TENSOR)),
-    **dict.fromkeys(["is_tensor", "is_storage", "allclose", "is_grad_enabled", "are_deterministic_algorithms_enabled"], BOOL),
     **dict.fromkeys(
-        ["save", "manual_seed", "seed", "set_num_threads", "set_default_dtype", "set_printoptions", "use_deterministic_algorithms"], UNKNOWN
+        ["is_tensor", "is_storage", "allclose", "is_grad_enabled", "are_deterministic_algorithms_enabled"], BOOL
     ),
     **dict.fromkeys(
-        ["load", "compile", "get_rng_state", "jit", "hub", "broadcast_shapes", "promote_types", "result_type", "finfo"], UNKNOWN
+        [
+            "save",
+            "manual_seed",
+            "seed",
+            "set_num_threads",
+            "set_default_dtype",
+            "set_printoptions",
+            "use_deterministic_algorithms",
+        ],
+        UNKNOWN,
     ),
-    **dict.fromkeys(["iinfo", "Generator", "device", "no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "autocast"], UNKNOWN),
+    **dict.fromkeys(
+        ["load", "compile", "get_rng_state", "jit", "hub", "broadcast_shapes", "promote_types", "result_type", "finfo"],
+        UNKNOWN,
+    ),
+    **dict.fromkeys(
+        ["iinfo", "Generator", "device", "no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "autocast"],
+        UNKNOWN,
+    ),
     **dict.fromkeys(["can_cast", "typename", "initial_seed", "get_num_threads", "vmap", "func", "export"], UNKNOWN),
     "get_default_dtype": instance("torch.dtype"),
     **dict.fromkeys(["lu", "geqrf", "triangular_solve", "lstsq", "std_mean", "var_mean", "eig", "symeig"], PAIR),
 }
 
-RECURRENT = {"torch.nn.LSTM": tuple_of(TENSOR, PAIR), "torch.nn.GRU": PAIR, "torch.nn.RNN": PAIR, "torch.nn.LSTMCell": PAIR,
-             "torch.nn.MultiheadAttention": PAIR}  # fmt: skip
+RECURRENT = {
+    "torch.nn.LSTM": tuple_of(TENSOR, PAIR),
+    "torch.nn.GRU": PAIR,
+    "torch.nn.RNN": PAIR,
+    "torch.nn.LSTMCell": PAIR,
+    "torch.nn.MultiheadAttention": PAIR,
+}
 CONTAINERS = {"torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ModuleDict"}
 IN_PLACE = frozenset(
     "add_ sub_ mul_ div_ pow_ neg_ abs_ exp_ log_ sqrt_ rsqrt_ square_ floor_ ceil_ round_ trunc_ sign_ clamp_ clamp_min_ clamp_max_ clip_ "
@@ -74,7 +125,9 @@ DISTINCTIVE = frozenset(
     "new_zeros new_ones new_tensor new_full new_empty addmm logsumexp narrow rsqrt unbind numel".split()
 ) | (IN_PLACE - {"requires_grad_"})
 # Those of them, and others, that nothing but a tensor has in a file that uses torch, whatever is known of the receiver.
-UNMISTAKABLE = (DISTINCTIVE | IN_PLACE) - frozenset("unbind narrow clamp unfold matmul tanh sigmoid numel requires_grad_".split())
+UNMISTAKABLE = (DISTINCTIVE | IN_PLACE) - frozenset(
+    "unbind narrow clamp unfold matmul tanh sigmoid numel requires_grad_".split()
+)
 
 DTYPES = frozenset(
     "float32 float float64 double float16 half bfloat16 complex64 cfloat complex128 cdouble uint8 int8 int16 short int32 int int64 long "
@@ -111,7 +164,12 @@ def call_result(qual: str, arguments: int) -> Type:
         if name in TENSOR_METHODS and name != "size":
             return TENSOR_METHODS[name]
         return TENSOR
-    if qual.startswith("torch.nn.init.") or qual in ("einops.rearrange", "einops.reduce", "einops.repeat", "einops.einsum"):
+    if qual.startswith("torch.nn.init.") or qual in (
+        "einops.rearrange",
+        "einops.reduce",
+        "einops.repeat",
+        "einops.einsum",
+    ):
         return TENSOR
     return UNKNOWN
 

@@ -69,13 +69,17 @@ def join(*types: Type) -> Type:
         return known[0]
     kinds = {each.kind for each in known}
     if kinds == {"ref"} and len({each.qual.replace("torch.cuda.", "torch.") for each in known}) == 1:
-        return ref(known[0].qual.replace("torch.cuda.", "torch."))  # Tensor = torch.cuda.FloatTensor if cuda else torch.FloatTensor
+        return ref(
+            known[0].qual.replace("torch.cuda.", "torch.")
+        )  # Tensor = torch.cuda.FloatTensor if cuda else torch.FloatTensor
     if kinds == {"instance"} and all(each.qual.startswith("torch.nn.") for each in known):
         return MODULE
     if len(kinds) == 1 and known[0].kind in ("list", "tuple", "dict", "set"):
         lengths = {len(each.items) for each in known}
         if len(lengths) == 1:
-            return Type(known[0].kind, "", tuple(join(*column) for column in zip(*(each.items for each in known), strict=True)))
+            return Type(
+                known[0].kind, "", tuple(join(*column) for column in zip(*(each.items for each in known), strict=True))
+            )
         return Type(known[0].kind)
     if kinds <= {"int", "float", "bool"}:
         return FLOAT if "float" in kinds else INT

@@ -14,4 +14,6 @@ def open_in_browser(path: Path) -> None:
     except (webbrowser.Error, OSError):
         is_open = False
     if not is_open:
-        raise MindferryError(f"no browser was found to open {path}, which is written; open it yourself, or name a browser in $BROWSER")
+        raise MindferryError(
+            f"no browser was found to open {path}, which is written; open it yourself, or name a browser in $BROWSER"
+        )

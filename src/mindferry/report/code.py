@@ -52,13 +52,18 @@ def sides(found: Found) -> list[Sides]:
     """The files that hold text, those with findings first mentioned as they stand in the project."""
     if found.convert is None:
         return [_left_out(found, path) for path in _analyzed(found) if _is_shown(path)]
-    files = [_sides(found, file) for file in found.convert.files if _is_shown(file.path) or file.rewrites or file.findings]
+    files = [
+        _sides(found, file) for file in found.convert.files if _is_shown(file.path) or file.rewrites or file.findings
+    ]
     known = {file.path for file in found.convert.files}
     return files + [_left_out(found, path) for path in _analyzed(found) if path not in known and _is_shown(path)]
 
 
 def rule_cards(files: Sequence[Sides]) -> dict[str, RuleCard]:
-    names = sorted({mark.rule for file in files for mark in file.marks} | {each.rule for file in files for each in file.findings} - {""})
+    names = sorted(
+        {mark.rule for file in files for mark in file.marks}
+        | {each.rule for file in files for each in file.findings} - {""}
+    )
     rules = table()
     cards = {}
     for name in names:
@@ -73,7 +78,11 @@ def _analyzed(found: Found) -> list[str]:
         return []
     inventory = found.analyze
     places = (*inventory.dynamic, *inventory.special, *inventory.features)
-    paths = [use.path for use in inventory.apis] + [place.path for place in places] + [part.path for part in inventory.parts]
+    paths = (
+        [use.path for use in inventory.apis]
+        + [place.path for place in places]
+        + [part.path for part in inventory.parts]
+    )
     paths += [trick.path for trick in inventory.tricks] + [finding.path for finding in inventory.findings]
     return sorted({*paths, *inventory.torch_files})
 
@@ -144,7 +153,9 @@ def _changed(walk: Sequence[Step], after: Sequence[str]) -> Iterator[str]:
         line += count
 
 
-def _marks(rewrites: Sequence[Rewrite], before: Sequence[str], after: Sequence[str], walk: Sequence[Step]) -> Iterator[Mark]:
+def _marks(
+    rewrites: Sequence[Rewrite], before: Sequence[str], after: Sequence[str], walk: Sequence[Step]
+) -> Iterator[Mark]:
     """A rewrite is looked for in its block of changed lines, from where the last equal one was found."""
     blocks = _blocks(walk)
     taken: set[tuple[int, int, str]] = set()
@@ -153,7 +164,9 @@ def _marks(rewrites: Sequence[Rewrite], before: Sequence[str], after: Sequence[s
         right = (0, 0, 0)
         for low, high, start, end in blocks:
             if low < each.line <= high:
-                right = _free(each.after, after, start + each.line - 1 - low if high - low == end - start else start, end, taken)
+                right = _free(
+                    each.after, after, start + each.line - 1 - low if high - low == end - start else start, end, taken
+                )
                 break
         yield Mark(each.rule, left, right, each.before, each.after)
 
@@ -184,7 +197,9 @@ def _locate(text: str, lines: Sequence[str], line: int, end: int, column: int) -
     return line, 0, 0
 
 
-def _free(text: str, lines: Sequence[str], start: int, end: int, taken: set[tuple[int, int, str]]) -> tuple[int, int, int]:
+def _free(
+    text: str, lines: Sequence[str], start: int, end: int, taken: set[tuple[int, int, str]]
+) -> tuple[int, int, int]:
     """The first place of `text` that no equal rewrite has taken."""
     first = text.split("\n", 1)[0]
     for number in range(start, min(end, len(lines)) if first else start):

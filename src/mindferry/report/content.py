@@ -87,7 +87,10 @@ def compose(found: Found) -> Report:
 def _tables(found: Found) -> list[Table]:
     if found.analyze is None:
         return []
-    return [Table(each.title, each.summary, each.columns, each.rows, _place_column(each.columns)) for each in sheets(found.analyze)]
+    return [
+        Table(each.title, each.summary, each.columns, each.rows, _place_column(each.columns))
+        for each in sheets(found.analyze)
+    ]
 
 
 def _place_column(columns: tuple[str, ...]) -> int:

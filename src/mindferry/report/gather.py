@@ -71,7 +71,9 @@ def gather(folder: Path) -> Found:
     from ..verify.data import Pipelines
 
     state = folder / STATE
-    written = {stage: (state / f"{stage}.json").stat().st_mtime for stage in STAGES if (state / f"{stage}.json").is_file()}
+    written = {
+        stage: (state / f"{stage}.json").stat().st_mtime for stage in STAGES if (state / f"{stage}.json").is_file()
+    }
     if not written:
         what = f"{state} holds no artifact" if state.is_dir() else f"{folder} holds nothing to report on"
         raise MindferryError(f"{what}; run `mindferry migrate PROJECT -o {folder}` first")

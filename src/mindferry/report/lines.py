@@ -12,7 +12,9 @@ LARGEST_BLOCK = 6400  # pairs of lines to weigh against each other
 ALIKE = 0.4
 _WORD = re.compile(r"\w+|[^\w\s]")
 
-Step = tuple[str, int, int]  # "=" both sides, "~" a changed line, "-" left only, "+" right only; how many left, how many right
+Step = tuple[
+    str, int, int
+]  # "=" both sides, "~" a changed line, "-" left only, "+" right only; how many left, how many right
 
 
 def steps(before: Sequence[str], after: Sequence[str]) -> list[Step]:

@@ -10,7 +10,16 @@ from .content import Report
 from .modules import strain
 from .overview import Task, duration, scientific
 
-MARKS = {"same": "✅", "open": "⚠️", "different": "❌", "unmeasured": "•", "ok": "✅", "look": "❌", "warn": "⚠️", "absent": "–"}
+MARKS = {
+    "same": "✅",
+    "open": "⚠️",
+    "different": "❌",
+    "unmeasured": "•",
+    "ok": "✅",
+    "look": "❌",
+    "warn": "⚠️",
+    "absent": "–",
+}
 LONGEST = 200  # rows of a table; a pull request takes 65,536 characters
 
 
@@ -31,8 +40,11 @@ def _lines(report: Report) -> Iterator[str]:
         yield "\n## Code\n"
         kinds = ", ".join(f"{count} {kind}" for kind, count in told.kinds.items())
         yield f"{sum(told.kinds.values())} rewrites ({text(kinds)}).\n" if kinds else ""
-        yield from folded("files", ("file", "status", "rewrites", "findings"),
-                          [(file.path, file.status, str(len(file.marks)), str(len(file.findings))) for file in files])  # fmt: skip
+        yield from folded(
+            "files",
+            ("file", "status", "rewrites", "findings"),
+            [(file.path, file.status, str(len(file.marks)), str(len(file.findings))) for file in files],
+        )
     yield from _weights(report)
     yield from _data(report)
     yield from _verification(report)
@@ -49,7 +61,10 @@ def _lines(report: Report) -> Iterator[str]:
 def _tasks(title: str, tasks: Sequence[Task]) -> Iterator[str]:
     if tasks:
         yield f"\n## {title}\n"
-        rows = ((f"{each.path}:{each.line}" if each.path else each.stage, f"{each.code} {each.what}".strip(), each.how) for each in tasks)
+        rows = (
+            (f"{each.path}:{each.line}" if each.path else each.stage, f"{each.code} {each.what}".strip(), each.how)
+            for each in tasks
+        )
         yield from table(("where", "what", "what to do"), rows, numbered=True)
 
 
@@ -61,24 +76,47 @@ def _weights(report: Report) -> Iterator[str]:
     same = "" if told.note else f"; {told.differing} with other statistics on the two sides"
     yield f"{len(told.parameters)} parameters, {told.total:,} values{same}.\n"
     yield from folded("without a counterpart", ("name", "why"), [(each.name, each.why) for each in told.unmatched])
-    rows = [(each.source, each.target, "×".join(map(str, each.shape)), each.dtype, each.how) for each in told.parameters]
+    rows = [
+        (each.source, each.target, "×".join(map(str, each.shape)), each.dtype, each.how) for each in told.parameters
+    ]
     yield from folded("parameters", ("torch", "MindSpore", "shape", "type", "matched by"), rows)
 
 
 def _data(report: Report) -> Iterator[str]:
     if report.data and report.data.pipelines:
         yield "\n## Data\n"
-        yield from table(("", "pipeline", "batches compared", "largest difference", "what differs"), (
-            (MARKS["ok" if each.passed else "look"], each.name, str(each.compared), scientific(each.largest),
-             "; ".join(f"{d.where}: {d.what}: {d.detail}" for d in each.differences[:3])) for each in report.data.pipelines))  # fmt: skip
+        yield from table(
+            ("", "pipeline", "batches compared", "largest difference", "what differs"),
+            (
+                (
+                    MARKS["ok" if each.passed else "look"],
+                    each.name,
+                    str(each.compared),
+                    scientific(each.largest),
+                    "; ".join(f"{d.where}: {d.what}: {d.detail}" for d in each.differences[:3]),
+                )
+                for each in report.data.pipelines
+            ),
+        )
 
 
 def _export(report: Report) -> Iterator[str]:
     if report.export and report.export.files:
         yield "\n## Export\n"
-        yield from table(("", "form", "file", "bytes", "largest difference", ""), (
-            (MARKS["ok" if each.passed else "absent" if not each.path else "look"], each.form, each.path, f"{each.size:,}", scientific(each.worst),
-             each.reason or each.note) for each in report.export.files))  # fmt: skip
+        yield from table(
+            ("", "form", "file", "bytes", "largest difference", ""),
+            (
+                (
+                    MARKS["ok" if each.passed else "absent" if not each.path else "look"],
+                    each.form,
+                    each.path,
+                    f"{each.size:,}",
+                    scientific(each.worst),
+                    each.reason or each.note,
+                )
+                for each in report.export.files
+            ),
+        )
 
 
 def _verification(report: Report) -> Iterator[str]:
@@ -89,8 +127,10 @@ def _verification(report: Report) -> Iterator[str]:
     yield "\n## Verification\n"
     yield f"{text(told.model)} on {text(told.inputs)}: {len(told.differences) - len(failed)} of {len(told.differences)} tensors within tolerance.\n"
     if told.predictions:
-        yield (f"{told.predictions.agree} of {told.predictions.samples} predictions equal; accuracy {told.predictions.reference_accuracy:.2%} in torch, "
-               f"{told.predictions.accuracy:.2%} in MindSpore.\n")  # fmt: skip
+        yield (
+            f"{told.predictions.agree} of {told.predictions.samples} predictions equal; accuracy {told.predictions.reference_accuracy:.2%} in torch, "
+            f"{told.predictions.accuracy:.2%} in MindSpore.\n"
+        )
     if not told.passed:
         yield f"**First divergence: {text(told.first_divergence or 'the predictions')}.**\n"
         yield from (text(line) + "  " for line in told.diagnosis)
@@ -108,7 +148,12 @@ def _verification(report: Report) -> Iterator[str]:
 
 def _difference(row: Difference) -> tuple[str, ...]:
     figures = (row.max_rel, row.tolerance, row.own_error, row.own_tolerance)
-    return row.mode, row.kind, row.name or "the network", *("" if math.isnan(value) else scientific(value) for value in figures)
+    return (
+        row.mode,
+        row.kind,
+        row.name or "the network",
+        *("" if math.isnan(value) else scientific(value) for value in figures),
+    )
 
 
 def _training(report: Report) -> Iterator[str]:
@@ -119,10 +164,22 @@ def _training(report: Report) -> Iterator[str]:
     verdict = "" if told.passed else f" **{text(told.first_difference)}.**"
     yield f"{len(told.reference)} steps, losses within {scientific(told.worst)} (allowed {told.tolerance:g}).{verdict}\n"
     rows = [
-        (str(number), f"{a.loss:.6g}", f"{b.loss:.6g}", f"{a.lr:g}", f"{b.lr:g}", f"{a.grad_norm:.5g}", f"{b.grad_norm:.5g}")
+        (
+            str(number),
+            f"{a.loss:.6g}",
+            f"{b.loss:.6g}",
+            f"{a.lr:g}",
+            f"{b.lr:g}",
+            f"{a.grad_norm:.5g}",
+            f"{b.grad_norm:.5g}",
+        )
         for number, (a, b) in enumerate(zip(told.reference, told.converted, strict=False), 1)
     ]
-    yield from folded("steps", ("step", "loss: torch", "MindSpore", "rate: torch", "MindSpore", "gradient norm: torch", "MindSpore"), rows)
+    yield from folded(
+        "steps",
+        ("step", "loss: torch", "MindSpore", "rate: torch", "MindSpore", "gradient norm: torch", "MindSpore"),
+        rows,
+    )
 
 
 def _performance(report: Report) -> Iterator[str]:
@@ -132,7 +189,10 @@ def _performance(report: Report) -> Iterator[str]:
     yield "\n## Performance\n"
     yield from table(("phase", "a step"), ((each.name, duration(each.seconds)) for each in told.profile.phases))
     yield ""
-    rows = [(each.name, each.status, *(duration(x) for x in (each.before, each.after)), each.change) for each in told.experiments]
+    rows = [
+        (each.name, each.status, *(duration(x) for x in (each.before, each.after)), each.change)
+        for each in told.experiments
+    ]
     yield from folded("experiments", ("name", "result", "before", "after", "change"), rows)
     slowest = sorted(told.profile.operators, key=lambda each: -each.seconds)[:20]
     rows = [(each.name, duration(each.seconds), f"{each.calls:g}", each.module, each.shapes) for each in slowest]

@@ -117,7 +117,14 @@ def _columns(rows: Iterable[Difference]) -> tuple[Column, ...]:
     there = {column for row in rows for column, _, _ in _measured(row)}
     groups = list(dict.fromkeys(GROUPS.values()))
     return tuple(
-        sorted(there, key=lambda c: (groups.index(c.group), c.measure != "inherited", MODES.index(c.mode) if c.mode in MODES else 9))
+        sorted(
+            there,
+            key=lambda c: (
+                groups.index(c.group),
+                c.measure != "inherited",
+                MODES.index(c.mode) if c.mode in MODES else 9,
+            ),
+        )
     )
 
 

@@ -78,7 +78,9 @@ def overview(found: Found, cards: Mapping[str, RuleCard]) -> Overview:
     todo = tuple(_todo(found))
     state, verdict, detail = _verdict(found, todo)
     files = found.convert.files if found.convert else ()
-    kinds = Counter(cards[each.rule].kind if each.rule in cards else "native" for file in files for each in file.rewrites)
+    kinds = Counter(
+        cards[each.rule].kind if each.rule in cards else "native" for file in files for each in file.rewrites
+    )
     return Overview(
         state,
         verdict,
@@ -104,17 +106,27 @@ def _todo(found: Found) -> Iterator[Task]:
         what = f"{plural(len(lost), 'parameter')} found no place, first {lost[0]}"
         yield Task("weights", what, "give a map of names with --names, or mend the model")
     for stage, why in found.failed.items():
-        yield Task(stage, f"{stage} could not run: {why}", "see what mindferry.toml says, then run `mindferry migrate` again")
+        yield Task(
+            stage, f"{stage} could not run: {why}", "see what mindferry.toml says, then run `mindferry migrate` again"
+        )
     if found.data and not found.data.passed:
         yield _other_data(found.data)
     if found.verify and not found.verify.passed:
         yield _divergence(found)
     if found.train and not found.train.passed:
-        yield Task("train", f"training parts: {found.train.first_difference}", "see which of lr, gradient norm and loss parts first")
+        yield Task(
+            "train",
+            f"training parts: {found.train.first_difference}",
+            "see which of lr, gradient norm and loss parts first",
+        )
     if found.export and not found.export.passed:
         wrong = next(file for file in found.export.files if not file.passed)
         why = wrong.reason.partition("\n")[0].partition(" ---")[0]  # MindSpore's own messages go on with its call stack
-        yield Task("export", f"{wrong.form}: {why}", f"change what the message names, then `mindferry export {found.folder}` again")
+        yield Task(
+            "export",
+            f"{wrong.form}: {why}",
+            f"change what the message names, then `mindferry export {found.folder}` again",
+        )
 
 
 def _warnings(found: Found) -> Iterator[Task]:
@@ -123,7 +135,11 @@ def _warnings(found: Found) -> Iterator[Task]:
     times = _times_torch(found)
     if times > SLOW:
         what = f"a training step takes {times:.2g} times as long as in torch"
-        yield Task("tune", what, f"`mindferry tune {found.folder} --apply` keeps what makes it faster without changing the losses")
+        yield Task(
+            "tune",
+            what,
+            f"`mindferry tune {found.folder} --apply` keeps what makes it faster without changing the losses",
+        )
 
 
 def _unmeasured(found: Found) -> Iterator[Task]:
@@ -132,9 +148,16 @@ def _unmeasured(found: Found) -> Iterator[Task]:
         return
     has_data = found.analyze is not None and any(use.api.startswith("torch.utils.data.") for use in found.analyze.apis)
     has_training = found.analyze is not None and any(use.api.startswith("torch.optim.") for use in found.analyze.apis)
-    whats = {"verify": "the network, module by module", "data": "the data pipelines, batch by batch", "train": "training steps, loss by loss"}
+    whats = {
+        "verify": "the network, module by module",
+        "data": "the data pipelines, batch by batch",
+        "train": "training steps, loss by loss",
+    }
     for stage, what in whats.items():
-        if stage not in (*found.written, *found.failed) and {"verify": True, "data": has_data, "train": has_training}[stage]:
+        if (
+            stage not in (*found.written, *found.failed)
+            and {"verify": True, "data": has_data, "train": has_training}[stage]
+        ):
             yield Task(stage, what, f"`{COMMANDS[stage].format(out=found.folder)}`")
 
 
@@ -174,11 +197,19 @@ def _verdict(found: Found, todo: tuple[Task, ...]) -> tuple[str, str, str]:
     others = [each for each in todo if each not in differing]
     start = f"{_count(len(others), 'other thing')} left to do; start with {_sentence(others[0])}" if others else ""
     if differing:
-        return "different", "The conversion does not behave like the original yet.", f"{_sentence(differing[0])} {start}".strip()
+        return (
+            "different",
+            "The conversion does not behave like the original yet.",
+            f"{_sentence(differing[0])} {start}".strip(),
+        )
     if others:
         is_same = not any(stage in MEASURED for stage in found.stale) and any(_measured(found))
         what = f"{_count(len(others), 'thing')} left for you."
-        return "open", f"What was compared behaves like the original; {what}" if is_same else what, f"Start with {_sentence(others[0])}"
+        return (
+            "open",
+            f"What was compared behaves like the original; {what}" if is_same else what,
+            f"Start with {_sentence(others[0])}",
+        )
     if found.convert is None:
         return "unmeasured", "Read, not yet converted.", ""
     if not found.convert.files:
@@ -186,10 +217,18 @@ def _verdict(found: Found, todo: tuple[Task, ...]) -> tuple[str, str, str]:
     again = [stage for stage in found.stale if stage in MEASURED]
     if again:
         commands = " and ".join(f"`{COMMANDS[stage].format(out=found.folder)}`" for stage in again)
-        return "unmeasured", "Converted again since it was compared.", f"What was measured may no longer hold; run {commands} again."
+        return (
+            "unmeasured",
+            "Converted again since it was compared.",
+            f"What was measured may no longer hold; run {commands} again.",
+        )
     measured = list(_measured(found))
     if not measured:
-        return "unmeasured", "Converted without a finding; not measured yet.", f"`mindferry verify {found.folder}` runs both side by side."
+        return (
+            "unmeasured",
+            "Converted without a finding; not measured yet.",
+            f"`mindferry verify {found.folder}` runs both side by side.",
+        )
     return "same", "The conversion behaves like the original.", " ".join(measured)
 
 
@@ -245,7 +284,9 @@ def _figures(found: Found) -> Iterator[Figure]:
         label = f"batches of {plural(len(found.data.pipelines), 'data pipeline')} compared"
         yield Figure(f"{_batches(found.data):,}", label, "verification", state)
     if found.train:
-        label = f"largest relative loss difference in {len(found.train.reference)} steps {_allowed(found.train.tolerance)}"
+        label = (
+            f"largest relative loss difference in {len(found.train.reference)} steps {_allowed(found.train.tolerance)}"
+        )
         yield Figure(scientific(found.train.worst), label, "training", "ok" if found.train.passed else "look")
     if found.weights:
         state = "ok" if found.weights.complete else "look"
@@ -253,7 +294,9 @@ def _figures(found: Found) -> Iterator[Figure]:
     if found.analyze:
         apis = {use.api: use.kind not in ("missing", "unknown") for use in found.analyze.apis}
         covered = sum(apis.values())
-        yield Figure(f"{covered} / {len(apis)}", "torch APIs covered", "analysis", "ok" if covered == len(apis) else "look")
+        yield Figure(
+            f"{covered} / {len(apis)}", "torch APIs covered", "analysis", "ok" if covered == len(apis) else "look"
+        )
 
 
 def _verify_figures(found: Found) -> Iterator[Figure]:
@@ -264,10 +307,17 @@ def _verify_figures(found: Found) -> Iterator[Figure]:
         label = f"largest output difference, relative to the largest output {_allowed(whole.tolerance)}"
         yield Figure(scientific(whole.max_rel), label, "verification", "ok" if whole.passed else "look")
     passed = sum(row.passed for row in rows)
-    yield Figure(f"{passed:,} / {len(rows):,}", "tensors within tolerance", "verification", "ok" if passed == len(rows) else "look")
+    yield Figure(
+        f"{passed:,} / {len(rows):,}",
+        "tensors within tolerance",
+        "verification",
+        "ok" if passed == len(rows) else "look",
+    )
     told = found.verify.predictions
     if told:
-        yield Figure(f"{told.agree} / {told.samples}", "predictions equal", "verification", "ok" if told.passed else "look")
+        yield Figure(
+            f"{told.agree} / {told.samples}", "predictions equal", "verification", "ok" if told.passed else "look"
+        )
 
 
 def _stage(found: Found, stage: str) -> StageLine:
@@ -285,7 +335,9 @@ def _analyzed(found: Found) -> tuple[str, str]:
     left = {use.api for use in inventory.apis if use.kind in ("missing", "unknown")}
     apis = len({use.api for use in inventory.apis})
     said = f"{plural(len(inventory.files), 'file')}, {plural(inventory.lines, 'line')}, {plural(apis, 'torch API')}"
-    return ("look" if left else "ok"), f"{said}, {len(left)} without a counterpart" if left else f"{said}, all of them covered"
+    return (
+        "look" if left else "ok"
+    ), f"{said}, {len(left)} without a counterpart" if left else f"{said}, all of them covered"
 
 
 def _converted(found: Found) -> tuple[str, str]:
@@ -311,7 +363,9 @@ def _fed(found: Found) -> tuple[str, str]:
     assert data is not None
     wrong = sum(not each.passed for each in data.pipelines)
     said = f"{plural(len(data.pipelines), 'pipeline')} in both frameworks, {plural(_batches(data), 'batch', 'batches')} compared"
-    return ("look", f"{said}; {plural(wrong, 'pipeline')} not the same") if wrong else ("ok", f"{said}, all of them agree")
+    return (
+        ("look", f"{said}; {plural(wrong, 'pipeline')} not the same") if wrong else ("ok", f"{said}, all of them agree")
+    )
 
 
 def _batches(pipelines: Pipelines) -> int:
@@ -325,7 +379,11 @@ def _verified(found: Found) -> tuple[str, str]:
     said = f"{len(verify.differences):,} tensors compared in {verify.seconds:.0f} s"
     if worst is not None and verify.passed:
         said += f"; the closest call, {worst.name or 'the network'}, used {strain(worst):.0%} of its tolerance"
-    return ("ok", said) if verify.passed else ("look", f"{said}; first divergence: {verify.first_divergence or 'the predictions'}")
+    return (
+        ("ok", said)
+        if verify.passed
+        else ("look", f"{said}; first divergence: {verify.first_divergence or 'the predictions'}")
+    )
 
 
 def _trained(found: Found) -> tuple[str, str]:
@@ -346,7 +404,9 @@ def _tuned(found: Found) -> tuple[str, str]:
         said += f" ({duration(tune.reference.step_seconds)} in torch)"
     if tune.best < tune.untouched:
         said = f"a step takes {duration(tune.best)} instead of {duration(tune.untouched)}"
-    return ("warn" if _times_torch(found) > SLOW else "ok"), f"{said}; {plural(len(tune.diagnoses), 'diagnosis', 'diagnoses')}, {plural(len(tune.experiments), 'experiment')}"
+    return (
+        "warn" if _times_torch(found) > SLOW else "ok"
+    ), f"{said}; {plural(len(tune.diagnoses), 'diagnosis', 'diagnoses')}, {plural(len(tune.experiments), 'experiment')}"
 
 
 def _times_torch(found: Found) -> float:
@@ -354,7 +414,10 @@ def _times_torch(found: Found) -> float:
     tune = found.tune
     if tune is None or tune.reference is None or not tune.profile.steps or not tune.reference.step_seconds > 0:
         return 0.0
-    return min((value for value in (tune.best, tune.profile.step_seconds) if value > 0), default=0.0) / tune.reference.step_seconds
+    return (
+        min((value for value in (tune.best, tune.profile.step_seconds) if value > 0), default=0.0)
+        / tune.reference.step_seconds
+    )
 
 
 def _exported(found: Found) -> tuple[str, str]:
@@ -372,9 +435,15 @@ def duration(seconds: float) -> str:
 
 
 _SUMMARIES = {
-    "analyze": _analyzed, "convert": _converted, "weights": _carried, "data": _fed, "verify": _verified, "train": _trained, "tune": _tuned,
+    "analyze": _analyzed,
+    "convert": _converted,
+    "weights": _carried,
+    "data": _fed,
+    "verify": _verified,
+    "train": _trained,
+    "tune": _tuned,
     "export": _exported,
-}  # fmt: skip
+}
 
 
 def _notes(found: Found) -> Iterator[str]:

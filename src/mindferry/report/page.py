@@ -17,8 +17,23 @@ from .modules import Module, has_own_alone
 
 TABS = ("overview", "analysis", "code", "weights", "verification", "training", "performance")
 # In this order: each may use what stands before it.
-SCRIPTS = ("dom", "router", "card", "table", "overview", "analysis", "python", "code", "weights", "verification", "curves", "training",
-           "performance", "keys", "main")  # fmt: skip
+SCRIPTS = (
+    "dom",
+    "router",
+    "card",
+    "table",
+    "overview",
+    "analysis",
+    "python",
+    "code",
+    "weights",
+    "verification",
+    "curves",
+    "training",
+    "performance",
+    "keys",
+    "main",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +52,9 @@ def html(report: Report, watch: Watch | None = None) -> str:
     style = folder.joinpath("style.css").read_text("utf-8")
     parts = [folder.joinpath("js", f"{name}.js").read_text("utf-8") for name in SCRIPTS]
     script = (
-        '"use strict";\n(() => {\nconst report = JSON.parse(document.getElementById("report").textContent);\n' + "".join(parts) + "})();\n"
+        '"use strict";\n(() => {\nconst report = JSON.parse(document.getElementById("report").textContent);\n'
+        + "".join(parts)
+        + "})();\n"
     )
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     return environment.from_string(folder.joinpath("page.html").read_text("utf-8")).render(
@@ -126,7 +143,10 @@ def _mark(mark: Mark) -> list[Any]:
 def _weights(report: Report) -> dict[str, Any] | None:
     if report.weights is None:
         return None
-    return {**asdict(report.weights), "parameters": [{**asdict(each), "agrees": each.agrees} for each in report.weights.parameters]}
+    return {
+        **asdict(report.weights),
+        "parameters": [{**asdict(each), "agrees": each.agrees} for each in report.weights.parameters],
+    }
 
 
 def _verification(report: Report) -> dict[str, Any] | None:
@@ -135,10 +155,18 @@ def _verification(report: Report) -> dict[str, Any] | None:
         return None
     values = [_value(each) for each in told.differences]
     return {
-        "model": told.model, "inputs": told.inputs, "passed": told.passed, "first_divergence": told.first_divergence, "culprits": told.culprits,
-        "unmatched": told.unmatched, "notes": told.notes, "diagnosis": told.diagnosis, "script": told.script,
-        "predictions": asdict(told.predictions) if told.predictions else None, "values": values,
-    }  # fmt: skip
+        "model": told.model,
+        "inputs": told.inputs,
+        "passed": told.passed,
+        "first_divergence": told.first_divergence,
+        "culprits": told.culprits,
+        "unmatched": told.unmatched,
+        "notes": told.notes,
+        "diagnosis": told.diagnosis,
+        "script": told.script,
+        "predictions": asdict(told.predictions) if told.predictions else None,
+        "values": values,
+    }
 
 
 def _value(each: Difference) -> dict[str, Any]:

@@ -79,9 +79,17 @@ def weights_tab(found: Found) -> Weights | None:
         return None
     statistics, note = _statistics(found, report)
     parameters = tuple(
-        Parameter(each.source, each.target, each.shape, each.dtype, each.how, statistics.source.get(each.source), statistics.target.get(each.target))
+        Parameter(
+            each.source,
+            each.target,
+            each.shape,
+            each.dtype,
+            each.how,
+            statistics.source.get(each.source),
+            statistics.target.get(each.target),
+        )
         for each in report.entries
-    )  # fmt: skip
+    )
     unmatched = tuple(
         Lost(name, why, kind in ("mismatched", "missing", "unexpected"))
         for kind, why in UNMATCHED.items()
@@ -106,7 +114,9 @@ def _statistics(found: Found, report: WeightsReport) -> tuple[Statistics, str]:
     if kept and kept.key == key:
         return kept, ""
     if sum(file.st_size for file in status) > LARGEST:
-        return Statistics(""), f"no statistics: the files hold more than {LARGEST >> 30} GB; see `mindferry weights inspect`"
+        return Statistics(
+            ""
+        ), f"no statistics: the files hold more than {LARGEST >> 30} GB; see `mindferry weights inspect`"
     try:
         made = Statistics(key, _moments(source, report.key), _moments(target, ""))
     except MindferryError as error:

@@ -17,7 +17,9 @@ PROBE = "report-watch.js"
 PAUSE = 0.5  # seconds
 
 
-def watch_report(converted: Path, output: Path, show: Callable[[str], None], until: Callable[[], bool] = lambda: False) -> None:
+def watch_report(
+    converted: Path, output: Path, show: Callable[[str], None], until: Callable[[], bool] = lambda: False
+) -> None:
     """`until` ends it; otherwise Ctrl-C does. The last page written no longer reloads itself."""
     probe = converted / STATE / PROBE
     last: tuple[tuple[str, int], ...] = ()

@@ -24,7 +24,9 @@ def replay(payload: dict[str, Any], link: Link) -> dict[str, Any]:
     player.install([importlib.import_module(name) for name in payload["helpers"]])
     run_script(link.project, payload["script"], payload["args"])
     if not player.steps:
-        raise MindferryError(f"the converted {payload['script']} made no training step; was its loop converted? see `mindferry convert`")
+        raise MindferryError(
+            f"the converted {payload['script']} made no training step; was its loop converted? see `mindferry convert`"
+        )
     return {"steps": player.steps}
 
 
@@ -108,7 +110,9 @@ class _Player:
 
         original, player = ms.value_and_grad, self
 
-        def value_and_grad(fn: Any, grad_position: Any = 0, weights: Any = None, has_aux: bool = False, **options: Any) -> Any:
+        def value_and_grad(
+            fn: Any, grad_position: Any = 0, weights: Any = None, has_aux: bool = False, **options: Any
+        ) -> Any:
             inner = original(fn, grad_position, weights, has_aux, **options)
 
             def run(*args: Any, **kwargs: Any) -> Any:
@@ -245,7 +249,9 @@ def _norm(gradients: Any) -> float:
     import numpy as np
 
     arrays = [
-        each.asnumpy().astype(np.float64) for each in (gradients if isinstance(gradients, tuple | list) else ()) if hasattr(each, "asnumpy")
+        each.asnumpy().astype(np.float64)
+        for each in (gradients if isinstance(gradients, tuple | list) else ())
+        if hasattr(each, "asnumpy")
     ]
     return float(np.sqrt(sum(float((array**2).sum()) for array in arrays)))
 

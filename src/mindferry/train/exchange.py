@@ -55,7 +55,10 @@ class Exchange:
         return self._read_arrays(f"sample-{step}")
 
     def write_draws(self, draws: dict[str, list[Any]]) -> None:
-        self._write_arrays("draws", {f"{key}|{number:06}": value for key, values in draws.items() for number, value in enumerate(values)})
+        self._write_arrays(
+            "draws",
+            {f"{key}|{number:06}": value for key, values in draws.items() for number, value in enumerate(values)},
+        )
 
     def read_draws(self) -> dict[str, list[Any]]:
         draws: dict[str, list[Any]] = {}

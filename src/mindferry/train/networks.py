@@ -41,7 +41,9 @@ class Networks:
             return load(cell, *args, **kwargs)
 
         def cell_read(cell: Any, *args: Any, **kwargs: Any) -> Any:
-            if not networks.is_meeting and not args and not kwargs and not is_optimizer(cell):  # those of its parts are read with arguments
+            if (
+                not networks.is_meeting and not args and not kwargs and not is_optimizer(cell)
+            ):  # those of its parts are read with arguments
                 networks.meet_owners({id(p) for p in cell.get_parameters()})
             return read(cell, *args, **kwargs)
 
@@ -80,7 +82,9 @@ class Networks:
     def meet_owners(self, wanted: set[int]) -> None:
         if wanted <= self.known:
             return
-        alive = [cell for cell in (reference() for reference in self.cells) if cell is not None and not is_optimizer(cell)]
+        alive = [
+            cell for cell in (reference() for reference in self.cells) if cell is not None and not is_optimizer(cell)
+        ]
         inner = {id(child) for cell in alive for child in cell.cells()}
         for cell in alive:
             if id(cell) not in inner and any(id(p) in wanted for p in cell.get_parameters()):
@@ -105,12 +109,16 @@ class Networks:
                 error = error or mismatch
                 continue
             targets = dict(cell.parameters_and_names())
-            self.parameters |= {f"{root}:{entry.source}": targets[entry.target] for entry in report.entries if entry.target in targets}
+            self.parameters |= {
+                f"{root}:{entry.source}": targets[entry.target] for entry in report.entries if entry.target in targets
+            }
             self.taken.add(root)
             self.known |= parameters
             return
         if is_required and any(p.requires_grad for p in cell.get_parameters()):
-            raise error or MindferryError(f"the reference has no network that fits {type(cell).__name__}; its weights can't be shared")
+            raise error or MindferryError(
+                f"the reference has no network that fits {type(cell).__name__}; its weights can't be shared"
+            )
 
     def _candidates(self, kind: str) -> list[int]:
         """Networks of the reference that have no twin yet: those of the same class first."""

@@ -16,12 +16,28 @@ from .exchange import Exchange
 
 # A draw is matched by its distribution and its shape, because a rewritten call may use another name for the same thing.
 FAMILY = {
-    "rand": "uniform", "rand_like": "uniform", "randn": "normal", "randn_like": "normal", "standard_normal": "normal",
-    "randint": "integers", "randint_like": "integers", "randperm": "permutation", "normal": "normal with mean", "bernoulli": "bernoulli",
-    "multinomial": "multinomial", "poisson": "poisson", "gumbel_softmax": "gumbel",
-}  # fmt: skip
-METHODS = {"normal_": "normal_like", "uniform_": "uniform_like", "random_": "random_like", "bernoulli_": "bernoulli_like",
-           "exponential_": "exponential_like", "log_normal_": "log_normal_like"}  # fmt: skip
+    "rand": "uniform",
+    "rand_like": "uniform",
+    "randn": "normal",
+    "randn_like": "normal",
+    "standard_normal": "normal",
+    "randint": "integers",
+    "randint_like": "integers",
+    "randperm": "permutation",
+    "normal": "normal with mean",
+    "bernoulli": "bernoulli",
+    "multinomial": "multinomial",
+    "poisson": "poisson",
+    "gumbel_softmax": "gumbel",
+}
+METHODS = {
+    "normal_": "normal_like",
+    "uniform_": "uniform_like",
+    "random_": "random_like",
+    "bernoulli_": "bernoulli_like",
+    "exponential_": "exponential_like",
+    "log_normal_": "log_normal_like",
+}
 FAMILY |= {name: name for name in METHODS.values()}
 
 

@@ -23,7 +23,9 @@ def record(payload: dict[str, Any], link: Link) -> dict[str, Any]:
     run_script(link.project, payload["script"], payload["args"])
     recorder.exchange.write_draws(recorder.draws.kept)
     if not recorder.steps:
-        raise MindferryError(f"{payload['script']} made no training step; check [train] script and args in mindferry.toml")
+        raise MindferryError(
+            f"{payload['script']} made no training step; check [train] script and args in mindferry.toml"
+        )
     return {"steps": recorder.steps, "has_optimizer": recorder.has_optimizer}
 
 
@@ -154,7 +156,11 @@ class Recorder:
         self.roots.append(module)
 
     def first_weights(self, module: Any) -> None:
-        state = {name: value.detach().cpu().numpy().copy() for name, value in module.state_dict().items() if hasattr(value, "detach")}
+        state = {
+            name: value.detach().cpu().numpy().copy()
+            for name, value in module.state_dict().items()
+            if hasattr(value, "detach")
+        }
         self.exchange.write_weights(len(self.roots), type(module).__name__, state)
 
     def _watch_draws(self) -> None:
@@ -183,7 +189,9 @@ class Recorder:
 
     def after_step(self, optimizer: Any) -> None:
         groups = optimizer.param_groups if optimizer is not None else []
-        parameters = [p for group in groups for p in group["params"]] or [p for root in self.roots for p in root.parameters()]
+        parameters = [p for group in groups for p in group["params"]] or [
+            p for root in self.roots for p in root.parameters()
+        ]
         gradients = [p.grad for p in parameters if p.grad is not None]
         norm = sum(float(gradient.double().pow(2).sum()) for gradient in gradients) ** 0.5
         losses, self.losses = self.losses, []
@@ -212,7 +220,9 @@ def switch_dropout_off() -> None:
         setattr(functional, name, lambda input, *args, **kwargs: input)
     attention, start = functional.scaled_dot_product_attention, torch.nn.RNNBase.__init__
 
-    def attend(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, *rest: Any, **options: Any) -> Any:
+    def attend(
+        query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, *rest: Any, **options: Any
+    ) -> Any:
         return attention(query, key, value, attn_mask, 0.0, *rest, **options)
 
     def recurrent_start(module: Any, *args: Any, **kwargs: Any) -> None:

@@ -36,20 +36,33 @@ def train_side_by_side(
     config = read_config(reference)
     options = options or config.train
     if not options.script:
-        raise MindferryError(f"which script trains? Name it in {reference}/mindferry.toml, [train] script, or with --script")
+        raise MindferryError(
+            f"which script trains? Name it in {reference}/mindferry.toml, [train] script, or with --script"
+        )
     started = time.monotonic()
     note = advance or (lambda note="", steps=1: None)
     with tempfile.TemporaryDirectory(prefix="mindferry-train-") as exchange:
-        arguments = [str(weights.resolve()) if weights and each == config.weights.file else each for each in options.args]
-        payload: dict[str, Any] = {"exchange": exchange, "script": options.script, "args": arguments, "steps": options.steps}
+        arguments = [
+            str(weights.resolve()) if weights and each == config.weights.file else each for each in options.args
+        ]
+        payload: dict[str, Any] = {
+            "exchange": exchange,
+            "script": options.script,
+            "args": arguments,
+            "steps": options.steps,
+        }
         with Worker("torch", reference) as worker:
-            theirs = worker.call("mindferry.train.reference:record", payload, lambda step: note(f"torch loss {step['loss']:.4f}"))
+            theirs = worker.call(
+                "mindferry.train.reference:record", payload, lambda step: note(f"torch loss {step['loss']:.4f}")
+            )
         payload["has_optimizer"] = theirs["has_optimizer"]  # a reference that ended by itself: the others should, too
         own = _own_drift(reference, payload, theirs["steps"]) if drift else ()
         helpers = [file.path.removesuffix(".py").replace("/", ".") for file in record.files if file.status == "helpers"]
         payload |= {"args": [_TORCH_FILE.sub(".ckpt", each) for each in options.args], "helpers": helpers}
         with Worker("mindspore", converted) as worker:
-            ours = worker.call("mindferry.train.converted:replay", payload, lambda step: note(f"MindSpore loss {step['loss']:.4f}"))
+            ours = worker.call(
+                "mindferry.train.converted:replay", payload, lambda step: note(f"MindSpore loss {step['loss']:.4f}")
+            )
     curves = compare_curves(theirs["steps"], ours["steps"], options.tolerance, time.monotonic() - started, own)
     save(curves, converted, "train")
     return curves

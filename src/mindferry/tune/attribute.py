@@ -11,7 +11,9 @@ from .executions import Execution, scope_module, scope_phase
 from .layers import Finder, LayerCall
 
 
-def operators_of(executions: list[Execution], spans: list[Span], calls: list[LayerCall], steps: int) -> tuple[Operator, ...]:
+def operators_of(
+    executions: list[Execution], spans: list[Span], calls: list[LayerCall], steps: int
+) -> tuple[Operator, ...]:
     """Summed by kind, shapes, module and phase; times of one step, largest first."""
     phases, layers = _phase_finder(spans), Finder(calls)
     owners = [_owner(each, phases, layers) for each in executions]

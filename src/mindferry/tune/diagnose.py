@@ -9,7 +9,16 @@ from typing import Any
 
 from ..artifacts import Diagnosis, Operator, Profile
 
-LOADER, COMPILE, CAST, SYNC, HOST, OPTIMIZER, CONVOLUTION, ELEMENTWISE = 0.25, 0.15, 0.12, 0.05, 0.25, 0.35, 0.25, 0.45  # shares of a step
+LOADER, COMPILE, CAST, SYNC, HOST, OPTIMIZER, CONVOLUTION, ELEMENTWISE = (
+    0.25,
+    0.15,
+    0.12,
+    0.05,
+    0.25,
+    0.35,
+    0.25,
+    0.45,
+)  # shares of a step
 BUSY = 0.5  # below this share of kernels, launching operators is what takes the time
 REFERENCE_RATE = 5.0  # GFLOP/s: oneDNN's reference convolution stays far below, its compiled ones far above
 TINY = 4  # rows
@@ -96,7 +105,10 @@ def recompiling(seen: Seen) -> Iterator[Diagnosis]:
         "new shape": "pad to a few sizes, drop the remainder of a batch, or compile for dynamic shapes",
         "new value": "give the changing number as a Tensor: a Python number is compiled in",
     }
-    said = next((text for start, text in advice.items() if any(reason.startswith(start) for reason in reasons)), "keep arguments alike")
+    said = next(
+        (text for start, text in advice.items() if any(reason.startswith(start) for reason in reasons)),
+        "keep arguments alike",
+    )
     places = tuple(dict.fromkeys(each.place for each in late if each.place))
     yield Diagnosis("recompiling", "the graph is compiled again and again", evidence, share, said, ("dynamic",), places)
 
@@ -118,7 +130,9 @@ def reference_convolution(seen: Seen) -> Iterator[Diagnosis]:
 
 def _work(each: Operator) -> float:
     """GFLOP of a forward convolution in a step, stride 1 assumed: an upper bound."""
-    shapes = [[int(size) for size in text.split(",") if size.strip()] for text in re.findall(r"\[([\d, ]+)\]", each.shapes)]
+    shapes = [
+        [int(size) for size in text.split(",") if size.strip()] for text in re.findall(r"\[([\d, ]+)\]", each.shapes)
+    ]
     if each.name != "Conv2D" or len(shapes) < 2 or len(shapes[0]) != 4 or len(shapes[1]) != 4 or not each.seconds:
         return 0.0
     (n, _, h, w), (out, inside, kh, kw) = shapes[0], shapes[1]
@@ -144,9 +158,7 @@ def sync_every_step(seen: Seen) -> Iterator[Diagnosis]:
     calls, share = sum(count for _, count in places), seen.share("sync")
     if not places or (share < SYNC and calls < 5):
         return
-    evidence = (
-        f"{calls:.0f} reads of a tensor in every step ({seen.milliseconds(share)} of copying): the host stops until the device is done"
-    )
+    evidence = f"{calls:.0f} reads of a tensor in every step ({seen.milliseconds(share)} of copying): the host stops until the device is done"
     advice = "keep sums as tensors and read them every hundred steps; on a device this costs more than here"
     yield Diagnosis(
         "sync-every-step",
@@ -167,7 +179,9 @@ def host_bound(seen: Seen) -> Iterator[Diagnosis]:
     where = ", ".join(f"{place} ({count} of {seen.facts.get('looks', 0)} looks)" for place, count in lines[:3])
     evidence = f"the script's own Python takes {seen.milliseconds(share)}" + (f"; most at {where}" if where else "")
     advice = "move it out of the loop, into the data pipeline, or into numpy"
-    yield Diagnosis("host-bound", "Python between the steps", evidence, share, advice, ("loop",), tuple(place for place, _ in lines))
+    yield Diagnosis(
+        "host-bound", "Python between the steps", evidence, share, advice, ("loop",), tuple(place for place, _ in lines)
+    )
 
 
 def sample_loop(seen: Seen) -> Iterator[Diagnosis]:
@@ -177,7 +191,11 @@ def sample_loop(seen: Seen) -> Iterator[Diagnosis]:
     if most < 6:
         return
     share = seen.share("forward", "backward") * (1 - 1 / most)
-    what = f"the network is called {calls:.0f} times a step" if calls >= repeats else f"{name} runs {repeats:.0f} times a step"
+    what = (
+        f"the network is called {calls:.0f} times a step"
+        if calls >= repeats
+        else f"{name} runs {repeats:.0f} times a step"
+    )
     evidence = f"{what}, {seen.milliseconds(seen.share('forward', 'backward'))}"
     advice = "give all samples at once: a loop over samples or positions launches the same operators many times"
     yield Diagnosis("sample-loop", "a Python loop around the network", evidence, share, advice, ("loop", "jit"))
@@ -190,7 +208,12 @@ def dispatch_bound(seen: Seen) -> Iterator[Diagnosis]:
     lost = share * (1 - busy)
     if calls and busy < BUSY and lost > 0.15:
         yield Diagnosis(
-            "small-operators", "launching operators takes the time", _launching(seen), lost, "compile the step", ("jit", "graph")
+            "small-operators",
+            "launching operators takes the time",
+            _launching(seen),
+            lost,
+            "compile the step",
+            ("jit", "graph"),
         )
 
 
@@ -220,7 +243,9 @@ def slow_optimizer(seen: Seen) -> Iterator[Diagnosis]:
     calls = sum(each.calls for each in seen.operators("optimizer"))
     evidence = f"the update takes {seen.milliseconds(share)}: {count} parameters, {calls:.0f} operators"
     advice = "fewer, larger parameters, or an optimizer whose update is one fused operator (nn.Adam, nn.Momentum) or a compiled step"
-    yield Diagnosis("slow-optimizer", "the update costs more than the network", evidence, share, advice, ("fused", "blocking"))
+    yield Diagnosis(
+        "slow-optimizer", "the update costs more than the network", evidence, share, advice, ("fused", "blocking")
+    )
 
 
 def unfused(seen: Seen) -> Iterator[Diagnosis]:
@@ -231,10 +256,10 @@ def unfused(seen: Seen) -> Iterator[Diagnosis]:
     if part < ELEMENTWISE or calls < 20 or share < 0.2:
         return
     evidence = f"{calls:.0f} element-wise operators and reductions a step have {part:.0%} of the time in operators"
-    advice = (
-        "use the operator that does it in one (nn.LayerNorm, ops.softmax, ops.gelu, …), or compile with fusion (jit_level O1 on Ascend)"
+    advice = "use the operator that does it in one (nn.LayerNorm, ops.softmax, ops.gelu, …), or compile with fusion (jit_level O1 on Ascend)"
+    yield Diagnosis(
+        "unfused", "many small operators instead of one", evidence, share, advice, ("jit", "fusion"), _modules(simple)
     )
-    yield Diagnosis("unfused", "many small operators instead of one", evidence, share, advice, ("jit", "fusion"), _modules(simple))
 
 
 def device_idle(seen: Seen) -> Iterator[Diagnosis]:
@@ -246,7 +271,12 @@ def device_idle(seen: Seen) -> Iterator[Diagnosis]:
     evidence += f"; the queues behind {', '.join(empty)} run empty" if empty else ""
     advice = "let the device take whole epochs (data sinking), compile the step, or feed it faster"
     yield Diagnosis(
-        "device-idle", "the device waits for the host", evidence, share, advice, ("sink", "jit", *(["workers"] if empty else []))
+        "device-idle",
+        "the device waits for the host",
+        evidence,
+        share,
+        advice,
+        ("sink", "jit", *(["workers"] if empty else [])),
     )
 
 

@@ -40,9 +40,13 @@ def read_executions(folder: Path) -> list[Execution]:
         try:
             for entry in times.split():
                 start, milliseconds = entry.split(",")[:2]
-                found.append(Execution(name, int(start), float(milliseconds) / 1e3, shapes.get(name.rpartition("/")[2], "")))
+                found.append(
+                    Execution(name, int(start), float(milliseconds) / 1e3, shapes.get(name.rpartition("/")[2], ""))
+                )
         except ValueError:
-            raise MindferryError(f"{path} is not as MindSpore 2.10 writes it ({line[:60]!r}); record it with that version") from None
+            raise MindferryError(
+                f"{path} is not as MindSpore 2.10 writes it ({line[:60]!r}); record it with that version"
+            ) from None
     return sorted(found, key=lambda each: each.start)
 
 
@@ -82,4 +86,14 @@ def scope_module(name: str) -> str:
     return ".".join(attribute for attribute, dash, _ in parts if dash)
 
 
-UPDATES = {"Adam", "AdamWeightDecay", "SGD", "Momentum", "AssignAdd", "Assign", "FusedAdam", "AdamNoUpdateParam", "LARSUpdate"}
+UPDATES = {
+    "Adam",
+    "AdamWeightDecay",
+    "SGD",
+    "Momentum",
+    "AssignAdd",
+    "Assign",
+    "FusedAdam",
+    "AdamNoUpdateParam",
+    "LARSUpdate",
+}

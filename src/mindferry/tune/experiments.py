@@ -20,21 +20,45 @@ class Suggestion:
 CATALOGUE: tuple[Suggestion, ...] = (
     Suggestion("isa", WHAT["isa"], "ONEDNN_MAX_CPU_ISA=AVX2 in ms_tuning.py"),
     Suggestion("blocking", WHAT["blocking"], "ms.runtime.launch_blocking() in ms_tuning.py"),
-    Suggestion("jit", "forward and backward become one compiled graph: nothing is launched from Python", "ms.jit around ms.value_and_grad"),
+    Suggestion(
+        "jit",
+        "forward and backward become one compiled graph: nothing is launched from Python",
+        "ms.jit around ms.value_and_grad",
+    ),
     Suggestion("graph", WHAT["graph"], "ms.set_context(mode=ms.GRAPH_MODE) in ms_tuning.py"),
     Suggestion("dynamic", "one graph for all shapes instead of one for each", "ms.jit(…, dynamic=1)"),
     Suggestion("workers", "several workers prepare rows at the same time", "num_parallel_workers of the sources"),
     Suggestion("prefetch", WHAT["prefetch"], "ms.dataset.config.set_prefetch_size(64) in ms_tuning.py"),
-    Suggestion("amp", "float16 where it is safe: half the bytes, and the matrix units of Ascend", 'ms.amp.auto_mixed_precision(net, "O2")'),
+    Suggestion(
+        "amp",
+        "float16 where it is safe: half the bytes, and the matrix units of Ascend",
+        'ms.amp.auto_mixed_precision(net, "O2")',
+    ),
     Suggestion("cache", WHAT["cache"], "MS_COMPILER_CACHE_ENABLE=1 in ms_tuning.py", measures="first step"),
     Suggestion(
-        "sync", "the host has to wait at each read", "running sums as tensors, read every hundred steps, at the places named", kind="hand"
+        "sync",
+        "the host has to wait at each read",
+        "running sums as tensors, read every hundred steps, at the places named",
+        kind="hand",
     ),
-    Suggestion("loop", "Python does what one call could", "the loop at the places named, as one call or in the data pipeline", kind="hand"),
     Suggestion(
-        "batch", "fixed costs are paid for each batch", "a larger batch; it changes what is learned, so it is yours to decide", kind="hand"
+        "loop",
+        "Python does what one call could",
+        "the loop at the places named, as one call or in the data pipeline",
+        kind="hand",
     ),
-    Suggestion("fused", "an update in one operator", "nn.Adam(net.trainable_params(), …), if its epsilon is right for you", kind="hand"),
+    Suggestion(
+        "batch",
+        "fixed costs are paid for each batch",
+        "a larger batch; it changes what is learned, so it is yours to decide",
+        kind="hand",
+    ),
+    Suggestion(
+        "fused",
+        "an update in one operator",
+        "nn.Adam(net.trainable_params(), …), if its epsilon is right for you",
+        kind="hand",
+    ),
     Suggestion("sink", "the device takes whole epochs by itself", "ms.data_sink(step, dataset)", kind="Ascend"),
     Suggestion("fusion", "operators are fused when compiled", "ms.jit(…, jit_level='O1')", kind="Ascend"),
 )

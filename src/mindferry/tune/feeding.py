@@ -99,7 +99,10 @@ class Feeding:
         steps = [step.batch for step in self.clock.steps if step.batch]
         if not self.pipelines or not steps:
             return ()
-        loader, batch = max(self.pipelines, key=lambda each: sum(w for owner, w in self.waits if owner is each)), max(steps)
+        loader, batch = (
+            max(self.pipelines, key=lambda each: sum(w for owner, w in self.waits if owner is each)),
+            max(steps),
+        )
         self._inside = True
         try:
             return self._time_each(chain(loader), batch)
@@ -114,12 +117,18 @@ class Feeding:
         room, before, found = 0.0, 0.0, list[PipelineStage]()
         for node in nodes:
             is_native, is_last = hasattr(node, "create_tuple_iterator"), node is nodes[-1]
-            workers = getattr(node, "num_parallel_workers", None) or (dataset.config.get_num_parallel_workers() if is_native else 1)
-            room += dataset.config.get_prefetch_size() * workers * (batch if _is_batched(node) else 1) if is_native else 0
+            workers = getattr(node, "num_parallel_workers", None) or (
+                dataset.config.get_num_parallel_workers() if is_native else 1
+            )
+            room += (
+                dataset.config.get_prefetch_size() * workers * (batch if _is_batched(node) else 1) if is_native else 0
+            )
             total = seconds_a_row(node) * batch
             name = type(node).__name__.removesuffix("Dataset") or type(node).__name__
             capacity = room if is_last and is_native and queued == queued else math.nan
-            found.append(PipelineStage(name, max(0.0, total - before), workers, queued if is_last else math.nan, capacity))
+            found.append(
+                PipelineStage(name, max(0.0, total - before), workers, queued if is_last else math.nan, capacity)
+            )
             before = max(before, total)
         return tuple(found)
 
@@ -153,7 +162,11 @@ def chain(loader: Any) -> list[Any]:
 def seconds_a_row(node: Any) -> float:
     """Of a pipeline that ends here, running alone and with nothing prepared."""
     began, rows, first = time.perf_counter(), 0, 0.0
-    batches = node.create_tuple_iterator(num_epochs=1, output_numpy=True) if hasattr(node, "create_tuple_iterator") else iter(node)
+    batches = (
+        node.create_tuple_iterator(num_epochs=1, output_numpy=True)
+        if hasattr(node, "create_tuple_iterator")
+        else iter(node)
+    )
     for item in batches:
         if first:
             rows += _rows(item) if _is_batched(node) else 1
@@ -168,6 +181,8 @@ def _is_batched(node: Any) -> bool:
 
 
 def _rows(batch: Any) -> int:
-    values = list(batch.values()) if isinstance(batch, dict) else list(batch) if isinstance(batch, list | tuple) else [batch]
+    values = (
+        list(batch.values()) if isinstance(batch, dict) else list(batch) if isinstance(batch, list | tuple) else [batch]
+    )
     shape: Any = getattr(values[0], "shape", ()) if values else ()
     return int(shape[0]) if len(shape) else 1

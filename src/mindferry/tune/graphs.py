@@ -25,7 +25,9 @@ class Graphs:
         self._keys = itertools.count()
         self._depth = 0
         self.wait: Callable[[], None] = lambda: None  # for what was launched
-        self.on_gradient: Callable[[Any, bool], None] = lambda result, has_aux: None  # after a compiled ms.value_and_grad
+        self.on_gradient: Callable[[Any, bool], None] = lambda result, has_aux: (
+            None
+        )  # after a compiled ms.value_and_grad
         self.on_step: Callable[[Any], None] = lambda result: None  # after a function that holds the optimizer
 
     def install(self) -> None:
@@ -80,7 +82,13 @@ class Graphs:
         if signature in known:
             return ""
         others = self._places.setdefault(made, set())
-        reason = _difference(known, signature) if known else "new function object" if made and others - {key} else "first call"
+        reason = (
+            _difference(known, signature)
+            if known
+            else "new function object"
+            if made and others - {key}
+            else "first call"
+        )
         known.add(signature)
         others.add(key)
         return reason

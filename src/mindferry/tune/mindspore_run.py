@@ -45,7 +45,9 @@ def measure(payload: dict[str, Any], link: Link) -> dict[str, Any]:
     else:
         run_script(link.project, payload["script"], payload["args"])
     if not watch.clock.steps:
-        raise MindferryError(f"{payload['script']} made no training step; check [train] script and args in mindferry.toml, or --args")
+        raise MindferryError(
+            f"{payload['script']} made no training step; check [train] script and args in mindferry.toml, or --args"
+        )
     watch.end_profile()
     return summarize(watch, payload)
 
@@ -78,7 +80,11 @@ class Watch:
         set_blocking(False)  # the worker turned it on; what is measured is the script as it runs by itself
         seed()
         self.graphs.install()
-        self.graphs.wait, self.graphs.on_gradient, self.graphs.on_step = self.wait, self.after_gradient, self.after_graph_step
+        self.graphs.wait, self.graphs.on_gradient, self.graphs.on_step = (
+            self.wait,
+            self.after_gradient,
+            self.after_graph_step,
+        )
         self.syncs.install(ms.Tensor)
         self.feeding.install(helpers)
         self._watch_cells()
@@ -97,7 +103,11 @@ class Watch:
 
         def call(cell: Any, *args: Any, **kwargs: Any) -> Any:
             if watch.clock.depth and not is_optimizer_kind(type(cell)):
-                return watch.layers.call(cell, original, args, kwargs) if watch.is_profiling else original(cell, *args, **kwargs)
+                return (
+                    watch.layers.call(cell, original, args, kwargs)
+                    if watch.is_profiling
+                    else original(cell, *args, **kwargs)
+                )
             return watch.top_call(cell, original, args, kwargs)
 
         nn.Cell.__init__, nn.Cell.__call__ = begin, call
@@ -108,10 +118,16 @@ class Watch:
         phase = "optimizer" if is_optimizer_kind(type(cell)) else "forward"
         if is_graph_mode():
             kind = type(cell).__name__
-            result = self.graphs.run(id(cell), kind, "", lambda: original(cell, *args, **kwargs), (*args, *kwargs.values()))
+            result = self.graphs.run(
+                id(cell), kind, "", lambda: original(cell, *args, **kwargs), (*args, *kwargs.values())
+            )
         else:
             with self.clock.span("step" if whole else phase, type(cell).__name__):
-                result = self.layers.call(cell, original, args, kwargs) if self.is_profiling else original(cell, *args, **kwargs)
+                result = (
+                    self.layers.call(cell, original, args, kwargs)
+                    if self.is_profiling
+                    else original(cell, *args, **kwargs)
+                )
                 self.wait()
         if phase == "optimizer":
             self.parameters = len(getattr(cell, "parameters", ()))
@@ -142,7 +158,9 @@ class Watch:
 
         original, watch = ms.value_and_grad, self
 
-        def value_and_grad(fn: Any, grad_position: Any = 0, weights: Any = None, has_aux: bool = False, **options: Any) -> Any:
+        def value_and_grad(
+            fn: Any, grad_position: Any = 0, weights: Any = None, has_aux: bool = False, **options: Any
+        ) -> Any:
             inner = original(watch.timed_forward(fn), grad_position, weights, has_aux, **options)
             key = object()
 
@@ -222,7 +240,9 @@ class Watch:
             ms.runtime.synchronize()
             set_blocking(True)  # an operator then starts while the cell that asked for it is on the stack
             handler = tensorboard_trace_handler(str(self.output))
-            self.profiler = profile(activities=[ProfilerActivity.CPU], record_shapes=True, profile_memory=True, on_trace_ready=handler)
+            self.profiler = profile(
+                activities=[ProfilerActivity.CPU], record_shapes=True, profile_memory=True, on_trace_ready=handler
+            )
             self.is_profiling = True
             self.profiler.start()
         elif self.is_profiling:

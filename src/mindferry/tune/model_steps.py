@@ -71,7 +71,9 @@ def call_step(function: str, count: Callable[[], int]) -> None:
         step()
         calls += 1
         if calls >= 3 and not count():
-            raise MindferryError(f"{function} was called {calls} times and no optimizer was; name a function that makes a training step")
+            raise MindferryError(
+                f"{function} was called {calls} times and no optimizer was; name a function that makes a training step"
+            )
 
 
 def _mean_square(output: Any) -> Any:

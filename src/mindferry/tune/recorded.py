@@ -20,7 +20,13 @@ from .tables import number, read_table
 
 OUTPUT = "ASCEND_PROFILER_OUTPUT"
 VERSIONS = ("2.5", "2.6", "2.7", "2.8", "2.9", "2.10")  # these write this layout
-OLD = ("step_trace_raw_*", "aicore_intermediate_*", "framework_raw_*", "ascend_timeline_display_*", "*_op_detail_time.csv")
+OLD = (
+    "step_trace_raw_*",
+    "aicore_intermediate_*",
+    "framework_raw_*",
+    "ascend_timeline_display_*",
+    "*_op_detail_time.csv",
+)
 WAITING = ("GetNext", "GetNextV2", "QueueDataset", "DynamicGetNextV2")
 COMPUTED = ("forward", "backward", "optimizer", "waiting for data")
 
@@ -33,7 +39,9 @@ def read_recorded(folder: Path) -> TuneRecord:
     is_device = (output / "kernel_details.csv").is_file() or _statistic(output) is not None
     profile = _from_device(output) if is_device else _from_cpu(root)
     if others:
-        profile = dataclasses.replace(profile, notes=(*profile.notes, f"{others + 1} ranks in {folder}; this is {root.name}"))
+        profile = dataclasses.replace(
+            profile, notes=(*profile.notes, f"{others + 1} ranks in {folder}; this is {root.name}")
+        )
     diagnoses = diagnose(profile, {"warm": 0})
     experiments = tuple(suggest(profile, diagnoses, set(), "PROJECT"))
     return TuneRecord("", str(root), profile, None, diagnoses, experiments, source=str(folder))
@@ -41,33 +49,51 @@ def read_recorded(folder: Path) -> TuneRecord:
 
 def _find(folder: Path) -> tuple[Path, int]:
     if not folder.is_dir():
-        raise MindferryError(f"there is no folder {folder}; give what the profiler wrote, a folder named …_ascend_ms or one that holds it")
+        raise MindferryError(
+            f"there is no folder {folder}; give what the profiler wrote, a folder named …_ascend_ms or one that holds it"
+        )
     roots, files, names = set[Path](), set[str](), set[str]()
     for place, folders, members in os.walk(folder):
         names.update(folders)
         files.update(members)
         here = Path(place)
-        roots.update({here} if {OUTPUT, "FRAMEWORK"} & set(folders) else {here.parent} if here == folder and here.name == OUTPUT else ())
+        roots.update(
+            {here}
+            if {OUTPUT, "FRAMEWORK"} & set(folders)
+            else {here.parent}
+            if here == folder and here.name == OUTPUT
+            else ()
+        )
     if roots:
         found = sorted(roots)
         return found[0], len(found) - 1
     if any(fnmatch.filter(files, pattern) for pattern in OLD):
-        raise MindferryError(f"{folder} was written by a MindSpore before 2.5, in another layout; record it again with {VERSIONS[-1]}")
+        raise MindferryError(
+            f"{folder} was written by a MindSpore before 2.5, in another layout; record it again with {VERSIONS[-1]}"
+        )
     if any(name.startswith("PROF_") for name in {folder.name, *names}):
-        raise MindferryError(f"{folder} holds raw data that was not analysed; call mindspore.profiler.profiler.analyse('{folder}') first")
-    raise MindferryError(f"{folder} holds no profiler output; give a folder named …_ascend_ms, as mindspore.profiler.profile writes it")
+        raise MindferryError(
+            f"{folder} holds raw data that was not analysed; call mindspore.profiler.profiler.analyse('{folder}') first"
+        )
+    raise MindferryError(
+        f"{folder} holds no profiler output; give a folder named …_ascend_ms, as mindspore.profiler.profile writes it"
+    )
 
 
 def _check_version(root: Path) -> None:
     if root.name.endswith("_ascend_pt"):
-        raise MindferryError(f"{root} was recorded by torch_npu, not by MindSpore; profile the converted script instead")
+        raise MindferryError(
+            f"{root} was recorded by torch_npu, not by MindSpore; profile the converted script instead"
+        )
     for path in sorted(root.glob("profiler_info*.json")):
         try:
             version = str(json.loads(path.read_text("utf-8")).get("ms_version", ""))
         except (OSError, ValueError, AttributeError):
             raise MindferryError(f"cannot read {path}; copy the profile again") from None
         if version and ".".join(version.split(".")[:2]) not in VERSIONS:
-            raise MindferryError(f"{root} was recorded with MindSpore {version}; this reads {VERSIONS[0]} to {VERSIONS[-1]}")
+            raise MindferryError(
+                f"{root} was recorded with MindSpore {version}; this reads {VERSIONS[0]} to {VERSIONS[-1]}"
+            )
 
 
 def _from_device(output: Path) -> Profile:
@@ -97,7 +123,10 @@ def _length(row: dict[str, str]) -> float:
 
 def _device_phases(steps: list[dict[str, str]], operators: tuple[Operator, ...]) -> tuple[Phase, ...]:
     """Computing is divided by what the operators' scopes say."""
-    mean = {name: sum(number(row.get(name, "0")) for row in steps) / 1e6 / max(1, len(steps)) for name in (steps[0] if steps else ())}
+    mean = {
+        name: sum(number(row.get(name, "0")) for row in steps) / 1e6 / max(1, len(steps))
+        for name in (steps[0] if steps else ())
+    }
     parts: dict[str, float] = defaultdict(float)
     for each in operators:
         parts[each.phase] += each.seconds
@@ -105,8 +134,16 @@ def _device_phases(steps: list[dict[str, str]], operators: tuple[Operator, ...])
     total, computing = sum(parts.values()) or 1.0, mean.get("Computing", sum(parts.values()) + waiting)
     inside = max(0.0, computing - waiting)
     found = [Phase("waiting for data", waiting)] if waiting else []
-    found += [Phase(name, inside * parts[name] / total, inside * parts[name] / total) for name in COMPUTED[:3] if parts.get(name)]
-    found += [Phase("communication", mean["Communication(Not Overlapped)"])] if mean.get("Communication(Not Overlapped)") else []
+    found += [
+        Phase(name, inside * parts[name] / total, inside * parts[name] / total)
+        for name in COMPUTED[:3]
+        if parts.get(name)
+    ]
+    found += (
+        [Phase("communication", mean["Communication(Not Overlapped)"])]
+        if mean.get("Communication(Not Overlapped)")
+        else []
+    )
     found += [Phase("free", mean["Free"], note="the device has nothing to do")] if mean.get("Free") else []
     return tuple(found)
 
@@ -141,7 +178,10 @@ def _statistics(output: Path, steps: int) -> tuple[Operator, ...]:
         entry = sums[row["OP Type"]]
         entry[0] += number(row["Total Time(us)"]) / 1e6
         entry[1] += number(row["Count"])
-    found = [Operator(kind, seconds / steps, calls / steps, phase=_phase(kind, "")) for kind, (seconds, calls) in sums.items()]
+    found = [
+        Operator(kind, seconds / steps, calls / steps, phase=_phase(kind, ""))
+        for kind, (seconds, calls) in sums.items()
+    ]
     return tuple(sorted(found, key=lambda each: -each.seconds))
 
 
@@ -152,7 +192,8 @@ def _phase(kind: str, name: str) -> str:
 def _pipeline(output: Path) -> tuple[PipelineStage, ...]:
     """Queues from the raw table, the source first; times of each operation where the profiler wrote them."""
     times = {
-        row["Operation"]: number(row["Avg. time (us)"]) / 1e6 for row in read_table(output / "dataset.csv", ("Operation", "Avg. time (us)"))
+        row["Operation"]: number(row["Avg. time (us)"]) / 1e6
+        for row in read_table(output / "dataset.csv", ("Operation", "Avg. time (us)"))
     }
     found = []
     for path in sorted(output.glob("minddata_pipeline_raw_*.csv")):
@@ -179,7 +220,9 @@ def _from_cpu(root: Path) -> Profile:
     """Only operators were recorded: the rest of the time between the first and the last of them is the host's."""
     folder = framework_folder(root)
     if folder is None:
-        raise MindferryError(f"{root} holds no operator times; profile with activities=[ProfilerActivity.CPU] and let it end")
+        raise MindferryError(
+            f"{root} holds no operator times; profile with activities=[ProfilerActivity.CPU] and let it end"
+        )
     executions = read_executions(folder)
     if not executions:
         raise MindferryError(f"{root} recorded no operator; let the profiler run over a few steps")

@@ -69,7 +69,11 @@ def parallel_workers(tree: ast.AST, text: str) -> Iterator[Insertion]:
         for keyword in call.keywords:
             value = keyword.value
             if keyword.arg == "num_parallel_workers" and not isinstance(value, ast.Constant):
-                yield at(value.lineno, value.col_offset), at(value.end_lineno or 0, value.end_col_offset or 0), str(workers())
+                yield (
+                    at(value.lineno, value.col_offset),
+                    at(value.end_lineno or 0, value.end_col_offset or 0),
+                    str(workers()),
+                )
         name = ast.unparse(call.func).rpartition(".")[2]
         if name == "GeneratorDataset" and all(keyword.arg != "num_parallel_workers" for keyword in call.keywords):
             end = at(call.end_lineno or 0, call.end_col_offset or 0) - 1

@@ -49,7 +49,12 @@ def tune(
     reference, why = _reference(workload, full, say) if with_reference else (None, ())
     experiments = suggest(profile, diagnoses, applied, str(workload.project))
     chosen = _chosen(tries, experiments, applied)
-    trial = Trial(workload, dataclasses.replace(SHORT, warm=full.warm, plain=full.plain, seconds=full.seconds), say, is_random(profile))
+    trial = Trial(
+        workload,
+        dataclasses.replace(SHORT, warm=full.warm, plain=full.plain, seconds=full.seconds),
+        say,
+        is_random(profile),
+    )
     base = Run(profile.step_seconds, facts["first_step"], profile.losses)
     if chosen and trial.is_plain:
         base = trial.run(workload.project)
@@ -106,14 +111,19 @@ def measure(
     is_plain: bool = False,
 ) -> tuple[Profile, dict[str, Any]]:
     """The converted project, or a copy of it, in a MindSpore worker with the environment that the user's own run has."""
-    payload: dict[str, Any] = workload.payload("mindspore") | {"plan": dataclasses.asdict(plan), "helpers": list(workload.helpers)}
+    payload: dict[str, Any] = workload.payload("mindspore") | {
+        "plan": dataclasses.asdict(plan),
+        "helpers": list(workload.helpers),
+    }
     payload["is_plain"] = is_plain
     payload["environment"] = {"ONEDNN_MAX_CPU_ISA": os.environ.get("ONEDNN_MAX_CPU_ISA")}
     folder = project or workload.project
     payload["preload"] = "ms_tuning" if not workload.script and (folder / "ms_tuning.py").is_file() else ""
     with Worker("mindspore", folder, environment=environment, silence=silence) as worker:
         result = worker.call(
-            "mindferry.tune.mindspore_run:measure", payload, lambda step: note(f"MindSpore {step['stage']} {step['step']}")
+            "mindferry.tune.mindspore_run:measure",
+            payload,
+            lambda step: note(f"MindSpore {step['stage']} {step['step']}"),
         )
         profile = _keep_trace(from_json(Profile, result["profile"]), workload.project)
     return profile, result["facts"] | {"avx512": has_avx512()}
@@ -126,7 +136,9 @@ def _reference(workload: Workload, plan: Plan, note: Note) -> tuple[Profile | No
     payload = workload.payload("torch") | {"plan": dataclasses.asdict(plan)}
     try:
         with Worker("torch", workload.reference) as worker:
-            result = worker.call("mindferry.tune.torch_run:measure", payload, lambda step: note(f"torch {step['stage']} {step['step']}"))
+            result = worker.call(
+                "mindferry.tune.torch_run:measure", payload, lambda step: note(f"torch {step['stage']} {step['step']}")
+            )
             return _keep_trace(from_json(Profile, result["profile"]), workload.project), ()
     except MindferryError as error:
         return None, (f"no reference beside it: {str(error).splitlines()[0]}",)
@@ -149,7 +161,9 @@ def _chosen(tries: tuple[str, ...], experiments: list[Experiment], applied: set[
     for name in TRIED:
         if name in names:
             each = named(name)
-            found.append(suggested.get(name) or Experiment(name, each.why, each.change, "suggested", measures=each.measures))
+            found.append(
+                suggested.get(name) or Experiment(name, each.why, each.change, "suggested", measures=each.measures)
+            )
     return found
 
 
@@ -171,11 +185,19 @@ def _attempt(trial: Trial, experiment: Experiment, winners: set[str], best: Run,
     workload = trial.workload
     with tempfile.TemporaryDirectory(prefix="mindferry-tune-") as folder:
         copy = Path(folder) / workload.project.resolve().name
-        shutil.copytree(workload.project, copy, symlinks=True, ignore=shutil.ignore_patterns(STATE, "__pycache__", ".git"))
+        shutil.copytree(
+            workload.project, copy, symlinks=True, ignore=shutil.ignore_patterns(STATE, "__pycache__", ".git")
+        )
         changed = change(copy, workload.script, {*winners, experiment.name})
         if experiment.name in REWRITES and not changed:
-            return dataclasses.replace(experiment, status="no faster", note="there is nothing to change in this project"), best
-        environment = {"MS_COMPILER_CACHE_ENABLE": "1", "MS_COMPILER_CACHE_PATH": f"{folder}/cache"} if experiment.name == "cache" else {}
+            return dataclasses.replace(
+                experiment, status="no faster", note="there is nothing to change in this project"
+            ), best
+        environment = (
+            {"MS_COMPILER_CACHE_ENABLE": "1", "MS_COMPILER_CACHE_PATH": f"{folder}/cache"}
+            if experiment.name == "cache"
+            else {}
+        )
         try:
             for _ in range(2 if environment else 1):  # the second start finds what the first one compiled
                 run = trial.run(copy, environment, PATIENCE + 3 * best.step)
@@ -189,7 +211,9 @@ def judge(experiment: Experiment, best: Run, run: Run, base: Run, tolerance: flo
     worst = apart(base.losses, run.losses)
     status = "losses differ" if not worst <= tolerance else "faster" if before > GAIN * after else "no faster"
     note = "no loss was seen: whether they are the same is not known" if worst != worst else experiment.note
-    return dataclasses.replace(experiment, status=status, before=before, after=after, worst=worst, tolerance=tolerance, note=note), run
+    return dataclasses.replace(
+        experiment, status=status, before=before, after=after, worst=worst, tolerance=tolerance, note=note
+    ), run
 
 
 def apart(reference: tuple[float, ...], losses: tuple[float, ...]) -> float:

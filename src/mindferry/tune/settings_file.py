@@ -66,7 +66,12 @@ def _read(path: Path) -> str:
 def settings_text(names: set[str], measured: dict[str, str]) -> str:
     """The module for these settings; `measured` adds what each one did, by name."""
     chosen = [name for name in SETTINGS if name in names]
-    parts = ['"""Settings that `mindferry tune` measured on this project. Take a part out to undo it."""', "", "import os", ""]
+    parts = [
+        '"""Settings that `mindferry tune` measured on this project. Take a part out to undo it."""',
+        "",
+        "import os",
+        "",
+    ]
     late = [name for name in chosen if SETTINGS[name].late]
     for name in chosen:
         if SETTINGS[name].early:
@@ -106,7 +111,9 @@ def with_import(source: str) -> str:
     """The import goes after the docstring and __future__ imports, before everything else."""
     lines, last = source.split("\n"), 0
     for node in ast.parse(source).body:
-        is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        is_docstring = (
+            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        )
         if not (is_docstring or (isinstance(node, ast.ImportFrom) and node.module == "__future__")):
             break
         last = node.end_lineno or 0

@@ -21,20 +21,32 @@ def show(record: TuneRecord) -> None:
     if record.diagnoses:
         for number, each in enumerate(record.diagnoses, 1):
             places = f" [{', '.join(each.places)}]" if each.places else ""
-            stdout.print(f"{number}. {each.title} ({each.code}, {each.share:.0%}): {each.evidence} → {each.advice}{places}", markup=False)
+            stdout.print(
+                f"{number}. {each.title} ({each.code}, {each.share:.0%}): {each.evidence} → {each.advice}{places}",
+                markup=False,
+            )
     else:
         stdout.print("nothing stands out: the time is in the network's own operators")
     if record.experiments:
         stdout.print(_experiments(record.experiments))
         for experiment in record.experiments:
-            more = " ".join(part for part in (experiment.note, experiment.command and f"try there: {experiment.command}") if part)
+            more = " ".join(
+                part for part in (experiment.note, experiment.command and f"try there: {experiment.command}") if part
+            )
             stdout.print(f"{experiment.name}: {experiment.why}; {experiment.change}. {more}".rstrip(), markup=False)
     _show_end(record)
 
 
 def _phases(record: TuneRecord) -> Table:
     profile, reference = record.profile, record.reference
-    table = Table("part of a step", profile.framework, "share", "in operators", *(["torch"] if reference else []), title=record.workload)
+    table = Table(
+        "part of a step",
+        profile.framework,
+        "share",
+        "in operators",
+        *(["torch"] if reference else []),
+        title=record.workload,
+    )
     total = sum(phase.seconds for phase in profile.phases) or 1.0
     theirs = {phase.name: phase.seconds for phase in reference.phases} if reference else {}
     for phase in profile.phases:
@@ -47,7 +59,9 @@ def _phases(record: TuneRecord) -> Table:
     if profile.observed_seconds == profile.observed_seconds:
         theirs_observed = [time(reference.observed_seconds)] if reference else []
         table.add_row("step, told apart", time(profile.observed_seconds), "", "", *theirs_observed)
-    table.add_row("attributed", f"{profile.attributed:.1%}", "", "", *([f"{reference.attributed:.1%}"] if reference else []))
+    table.add_row(
+        "attributed", f"{profile.attributed:.1%}", "", "", *([f"{reference.attributed:.1%}"] if reference else [])
+    )
     memory = [f"{reference.peak_memory / 2**20:.0f} MiB"] if reference else []
     if profile.peak_memory > 2**20:
         table.add_row("peak memory", f"{profile.peak_memory / 2**20:.0f} MiB", "", "", *memory)
@@ -57,7 +71,15 @@ def _phases(record: TuneRecord) -> Table:
 def _show_operators(profile: Profile) -> None:
     if not profile.operators:
         return
-    table = Table(Column("operator", no_wrap=True), "phase", "module", "shapes", "calls", "time of a step", title="operators by total time")
+    table = Table(
+        Column("operator", no_wrap=True),
+        "phase",
+        "module",
+        "shapes",
+        "calls",
+        "time of a step",
+        title="operators by total time",
+    )
     for each in profile.operators[:OPERATORS]:
         table.add_row(each.name, each.phase, each.module, each.shapes, f"{each.calls:g}", time(each.seconds))
     stdout.print(table)
@@ -80,7 +102,9 @@ def _show_compilations(profile: Profile) -> None:
         total = sum(each.seconds for each in profile.compilations)
         stdout.print(f"{len(profile.compilations)} compilations, {time(total)} with their first runs")
         for each in profile.compilations[:5]:
-            stdout.print(f"  step {each.step}: {each.name} {each.place}, {time(each.seconds)}: {each.reason}", markup=False)
+            stdout.print(
+                f"  step {each.step}: {each.name} {each.place}, {time(each.seconds)}: {each.reason}", markup=False
+            )
 
 
 def _experiments(experiments: Iterable[Experiment]) -> Table:
@@ -104,7 +128,9 @@ def _show_end(record: TuneRecord) -> None:
     if record.reference is not None and record.reference.step_seconds:
         current = record.best if record.best == record.best else record.profile.step_seconds
         ratio = current / record.reference.step_seconds
-        stdout.print(f"{ratio:.2f} times torch's time on this machine ({time(current)} against {time(record.reference.step_seconds)})")
+        stdout.print(
+            f"{ratio:.2f} times torch's time on this machine ({time(current)} against {time(record.reference.step_seconds)})"
+        )
     for note in record.profile.notes:
         stdout.print(note, markup=False)
     if record.profile.trace:

@@ -44,4 +44,6 @@ class Syncs:
     def places(self) -> list[tuple[str, float, float]]:
         """(place, calls a step, share of the steps), most calls first."""
         steps = max(1, sum(step.stage != WARM for step in self.clock.steps))
-        return [(where, count / steps, len(self.steps[where]) / steps) for where, count in self.calls.most_common() if where]
+        return [
+            (where, count / steps, len(self.steps[where]) / steps) for where, count in self.calls.most_common() if where
+        ]

@@ -19,8 +19,13 @@ def read_table(path: Path, needed: tuple[str, ...]) -> list[dict[str, str]]:
             columns = [name.strip() for name in rows.fieldnames or ()]
             missing = [name for name in needed if name not in columns]
             if missing:
-                raise MindferryError(f"{path} has no column {missing[0]!r}: another version wrote it; record it with MindSpore 2.5 to 2.10")
-            return [{(key or "").strip(): (value or "").strip() for key, value in row.items() if isinstance(key, str)} for row in rows]
+                raise MindferryError(
+                    f"{path} has no column {missing[0]!r}: another version wrote it; record it with MindSpore 2.5 to 2.10"
+                )
+            return [
+                {(key or "").strip(): (value or "").strip() for key, value in row.items() if isinstance(key, str)}
+                for row in rows
+            ]
     except (OSError, csv.Error) as error:
         raise MindferryError(f"cannot read {path}: {error}; copy the profile again") from None
 

@@ -35,7 +35,9 @@ def measure(payload: dict[str, Any], link: Link) -> dict[str, Any]:
     else:
         run_script(link.project, payload["script"], payload["args"])
     if not watch.clock.steps:
-        raise MindferryError(f"{payload['script']} made no training step in torch; check [train] script and args in mindferry.toml")
+        raise MindferryError(
+            f"{payload['script']} made no training step in torch; check [train] script and args in mindferry.toml"
+        )
     watch.end_profile()
     return {"profile": dataclasses.asdict(watch.profile())}
 

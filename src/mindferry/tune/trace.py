@@ -14,7 +14,9 @@ from .layers import LayerCall
 ROWS = ("steps", "phases", "modules", "operators")
 
 
-def write_trace(path: Path, framework: str, clock: Clock, executions: Iterable[Execution], calls: Iterable[LayerCall]) -> None:
+def write_trace(
+    path: Path, framework: str, clock: Clock, executions: Iterable[Execution], calls: Iterable[LayerCall]
+) -> None:
     origin = clock.steps[0].start
     events: list[dict[str, Any]] = [_name("process_name", 0, f"{framework}, mindferry tune")]
     events += [_name("thread_name", row, title) for row, title in enumerate(ROWS)]
@@ -25,7 +27,9 @@ def write_trace(path: Path, framework: str, clock: Clock, executions: Iterable[E
     for call in calls:
         events.append(_event(2, call.name, call.start - origin, call.end - call.start, inputs=call.shapes))
     for each in executions:
-        events.append(_event(3, each.kind, each.start - origin, each.seconds * 1e9, scope=each.name, inputs=each.shapes))
+        events.append(
+            _event(3, each.kind, each.start - origin, each.seconds * 1e9, scope=each.name, inputs=each.shapes)
+        )
     path.write_text(json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}))
 
 

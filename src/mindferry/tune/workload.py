@@ -38,7 +38,13 @@ class Workload:
             args = [_TORCH_FILE.sub(".ckpt", each) for each in self.args]
         else:
             args = [path if each == name and path else each for each in self.args]
-        return {"script": self.script, "args": args, "model": self.model, "inputs": list(self.inputs), "step": self.step}
+        return {
+            "script": self.script,
+            "args": args,
+            "model": self.model,
+            "inputs": list(self.inputs),
+            "step": self.step,
+        }
 
 
 def find_workload(
@@ -51,14 +57,18 @@ def find_workload(
 ) -> Workload:
     """Options first, then mindferry.toml. A project that mindferry didn't convert has no reference."""
     if not project.is_dir():
-        raise MindferryError(f"there is no folder {project}; give the output of `mindferry convert`, or a MindSpore project")
+        raise MindferryError(
+            f"there is no folder {project}; give the output of `mindferry convert`, or a MindSpore project"
+        )
     reference: Path | None = None
     helpers: tuple[str, ...] = ()
     if (project / STATE / "convert.json").is_file():
         record = load(ProjectConversion, project, "convert")
         source = Path(record.source)
         reference = source if source.is_dir() else None
-        helpers = tuple(file.path.removesuffix(".py").replace("/", ".") for file in record.files if file.status == "helpers")
+        helpers = tuple(
+            file.path.removesuffix(".py").replace("/", ".") for file in record.files if file.status == "helpers"
+        )
     config = read_config(reference or project)
     if model and not (inputs or config.verify.inputs):
         raise MindferryError(f"which inputs does {model} take? Give --input 'float32[4,3,224,224]'")
@@ -68,11 +78,15 @@ def find_workload(
             f"which script trains? Name it with --script, or in {(reference or project) / 'mindferry.toml'}, [train] script"
         )
     if script and not (project / script).is_file():
-        raise MindferryError(f"there is no {project / script}; name the training script with --script, relative to {project}")
+        raise MindferryError(
+            f"there is no {project / script}; name the training script with --script, relative to {project}"
+        )
     chosen = config.train.args if args is None else args
     given = inputs or config.verify.inputs if model else ()
     checkpoint = (config.weights.file, _checkpoint(project, reference, config.weights.file))
-    return Workload(project, reference, script, chosen, model, tuple(given), step, helpers, config.train.tolerance, checkpoint)
+    return Workload(
+        project, reference, script, chosen, model, tuple(given), step, helpers, config.train.tolerance, checkpoint
+    )
 
 
 def _checkpoint(project: Path, reference: Path | None, name: str) -> str:

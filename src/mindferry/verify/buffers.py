@@ -12,7 +12,9 @@ def same_buffers(model: Any) -> Iterator[None]:
     """Afterwards every buffer is the tensor that it was, with its value, whether it was changed in place or bound anew."""
     import torch
 
-    slots = [(module, name, buffer) for module in model.modules() for name, buffer in module._buffers.items()]  # None as well
+    slots = [
+        (module, name, buffer) for module in model.modules() for name, buffer in module._buffers.items()
+    ]  # None as well
     before = [(*slot, None if slot[2] is None else slot[2].detach().clone()) for slot in slots]
     try:
         yield

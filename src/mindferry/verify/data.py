@@ -45,7 +45,9 @@ class PipelineComparison:
     compared: int  # batches whose values were compared
     largest: float  # difference between two numbers
     differences: tuple[PipelineDifference, ...]
-    places: tuple[str, ...] = ()  # "image: equal", "label: the same samples in another order", "crop: the same mean and spread"
+    places: tuple[
+        str, ...
+    ] = ()  # "image: equal", "label: the same samples in another order", "crop: the same mean and spread"
 
     @property
     def passed(self) -> bool:
@@ -93,7 +95,9 @@ class Run:
         rows: list[bytes] = []
         for batch in (batch for (epoch, _), batch in self.batches.items() if epoch == 0):
             arrays = [np.atleast_1d(batch[place]) for place in places]
-            rows += [b"|".join(np.ascontiguousarray(each[row]).tobytes() for each in arrays) for row in range(len(arrays[0]))]
+            rows += [
+                b"|".join(np.ascontiguousarray(each[row]).tobytes() for each in arrays) for row in range(len(arrays[0]))
+            ]
         return rows
 
 
@@ -131,9 +135,14 @@ def compare_pipelines(
 
 def run(settings: DataSettings, show: Callable[[str], None] = lambda text: None) -> Pipelines:
     return compare_pipelines(
-        settings.data, settings.reference, settings.converted,
-        seed=settings.seed, shards=settings.shards, helpers=settings.helpers, show=show,
-    )  # fmt: skip
+        settings.data,
+        settings.reference,
+        settings.converted,
+        seed=settings.seed,
+        shards=settings.shards,
+        helpers=settings.helpers,
+        show=show,
+    )
 
 
 def _run(sides: Sequence[Worker], payload: dict[str, Any]) -> tuple[list[Run], list[Run]]:
@@ -159,7 +168,8 @@ def _read(result: dict[str, Any]) -> Run:
 
     with np.load(result["file"], allow_pickle=False) as file:
         batches = {
-            (epoch, number): {place: file[f"{epoch}/{number}/{place}"] for place in places} for epoch, number, places in result["places"]
+            (epoch, number): {place: file[f"{epoch}/{number}/{place}"] for place in places}
+            for epoch, number, places in result["places"]
         }
     return Run(result["name"], tuple(result["lengths"]), result["announced"], batches)
 
@@ -175,7 +185,9 @@ def _compare_loaders(data: str, theirs: list[Run], ours: list[Run], tolerance: f
     return found
 
 
-def _compare_shards(function: str, sides: Sequence[Worker], options: dict[str, Any], shards: int, tolerance: float) -> PipelineComparison:
+def _compare_shards(
+    function: str, sides: Sequence[Worker], options: dict[str, Any], shards: int, tolerance: float
+) -> PipelineComparison:
     """Every rank's batches against torch's; all ranks together hold every sample, as often as torch's do."""
     found: list[PipelineDifference] = []
     counts: list[Counter[bytes]] = [Counter(), Counter()]
@@ -186,7 +198,9 @@ def _compare_shards(function: str, sides: Sequence[Worker], options: dict[str, A
         comparison = _compare(one, other, tolerance)
         lengths.append(one.lengths[0])
         compared, largest = compared + comparison.compared, max(largest, comparison.largest)
-        found += [PipelineDifference(f"rank {rank}, {each.where}", each.what, each.detail) for each in comparison.differences]
+        found += [
+            PipelineDifference(f"rank {rank}, {each.where}", each.what, each.detail) for each in comparison.differences
+        ]
         for count, run in zip(counts, (one, other), strict=True):
             count.update(run.samples(_steady(one)))
     missing, more = len(counts[0] - counts[1]), len(counts[1] - counts[0])
@@ -220,13 +234,21 @@ def _with_arguments(function: str, more: str) -> str:
 def _compare(theirs: Run, ours: Run, tolerance: float) -> PipelineComparison:
     found: list[PipelineDifference] = []
     if theirs.lengths != ours.lengths:
-        found.append(PipelineDifference("epochs", "length", f"{theirs.lengths} batches in torch, {ours.lengths} in MindSpore"))
+        found.append(
+            PipelineDifference("epochs", "length", f"{theirs.lengths} batches in torch, {ours.lengths} in MindSpore")
+        )
     if theirs.announced != ours.announced:
-        found.append(PipelineDifference("len()", "length", f"{theirs.announced} in torch, {ours.announced} in MindSpore"))
+        found.append(
+            PipelineDifference("len()", "length", f"{theirs.announced} in torch, {ours.announced} in MindSpore")
+        )
     if theirs.is_random != ours.is_random:
         order = {True: "changes from epoch to epoch", False: "is the same in every epoch"}
         found.append(
-            PipelineDifference("epochs", "order", f"what torch gives {order[theirs.is_random]}, in MindSpore it {order[ours.is_random]}")
+            PipelineDifference(
+                "epochs",
+                "order",
+                f"what torch gives {order[theirs.is_random]}, in MindSpore it {order[ours.is_random]}",
+            )
         )
     shared = [key for key in theirs.batches if key in ours.batches]
     for key in shared:
@@ -241,7 +263,9 @@ def _compare(theirs: Run, ours: Run, tolerance: float) -> PipelineComparison:
             largest = max(largest, distance if told == "equal" else 0.0)
             found += differences
             how += [] if differences else [f"{place}: {told}" if place else told]
-    return PipelineComparison(theirs.name, theirs.lengths, theirs.is_random, len(shared), largest, tuple(found), tuple(how))
+    return PipelineComparison(
+        theirs.name, theirs.lengths, theirs.is_random, len(shared), largest, tuple(found), tuple(how)
+    )
 
 
 Batch = dict[str, "np.ndarray[Any, Any]"]
@@ -253,14 +277,22 @@ def _name(key: tuple[int, int], place: str = "") -> str:
 
 def _compare_forms(key: tuple[int, int], theirs: Batch, ours: Batch) -> list[PipelineDifference]:
     if list(theirs) != list(ours):
-        return [PipelineDifference(_name(key), "places", f"{', '.join(theirs)} in torch, {', '.join(ours)} in MindSpore")]
+        return [
+            PipelineDifference(_name(key), "places", f"{', '.join(theirs)} in torch, {', '.join(ours)} in MindSpore")
+        ]
     found = []
     for place, expected in theirs.items():
         actual = ours[place]
         if expected.shape != actual.shape:
-            found.append(PipelineDifference(_name(key, place), "shape", f"{expected.shape} in torch, {actual.shape} in MindSpore"))
+            found.append(
+                PipelineDifference(
+                    _name(key, place), "shape", f"{expected.shape} in torch, {actual.shape} in MindSpore"
+                )
+            )
         elif expected.dtype != actual.dtype and expected.dtype.kind not in "US":
-            found.append(PipelineDifference(_name(key, place), "type", f"{expected.dtype} in torch, {actual.dtype} in MindSpore"))
+            found.append(
+                PipelineDifference(_name(key, place), "type", f"{expected.dtype} in torch, {actual.dtype} in MindSpore")
+            )
     return found
 
 
@@ -281,7 +313,11 @@ def _compare_values(
         allowed = tolerance * max(1.0, _size(expected)) if expected.dtype.kind in "fc" else 0.0
         largest = max(largest, distance)
         if distance > allowed or not np.array_equal(np.isnan(expected), np.isnan(actual)):
-            found.append(PipelineDifference(_name(key, place), "values", f"differ by up to {distance:.3g}; {allowed:.3g} is allowed"))
+            found.append(
+                PipelineDifference(
+                    _name(key, place), "values", f"differ by up to {distance:.3g}; {allowed:.3g} is allowed"
+                )
+            )
     return found, largest
 
 
@@ -310,7 +346,9 @@ def _compare_random(place: str, theirs: Run, ours: Run) -> tuple[list[PipelineDi
         return [PipelineDifference(place, "order", "the epochs don't hold the same samples in both frameworks")], ""
     if expected[0].dtype.kind not in "fciu":
         return [], "random, and no number"
-    means = [np.array([float(row.mean()) for batch in side for row in np.atleast_1d(batch)]) for side in (expected, actual)]
+    means = [
+        np.array([float(row.mean()) for batch in side for row in np.atleast_1d(batch)]) for side in (expected, actual)
+    ]
     error = np.sqrt(sum(each.var() / len(each) for each in means)) + 1e-6
     apart = abs(means[0].mean() - means[1].mean()) / error
     spread = (means[1].std() + 1e-6) / (means[0].std() + 1e-6)
@@ -323,5 +361,8 @@ def _compare_random(place: str, theirs: Run, ours: Run) -> tuple[list[PipelineDi
 def _same_samples(theirs: list[np.ndarray[Any, Any]], ours: list[np.ndarray[Any, Any]]) -> bool:
     import numpy as np
 
-    one, other = (sorted(np.ascontiguousarray(row).tobytes() for batch in side for row in np.atleast_1d(batch)) for side in (theirs, ours))
+    one, other = (
+        sorted(np.ascontiguousarray(row).tobytes() for batch in side for row in np.atleast_1d(batch))
+        for side in (theirs, ours)
+    )
     return one == other

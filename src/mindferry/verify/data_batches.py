@@ -31,9 +31,13 @@ def collect(payload: Json, link: Link) -> Json:
 
     try:
         seed(link.framework, payload["seed"])
-        helpers = [importlib.import_module(name) for name in payload["helpers"]] if link.framework == "mindspore" else []
+        helpers = (
+            [importlib.import_module(name) for name in payload["helpers"]] if link.framework == "mindspore" else []
+        )
         if FUNCTION.fullmatch(payload["data"].strip()):
-            loaders = named(make(payload["data"], lambda module: share_order(link.framework, payload["seed"], [*helpers, module])))
+            loaders = named(
+                make(payload["data"], lambda module: share_order(link.framework, payload["seed"], [*helpers, module]))
+            )
             return [read(name, loader, payload, link) for name, loader in loaders]
         share_order(link.framework, payload["seed"], helpers)
         return of_script(payload, link, helpers)
@@ -47,14 +51,18 @@ def make(spec: str, prepare: Callable[[ModuleType], None] = lambda module: None)
 
     match = FUNCTION.fullmatch(spec.strip())
     if match is None:
-        raise MindferryError(f"{spec!r} names no function; write module:function, for instance data:test_loader(batch_size=8)")
+        raise MindferryError(
+            f"{spec!r} names no function; write module:function, for instance data:test_loader(batch_size=8)"
+        )
     try:
         call = ast.parse(f"f{match[3] or '()'}", mode="eval").body
         assert isinstance(call, ast.Call)
         positional = [ast.literal_eval(each) for each in call.args]
         keywords = {str(each.arg): ast.literal_eval(each.value) for each in call.keywords}
     except (SyntaxError, ValueError):
-        raise MindferryError(f"the arguments in {spec!r} must be plain values; for anything else write a function that makes the pipeline, and name that") from None
+        raise MindferryError(
+            f"the arguments in {spec!r} must be plain values; for anything else write a function that makes the pipeline, and name that"
+        ) from None
     function = find(f"{match[1]}:{match[2]}")
     prepare(sys.modules[match[1]])
     return function(*positional, **keywords)
@@ -64,7 +72,11 @@ def named(made: Any) -> list[tuple[str, Any]]:
     """One loader, or several in a dict, list or tuple."""
     if isinstance(made, dict):
         return [(str(name), loader) for name, loader in made.items()]
-    return [(str(number), loader) for number, loader in enumerate(made)] if isinstance(made, list | tuple) else [("", made)]
+    return (
+        [(str(number), loader) for number, loader in enumerate(made)]
+        if isinstance(made, list | tuple)
+        else [("", made)]
+    )
 
 
 def of_script(payload: Json, link: Link, helpers: list[ModuleType]) -> Json:
@@ -80,14 +92,22 @@ def of_script(payload: Json, link: Link, helpers: list[ModuleType]) -> Json:
     sys.path.insert(0, str(path.parent))
     sys.argv = [str(path), *arguments]
     try:
-        watch_loaders(link, helpers, lambda loaders: results.extend(read(f"loader {n}", each, payload, link) for n, each in loaders))
+        watch_loaders(
+            link,
+            helpers,
+            lambda loaders: results.extend(read(f"loader {n}", each, payload, link) for n, each in loaders),
+        )
         runpy.run_path(str(path), run_name="__main__")
     except LoadersFound:
         return results
     except SystemExit as error:
         if error.code not in (0, None):
-            raise MindferryError(f"{path} ended with {error.code!r}; check its arguments in {payload['data']!r}") from None
-    raise MindferryError(f"{path} read from no loader; name a function that returns one, as module:function, with --data")
+            raise MindferryError(
+                f"{path} ended with {error.code!r}; check its arguments in {payload['data']!r}"
+            ) from None
+    raise MindferryError(
+        f"{path} read from no loader; name a function that returns one, as module:function, with --data"
+    )
 
 
 def watch_loaders(link: Link, helpers: list[ModuleType], found: Callable[[Iterable[tuple[int, Any]]], None]) -> None:
@@ -120,7 +140,12 @@ def watch_loaders(link: Link, helpers: list[ModuleType], found: Callable[[Iterab
         from mindspore import dataset
 
         kinds = dataset.GeneratorDataset.__mro__
-        for name, wrap in (("batch", noted), ("create_tuple_iterator", begun), ("create_dict_iterator", begun), ("__iter__", begun)):
+        for name, wrap in (
+            ("batch", noted),
+            ("create_tuple_iterator", begun),
+            ("create_dict_iterator", begun),
+            ("__iter__", begun),
+        ):
             owner = next(each for each in kinds if name in vars(each))
             setattr(owner, name, wrap(getattr(owner, name)))
 

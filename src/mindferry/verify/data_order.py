@@ -36,7 +36,9 @@ def _draw_from(stream: Any) -> None:
     shared: Any = _SharedTorch(stream)
     sampler.torch = shared
     distributed.torch = _SharedTorch(None)
-    dataset.randperm = lambda n, generator=None: shared.randperm(n, None if generator is torch.default_generator else generator)
+    dataset.randperm = lambda n, generator=None: shared.randperm(
+        n, None if generator is torch.default_generator else generator
+    )
 
 
 class _Unseeded:
@@ -67,7 +69,9 @@ class _SharedTorch:
 
     def multinomial(self, weights: Any, count: int, replacement: bool = False, generator: Any = None) -> Any:
         chances = weights.double().numpy()
-        return self._torch.from_numpy(self._numbers(generator).choice(len(chances), count, replacement, chances / chances.sum()))
+        return self._torch.from_numpy(
+            self._numbers(generator).choice(len(chances), count, replacement, chances / chances.sum())
+        )
 
     def _numbers(self, generator: Any) -> Any:
         import numpy as np

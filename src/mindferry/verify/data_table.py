@@ -27,4 +27,6 @@ def _headline(each: PipelineComparison) -> str:
     kind = "random" if each.is_random else "in a fixed order"
     epochs = "/".join(map(str, each.lengths))
     error = f", largest difference {each.largest:.1e}" if each.largest else ""
-    return f"{'✓' if each.passed else '✗'} {each.name}: {epochs} batches an epoch, {kind}, {each.compared} compared{error}"
+    return (
+        f"{'✓' if each.passed else '✗'} {each.name}: {epochs} batches an epoch, {kind}, {each.compared} compared{error}"
+    )

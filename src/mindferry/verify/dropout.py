@@ -10,7 +10,12 @@ from typing import Any
 
 Tensor = Any  # torch.Tensor
 Keep = Callable[[str, float, Tensor], None]
-RANKS = {"dropout": 0, "dropout1d": 1, "dropout2d": 2, "dropout3d": 3}  # function -> how many last axes share one number
+RANKS = {
+    "dropout": 0,
+    "dropout1d": 1,
+    "dropout2d": 2,
+    "dropout3d": 3,
+}  # function -> how many last axes share one number
 
 
 @contextlib.contextmanager
@@ -27,7 +32,15 @@ def without_dropout(model: Any) -> Iterator[None]:
     for name in names:
         setattr(functional, name, lambda input, *_, **__: input)
 
-    def without(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False, **rest: Any) -> Any:
+    def without(
+        query: Any,
+        key: Any,
+        value: Any,
+        attn_mask: Any = None,
+        dropout_p: float = 0.0,
+        is_causal: bool = False,
+        **rest: Any,
+    ) -> Any:
         return attention(query, key, value, attn_mask, 0.0, is_causal, **rest)
 
     functional.scaled_dot_product_attention = without  # type: ignore[assignment]

@@ -42,7 +42,9 @@ class ModeRecord:
     loss: str = ""  # key
     runs: tuple[str, ...] = ("own", "whole")
     reference: str = "float64"  # or float32
-    masks: dict[str, tuple[tuple[str, float], ...]] = field(default_factory=dict)  # module path -> its dropout masks: key, rate
+    masks: dict[str, tuple[tuple[str, float], ...]] = field(
+        default_factory=dict
+    )  # module path -> its dropout masks: key, rate
 
 
 @dataclass(frozen=True, slots=True)

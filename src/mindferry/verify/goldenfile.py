@@ -9,7 +9,9 @@ from typing import Any
 
 Tensor = Any  # torch.Tensor
 
-BLOCK = 1 << 18  # bytes at a time: Linux caches what is written in pieces as large as one write, and large ones cost it six times as much
+BLOCK = (
+    1 << 18
+)  # bytes at a time: Linux caches what is written in pieces as large as one write, and large ones cost it six times as much
 
 
 class RecordError(Exception):

@@ -98,9 +98,20 @@ def _row(found: Measurement, golden: Golden, rule: Rule, scales: dict[str, float
     tolerance = _tolerance(found, golden, rule, measured)
     passed = not found.problem and error <= tolerance
     row = Difference(
-        found.name, found.kind, found.shape, found.max_abs, error, found.cosine, tolerance, measured, NAN, passed,
-        mode=found.mode, call=found.call, note=found.problem,
-    )  # fmt: skip
+        found.name,
+        found.kind,
+        found.shape,
+        found.max_abs,
+        error,
+        found.cosine,
+        tolerance,
+        measured,
+        NAN,
+        passed,
+        mode=found.mode,
+        call=found.call,
+        note=found.problem,
+    )
     return replace(row, own_error=error, own_tolerance=tolerance, own_reference_error=measured) if is_own else row
 
 

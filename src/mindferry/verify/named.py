@@ -49,7 +49,9 @@ def _literals(spec: str, arguments: str) -> tuple[list[Any], dict[str, Any]]:
         positional = [ast.literal_eval(argument) for argument in call.args]
         return positional, {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
     except (SyntaxError, ValueError):
-        raise RecordError(f"the arguments in {spec!r} must be plain values; for anything else write a function that makes the model, and name that") from None
+        raise RecordError(
+            f"the arguments in {spec!r} must be plain values; for anything else write a function that makes the model, and name that"
+        ) from None
 
 
 _SPEC = re.compile(r"(?:(\w+)=)?(float32|float64|float16|int64|int32|bool)\[([\d,\s]*)\](?:@([-\d.e]+)\.\.([-\d.e]+))?")

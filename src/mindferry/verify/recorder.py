@@ -145,7 +145,9 @@ class Recorder:
                     self._run(mode, which, gradients and which == "own", torch.float32, facts)
         return facts
 
-    def _run(self, mode: str, which: str, gradients: bool, dtype: Any, facts: dict[str, Any] | None = None) -> dict[str, Any]:
+    def _run(
+        self, mode: str, which: str, gradients: bool, dtype: Any, facts: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
         import torch
 
         self.note(f"the {mode} run" + ("" if which == "write" else " in float32"))
@@ -266,7 +268,9 @@ class Recorder:
             self.errors[key] = {"scale": largest}
         elif key in self.errors:
             right = self.writer.read(key).to(tensor.device)
-            self.errors[key][which] = _largest(right.sub_(tensor) if tensor.is_floating_point() else tensor.double() - right.double())
+            self.errors[key][which] = _largest(
+                right.sub_(tensor) if tensor.is_floating_point() else tensor.double() - right.double()
+            )
 
     def step(self, make: Callable[[Any], Any]) -> dict[str, str]:
         """Record what the optimizer does to each parameter: torch name -> key."""
@@ -325,7 +329,14 @@ class Recorder:
             keys.append(f"amp/output.{index}")
             self._keep("write", keys[-1], one)
             self._keep("own", keys[-1], other.float() if other.is_floating_point() else other)
-        facts: dict[str, Any] = {"calls": [], "outputs": keys, "gradients": False, "cotangents": [], "parameters": {}, "buffers": {}}
+        facts: dict[str, Any] = {
+            "calls": [],
+            "outputs": keys,
+            "gradients": False,
+            "cotangents": [],
+            "parameters": {},
+            "buffers": {},
+        }
         return {**facts, "loss": "", "runs": ["own"], "reference": "float64"}
 
 

@@ -50,7 +50,13 @@ def verify(settings: Settings, show: Show = lambda text: None, into: bool = Fals
             show("comparing predictions")
             predictions = _predict(settings, reference, converted)
         elif settings.test_data:
-            settings = replace(settings, notes=(*settings.notes, "predictions are not compared with a golden file: name the torch project instead"))
+            settings = replace(
+                settings,
+                notes=(
+                    *settings.notes,
+                    "predictions are not compared with a golden file: name the torch project instead",
+                ),
+            )
     return Comparison(
         settings.converted_model,
         ", ".join(settings.inputs),

@@ -112,7 +112,9 @@ def data_settings(converted: Path | None, *, reference: Path | None = None, data
     script = " ".join(map(shlex.quote, [config.train.script, *config.train.args])) if config.train.script else ""
     chosen = (data,) if data else config.verify.data or ((script,) if script else ())
     if not chosen:
-        raise MindferryError("which data? Name what makes a loader, for instance --data data:train_loader, or a script: --data train.py")
+        raise MindferryError(
+            "which data? Name what makes a loader, for instance --data data:train_loader, or a script: --data train.py"
+        )
     return DataSettings(reference, converted, chosen, _helpers(converted), config.verify.seed, config.verify.shards)
 
 
@@ -154,7 +156,9 @@ def _modes(text: str) -> tuple[str, ...]:
 
 def _shares_dropout(text: str) -> bool:
     if text not in ("off", "shared"):
-        raise MindferryError(f"[verify] dropout is {text!r}; choose off, or shared for the reference's own masks on both sides")
+        raise MindferryError(
+            f"[verify] dropout is {text!r}; choose off, or shared for the reference's own masks on both sides"
+        )
     return text == "shared"
 
 

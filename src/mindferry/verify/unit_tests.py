@@ -56,7 +56,9 @@ def write_tests(result: ProjectConversion) -> list[Path]:
     written = []
     for path, tree in trees.items():
         subjects = [
-            _subject(modules[node.name], modules, calls) for node in tree.body if isinstance(node, ast.ClassDef) and node.name in modules
+            _subject(modules[node.name], modules, calls)
+            for node in tree.body
+            if isinstance(node, ast.ClassDef) and node.name in modules
         ]
         if subjects:
             target = _target(output, path)
@@ -76,7 +78,9 @@ def _module_classes(trees: Iterable[ast.Module]) -> dict[str, ast.ClassDef]:
     classes = [node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)]
     found: dict[str, ast.ClassDef] = {}
     while True:
-        more = {node.name: node for node in classes if any(BASES.fullmatch(base) or base in found for base in _bases(node))}
+        more = {
+            node.name: node for node in classes if any(BASES.fullmatch(base) or base in found for base in _bases(node))
+        }
         if more.keys() <= found.keys():
             return found
         found |= more
@@ -94,12 +98,16 @@ def _subject(node: ast.ClassDef, classes: dict[str, ast.ClassDef], calls: list[a
     call = next((each for each in calls if _is_plain_call(each, node.name, start)), None)
     if required and call is None:
         return Subject(node.name, "", "", f"no call in the project says what {', '.join(required)} of {node.name} are")
-    arguments = f"({', '.join([*map(ast.unparse, call.args), *map(ast.unparse, call.keywords)])})" if call is not None else "()"
+    arguments = (
+        f"({', '.join([*map(ast.unparse, call.args), *map(ast.unparse, call.keywords)])})" if call is not None else "()"
+    )
     takes = _required(forward)
     if len(takes) > 1:
         return Subject(node.name, arguments, "", f"forward of {node.name} takes {', '.join(takes)}")
     inputs = _first_input(start, call)
-    return Subject(node.name, arguments, inputs, "" if inputs else f"the first layer of {node.name} does not tell what it takes")
+    return Subject(
+        node.name, arguments, inputs, "" if inputs else f"the first layer of {node.name} does not tell what it takes"
+    )
 
 
 def _method(node: ast.ClassDef, name: str, classes: dict[str, ast.ClassDef]) -> ast.FunctionDef | None:
@@ -113,7 +121,11 @@ def _required(function: ast.FunctionDef | None) -> list[str]:
     if function is None:
         return []
     names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)][1:]
-    only = [each.arg for each, default in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True) if default is None]
+    only = [
+        each.arg
+        for each, default in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
+        if default is None
+    ]
     return names[: len(names) - len(function.args.defaults)] + only
 
 
@@ -133,12 +145,22 @@ def _is_plain_call(call: ast.Call, name: str, start: ast.FunctionDef | None) -> 
 def _first_input(start: ast.FunctionDef | None, call: ast.Call | None) -> str:
     """From the first layer that __init__ makes, if its first argument is a number there or an argument of this class."""
     values = _values(start, call)
-    for node in sorted((each for each in ast.walk(start) if isinstance(each, ast.Call)), key=lambda each: each.lineno) if start else ():
+    for node in (
+        sorted((each for each in ast.walk(start) if isinstance(each, ast.Call)), key=lambda each: each.lineno)
+        if start
+        else ()
+    ):
         shape = SHAPES.get(ast.unparse(node.func).rpartition(".")[2])
         if shape is None:
             continue
         first = node.args[0] if node.args else node.keywords[0].value if node.keywords else None
-        number = values.get(first.id) if isinstance(first, ast.Name) else first.value if isinstance(first, ast.Constant) else None
+        number = (
+            values.get(first.id)
+            if isinstance(first, ast.Name)
+            else first.value
+            if isinstance(first, ast.Constant)
+            else None
+        )
         return shape.format(n=number) if isinstance(number, int) else ""
     return ""
 

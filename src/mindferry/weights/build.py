@@ -27,12 +27,18 @@ def tree_of(model: str, project: Path) -> Tree:
         # Quiet, and at the speed that AVX-512 hosts lose without it; MindSpore's litter stays in the scratch folder.
         environment = {**os.environ, "GLOG_v": "4", "ONEDNN_MAX_CPU_ISA": "AVX2", "PYTHONPATH": _search_path()}
         try:
-            done = subprocess.run(command, cwd=scratch, env=environment, capture_output=True, text=True, errors="replace", timeout=SECONDS)
+            done = subprocess.run(
+                command, cwd=scratch, env=environment, capture_output=True, text=True, errors="replace", timeout=SECONDS
+            )
         except subprocess.TimeoutExpired:
-            raise MindferryError(f"building {model} took more than {SECONDS} s; give a factory of the bare model") from None
+            raise MindferryError(
+                f"building {model} took more than {SECONDS} s; give a factory of the bare model"
+            ) from None
         if done.returncode or not out.exists():
             lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-            raise MindferryError(f"cannot build {model} from {project}: {lines[-1].strip()}; check --model and --project")
+            raise MindferryError(
+                f"cannot build {model} from {project}: {lines[-1].strip()}; check --model and --project"
+            )
         body = json.loads(out.read_text("utf-8"))
     slots = tuple(Slot(**{**slot, "shape": tuple(slot["shape"])}) for slot in body["slots"])
     return Tree(slots, {path: tuple(classes) for path, classes in body["cells"].items()})

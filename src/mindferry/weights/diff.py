@@ -36,7 +36,9 @@ class WeightsDiff:
         return not (self.changed or self.only_one or self.only_other)
 
 
-def diff_weights(one: Path, other: Path, *, tolerance: float = 0.0, key: str | None = None, allowed: Iterable[str] = ()) -> WeightsDiff:
+def diff_weights(
+    one: Path, other: Path, *, tolerance: float = 0.0, key: str | None = None, allowed: Iterable[str] = ()
+) -> WeightsDiff:
     """`key` chooses in whichever of the two is a training checkpoint."""
     names = frozenset(allowed)
     with _opened(Path(one), key, names) as first, _opened(Path(other), key, names) as second:

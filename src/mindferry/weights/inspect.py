@@ -62,4 +62,6 @@ def inspect_weights(
             figures = statistics(entry) if values else None
             tensors.append(Tensor(entry.name, entry.dtype, entry.shape, entry.nbytes, figures))
             advance(entry.nbytes)
-        return Inspection(str(path), checkpoint.format, tuple(tensors), checkpoint.key, checkpoint.others, checkpoint.extras)
+        return Inspection(
+            str(path), checkpoint.format, tuple(tensors), checkpoint.key, checkpoint.others, checkpoint.extras
+        )

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 _KINDS = {"bfloat": "float", "uint": "int"}
 
 
-def load_torch_weights(cell: Any, state_dict: Mapping[str, Any], *, strict: bool = True, record: Record | None = None) -> WeightsReport:
+def load_torch_weights(
+    cell: Any, state_dict: Mapping[str, Any], *, strict: bool = True, record: Record | None = None
+) -> WeightsReport:
     """Copy `state_dict` (name -> torch tensor or numpy array) into `cell`.
 
     Parameters keep their identity, so an optimizer that was given them sees the new values. A value takes the
@@ -59,7 +61,9 @@ def _refuse_torn_ties(plan: Plan, tensors: Mapping[str, Any]) -> Plan:
     lines = []
     for alias in plan.aliases:
         name, other = alias.sources[0], first.get(alias.target, alias.sources[0])
-        same = tensors[name] is tensors[other] or np.array_equal(_numpy(tensors[name]), _numpy(tensors[other]), equal_nan=True)
+        same = tensors[name] is tensors[other] or np.array_equal(
+            _numpy(tensors[name]), _numpy(tensors[other]), equal_nan=True
+        )
         if not same:
             lines.append(f"{name} is tied to {other} in the model, and differs from it in the file")
     return dataclasses.replace(plan, mismatched=plan.mismatched + tuple(lines))

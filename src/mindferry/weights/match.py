@@ -161,7 +161,9 @@ class _Matcher:
         return slot.path.endswith("beta") and spelled.endswith("bias") and self.shapes.get(weight) == slot.shape
 
 
-def match_reverse(tree: Tree, shapes: Mapping[str, Shape], names: UserMap | None = None, record: Record | None = None) -> Plan:
+def match_reverse(
+    tree: Tree, shapes: Mapping[str, Shape], names: UserMap | None = None, record: Record | None = None
+) -> Plan:
     """Match a MindSpore checkpoint's `shapes` to the torch model's names. A tied tensor gets all of its names."""
     names = names or UserMap()
     moves = [

@@ -71,7 +71,9 @@ def pieces(entry: Entry) -> Iterator[Array]:
 
     dtype = DTYPES[entry.dtype]
     if len(entry.spans) == 1:
-        raws: Iterator[Array] = (np.frombuffer(chunk, np.uint8) for chunk in entry.chunks(bytearray(PIECE * dtype.size)))
+        raws: Iterator[Array] = (
+            np.frombuffer(chunk, np.uint8) for chunk in entry.chunks(bytearray(PIECE * dtype.size))
+        )
     else:
         flat = np.ascontiguousarray(entry.array()).reshape(-1).view(np.uint8)
         raws = (flat[start : start + PIECE * dtype.size] for start in range(0, len(flat), PIECE * dtype.size))

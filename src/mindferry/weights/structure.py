@@ -69,7 +69,12 @@ class _Known:
             if "" in layer.children:  # a 3-D batch norm: its parameters are its inner cell's
                 return f"{owner}.{layer.children['']}", TRACKED.get(local, local), shape, "record"
             renamed = self.renamed(owner, {"linear1": "dense1", "linear2": "dense2"})
-            return (renamed or owner), ours, wide, "exact" if (renamed or owner, ours, wide) == (owner, local, shape) else "record"
+            return (
+                (renamed or owner),
+                ours,
+                wide,
+                "exact" if (renamed or owner, ours, wide) == (owner, local, shape) else "record",
+            )
         return self.by_structure(name, owner, local, shape)
 
     def by_structure(self, name: str, owner: str, local: str, shape: Shape) -> Decision:
@@ -146,7 +151,9 @@ def _folds(shapes: Mapping[str, Shape]) -> dict[str, Move]:
             if name in sources[:1] and all(source in shapes for source in sources):
                 shape = shapes[sources[whole]]
                 if fold == "spectral_norm" and shape[:1] != shapes[sources[1]]:
-                    fold = "spectral_norm_1"  # u has the length of the axis that was put first: a transposed convolution
+                    fold = (
+                        "spectral_norm_1"  # u has the length of the axis that was put first: a transposed convolution
+                    )
                 move = Move(sources, target, shape, "pattern", fold)
                 found.update(dict.fromkeys(sources, move))
     return found

@@ -18,7 +18,9 @@ def check_transform(text: str, where: str) -> None:
     """Refuse a user's transform that nothing here can carry out."""
     verb, _, rest = text.partition(":")
     try:
-        if (verb == "transpose" and not rest) or (verb in ("permute", "reshape", "squeeze", "unsqueeze") and _numbers(rest)):
+        if (verb == "transpose" and not rest) or (
+            verb in ("permute", "reshape", "squeeze", "unsqueeze") and _numbers(rest)
+        ):
             return
         if verb == "rows" and len(rest.split(":")) == 2 and all(part.isdigit() for part in rest.split(":")):
             return
@@ -89,7 +91,9 @@ def combine(fold: str, arrays: list[Array], name: str) -> Array:
             return apply_transform(fold, arrays[0]) if fold else arrays[0]
     except (ValueError, IndexError) as error:
         shapes = ", ".join(str(array.shape) for array in arrays)
-        raise MindferryError(f"{name} can't be made of tensors of shape {shapes} ({error}); the file is broken") from None
+        raise MindferryError(
+            f"{name} can't be made of tensors of shape {shapes} ({error}); the file is broken"
+        ) from None
 
 
 def _numbers(text: str) -> tuple[int, ...]:

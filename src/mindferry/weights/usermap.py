@@ -39,19 +39,27 @@ def read_user_map(path: Path) -> UserMap:
     try:
         body = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise MindferryError(f"cannot read the map {path} ({error}); it is TOML with [names], [patterns], [transforms]") from None
+        raise MindferryError(
+            f"cannot read the map {path} ({error}); it is TOML with [names], [patterns], [transforms]"
+        ) from None
     unknown = sorted(set(body) - {"names", "patterns", "transforms", "drop"})
     if unknown:
-        raise MindferryError(f"{path}: unknown key {unknown[0]!r}; a map has [names], [patterns], [transforms] and drop")
+        raise MindferryError(
+            f"{path}: unknown key {unknown[0]!r}; a map has [names], [patterns], [transforms] and drop"
+        )
     tables = [body.get(key, {}) for key in ("names", "patterns", "transforms")]
     drop = body.get("drop", [])
     is_text = all(isinstance(table, dict) and all(isinstance(v, str) for v in table.values()) for table in tables)
     if not is_text or not isinstance(drop, list) or not all(isinstance(item, str) for item in drop):
-        raise MindferryError(f"{path}: names, patterns and transforms map strings to strings, drop is a list of strings")
+        raise MindferryError(
+            f"{path}: names, patterns and transforms map strings to strings, drop is a list of strings"
+        )
     names, patterns, transforms = tables
     for transform in transforms.values():
         check_transform(transform, str(path))
-    return UserMap(names, _compiled(patterns, path), _compiled(transforms, path), tuple(_compile(p, path) for p in drop))
+    return UserMap(
+        names, _compiled(patterns, path), _compiled(transforms, path), tuple(_compile(p, path) for p in drop)
+    )
 
 
 def _compiled(table: dict[str, str], path: Path) -> tuple[tuple[re.Pattern[str], str], ...]:

@@ -26,7 +26,9 @@ class Mismatch(MindferryError):
 def source_of(before: str, count: int) -> str:
     parameters = ", ".join(f"{name}: Tensor" for name in NAMES[:count])
     others = "".join(
-        f"import {name}\n" for name in ("torchvision", "einops", "einops.layers.torch", "accelerate", "ema_pytorch") if f"{name}." in before
+        f"import {name}\n"
+        for name in ("torchvision", "einops", "einops.layers.torch", "accelerate", "ema_pytorch")
+        if f"{name}." in before
     )
     return f"{others}{PRELUDE}def case({parameters}):\n    return {before}\n"
 
@@ -74,7 +76,9 @@ def _load(source: str, path: Path) -> Any:
     return module
 
 
-def _run_torch(module: Any, arrays: list[Any], case: Case) -> tuple[list[Any], list[Any], list[bool], dict[str, Any] | None]:
+def _run_torch(
+    module: Any, arrays: list[Any], case: Case
+) -> tuple[list[Any], list[Any], list[bool], dict[str, Any] | None]:
     import torch
 
     torch.manual_seed(1)
@@ -82,7 +86,9 @@ def _run_torch(module: Any, arrays: list[Any], case: Case) -> tuple[list[Any], l
     for tensor in tensors:
         if tensor.is_floating_point() and case.gradient and not case.random:
             tensor.requires_grad_()
-    inputs = [tensor.clone() if tensor.requires_grad else tensor for tensor in tensors]  # in-place operators refuse leaves
+    inputs = [
+        tensor.clone() if tensor.requires_grad else tensor for tensor in tensors
+    ]  # in-place operators refuse leaves
     result = module.case(*inputs)
     parameters: list[Any] = []
     state: dict[str, Any] | None = None
@@ -100,7 +106,10 @@ def _run_torch(module: Any, arrays: list[Any], case: Case) -> tuple[list[Any], l
         differentiable = [output for output, is_weighted in zip(outputs, weighted, strict=True) if is_weighted]
         total = sum((part * _cotangent(part)).sum() for output in differentiable for part in _real_parts(output, torch))
         found = torch.autograd.grad(total, wanted, allow_unused=True)
-        gradients = [(g if g is not None else torch.zeros_like(t)).detach().numpy(force=True) for g, t in zip(found, wanted, strict=True)]
+        gradients = [
+            (g if g is not None else torch.zeros_like(t)).detach().numpy(force=True)
+            for g, t in zip(found, wanted, strict=True)
+        ]
     return [_to_numpy(output) for output in outputs], gradients, weighted, state
 
 
@@ -187,11 +196,17 @@ def compare_lists(reference: list[Any], values: list[Any], what: str, case: Case
     if len(reference) != len(values):
         raise Mismatch(f"{len(reference)} {what}s in torch, {len(values)} in MindSpore")
     for index, (expected, actual) in enumerate(zip(reference, values, strict=True)):
-        if what == "gradient" and [size for size in expected.shape if size > 1] == [size for size in actual.shape if size > 1]:
+        if what == "gradient" and [size for size in expected.shape if size > 1] == [
+            size for size in actual.shape if size > 1
+        ]:
             actual = actual.reshape(expected.shape)  # nn.Conv1d's weight has an axis of length 1 more than torch's
         if expected.shape != actual.shape:
             raise Mismatch(f"{what} {index} has shape {expected.shape} in torch, {actual.shape} in MindSpore")
-        if what == "output" and expected.dtype.kind != actual.dtype.kind and {expected.dtype.kind, actual.dtype.kind} != {"i", "u"}:
+        if (
+            what == "output"
+            and expected.dtype.kind != actual.dtype.kind
+            and {expected.dtype.kind, actual.dtype.kind} != {"i", "u"}
+        ):
             raise Mismatch(f"{what} {index} is {expected.dtype} in torch, {actual.dtype} in MindSpore")
         if expected.dtype.kind in "US" or case.random:
             continue

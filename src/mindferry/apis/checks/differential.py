@@ -37,7 +37,8 @@ class Runner:
         if is_random:
             if not is_uninitialised:
                 _compare_moments(
-                    lambda: _torch_run(theirs, leaves, None), lambda: ours.case(*[to_mindspore(each) for each in sample.tensors])
+                    lambda: _torch_run(theirs, leaves, None),
+                    lambda: ours.case(*[to_mindspore(each) for each in sample.tensors]),
                 )
             return
         finished = [to_numpy(each) for each in flatten(sample.finish(outputs))]
@@ -73,7 +74,10 @@ class Runner:
         reference = [torch.zeros_like(leaves[i]) if g is None else g for g, i in zip(found, wanted, strict=True)]
         # The cotangents of the raw outputs, at MindSpore's own values: `finish` is torch code.
         has_gradient = [getattr(each, "requires_grad", False) for each in flatten(outputs)]
-        raw = [each.detach().requires_grad_() if has else each for each, has in zip(flatten(ours_in_torch), has_gradient, strict=True)]
+        raw = [
+            each.detach().requires_grad_() if has else each
+            for each, has in zip(flatten(ours_in_torch), has_gradient, strict=True)
+        ]
         weights = _cotangents(total_of(sample.finish(_rebuild(outputs, raw))), raw)
 
         def weighted(*inputs: Any) -> Any:
@@ -84,7 +88,9 @@ class Runner:
             return result
 
         gradients = ms.grad(weighted, tuple(wanted))(*[to_mindspore(tensor) for tensor in sample.tensors])
-        compare_values([to_numpy(each) for each in reference], [to_numpy(each) for each in flatten(gradients)], "gradient")
+        compare_values(
+            [to_numpy(each) for each in reference], [to_numpy(each) for each in flatten(gradients)], "gradient"
+        )
 
 
 def _is_differentiable(value: Any) -> bool:
@@ -151,7 +157,10 @@ def _is_random(module: Any, leaves: list[Any], reference: list[Any]) -> bool:
     module.case(*[leaf.clone() for leaf in leaves])
     if torch.equal(before, torch.get_rng_state()):
         return False
-    return not all(_same(reference, [to_numpy(each) for each in flatten(_torch_run(module, leaves, seed))]) for seed in range(3, 12))
+    return not all(
+        _same(reference, [to_numpy(each) for each in flatten(_torch_run(module, leaves, seed))])
+        for seed in range(3, 12)
+    )
 
 
 def _rebuild(like: Any, leaves: list[Any]) -> Any:
@@ -252,14 +261,19 @@ def _compare_moments(draw_theirs: Callable[[], Any], draw_ours: Callable[[], Any
     """
     import numpy as np
 
-    theirs, ours = ([[to_numpy(each) for each in flatten(draw())] for _ in range(DRAWS)] for draw in (draw_theirs, draw_ours))
+    theirs, ours = (
+        [[to_numpy(each) for each in flatten(draw())] for _ in range(DRAWS)] for draw in (draw_theirs, draw_ours)
+    )
     for index in range(len(theirs[0])):
         first, second = ([draw[index] for draw in draws] for draws in (theirs, ours))
         if not first[0].size or first[0].dtype.kind not in "fiub":
             continue
         low, high = np.quantile(np.concatenate([each.reshape(-1) for each in first]).astype(np.float64), [0.01, 0.99])
         for name, moment in (("mean", np.mean), ("deviation", np.std)):
-            a, b = (np.array([moment(np.clip(each.astype(np.float64), low, high)) for each in draws]) for draws in (first, second))
+            a, b = (
+                np.array([moment(np.clip(each.astype(np.float64), low, high)) for each in draws])
+                for draws in (first, second)
+            )
             error = 6 * np.sqrt((a.var() + b.var()) / DRAWS) + 0.01 * abs(a.mean()) + ATOL
             if abs(a.mean() - b.mean()) > error:
                 raise Mismatch(f"the {name} of output {index} is {a.mean():.3g} in torch, {b.mean():.3g} in MindSpore")

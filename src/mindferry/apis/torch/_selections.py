@@ -19,7 +19,9 @@ def may_be_empty(call: Call, *names: str) -> bool:
 def _is_selected(node: ast.expr, call: Call, known: frozenset[str]) -> bool:
     for part in ast.walk(node):
         match part:
-            case ast.Subscript(value=owner, slice=index) if call.reading.type(index).is_tensor and call.reading.type(owner).is_tensor:
+            case ast.Subscript(value=owner, slice=index) if (
+                call.reading.type(index).is_tensor and call.reading.type(owner).is_tensor
+            ):
                 return True
             case ast.Call(func=ast.Attribute(attr=name)) if name in SELECTIONS:
                 return True
@@ -36,6 +38,8 @@ def _assigned(name: str, call: Call) -> list[ast.expr]:
         scope = call.reading.source.parents.get(scope)
     found = []
     for node in ast.walk(scope or call.reading.source.tree):
-        if isinstance(node, ast.Assign) and any(isinstance(each, ast.Name) and each.id == name for each in node.targets):
+        if isinstance(node, ast.Assign) and any(
+            isinstance(each, ast.Name) and each.id == name for each in node.targets
+        ):
             found.append(node.value)
     return found

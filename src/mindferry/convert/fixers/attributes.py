@@ -85,7 +85,10 @@ def _index(context: Context, node: ast.Attribute) -> None:
 
 def _rename(context: Context, node: ast.Attribute, receiver: Type) -> None:
     symbols = context.reading.symbols
-    if symbols.method(receiver.qual, node.attr) is not None or symbols.attribute(receiver.qual, node.attr).kind != "unknown":
+    if (
+        symbols.method(receiver.qual, node.attr) is not None
+        or symbols.attribute(receiver.qual, node.attr).kind != "unknown"
+    ):
         return
     options = [each.qual for each in receiver.items] or [receiver.qual]
     names = set()
@@ -95,8 +98,12 @@ def _rename(context: Context, node: ast.Attribute, receiver: Type) -> None:
     if names == {node.attr}:
         return
     if len(names) > 1:
-        context.find(node, "MF121", f"{node.attr} is called {' or '.join(sorted(names))} in MindSpore, depending on the layer",
-                     "test for each layer in a branch of its own")  # fmt: skip
+        context.find(
+            node,
+            "MF121",
+            f"{node.attr} is called {' or '.join(sorted(names))} in MindSpore, depending on the layer",
+            "test for each layer in a branch of its own",
+        )
         return
     new = names.pop()
     source = context.source

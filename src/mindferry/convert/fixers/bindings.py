@@ -15,7 +15,9 @@ VIEWS = frozenset(
     "view view_as reshape transpose t permute unsqueeze squeeze expand expand_as narrow select chunk split unbind detach flatten unfold "
     "diagonal movedim swapaxes swapdims contiguous data T mT real imag unflatten tensor_split to cpu cuda float type ravel".split()
 )
-PERHAPS_VIEWS = frozenset("to cpu cuda float type contiguous reshape flatten ravel from_numpy as_tensor asarray".split())
+PERHAPS_VIEWS = frozenset(
+    "to cpu cuda float type contiguous reshape flatten ravel from_numpy as_tensor asarray".split()
+)
 CERTAIN_VIEWS = VIEWS - PERHAPS_VIEWS
 PARAMETERS = frozenset("parameters named_parameters trainable_params get_parameters parameters_and_names".split())
 
@@ -62,14 +64,21 @@ class Names:
         if isinstance(self.context.statement_of(node), ast.Return):
             return False
         loop = self.context.enclosing(node, ast.For, ast.While, ast.AsyncFor)
-        if loop is not None and self.context.enclosing(loop, *FUNCTIONS) is not self.context.enclosing(node, *FUNCTIONS):
+        if loop is not None and self.context.enclosing(loop, *FUNCTIONS) is not self.context.enclosing(
+            node, *FUNCTIONS
+        ):
             loop = None
         for use in self._uses_within(scope, name):
             if not isinstance(use.ctx, ast.Load):
                 continue
             if source.start(use) >= end:
                 return not self._rebound_before(name, node, use)
-            if loop is not None and self._inside(use, loop) and not self._inside(use, node) and not self._bound_in(name, loop):
+            if (
+                loop is not None
+                and self._inside(use, loop)
+                and not self._inside(use, node)
+                and not self._bound_in(name, loop)
+            ):
                 return True
         return False
 
@@ -89,12 +98,17 @@ class Names:
         for later in block[block.index(statement) :] if statement in block else []:
             if self._inside(use, later):
                 return isinstance(later, ast.Assign) and later is statement and not self._inside(use, later.value)
-            if isinstance(later, ast.Assign) and any(isinstance(each, ast.Name) and each.id == name for each in later.targets):
+            if isinstance(later, ast.Assign) and any(
+                isinstance(each, ast.Name) and each.id == name for each in later.targets
+            ):
                 return True
         return False
 
     def _bound_in(self, name: str, loop: ast.AST) -> bool:
-        return any(isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store) for each in ast.walk(loop))
+        return any(
+            isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store)
+            for each in ast.walk(loop)
+        )
 
     def _inside(self, node: ast.AST, outer: ast.AST) -> bool:
         current: ast.AST | None = node
@@ -133,7 +147,11 @@ class Names:
         if isinstance(statement, ast.Assign | ast.AnnAssign | ast.NamedExpr) and statement.value is not None:
             return self._of_value(statement.value, is_part)
         if isinstance(statement, ast.For | ast.comprehension):
-            return FRESH if _names_batches(statement.iter) else Binding("shared", is_parameter=_names_parameters(statement.iter))
+            return (
+                FRESH
+                if _names_batches(statement.iter)
+                else Binding("shared", is_parameter=_names_parameters(statement.iter))
+            )
         return FRESH if isinstance(statement, ast.With | ast.withitem) else Binding("shared")
 
     def _of_value(self, value: ast.expr, is_part: bool = False) -> Binding:
@@ -178,8 +196,11 @@ class Names:
 def _own_value(store: ast.Name, targets: ast.AST | None, parents: dict[ast.AST, ast.AST]) -> ast.expr | None:
     """`ones(1)` for b in `a, b = zeros(1), ones(1)`."""
     match parents.get(targets) if isinstance(targets, ast.Tuple | ast.List) else None:
-        case ast.Assign(value=ast.Tuple(elts=values) | ast.List(elts=values)) if len(values) == len(targets.elts) and not any(  # type: ignore[union-attr]
-            isinstance(each, ast.Starred) for each in (*values, *targets.elts)  # type: ignore[union-attr]
+        case ast.Assign(value=ast.Tuple(elts=values) | ast.List(elts=values)) if len(values) == len(
+            targets.elts
+        ) and not any(  # type: ignore[union-attr]
+            isinstance(each, ast.Starred)
+            for each in (*values, *targets.elts)  # type: ignore[union-attr]
         ):
             return values[targets.elts.index(store)]  # type: ignore[union-attr]
     return None
@@ -187,7 +208,8 @@ def _own_value(store: ast.Name, targets: ast.AST | None, parents: dict[ast.AST, 
 
 def _names_parameters(node: ast.expr) -> bool:
     return any(
-        (isinstance(each, ast.Attribute) and each.attr in PARAMETERS) or (isinstance(each, ast.Name) and "param" in each.id)
+        (isinstance(each, ast.Attribute) and each.attr in PARAMETERS)
+        or (isinstance(each, ast.Name) and "param" in each.id)
         for each in ast.walk(node)
     )
 

@@ -111,7 +111,13 @@ def _values(context: Context, table: ast.expr, depth: int) -> set[str] | None:
         if len(bound) != 1 or not isinstance(bound[0], ast.Assign) or bound[0].targets != context.stores(table.id):
             return None
         table = bound[0].value
-    items = table.values if isinstance(table, ast.Dict) else table.elts if isinstance(table, ast.List | ast.Tuple | ast.Set) else []
+    items = (
+        table.values
+        if isinstance(table, ast.Dict)
+        else table.elts
+        if isinstance(table, ast.List | ast.Tuple | ast.Set)
+        else []
+    )
     return _either([_of(context, each, depth + 1) for each in items]) if items else None
 
 
@@ -134,7 +140,9 @@ def _just_before(context: Context, node: ast.Name) -> ast.Name | None:
     """Where the variable was set in the same block, with nothing in between that sets it again."""
     statement, source = context.statement_of(node), context.source
     earlier = [
-        each for each in context.stores(node.id) if source.start(each) < source.start(node) and context.statement_of(each) is not statement
+        each
+        for each in context.stores(node.id)
+        if source.start(each) < source.start(node) and context.statement_of(each) is not statement
     ]
     last = max(earlier, key=source.start, default=None)
     if last is None or isinstance(statement, ast.While):
@@ -147,7 +155,12 @@ def _argument(scope: ast.AST | None, name: str) -> ast.arg | None:
     if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
         return None
     given = scope.args
-    every = [*given.posonlyargs, *given.args, *given.kwonlyargs, *(each for each in (given.vararg, given.kwarg) if each is not None)]
+    every = [
+        *given.posonlyargs,
+        *given.args,
+        *given.kwonlyargs,
+        *(each for each in (given.vararg, given.kwarg) if each is not None),
+    ]
     return next((each for each in every if each.arg == name), None)
 
 
@@ -155,7 +168,12 @@ def _annotated(context: Context, argument: ast.arg, depth: int) -> set[str] | No
     """`kind: Literal["LSTM", "GRU"]`."""
     match argument.annotation:
         case ast.Subscript(value=ast.Name(id="Literal") | ast.Attribute(attr="Literal"), slice=options):
-            return _either([_of(context, each, depth + 1) for each in (options.elts if isinstance(options, ast.Tuple) else [options])])
+            return _either(
+                [
+                    _of(context, each, depth + 1)
+                    for each in (options.elts if isinstance(options, ast.Tuple) else [options])
+                ]
+            )
     return None
 
 
@@ -174,7 +192,9 @@ def _tested(context: Context, node: ast.expr) -> set[str] | None:
     inner: ast.AST = node
     while (outer := context.parents.get(inner)) is not None and not isinstance(inner, SCOPES):
         tests: list[ast.expr] = []
-        if isinstance(outer, ast.If | ast.IfExp) and inner in (outer.body if isinstance(outer.body, list) else [outer.body]):
+        if isinstance(outer, ast.If | ast.IfExp) and inner in (
+            outer.body if isinstance(outer.body, list) else [outer.body]
+        ):
             tests.append(outer.test)
         if isinstance(inner, ast.stmt):
             block = context.block_of(inner)
@@ -190,7 +210,11 @@ def _allows(context: Context, test: ast.expr, text: str) -> set[str] | None:
         case ast.Compare(left=left, ops=[ast.In()], comparators=[options]) if ast.unparse(left) == text:
             if isinstance(options, ast.Dict):
                 return _either([_of(context, each, 0) for each in options.keys if each is not None])
-            return _values(context, options, 0) if not isinstance(options, ast.Name) or not _is_dict(context, options) else None
+            return (
+                _values(context, options, 0)
+                if not isinstance(options, ast.Name) or not _is_dict(context, options)
+                else None
+            )
         case ast.Compare(left=left, ops=[ast.Eq()], comparators=[option]) if ast.unparse(left) == text:
             return _of(context, option, 0)
         case ast.BoolOp(op=ast.Or(), values=values):
@@ -202,5 +226,6 @@ def _allows(context: Context, test: ast.expr, text: str) -> set[str] | None:
 
 def _is_dict(context: Context, name: ast.Name) -> bool:
     return any(
-        isinstance(parent := context.parents[each], ast.Assign) and isinstance(parent.value, ast.Dict) for each in context.stores(name.id)
+        isinstance(parent := context.parents[each], ast.Assign) and isinstance(parent.value, ast.Dict)
+        for each in context.stores(name.id)
     )

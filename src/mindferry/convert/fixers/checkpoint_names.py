@@ -20,8 +20,13 @@ def prepare(context: Context) -> None:
             new = _TORCH_FILE.sub(b".ckpt", source.data[start:end])
             if new != source.data[start:end] and "://" not in node.value:
                 context.edits.replace(start, end, new.decode("utf-8"))
-                context.find(node, "MF401", f"checkpoint name {node.value!r} now ends in .ckpt", "convert existing files with `mindferry weights`",
-                             severity="note")  # fmt: skip
+                context.find(
+                    node,
+                    "MF401",
+                    f"checkpoint name {node.value!r} now ends in .ckpt",
+                    "convert existing files with `mindferry weights`",
+                    severity="note",
+                )
 
 
 def finish(context: Context) -> None:

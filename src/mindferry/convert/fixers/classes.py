@@ -41,7 +41,11 @@ def _rename_unbound(context: Context, call: ast.Call, method: ast.Attribute) -> 
             return
     else:
         entry = context.rules.get(qual)
-        if entry is None or entry.missing or not (qual == "torch.nn.Module" or (qual.startswith("torch.nn.") and symbols.is_module(qual))):
+        if (
+            entry is None
+            or entry.missing
+            or not (qual == "torch.nn.Module" or (qual.startswith("torch.nn.") and symbols.is_module(qual)))
+        ):
             return
         context.edits.replace_node(method.value, context.imports.spell(entry.like or entry.to))
         context.handled |= {call, *ast.walk(method)}
@@ -56,8 +60,13 @@ def _rename(context: Context, method: ast.FunctionDef) -> None:
     context.rewritten(method, "torch.nn.Module.forward", "def forward", "def construct")
     arguments = [*method.args.posonlyargs, *method.args.args]
     if arguments and arguments[0].arg != "self":
-        context.find(method, "MF120", f"the first argument of construct must be named self, not {arguments[0].arg}, for jit and export",
-                     "rename it", severity="warning")  # fmt: skip
+        context.find(
+            method,
+            "MF120",
+            f"the first argument of construct must be named self, not {arguments[0].arg}, for jit and export",
+            "rename it",
+            severity="warning",
+        )
 
 
 def _rename_chosen(context: Context, node: ast.ClassDef) -> None:
@@ -75,7 +84,10 @@ def _sets_mode(method: ast.FunctionDef) -> bool:
     if "mode" in [each.arg for each in method.args.args]:
         return True
     calls = [each.func for each in ast.walk(method) if isinstance(each, ast.Call)]
-    return any(isinstance(each, ast.Attribute) and each.attr == "train" and ast.unparse(each.value).startswith("super(") for each in calls)
+    return any(
+        isinstance(each, ast.Attribute) and each.attr == "train" and ast.unparse(each.value).startswith("super(")
+        for each in calls
+    )
 
 
 def _call_own_train(context: Context, node: ast.ClassDef, method: ast.FunctionDef) -> None:

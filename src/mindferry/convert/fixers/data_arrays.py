@@ -13,14 +13,22 @@ from ...read.types import TENSOR
 from ..context import Context
 from .data_loaders import makes_arrays, value_of
 
-DATASETS = ("torch.utils.data.Dataset", "torch.utils.data.IterableDataset", "torch.utils.data.dataset.", "torchvision.datasets.")
+DATASETS = (
+    "torch.utils.data.Dataset",
+    "torch.utils.data.IterableDataset",
+    "torch.utils.data.dataset.",
+    "torchvision.datasets.",
+)
 TO_ARRAY_FUNCTIONS = tuple(f"torchvision.transforms.functional.{name}" for name in ("to_tensor", "pil_to_tensor"))
 NEUTRAL = ("torch.utils.data.", "torchvision.")  # what these give are arrays already
 
 
 def prepare(context: Context) -> None:
     inside: set[ast.AST] = set()
-    definitions: list[ast.ClassDef | ast.FunctionDef] = [*context.source.of(ast.ClassDef), *context.source.of(ast.FunctionDef)]
+    definitions: list[ast.ClassDef | ast.FunctionDef] = [
+        *context.source.of(ast.ClassDef),
+        *context.source.of(ast.FunctionDef),
+    ]
     for root in definitions:
         if (isinstance(root, ast.ClassDef) and _is_dataset(context, root)) or _is_collate(context, root):
             zone = [root, *_helpers(context, root)]
@@ -73,7 +81,9 @@ def _is_collate(context: Context, node: ast.FunctionDef | ast.ClassDef) -> bool:
 
 def _helpers(context: Context, root: ast.AST) -> list[ast.AST]:
     """Functions of the module that only this code calls."""
-    functions = {each.name: each for each in context.source.tree.body if isinstance(each, ast.FunctionDef) and each is not root}
+    functions = {
+        each.name: each for each in context.source.tree.body if isinstance(each, ast.FunctionDef) and each is not root
+    }
     inside = {id(node) for node in ast.walk(root)}
     used: dict[str, list[bool]] = {}
     for node in context.source.of(ast.Name):
@@ -95,14 +105,23 @@ def _convert(context: Context, zone: list[ast.AST]) -> None:
             api = f"torch.Tensor.{api[4:]}"
         found = array_rule(api)
         if found is None or not found.accepts(node, api.startswith("torch.Tensor.")):
-            context.find(zone[0], "MF130", f"{api} has no numpy form here, so this code computes with MindSpore operators, which must not run "
-                         "in worker processes", "keep num_workers at 0, or write it with numpy", "warning", api)  # fmt: skip
+            context.find(
+                zone[0],
+                "MF130",
+                f"{api} has no numpy form here, so this code computes with MindSpore operators, which must not run "
+                "in worker processes",
+                "keep num_workers at 0, or write it with numpy",
+                "warning",
+                api,
+            )
             return
         chosen[node] = found.rule
     for call, entry in chosen.items():
         context.instead[call] = entry
         # a type is written as numpy's, so that nothing imports MindSpore for it
-        context.handled |= {value for value in ast.iter_child_nodes(call) if isinstance(value, ast.expr) and type_name(value)}
+        context.handled |= {
+            value for value in ast.iter_child_nodes(call) if isinstance(value, ast.expr) and type_name(value)
+        }
         context.handled |= {each.value for each in call.keywords if type_name(each.value)}
 
 

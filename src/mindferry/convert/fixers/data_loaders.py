@@ -11,7 +11,9 @@ from ..context import Context
 TRANSFORMS = "torchvision.transforms."
 # Loader attributes that a GeneratorDataset has not: where a project reads one, its loaders stay loaders.
 LOADER_ATTRIBUTES = frozenset("dataset sampler batch_sampler collate_fn worker_init_fn".split())
-SIMPLE_ARGUMENTS = frozenset("batch_size shuffle num_workers pin_memory drop_last persistent_workers prefetch_factor".split())
+SIMPLE_ARGUMENTS = frozenset(
+    "batch_size shuffle num_workers pin_memory drop_last persistent_workers prefetch_factor".split()
+)
 LABELLED = frozenset("CIFAR10 CIFAR100 MNIST FashionMNIST KMNIST EMNIST QMNIST ImageFolder FakeData SVHN STL10".split())
 # Transforms that give one image for one image.
 TO_ARRAY = frozenset("ToTensor PILToTensor".split())
@@ -29,7 +31,11 @@ def prepare(context: Context) -> None:
         api = context.api(node.func)
         if _transform(api) == "Compose":
             _note_images(context, node)
-        elif api and context.rules.get(api) is not None and context.rules.get(api) is context.rules.get("torch.utils.data.DataLoader"):
+        elif (
+            api
+            and context.rules.get(api) is not None
+            and context.rules.get(api) is context.rules.get("torch.utils.data.DataLoader")
+        ):
             _note_columns(context, node)
 
 
@@ -71,7 +77,11 @@ def _note_images(context: Context, compose: ast.Call) -> None:
 
 def _note_columns(context: Context, node: ast.Call) -> None:
     names = {keyword.arg for keyword in node.keywords}
-    if len(node.args) > 2 or not names <= SIMPLE_ARGUMENTS | {"dataset"} or LOADER_ATTRIBUTES & context.reading.symbols.mentioned:
+    if (
+        len(node.args) > 2
+        or not names <= SIMPLE_ARGUMENTS | {"dataset"}
+        or LOADER_ATTRIBUTES & context.reading.symbols.mentioned
+    ):
         return
     values = {keyword.arg: keyword.value for keyword in node.keywords}
     dataset = node.args[0] if node.args else values.get("dataset")
@@ -85,7 +95,10 @@ def _note_columns(context: Context, node: ast.Call) -> None:
         return
     one_worker = getattr(values.get("num_workers", ast.Constant(0)), "value", 2) in (0, 1)
     if getattr(values.get("shuffle"), "value", False) or one_worker or not _is_random(context, transform):
-        COLUMNS[node] = ("image", "label")  # otherwise the workers of a GeneratorDataset would draw the same numbers every epoch
+        COLUMNS[node] = (
+            "image",
+            "label",
+        )  # otherwise the workers of a GeneratorDataset would draw the same numbers every epoch
 
 
 def _is_random(context: Context, transform: ast.Call) -> bool:
@@ -97,7 +110,11 @@ def _transform_of(context: Context, dataset: ast.Name) -> ast.Call | None:
     made = value_of(context, dataset)
     kind = context.reading.type(dataset)
     symbols = context.reading.symbols
-    if not isinstance(made, ast.Call) or kind.kind != "instance" or symbols.method(kind.qual, "__getitem__") is not None:
+    if (
+        not isinstance(made, ast.Call)
+        or kind.kind != "instance"
+        or symbols.method(kind.qual, "__getitem__") is not None
+    ):
         return None
     base = symbols.torch_base(kind.qual)
     if not base.startswith("torchvision.datasets.") or base.rpartition(".")[2] not in LABELLED:
@@ -115,9 +132,11 @@ def makes_arrays(context: Context, transform: ast.Call) -> bool:
         return True
     steps = _steps(context, transform)
     at = next((index for index, (name, _) in enumerate(steps) if name in TO_ARRAY), len(steps))
-    return at < len(steps) and all(name in PIL_TO_PIL | {"ToPILImage"} for name, _ in steps[:at]) and all(
-        name in ARRAY_TO_ARRAY for name, _ in steps[at + 1 :]
-    )  # fmt: skip
+    return (
+        at < len(steps)
+        and all(name in PIL_TO_PIL | {"ToPILImage"} for name, _ in steps[:at])
+        and all(name in ARRAY_TO_ARRAY for name, _ in steps[at + 1 :])
+    )
 
 
 def value_of(context: Context, name: ast.Name) -> ast.expr | None:

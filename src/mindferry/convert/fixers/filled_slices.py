@@ -13,8 +13,12 @@ def prepare(context: Context) -> None:
     names: Names | None = None
     for node in context.source.of(ast.Assign):
         match node:
-            case ast.Assign(targets=[ast.Subscript(value=ast.Name() as owner, slice=ast.Tuple(elts=parts))], value=value) if (
-                _is_computed(parts) and context.reading.type(owner).is_tensor and context.reading.type(value).kind in ("int", "float")
+            case ast.Assign(
+                targets=[ast.Subscript(value=ast.Name() as owner, slice=ast.Tuple(elts=parts))], value=value
+            ) if (
+                _is_computed(parts)
+                and context.reading.type(owner).is_tensor
+                and context.reading.type(value).kind in ("int", "float")
             ):
                 names = names or Names(context)
                 if names.binding(owner).how == "fresh":  # nobody else sees that the name is bound anew
@@ -32,7 +36,9 @@ def _rewrite(context: Context, node: ast.Assign, owner: ast.Name, parts: list[as
     bounds = []
     for part in parts:
         assert isinstance(part, ast.Slice)
-        bounds.append(f"({', '.join(edits.text(each) if each is not None else 'None' for each in (part.lower, part.upper))})")
+        bounds.append(
+            f"({', '.join(edits.text(each) if each is not None else 'None' for each in (part.lower, part.upper))})"
+        )
     opening = f"{owner.id} = {context.imports.spell('compat.fill_slices')}({owner.id}, ({', '.join(bounds)}), "
     edits.replace(source.start(node), source.start(node.value), opening)
     edits.after(source.end(node.value), ")")

@@ -63,6 +63,10 @@ def _take_number(context: Context, value: ast.expr) -> None:
 def _is_both(context: Context, value: ast.Name) -> bool:
     """`best = 0.0`, and a tensor later: in some round of the loop it is one."""
     scope = context.enclosing(value, ast.FunctionDef, ast.AsyncFunctionDef) or context.source.tree
-    names = [node for node in ast.walk(scope) if isinstance(node, ast.Name) and node.id == value.id and isinstance(node.ctx, ast.Store)]
+    names = [
+        node
+        for node in ast.walk(scope)
+        if isinstance(node, ast.Name) and node.id == value.id and isinstance(node.ctx, ast.Store)
+    ]
     kinds = {context.reading.type(node).kind for node in names}
     return "tensor" in kinds and bool(kinds & {"int", "float"})

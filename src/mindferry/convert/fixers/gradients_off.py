@@ -11,7 +11,13 @@ from ..context import Context
 from ..render.imports import delete_decorator, delete_statement
 from . import stopped
 
-CASTS = {"torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast", "torch.amp.autocast_mode.autocast"}
+CASTS = {
+    "torch.autocast",
+    "torch.amp.autocast",
+    "torch.cuda.amp.autocast",
+    "torch.cpu.amp.autocast",
+    "torch.amp.autocast_mode.autocast",
+}
 NAMES = {"torch.no_grad", "torch.inference_mode", "torch.set_grad_enabled", "torch.autograd.no_grad"}
 
 
@@ -54,8 +60,13 @@ def finish(context: Context) -> None:
         if isinstance(node, ast.With) and _is_all_off(node, context):
             _unwrap(context, node)
             if any(_casts(item, context) for item in node.items):
-                context.find(node, "MF203", "runs in float32 now: MindSpore casts networks, not blocks",
-                             "for mixed precision on Ascend wrap the network: `amp.auto_mixed_precision(net, 'O2')`", severity="note")  # fmt: skip
+                context.find(
+                    node,
+                    "MF203",
+                    "runs in float32 now: MindSpore casts networks, not blocks",
+                    "for mixed precision on Ascend wrap the network: `amp.auto_mixed_precision(net, 'O2')`",
+                    severity="note",
+                )
             for item in node.items:
                 if not _casts(item, context):
                     stopped.after_block(context, node, item.context_expr)
@@ -72,8 +83,13 @@ def finish(context: Context) -> None:
         elif isinstance(node, ast.Expr) and _is_off(node.value, context):
             delete_statement(context.edits, node)
             if stopped.trains(context.source.tree):
-                context.find(node, "MF204", f"{context.source.text(node)}: gradients are not switched by a statement here",
-                             "use the block `with torch.no_grad():`, or detach() what is computed without gradients", severity="warning")  # fmt: skip
+                context.find(
+                    node,
+                    "MF204",
+                    f"{context.source.text(node)}: gradients are not switched by a statement here",
+                    "use the block `with torch.no_grad():`, or detach() what is computed without gradients",
+                    severity="warning",
+                )
 
 
 def _unwrap(context: Context, node: ast.With) -> None:

@@ -18,7 +18,9 @@ from ..context import Context
 from .bindings import CERTAIN_VIEWS, Names
 
 MARKS_ONLY = frozenset({"requires_grad_", "share_memory_"})  # the numbers stay
-COLLECTIVES = frozenset({"all_reduce", "broadcast", "reduce"})  # of torch.distributed: the result goes into the first argument
+COLLECTIVES = frozenset(
+    {"all_reduce", "broadcast", "reduce"}
+)  # of torch.distributed: the result goes into the first argument
 WRITERS = {"assign": "mindspore.ops.assign", "overwrite": "compat.overwrite"}
 PLAIN_TYPES = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Call)
 
@@ -101,7 +103,9 @@ def _tensor_of(call: ast.Call) -> ast.expr | None:
 
 
 def _is_true(node: ast.Call, name: str) -> bool:
-    return any(key.arg == name and isinstance(key.value, ast.Constant) and key.value.value is True for key in node.keywords)
+    return any(
+        key.arg == name and isinstance(key.value, ast.Constant) and key.value.value is True for key in node.keywords
+    )
 
 
 def _chain(context: Context, call: ast.Call, changed: ast.expr) -> tuple[list[ast.Call], ast.expr]:
@@ -121,10 +125,14 @@ def _strip_data(context: Context, node: ast.Attribute) -> None:
         return
     while isinstance(parent, ast.Subscript) and parent.value is node and isinstance(parent.ctx, ast.Load):
         parent = context.parents.get(parent)
-    is_written = isinstance(node.ctx, ast.Store) or (isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store))
+    is_written = isinstance(node.ctx, ast.Store) or (
+        isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store)
+    )
     is_method = isinstance(parent, ast.Attribute) and (parent.attr.endswith("_") or parent.attr in MEASURES)
     call = context.parents.get(node)
-    is_initialised = isinstance(call, ast.Call) and context.api(call.func).startswith(("torch.nn.init.", "torch.distributed."))
+    is_initialised = isinstance(call, ast.Call) and context.api(call.func).startswith(
+        ("torch.nn.init.", "torch.distributed.")
+    )
     if is_written or is_method or is_initialised:
         source = context.source
         dot = source.find_token(b".", source.end(node.value), source.end(node))
@@ -135,11 +143,13 @@ def _strip_data(context: Context, node: ast.Attribute) -> None:
 def _check_gradient(context: Context, names: Names, node: ast.Attribute) -> None:
     """Training steps keep gradients on parameters; on nothing else."""
     owner = context.enclosing(node, ast.ClassDef)
-    is_optimizer = owner is not None and context.reading.symbols.torch_base(context.reading.owners.get(owner, "")).startswith(
-        "torch.optim."
-    )
+    is_optimizer = owner is not None and context.reading.symbols.torch_base(
+        context.reading.owners.get(owner, "")
+    ).startswith("torch.optim.")
     holder = node.value.value if isinstance(node.value, ast.Attribute) and node.value.attr == "data" else node.value
-    is_named = isinstance(holder, ast.Name) and (holder.id == "p" or "param" in holder.id or names.binding(holder).is_parameter)
+    is_named = isinstance(holder, ast.Name) and (
+        holder.id == "p" or "param" in holder.id or names.binding(holder).is_parameter
+    )
     if is_optimizer or is_named or _is_parameter(holder):
         parent = context.parents.get(node)
         is_operand = isinstance(parent, ast.Attribute | ast.Subscript | ast.BinOp | ast.UnaryOp | ast.AugAssign)
@@ -148,8 +158,12 @@ def _check_gradient(context: Context, names: Names, node: ast.Attribute) -> None
         return
     if isinstance(node.ctx, ast.Load):
         context.handled.add(node)
-        context.find(node, "MF142", f"{context.source.text(node)}: only parameters keep gradients, and only in a training step",
-                     "take the gradient by ms.grad(fn, position)(inputs)")  # fmt: skip
+        context.find(
+            node,
+            "MF142",
+            f"{context.source.text(node)}: only parameters keep gradients, and only in a training step",
+            "take the gradient by ms.grad(fn, position)(inputs)",
+        )
 
 
 MEASURES = frozenset("size shape dim ndim ndimension numel nelement dtype device cpu numpy tolist item is_cuda".split())
@@ -162,16 +176,32 @@ def _is_parameter(node: ast.expr) -> bool:
 def _plan(context: Context, names: Names, changes: list[Change], chain: list[ast.Call], base: ast.expr) -> None:
     """Decide what becomes of `base` once the calls' value is computed out of place."""
     call = chain[0]
-    if any(_mentions(context, argument, base) for link in chain[:-1] for argument in (*link.args, *(key.value for key in link.keywords))):
-        _refuse(context, chain, f"{context.source.text(base)} is read while the chain changes it", "write one statement for each change")
+    if any(
+        _mentions(context, argument, base)
+        for link in chain[:-1]
+        for argument in (*link.args, *(key.value for key in link.keywords))
+    ):
+        _refuse(
+            context,
+            chain,
+            f"{context.source.text(base)} is read while the chain changes it",
+            "write one statement for each change",
+        )
         return
     is_bare = isinstance(context.parents.get(call), ast.Expr)
     while isinstance(base, ast.Call) and isinstance(base.func, ast.Attribute) and base.func.attr == "detach":
         base = base.func.value
-    if isinstance(base, ast.Attribute) and base.attr == "data" and isinstance(base.value, ast.Attribute) and base.value.attr == "grad":
+    if (
+        isinstance(base, ast.Attribute)
+        and base.attr == "data"
+        and isinstance(base.value, ast.Attribute)
+        and base.value.attr == "grad"
+    ):
         base = base.value
     match base:
-        case ast.Attribute(attr="data", value=ast.Subscript(value=held) as part) if context.reading.type(held).is_tensor:
+        case ast.Attribute(attr="data", value=ast.Subscript(value=held) as part) if context.reading.type(
+            held
+        ).is_tensor:
             base = part  # bias[a:b].data.zero_()
     if is_bare and isinstance(base, ast.Attribute) and base.attr == "grad":
         changes.append(Change(call, base.value, "bind", suffix=".grad"))
@@ -183,15 +213,31 @@ def _plan(context: Context, names: Names, changes: list[Change], chain: list[ast
         _plan_name(context, names, changes, call, base)
     elif isinstance(base, ast.Subscript):
         _plan_item(context, changes, chain, base, is_bare)
-    elif isinstance(base, ast.Attribute) and context.parents.get(base) is not None and not isinstance(base.ctx, ast.Store):
+    elif (
+        isinstance(base, ast.Attribute)
+        and context.parents.get(base) is not None
+        and not isinstance(base.ctx, ast.Store)
+    ):
         if is_bare:
             changes.append(Change(call, base, "assign" if _is_held_by_module(context, base) else "bind"))
         else:
-            _refuse(context, chain, f"{context.source.text(base)} is changed and its value used at once", "write two statements")
+            _refuse(
+                context,
+                chain,
+                f"{context.source.text(base)} is changed and its value used at once",
+                "write two statements",
+            )
     elif isinstance(base, ast.Call) and (is_bare or _is_view(context, base)):
-        viewed = context.source.text(base.func.value) if isinstance(base.func, ast.Attribute) else context.source.text(base)
+        viewed = (
+            context.source.text(base.func.value) if isinstance(base.func, ast.Attribute) else context.source.text(base)
+        )
         if _is_view(context, base):
-            _refuse(context, chain, f"{viewed} is changed through a view", f"assign to {viewed} itself, with ops.assign or an index")
+            _refuse(
+                context,
+                chain,
+                f"{viewed} is changed through a view",
+                f"assign to {viewed} itself, with ops.assign or an index",
+            )
 
 
 def _mentions(context: Context, node: ast.expr, base: ast.expr) -> bool:
@@ -199,11 +245,17 @@ def _mentions(context: Context, node: ast.expr, base: ast.expr) -> bool:
     if isinstance(base, ast.Attribute) and base.attr == "data":
         base = base.value
     name = ast.dump(base)
-    return isinstance(base, ast.Name | ast.Attribute) and any(ast.dump(each) == name for each in ast.walk(node) if type(each) is type(base))
+    return isinstance(base, ast.Name | ast.Attribute) and any(
+        ast.dump(each) == name for each in ast.walk(node) if type(each) is type(base)
+    )
 
 
 def _is_view(context: Context, node: ast.Call) -> bool:
-    return isinstance(node.func, ast.Attribute) and node.func.attr in CERTAIN_VIEWS and context.reading.type(node.func.value).is_tensor
+    return (
+        isinstance(node.func, ast.Attribute)
+        and node.func.attr in CERTAIN_VIEWS
+        and context.reading.type(node.func.value).is_tensor
+    )
 
 
 def _is_held_by_module(context: Context, node: ast.Attribute) -> bool:
@@ -212,23 +264,36 @@ def _is_held_by_module(context: Context, node: ast.Attribute) -> bool:
 
 
 def _refuse(context: Context, chain: list[ast.Call], message: str, advice: str) -> None:
-    is_functional = isinstance(chain[0].func, ast.Name | ast.Attribute) and context.api(chain[0].func).startswith("torch.nn.functional.")
-    if is_functional and not context.api(chain[0].func).endswith("_"):  # inplace=True saves memory; that it is relied on is rare
+    is_functional = isinstance(chain[0].func, ast.Name | ast.Attribute) and context.api(chain[0].func).startswith(
+        "torch.nn.functional."
+    )
+    if is_functional and not context.api(chain[0].func).endswith(
+        "_"
+    ):  # inplace=True saves memory; that it is relied on is rare
         return
     context.find(chain[0], "MF140", f"in place: {message}", advice)
     context.handled |= {each for link in chain for each in (link, link.func)}
 
 
-def _plan_item(context: Context, changes: list[Change], chain: list[ast.Call], base: ast.Subscript, is_bare: bool) -> None:
+def _plan_item(
+    context: Context, changes: list[Change], chain: list[ast.Call], base: ast.Subscript, is_bare: bool
+) -> None:
     owner, index = context.reading.type(base.value), context.reading.type(base.slice)
     if owner.is_tensor and index.kind in ("tensor", "list"):
-        _refuse(context, chain, "an index by tensor makes a copy, so nothing changes in torch either", "assign to the index: x[mask] = ...")
+        _refuse(
+            context,
+            chain,
+            "an index by tensor makes a copy, so nothing changes in torch either",
+            "assign to the index: x[mask] = ...",
+        )
     elif isinstance(base.value, ast.Subscript) and context.reading.type(base.value.value).is_tensor:
         _refuse(context, chain, "an index of an index makes a copy in MindSpore", "write one index: x[i, j]")
     elif is_bare:
         changes.append(Change(chain[0], base, "item", _filling(context, chain[0])))
     else:
-        _refuse(context, chain, f"{context.source.text(base)} is changed and its value used at once", "write two statements")
+        _refuse(
+            context, chain, f"{context.source.text(base)} is changed and its value used at once", "write two statements"
+        )
 
 
 def _filling(context: Context, call: ast.Call) -> str:
@@ -252,8 +317,12 @@ def _plan_name(context: Context, names: Names, changes: list[Change], call: ast.
             statement.targets.append(_stored(context, base))
             _added.setdefault(context.source, []).append((statement, None))
     elif is_read_later:
-        _refuse(context, [call], f"{base.id} is changed inside an expression and read again below",
-                f"write {base.id} = ... in a statement of its own first")  # fmt: skip
+        _refuse(
+            context,
+            [call],
+            f"{base.id} is changed inside an expression and read again below",
+            f"write {base.id} = ... in a statement of its own first",
+        )
 
 
 def _way(context: Context, names: Names, base: ast.Name, is_read_later: bool) -> str:
@@ -263,7 +332,11 @@ def _way(context: Context, names: Names, base: ast.Name, is_read_later: bool) ->
         return "set_data"
     if binding.how == "shared":
         return "overwrite"
-    if binding.how == "argument" and not _is_in_forward(context, base) and (not is_read_later or _is_for_the_caller(context, base)):
+    if (
+        binding.how == "argument"
+        and not _is_in_forward(context, base)
+        and (not is_read_later or _is_for_the_caller(context, base))
+    ):
         return "overwrite"
     return "bind"
 
@@ -293,14 +366,28 @@ def _warn_of_others(context: Context, names: Names, node: ast.expr, base: ast.Na
     binding = names.binding(base)
     if binding.other == base.id:  # v = v.view(-1)
         return
-    is_used = names.is_loaded_after(binding.other, node) or (binding.other.startswith("self.") and binding.how != "fresh")
+    is_used = names.is_loaded_after(binding.other, node) or (
+        binding.other.startswith("self.") and binding.how != "fresh"
+    )
     if binding.other and is_used:
-        shares = {"alias": "is the same tensor", "view": "shares its memory in torch"}.get(binding.how, "may share its memory in torch")
-        context.find(node, "MF141", f"{base.id} is bound to a new tensor here; {binding.other} {shares} and no longer changes with it",
-                     f"assign to {binding.other} too if that is meant", severity="warning")  # fmt: skip
+        shares = {"alias": "is the same tensor", "view": "shares its memory in torch"}.get(
+            binding.how, "may share its memory in torch"
+        )
+        context.find(
+            node,
+            "MF141",
+            f"{base.id} is bound to a new tensor here; {binding.other} {shares} and no longer changes with it",
+            f"assign to {binding.other} too if that is meant",
+            severity="warning",
+        )
     elif binding.how == "argument" and not _is_in_forward(context, base) and context.enclosing(base, ast.FunctionDef):
-        context.find(node, "MF141", f"{base.id} is bound to a new tensor here; the caller's tensor no longer changes",
-                     "return it, and use what is returned", severity="note")  # fmt: skip
+        context.find(
+            node,
+            "MF141",
+            f"{base.id} is bound to a new tensor here; the caller's tensor no longer changes",
+            "return it, and use what is returned",
+            severity="note",
+        )
 
 
 def _becomes_assignment(context: Context, statement: ast.Expr, base: ast.Name) -> None:
@@ -350,7 +437,11 @@ _flags: dict[int, list[tuple[ast.Call, ast.expr]]] = {}
 
 
 def _write_flag(context: Context, call: ast.Call, receiver: ast.expr) -> None:
-    value = context.edits.text(call.args[0]) if call.args else next((context.edits.text(key.value) for key in call.keywords), "True")
+    value = (
+        context.edits.text(call.args[0])
+        if call.args
+        else next((context.edits.text(key.value) for key in call.keywords), "True")
+    )
     before, after = context.source.text(call), f"{context.edits.text(receiver)}.requires_grad = {value}"
     context.edits.replace_node(call, after)
     context.rewritten(call, "torch.Tensor.requires_grad_", before, after)
@@ -386,8 +477,13 @@ def _warn_of_views(context: Context, names: Names, node: ast.Assign) -> None:
     if isinstance(target.value, ast.Name) and names.binding(target.value).other:
         _warn_of_others(context, names, node.value, target.value)
     elif isinstance(target.value, ast.Subscript) and context.reading.type(target.value.value).is_tensor:
-        context.find(node, "MF141", f"{context.source.text(target.value)} is a copy in MindSpore, so assigning into it changes nothing",
-                     "write one index: x[i, j] = ...", severity="warning")  # fmt: skip
+        context.find(
+            node,
+            "MF141",
+            f"{context.source.text(target.value)} is a copy in MindSpore, so assigning into it changes nothing",
+            "write one index: x[i, j] = ...",
+            severity="warning",
+        )
 
 
 def finish(context: Context) -> None:
@@ -417,7 +513,11 @@ def _write(context: Context, change: Change) -> None:
         _unwrap(context, change.call)
         edits.before(_outside_parentheses(context, change.call)[0], f"{target} = ")
     else:
-        opening = f"{target}.set_data(" if change.how == "set_data" else f"{context.imports.spell(WRITERS[change.how])}({target}, "
+        opening = (
+            f"{target}.set_data("
+            if change.how == "set_data"
+            else f"{context.imports.spell(WRITERS[change.how])}({target}, "
+        )
         _unwrap(context, change.call)
         edits.before(start, opening)
         edits.after(end, ")")
@@ -463,7 +563,10 @@ def _is_left(context: Context, call: ast.Call) -> bool:
 
 def _copies(call: ast.Call) -> bool:
     return (
-        isinstance(call.func, ast.Attribute) and call.func.attr == "copy_" and bool(call.args) and not isinstance(call.func.value, ast.Call)
+        isinstance(call.func, ast.Attribute)
+        and call.func.attr == "copy_"
+        and bool(call.args)
+        and not isinstance(call.func.value, ast.Call)
     )
 
 

@@ -27,8 +27,13 @@ def prepare(context: Context) -> None:
         if isinstance(node, ast.Constant) and node.value in NAMES:
             _rename(context, node)
         elif isinstance(node, ast.Constant) and node.value in FLAGS and _is_option(context, node):
-            context.find(node, "MF250", "msrun gives no --local_rank: the default stays, and each process may take itself for the only one",
-                         "read the rank from mindspore.communication.get_rank() after init()", severity="warning")  # fmt: skip
+            context.find(
+                node,
+                "MF250",
+                "msrun gives no --local_rank: the default stays, and each process may take itself for the only one",
+                "read the rank from mindspore.communication.get_rank() after init()",
+                severity="warning",
+            )
 
 
 def finish(context: Context) -> None:
@@ -37,7 +42,9 @@ def finish(context: Context) -> None:
 
 def _is_option(context: Context, node: ast.Constant) -> bool:
     parent = context.parents.get(node)
-    return isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.func.attr == "add_argument"
+    return (
+        isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.func.attr == "add_argument"
+    )
 
 
 def _rename(context: Context, node: ast.Constant) -> None:
@@ -46,19 +53,27 @@ def _rename(context: Context, node: ast.Constant) -> None:
     is_local = node.value == "LOCAL_RANK"
     text = ""
     match parent:
-        case ast.Compare(ops=[ast.In() | ast.NotIn()], left=left, comparators=[mapping]) if left is node and _is_environment(mapping):
+        case ast.Compare(ops=[ast.In() | ast.NotIn()], left=left, comparators=[mapping]) if (
+            left is node and _is_environment(mapping)
+        ):
             place: ast.AST = node
             text = _quoted(context, node, LAUNCHED if is_local else name)
         case ast.Subscript(value=mapping, ctx=ast.Load()) if _is_environment(mapping):
             place = parent
             fallback = f".get({_quoted(context, node, name)}, '0')"
             text = context.source.text(mapping) + (fallback if is_local else f"[{_quoted(context, node, name)}]")
-        case ast.Call(func=function, args=[first, *rest]) if first is node and not parent.keywords and _reads_environment(function):
+        case ast.Call(func=function, args=[first, *rest]) if (
+            first is node and not parent.keywords and _reads_environment(function)
+        ):
             place = parent
             default = f", {context.source.text(rest[0])}" if rest else ""
             called = context.source.text(function)
             inner = f"{called}({_quoted(context, node, LAUNCHED)}{default})"
-            text = f"{called}({_quoted(context, node, name)}, {inner})" if is_local else f"{called}({_quoted(context, node, name)}{default})"
+            text = (
+                f"{called}({_quoted(context, node, name)}, {inner})"
+                if is_local
+                else f"{called}({_quoted(context, node, name)}{default})"
+            )
     if text:
         before = context.source.text(place)
         context.edits.replace_node(place, text)

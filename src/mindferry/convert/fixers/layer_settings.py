@@ -9,7 +9,9 @@ from ...read.types import MODULE
 from ..context import Context
 
 # What `compat.set_layer_setting` carries through to what a layer computes.
-SETTINGS = frozenset("momentum eps p track_running_stats ceil_mode count_include_pad stride padding dilation groups kernel_size".split())
+SETTINGS = frozenset(
+    "momentum eps p track_running_stats ceil_mode count_include_pad stride padding dilation groups kernel_size".split()
+)
 # Of a layer whose class is known, what changes nothing that is computed, or is kept by other means.
 HARMLESS = frozenset(
     "weight bias inplace device dtype affine elementwise_affine in_channels out_channels in_features out_features num_features num_channels "
@@ -36,15 +38,22 @@ def prepare(context: Context) -> None:
             _report(context, node)
     for call in context.source.of(ast.Call):
         match call:
-            case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=str(name)), _]) if _may_be(context, owner, name):
+            case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=str(name)), _]) if _may_be(
+                context, owner, name
+            ):
                 _by_name(context, call)
 
 
 def _report(context: Context, node: ast.Attribute) -> None:
     entry = context.rules.get(context.reading.symbols.torch_base(context.reading.type(node.value).qual))
     is_helper = entry is not None and entry.to.startswith("compat.")
-    context.find(node, "MF122", f"{context.source.text(node)}: MindSpore's layer {'may read' if is_helper else 'reads'} {node.attr} only when it is built",
-                 ADVICE, "warning" if is_helper else "error")  # fmt: skip
+    context.find(
+        node,
+        "MF122",
+        f"{context.source.text(node)}: MindSpore's layer {'may read' if is_helper else 'reads'} {node.attr} only when it is built",
+        ADVICE,
+        "warning" if is_helper else "error",
+    )
 
 
 def _is_setting(context: Context, node: ast.Attribute) -> bool:
@@ -99,11 +108,18 @@ def finish(context: Context) -> None:
         assert isinstance(node, ast.Attribute)
         dot = source.find_token(b".", source.end(node.value), source.end(node))
         equals = source.find_token(b"=", source.end(node), source.start(value))
-        is_bare = isinstance(value, ast.Tuple | ast.Yield | ast.YieldFrom) and source.data[source.skip_trivia(equals + 1)] != ord("(")
+        is_bare = isinstance(value, ast.Tuple | ast.Yield | ast.YieldFrom) and source.data[
+            source.skip_trivia(equals + 1)
+        ] != ord("(")
         opening, before = context.imports.spell("compat.set_layer_setting") + "(", source.text(statement)
         edits.before(source.start(node), opening)
         edits.replace(dot, equals + 1, f", '{node.attr}',")
         if is_bare:
             edits.before(source.start(value), "(")
         edits.after(source.end(statement), "))" if is_bare else ")")
-        context.rewritten(statement, "torch.nn.Module", before, f"{opening}{source.text(node.value)}, '{node.attr}', {source.text(value)})")
+        context.rewritten(
+            statement,
+            "torch.nn.Module",
+            before,
+            f"{opening}{source.text(node.value)}, '{node.attr}', {source.text(value)})",
+        )

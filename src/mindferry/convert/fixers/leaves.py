@@ -29,16 +29,27 @@ def is_leaf(context: Context, name: ast.Name) -> bool:
     if (scope, name.id) in known:
         return _is_bound(context, scope, name.id, known[scope, name.id], context.source.start(name))
     tree = context.source.tree
-    return (tree, name.id) in known and not _is_local(scope, name.id) and _is_bound(context, tree, name.id, known[tree, name.id])
+    return (
+        (tree, name.id) in known
+        and not _is_local(scope, name.id)
+        and _is_bound(context, tree, name.id, known[tree, name.id])
+    )
 
 
 def _is_bound(context: Context, scope: ast.AST, name: str, makers: list[ast.stmt], before: int | None = None) -> bool:
     """Whether the last of the statements that bind the name, up to an offset, makes it a leaf."""
     start = context.source.start
-    stores = [node for node in _own_nodes(scope) if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)]
+    stores = [
+        node
+        for node in _own_nodes(scope)
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+    ]
     bound: list[tuple[int, bool]] = [(start(maker), True) for maker in makers]
-    bound += [(start(node), False) for node in stores if not isinstance(context.parents.get(node), ast.AugAssign)
-              and context.statement_of(node) not in makers]  # fmt: skip
+    bound += [
+        (start(node), False)
+        for node in stores
+        if not isinstance(context.parents.get(node), ast.AugAssign) and context.statement_of(node) not in makers
+    ]
     earlier = [each for each in bound if before is None or each[0] <= before]
     return bool(earlier) and max(earlier)[1]
 
@@ -86,7 +97,9 @@ def _made(context: Context, node: ast.AST) -> str:
             return name if _requires(context, call) else ""
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr="requires_grad_", value=ast.Name() as owner)) as call):
             return owner.id if _is_marked(call) and _keeps_gradient(context, owner) else ""
-        case ast.Assign(targets=[ast.Attribute(attr="requires_grad", value=ast.Name() as owner)], value=ast.Constant(value=True)):
+        case ast.Assign(
+            targets=[ast.Attribute(attr="requires_grad", value=ast.Name() as owner)], value=ast.Constant(value=True)
+        ):
             return owner.id if _keeps_gradient(context, owner) else ""
     return ""
 
@@ -97,7 +110,9 @@ def _requires(context: Context, call: ast.Call) -> bool:
     is_tensor = context.reading.type(call).is_tensor or context.api(call.func) == "torch.autograd.Variable"
     is_parameter = context.api(call.func) in ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
     flags = [key.value for key in call.keywords if key.arg == "requires_grad"]
-    return is_tensor and not is_parameter and any(isinstance(flag, ast.Constant) and flag.value is True for flag in flags)
+    return (
+        is_tensor and not is_parameter and any(isinstance(flag, ast.Constant) and flag.value is True for flag in flags)
+    )
 
 
 def _is_marked(call: ast.Call) -> bool:
@@ -109,7 +124,10 @@ def _keeps_gradient(context: Context, owner: ast.Name) -> bool:
     """`x.grad` is read in the same function, and x is no parameter of a network."""
     scope = _scope(context, owner)
     return any(
-        isinstance(node, ast.Attribute) and node.attr == "grad" and isinstance(node.value, ast.Name) and node.value.id == owner.id
+        isinstance(node, ast.Attribute)
+        and node.attr == "grad"
+        and isinstance(node.value, ast.Name)
+        and node.value.id == owner.id
         for node in ast.walk(scope)
     ) and not ("param" in owner.id or owner.id == "p")
 
@@ -131,7 +149,11 @@ def finish(context: Context) -> None:
     for name, statement in [(name, each) for (_, name), statements in _leaves(context).items() for each in statements]:
         maker = context.imports.spell("mindspore.Parameter")
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            context.edits.replace_node(statement.value, f"{maker}({context.edits.text(statement.value)}, name={name!r})")
+            context.edits.replace_node(
+                statement.value, f"{maker}({context.edits.text(statement.value)}, name={name!r})"
+            )
         else:
             context.edits.replace_node(statement, f"{name} = {maker}({name}, name={name!r})")
-        context.rewritten(statement, "torch.Tensor.requires_grad_", context.source.text(statement), context.edits.text(statement))
+        context.rewritten(
+            statement, "torch.Tensor.requires_grad_", context.source.text(statement), context.edits.text(statement)
+        )

@@ -16,7 +16,10 @@ def finish(context: Context) -> None:
         match node:
             case ast.Assign(
                 targets=[ast.Tuple() | ast.List()],
-                value=ast.Call(func=ast.Name(id="map"), args=[ast.Lambda(args=ast.arguments(args=[only], defaults=[])) as function, values]),
+                value=ast.Call(
+                    func=ast.Name(id="map"),
+                    args=[ast.Lambda(args=ast.arguments(args=[only], defaults=[])) as function, values],
+                ),
             ) if _is_in_network(context, node) and not isinstance(values, ast.Starred):
                 before = context.source.text(node.value)
                 text = f"[{context.edits.text(function.body)} for {only.arg} in {context.edits.text(values)}]"

@@ -27,7 +27,9 @@ def finish(context: Context) -> None:
 def _made(context: Context, node: ast.Assign) -> list[ast.Call]:
     """The networks that `net = Net(...)`, `self.net = Net(...)` and `a, b = A(), B()` make outside of networks."""
     owner = context.enclosing(node, ast.ClassDef)
-    if len(node.targets) != 1 or (owner is not None and context.reading.symbols.is_module(context.reading.owners.get(owner, ""))):
+    if len(node.targets) != 1 or (
+        owner is not None and context.reading.symbols.is_module(context.reading.owners.get(owner, ""))
+    ):
         return []
     target, value = node.targets[0], node.value
     values = value.elts if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) else [value]
@@ -38,19 +40,27 @@ def _made(context: Context, node: ast.Assign) -> list[ast.Call]:
 def _given(context: Context, call: ast.Call) -> list[ast.Call]:
     """The networks that `Trainer(Net())` and `train(Net())` make: given to a class or function of the project that is no network."""
     kind, symbols = context.reading.type(call.func), context.reading.symbols
-    if kind.kind != "ref" or symbols.is_module(kind.qual) or not (kind.qual in symbols.classes or kind.qual in symbols.results):
+    if (
+        kind.kind != "ref"
+        or symbols.is_module(kind.qual)
+        or not (kind.qual in symbols.classes or kind.qual in symbols.results)
+    ):
         return []
     owner = context.enclosing(call, ast.ClassDef)
     if owner is not None and symbols.is_module(context.reading.owners.get(owner, "")):
         return []
     return [
-        each for each in (*call.args, *(key.value for key in call.keywords)) if isinstance(each, ast.Call) and _is_network(context, each)
+        each
+        for each in (*call.args, *(key.value for key in call.keywords))
+        if isinstance(each, ast.Call) and _is_network(context, each)
     ]
 
 
 def _is_network(context: Context, value: ast.Call) -> bool:
     """A network, not a loss."""
     kind, symbols = context.reading.type(value), context.reading.symbols
-    is_network = kind.kind == "instance" and symbols.is_module(kind.qual) and not symbols.torch_base(kind.qual).endswith("Loss")
+    is_network = (
+        kind.kind == "instance" and symbols.is_module(kind.qual) and not symbols.torch_base(kind.qual).endswith("Loss")
+    )
     is_there = context.enclosing(value, ast.stmt) not in context.edits.removed  # `net = DataParallel(net)` can go
     return is_network and is_there and context.edits.text(value).endswith(")")

@@ -11,7 +11,8 @@ def prepare(context: Context) -> None:
     for node in context.source.of(ast.For):
         match node:
             case ast.For(
-                target=ast.Name() as target, iter=ast.Call(func=ast.Attribute(attr="modules") as method, args=[], keywords=[]) as call
+                target=ast.Name() as target,
+                iter=ast.Call(func=ast.Attribute(attr="modules") as method, args=[], keywords=[]) as call,
             ):
                 receiver = context.reading.type(method.value)
                 if receiver.kind == "instance" and context.reading.symbols.is_module(receiver.qual):

@@ -18,8 +18,12 @@ def prepare(context: Context) -> None:
             modules = [] if node.level else [node.module or ""]
         for head in dict.fromkeys(module.partition(".")[0] for module in modules):
             if head in known and head not in context.reading.symbols.roots and not _is_optional(context, node):
-                context.find(node, "MF150", f"{head} needs torch itself, so the import stays and the file doesn't run without torch",
-                             known[head])  # fmt: skip
+                context.find(
+                    node,
+                    "MF150",
+                    f"{head} needs torch itself, so the import stays and the file doesn't run without torch",
+                    known[head],
+                )
 
 
 def _is_optional(context: Context, node: ast.AST) -> bool:

@@ -23,7 +23,11 @@ ATOMS = ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.Constant
 
 def prepare(context: Context) -> None:
     for node in context.source.of(ast.UnaryOp):
-        if isinstance(node.op, ast.Invert) and context.reading.type(node.operand).is_tensor and not _is_boolean(context, node.operand):
+        if (
+            isinstance(node.op, ast.Invert)
+            and context.reading.type(node.operand).is_tensor
+            and not _is_boolean(context, node.operand)
+        ):
             context.turns[node] = partial(_flip_bits, context, node)
     for each in context.source.of(ast.BinOp):
         if type(each.op) in SHIFTS and context.reading.type(each).is_tensor:
@@ -52,11 +56,19 @@ def _is_boolean(context: Context, node: ast.expr, known: frozenset[str] = frozen
 def _holds_booleans(context: Context, name: ast.Name, known: frozenset[str]) -> bool:
     """Every assignment of the name in its function gives it such a tensor, and it is no argument."""
     scope = context.enclosing(name, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-    if isinstance(scope, ast.Lambda) or (scope is not None and name.id in {each.arg for each in ast.walk(scope) if isinstance(each, ast.arg)}):
+    if isinstance(scope, ast.Lambda) or (
+        scope is not None and name.id in {each.arg for each in ast.walk(scope) if isinstance(each, ast.arg)}
+    ):
         return False
-    stores = [each for each in context.stores(name.id) if context.enclosing(each, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda) is scope]
+    stores = [
+        each
+        for each in context.stores(name.id)
+        if context.enclosing(each, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda) is scope
+    ]
     owners = [context.parents.get(store) for store in stores]
-    return bool(owners) and all(isinstance(owner, ast.Assign) and _is_boolean(context, owner.value, known) for owner in owners)
+    return bool(owners) and all(
+        isinstance(owner, ast.Assign) and _is_boolean(context, owner.value, known) for owner in owners
+    )
 
 
 def _flip_bits(context: Context, node: ast.UnaryOp) -> None:
@@ -69,10 +81,16 @@ def _flip_bits(context: Context, node: ast.UnaryOp) -> None:
 def _shift(context: Context, node: ast.BinOp) -> None:
     """A product or a floor division by a power of two, as of torch.bitwise_left_shift."""
     before, (api, symbol) = context.source.text(node), SHIFTS[type(node.op)]
-    left, right = (context.edits.text(each) if isinstance(each, ATOMS) else f"({context.edits.text(each)})" for each in (node.left, node.right))
+    left, right = (
+        context.edits.text(each) if isinstance(each, ATOMS) else f"({context.edits.text(each)})"
+        for each in (node.left, node.right)
+    )
     text = f"{left} {symbol} 2 ** {right}"
     source, parent = context.source, context.parents.get(node)
-    is_enclosed = source.data[source.start(node) - 1 : source.start(node)] == b"(" and source.data[source.end(node) : source.end(node) + 1] == b")"
+    is_enclosed = (
+        source.data[source.start(node) - 1 : source.start(node)] == b"("
+        and source.data[source.end(node) : source.end(node) + 1] == b")"
+    )
     context.edits.replace_node(node, text if is_enclosed or isinstance(parent, ast.stmt | ast.keyword) else f"({text})")
     context.rewritten(node, api, before, context.edits.text(node))
 

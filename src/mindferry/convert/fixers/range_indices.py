@@ -21,13 +21,19 @@ def prepare(context: Context) -> None:
 
 
 def _is_range(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range" and bool(node.args)
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range" and bool(node.args)
+    )
 
 
 def _holds_range(context: Context, name: ast.Name) -> bool:
     """Every assignment of the name in its function gives it a range."""
     scope = context.enclosing(name, ast.FunctionDef, ast.AsyncFunctionDef) or context.source.tree
-    stores = [node for node in ast.walk(scope) if isinstance(node, ast.Name) and node.id == name.id and isinstance(node.ctx, ast.Store)]
+    stores = [
+        node
+        for node in ast.walk(scope)
+        if isinstance(node, ast.Name) and node.id == name.id and isinstance(node.ctx, ast.Store)
+    ]
     owners = [context.parents.get(store) for store in stores]
     return bool(owners) and all(isinstance(owner, ast.Assign) and _is_range(owner.value) for owner in owners)
 

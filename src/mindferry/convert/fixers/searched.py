@@ -16,7 +16,10 @@ def prepare(context: Context) -> None:
     is_likely = subscripts and any(word in context.source.data for word in (b"where", b"nonzero"))
     searched = _searched(context) if is_likely else []
     for node in subscripts if searched else []:
-        if not any(_reaches(context, statement, node.slice) for statement in searched) or not context.reading.type(node.slice).is_tensor:
+        if (
+            not any(_reaches(context, statement, node.slice) for statement in searched)
+            or not context.reading.type(node.slice).is_tensor
+        ):
             continue
         parent = context.parents.get(node)
         if isinstance(node.ctx, ast.Load):
@@ -30,7 +33,11 @@ def _searched(context: Context) -> list[ast.Assign]:
     found: list[ast.Assign] = []
     for statement in sorted(context.source.of(ast.Assign), key=context.source.start):
         for node in ast.walk(statement.value):
-            is_search = isinstance(node, ast.Call) and context.api(node.func) in SEARCHES and len(node.args) + len(node.keywords) < 3
+            is_search = (
+                isinstance(node, ast.Call)
+                and context.api(node.func) in SEARCHES
+                and len(node.args) + len(node.keywords) < 3
+            )
             if is_search or (isinstance(node, ast.Name) and any(_reaches(context, each, node) for each in found)):
                 found.append(statement)
                 break
@@ -42,7 +49,9 @@ def _reaches(context: Context, statement: ast.Assign, use: ast.AST) -> bool:
     return (
         isinstance(use, ast.Name)
         and context.source.end(statement) <= context.source.start(use)
-        and any(isinstance(each, ast.Name) and each.id == use.id for target in statement.targets for each in _parts(target))
+        and any(
+            isinstance(each, ast.Name) and each.id == use.id for target in statement.targets for each in _parts(target)
+        )
         and context.enclosing(statement, *SCOPES) is context.enclosing(use, *SCOPES)
     )
 

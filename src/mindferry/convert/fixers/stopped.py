@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from ..context import Context
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-NUMBERS = frozenset("int float bool str none instance ref module ndarray size dtype device".split())  # kinds without a gradient
+NUMBERS = frozenset(
+    "int float bool str none instance ref module ndarray size dtype device".split()
+)  # kinds without a gradient
 
 
 def after_block(context: Context, node: ast.With, switch: ast.expr) -> None:
@@ -21,7 +23,11 @@ def after_block(context: Context, node: ast.With, switch: ast.expr) -> None:
     for statement in inside:
         if isinstance(statement, ast.Return):
             _stop_return(context, statement, stop)
-    read = {each.id for each in ast.walk(region) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and each not in inside}
+    read = {
+        each.id
+        for each in ast.walk(region)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and each not in inside
+    }
     for statement in inside:
         if isinstance(statement, ast.Assign | ast.AugAssign):
             _stop_assignment(context, statement, read, stop)
@@ -39,7 +45,11 @@ def chosen(context: Context, switch: ast.expr) -> str:
     """How `with torch.no_grad() if frozen else nullcontext()` cuts a value off, also by way of a variable; '' if it doesn't."""
     if isinstance(switch, ast.Name):
         scope = context.enclosing(switch, *FUNCTIONS) or context.source.tree
-        values = [each.value for each in ast.walk(scope) if isinstance(each, ast.Assign) and _is_name(each.targets[0], switch.id)]
+        values = [
+            each.value
+            for each in ast.walk(scope)
+            if isinstance(each, ast.Assign) and _is_name(each.targets[0], switch.id)
+        ]
         if len(values) != 1:
             return ""
         switch = values[0]
@@ -48,7 +58,9 @@ def chosen(context: Context, switch: ast.expr) -> str:
     if not isinstance(switch, ast.IfExp) or _is_off(context, switch.body) == _is_off(context, switch.orelse):
         return ""
     text = context.edits.text(switch.test)
-    return f"{{stop}} if {text} else {{value}}" if _is_off(context, switch.body) else f"{{value}} if {text} else {{stop}}"
+    return (
+        f"{{stop}} if {text} else {{value}}" if _is_off(context, switch.body) else f"{{value}} if {text} else {{stop}}"
+    )
 
 
 def _is_name(node: ast.expr, name: str) -> bool:
@@ -87,9 +99,15 @@ def _works_on_graph(context: Context, node: ast.With, scope: ast.AST) -> bool:
 
     inside = set(ast.walk(node))
     read = flow.reads(node) - {name for each in node.body for name in flow.writes(each)}
-    makers = [each for each in ast.walk(scope) if isinstance(each, ast.Assign) and each not in inside and flow.writes(each) & read]
+    makers = [
+        each
+        for each in ast.walk(scope)
+        if isinstance(each, ast.Assign) and each not in inside and flow.writes(each) & read
+    ]
     return any(
-        context.reading.type(target).kind not in NUMBERS and flow.key(target) in read and sources.carries(context, each.value)
+        context.reading.type(target).kind not in NUMBERS
+        and flow.key(target) in read
+        and sources.carries(context, each.value)
         for each in makers
         for target in ast.walk(each)
         if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store)
@@ -133,9 +151,20 @@ def _stop_assignment(context: Context, statement: ast.Assign | ast.AugAssign, re
     """The value, if a name that others read gets it. `y = x` makes no new tensor, so x keeps its gradient in torch too."""
     target, value = statement.target if isinstance(statement, ast.AugAssign) else statement.targets[0], statement.value
     parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
-    names = [part for part in parts if isinstance(part, ast.Name) and part.id in read and context.reading.type(part).kind not in NUMBERS]
-    is_written_here = context.source.start(value) >= context.source.end(target)  # not an in-place method, which is bound again
-    if not names or not is_written_here or target in context.captured or isinstance(value, ast.Name | ast.Attribute | ast.Constant):
+    names = [
+        part
+        for part in parts
+        if isinstance(part, ast.Name) and part.id in read and context.reading.type(part).kind not in NUMBERS
+    ]
+    is_written_here = context.source.start(value) >= context.source.end(
+        target
+    )  # not an in-place method, which is bound again
+    if (
+        not names
+        or not is_written_here
+        or target in context.captured
+        or isinstance(value, ast.Name | ast.Attribute | ast.Constant)
+    ):
         return
     _wrap(context, value, context.reading.type(value).is_tensor, stop)
 
@@ -165,10 +194,14 @@ def _wrap(context: Context, value: ast.expr, is_tensor: bool, stop: str) -> None
 def _stop_return(context: Context, statement: ast.Return, stop: str) -> None:
     value = statement.value
     for part in value.elts if isinstance(value, ast.Tuple) else [value]:
-        if part is None or (isinstance(part, ast.Name | ast.Attribute | ast.Constant | ast.Starred) and not _is_computed(context, part)):
+        if part is None or (
+            isinstance(part, ast.Name | ast.Attribute | ast.Constant | ast.Starred) and not _is_computed(context, part)
+        ):
             continue
         kind = context.reading.type(part)
-        if kind.kind in NUMBERS or (isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "item"):
+        if kind.kind in NUMBERS or (
+            isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "item"
+        ):
             continue
         _wrap(context, part, kind.is_tensor, stop)
 
@@ -179,5 +212,8 @@ def _is_computed(context: Context, node: ast.expr) -> bool:
     return (
         isinstance(node, ast.Name)
         and scope is not None
-        and any(isinstance(each, ast.Name) and each.id == node.id and isinstance(each.ctx, ast.Store) for each in ast.walk(scope))
+        and any(
+            isinstance(each, ast.Name) and each.id == node.id and isinstance(each.ctx, ast.Store)
+            for each in ast.walk(scope)
+        )
     )

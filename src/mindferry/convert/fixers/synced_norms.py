@@ -7,9 +7,7 @@ import ast
 from ..context import Context
 
 API = "torch.nn.SyncBatchNorm"
-ADVICE = (
-    "nothing to do on one device; on several Ascend devices use mindspore.nn.SyncBatchNorm; on CPU give each process a batch large enough"
-)
+ADVICE = "nothing to do on one device; on several Ascend devices use mindspore.nn.SyncBatchNorm; on CPU give each process a batch large enough"
 
 
 def prepare(context: Context) -> None:
@@ -17,8 +15,13 @@ def prepare(context: Context) -> None:
         return
     for node in context.source.of(ast.Call):
         if context.api(node.func) in (API, f"{API}.convert_sync_batchnorm"):
-            context.find(node, "MF207", "SyncBatchNorm: statistics are each process's own here, torch's are over all processes", ADVICE,
-                         severity="warning")  # fmt: skip
+            context.find(
+                node,
+                "MF207",
+                "SyncBatchNorm: statistics are each process's own here, torch's are over all processes",
+                ADVICE,
+                severity="warning",
+            )
 
 
 def finish(context: Context) -> None:

@@ -24,7 +24,9 @@ def finish(context: Context) -> None:
 
 
 def _is_idle(context: Context, node: ast.Assign | ast.Expr) -> bool:
-    if not context.edits.is_touched(node.value) or (after := context.edits.text(node.value)) == context.source.text(node.value):
+    if not context.edits.is_touched(node.value) or (after := context.edits.text(node.value)) == context.source.text(
+        node.value
+    ):
         return False
     if isinstance(node, ast.Assign):
         return len(node.targets) == 1 and _squeeze(after) == _squeeze(context.edits.text(node.targets[0]))

@@ -10,9 +10,7 @@ from ..render.imports import delete_statement
 from . import built_names
 
 LONGEST = 24  # names of a table that is written out
-CHOICE_ADVICE = (
-    "add the others that it may be to the table, as `'GELU': nn.GELU`; or test it, `assert name in ('ReLU', 'GELU')`, and convert again"
-)
+CHOICE_ADVICE = "add the others that it may be to the table, as `'GELU': nn.GELU`; or test it, `assert name in ('ReLU', 'GELU')`, and convert again"
 
 
 def prepare(context: Context) -> None:
@@ -41,7 +39,9 @@ def _is_alias(context: Context, node: ast.Assign) -> bool:
     """`nn = torch.nn` is an import by another name: what is taken from it converts, so it goes as the imports do."""
     names = [each for each in node.targets if isinstance(each, ast.Name)]
     return (
-        len(names) == len(node.targets) and _module(context, node.value) != "" and all(len(context.stores(each.id)) == 1 for each in names)
+        len(names) == len(node.targets)
+        and _module(context, node.value) != ""
+        and all(len(context.stores(each.id)) == 1 for each in names)
     )
 
 
@@ -77,7 +77,9 @@ def _look_up(context: Context, node: ast.Call) -> None:
 def _index(context: Context, node: ast.Subscript) -> None:
     """`nn.__dict__[name]`, `vars(nn)[name]`."""
     match node.value:
-        case ast.Attribute(attr="__dict__", value=owner) | ast.Call(func=ast.Name(id="vars"), args=[owner], keywords=[]):
+        case (
+            ast.Attribute(attr="__dict__", value=owner) | ast.Call(func=ast.Name(id="vars"), args=[owner], keywords=[])
+        ):
             home = _named(context, owner)
         case _:
             return
@@ -88,16 +90,32 @@ def _index(context: Context, node: ast.Subscript) -> None:
 def _choose(context: Context, node: ast.Call | ast.Subscript, home: str, chosen: ast.expr, owner: ast.expr) -> None:
     """`getattr(nn, kind)`: a table of the names that it may be; where that can't be told, of those that this file mentions, and a finding."""
     names, lacking = _options(context, home, chosen)
-    targets = {name: target for name in (_mentioned(context) if names is None else names) if (target := _target(context, f"{home}.{name}"))}
+    targets = {
+        name: target
+        for name in (_mentioned(context) if names is None else names)
+        if (target := _target(context, f"{home}.{name}"))
+    }
     if not targets:
         return
     known = ", ".join(targets)
     if names is None:
-        context.find(node, "MF102", f"which of {home} is chosen here can't be told; the table has what this file mentions: {known}",
-                     CHOICE_ADVICE, "warning", home)  # fmt: skip
+        context.find(
+            node,
+            "MF102",
+            f"which of {home} is chosen here can't be told; the table has what this file mentions: {known}",
+            CHOICE_ADVICE,
+            "warning",
+            home,
+        )
     elif lacking:
-        context.find(node, "MF102", f"{', '.join(lacking)} of {home}, which may be chosen here, has no counterpart; the table has {known}",
-                     CHOICE_ADVICE, "warning", home)  # fmt: skip
+        context.find(
+            node,
+            "MF102",
+            f"{', '.join(lacking)} of {home}, which may be chosen here, has no counterpart; the table has {known}",
+            CHOICE_ADVICE,
+            "warning",
+            home,
+        )
     table = "{" + ", ".join(f"{name!r}: {context.imports.spell(target)}" for name, target in targets.items()) + "}"
     source, before = context.source, context.source.text(node)
     context.handled |= {node, *ast.walk(owner), *(ast.walk(node.func) if isinstance(node, ast.Call) else ())}
@@ -117,7 +135,9 @@ def _options(context: Context, home: str, chosen: ast.expr) -> tuple[list[str] |
         return None, []
     prefix = canonical(f"{home}.")
     all_names = sorted(
-        each.api[len(prefix) :] for each in context.rules if each.api.startswith(prefix) and each.api[len(prefix) :].isidentifier()
+        each.api[len(prefix) :]
+        for each in context.rules
+        if each.api.startswith(prefix) and each.api[len(prefix) :].isidentifier()
     )
     names: list[str] = []
     for pattern in _in_order(context, found):
@@ -136,7 +156,11 @@ def _in_order(context: Context, found: set[str]) -> list[str]:
 
 def _mentioned(context: Context) -> list[str]:
     return list(
-        dict.fromkeys(each.value for each in context.source.of(ast.Constant) if isinstance(each.value, str) and each.value.isidentifier())
+        dict.fromkeys(
+            each.value
+            for each in context.source.of(ast.Constant)
+            if isinstance(each.value, str) and each.value.isidentifier()
+        )
     )
 
 
@@ -160,8 +184,11 @@ def _take_default(context: Context, node: ast.Call) -> None:
 def _search(context: Context, node: ast.Compare) -> None:
     """`"silu" in dir(torch.nn.functional)`."""
     match node:
-        case ast.Compare(left=ast.Constant(value=str(name)), ops=[ast.In() | ast.NotIn()],
-                         comparators=[ast.Call(func=ast.Name(id="dir"), args=[owner])]) if home := _module(context, owner):  # fmt: skip
+        case ast.Compare(
+            left=ast.Constant(value=str(name)),
+            ops=[ast.In() | ast.NotIn()],
+            comparators=[ast.Call(func=ast.Name(id="dir"), args=[owner])],
+        ) if home := _module(context, owner):
             _decide(context, node, str(_is_there(context, f"{home}.{name}") is isinstance(node.ops[0], ast.In)))
 
 

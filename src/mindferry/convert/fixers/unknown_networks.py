@@ -14,7 +14,11 @@ def prepare(context: Context) -> None:
         return
     for node in context.source.of(ast.Expr):
         match node:
-            case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr="train" | "eval" as name) as method, args=[], keywords=[])):
+            case ast.Expr(
+                value=ast.Call(
+                    func=ast.Attribute(value=owner, attr="train" | "eval" as name) as method, args=[], keywords=[]
+                )
+            ):
                 if context.reading.type(owner).kind == "unknown" and context.reading.type(method).kind == "unknown":
                     _warn(context, node, owner, name)
 
@@ -25,8 +29,13 @@ def _warn(context: Context, node: ast.Expr, owner: ast.expr, name: str) -> None:
     if is_defined or any(word in text.lower() for word in NOT_NETWORKS):
         return
     mode = "" if name == "train" else "False"
-    context.find(node, "MF122", f"{text}.{name}(): whether {text} is a network can't be told from here, so the call stays",
-                 f"if it is one, write {text}.set_train({mode})", severity="warning")  # fmt: skip
+    context.find(
+        node,
+        "MF122",
+        f"{text}.{name}(): whether {text} is a network can't be told from here, so the call stays",
+        f"if it is one, write {text}.set_train({mode})",
+        severity="warning",
+    )
 
 
 def finish(context: Context) -> None:

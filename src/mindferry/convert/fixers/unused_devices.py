@@ -45,10 +45,14 @@ def _is_device(context: Context, node: ast.expr) -> bool:
 def _is_unread(context: Context, node: ast.Assign, name: ast.Name) -> bool:
     """A local name that no statement of the function mentions any more."""
     function = context.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef)
-    if function is None or [each.id for each in context.stores(name.id) if context.is_within(each, function)] != [name.id]:
+    if function is None or [each.id for each in context.stores(name.id) if context.is_within(each, function)] != [
+        name.id
+    ]:
         return False
     source = context.source
     mentioned = re.compile(rf"(?<![\w.]){re.escape(name.id)}\b(?!\s*=[^=])")
-    parts = (context.edits.span(source.start(function), source.start(node)), context.edits.span(source.end(node), source.end(function)))
+    parts = (
+        context.edits.span(source.start(function), source.start(node)),
+        context.edits.span(source.end(node), source.end(function)),
+    )
     return not any(mentioned.search(part) for part in parts)
-

@@ -29,7 +29,12 @@ def keep_comments(edits: Edits) -> None:
         left = _comments(after)
         lost = Counter(_comments(before)) - Counter(left)
         indent = source.data[line_start : source.skip_blanks(line_start)].decode("utf-8")
-        edits.before(line_start, "".join(f"{indent}{comment}{source.newline()}" for comment in lost.elements() if not _is_within(comment, left)))
+        edits.before(
+            line_start,
+            "".join(
+                f"{indent}{comment}{source.newline()}" for comment in lost.elements() if not _is_within(comment, left)
+            ),
+        )
 
 
 def _is_within(comment: str, others: list[str]) -> bool:

@@ -47,12 +47,16 @@ def _read(file: str, text: str, units: dict[str, Unit], imports: dict[str, str])
                 bound = alias.asname or alias.name.partition(".")[0]
                 suffix = f" as {alias.asname}" if alias.asname else ""
                 imports[bound] = (
-                    f"import {alias.name}{suffix}" if isinstance(node, ast.Import) else f"from {node.module} import {alias.name}{suffix}"
+                    f"import {alias.name}{suffix}"
+                    if isinstance(node, ast.Import)
+                    else f"from {node.module} import {alias.name}{suffix}"
                 )
             continue
         for name in _defined(node):
             if name in units:
-                raise MindferryError(f"apis/torch/compat/{file}: {name} is defined twice in the helper library; rename one")
+                raise MindferryError(
+                    f"apis/torch/compat/{file}: {name} is defined twice in the helper library; rename one"
+                )
             first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
             body = "".join(lines[first - 1 : node.end_lineno]).rstrip() + "\n"
             units[name] = Unit(name, body, len(units))
@@ -66,7 +70,11 @@ def uses(name: str) -> frozenset[str]:
 
 def _globals_of(table: symtable.SymbolTable) -> set[str]:
     """Names that the text takes from outside; parameters and local variables of the same name don't count."""
-    own = {s.get_name() for s in table.get_symbols() if s.is_referenced() and (s.is_global() or table.get_type() == "module")}
+    own = {
+        s.get_name()
+        for s in table.get_symbols()
+        if s.is_referenced() and (s.is_global() or table.get_type() == "module")
+    }
     return own.union(*(_globals_of(child) for child in table.get_children()))
 
 
@@ -83,7 +91,9 @@ def closure(names: set[str]) -> list[Unit]:
     units, _ = library()
     unknown = sorted(names - set(units))
     if unknown:
-        raise MindferryError(f"no helper called {', '.join(unknown)} in apis/torch/compat/; the rule that names it is wrong")
+        raise MindferryError(
+            f"no helper called {', '.join(unknown)} in apis/torch/compat/; the rule that names it is wrong"
+        )
     found: set[str] = set()
     waiting = sorted(names)
     while waiting:

@@ -26,7 +26,10 @@ HOMES = {
     "mindspore.communication": ("from mindspore import communication{as}", "communication"),
     "mindspore.common.initializer": ("from mindspore.common import initializer{as}", "initializer"),
     "mindspore.experimental.optim": ("from mindspore.experimental import optim{as}", "optim"),
-    "mindspore.experimental.optim.lr_scheduler": ("from mindspore.experimental.optim import lr_scheduler{as}", "lr_scheduler"),
+    "mindspore.experimental.optim.lr_scheduler": (
+        "from mindspore.experimental.optim import lr_scheduler{as}",
+        "lr_scheduler",
+    ),
     "numpy": ("import numpy as {0}", "np"),
     "math": ("import math{as}", "math"),
     "functools": ("import functools{as}", "functools"),
@@ -50,7 +53,9 @@ NATURAL = {
 }
 
 
-_DIRECTIVE = re.compile(rb"#\s*(noqa|type:|pylint:|pyright:|pyrefly:|isort:|usort:|ruff:|fmt:)")  # speaks to a tool about the statement, so goes with it
+_DIRECTIVE = re.compile(
+    rb"#\s*(noqa|type:|pylint:|pyright:|pyrefly:|isort:|usort:|ruff:|fmt:)"
+)  # speaks to a tool about the statement, so goes with it
 
 
 @dataclass(slots=True)
@@ -61,7 +66,9 @@ class Imports:
     compat_import: str = f"import {COMPAT_MODULE}"  # '' to define the helpers in the file itself
     homes: dict[str, str] = field(default_factory=dict)  # home -> name bound in this file
     compat: set[str] = field(default_factory=set)
-    renamed: dict[str, str] = field(default_factory=dict)  # helpers defined in the file itself whose names it uses already
+    renamed: dict[str, str] = field(
+        default_factory=dict
+    )  # helpers defined in the file itself whose names it uses already
     kept: set[str] = field(default_factory=set)  # names of torch's that stay in use
     _taken: set[str] | None = None
 
@@ -111,7 +118,10 @@ class Imports:
         present = {kind.qual for kind in self.reading.scope.names.values() if kind.kind == "ref"}
         missing = [home for home in HOMES if home in self.homes and home not in present]
         first_use = self._first_use(edits.source)
-        statements = [(node, top and edits.source.start(node) < first_use, only) for node, top, only in _import_statements(edits.source)]
+        statements = [
+            (node, top and edits.source.start(node) < first_use, only)
+            for node, top, only in _import_statements(edits.source)
+        ]
         for node, top_level, only_one in statements:
             dropped = [alias for alias in node.names if self._is_dropped(node, alias)]
             if not dropped:
@@ -145,7 +155,9 @@ class Imports:
         return list(lines.values())
 
     def _last_torch_import(self, statements: list[tuple[ast.Import | ast.ImportFrom, bool, bool]]) -> ast.AST | None:
-        dropping = [node for node, top, _ in statements if top and any(self._is_dropped(node, alias) for alias in node.names)]
+        dropping = [
+            node for node, top, _ in statements if top and any(self._is_dropped(node, alias) for alias in node.names)
+        ]
         return dropping[-1] if dropping else None
 
     def _is_dropped(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
@@ -155,13 +167,17 @@ class Imports:
             return False
         if name in symbols.excluded or (name.partition(".")[0] in FRAMEWORKS and not symbols.is_local(name)):
             return True
-        passed_on = symbols.exports.get(name.lstrip("."), {}).get(alias.name) if isinstance(node, ast.ImportFrom) else None
+        passed_on = (
+            symbols.exports.get(name.lstrip("."), {}).get(alias.name) if isinstance(node, ast.ImportFrom) else None
+        )
         if passed_on is None or passed_on.kind != "ref":
             return False
         # `from .compat import load_url`, where compat.py itself only imported it from torch
         return passed_on.qual.partition(".")[0] in FRAMEWORKS and not symbols.is_local(passed_on.qual)
 
-    def _replace(self, edits: Edits, node: ast.Import | ast.ImportFrom, kept: list[ast.alias], lines: list[str], only_one: bool) -> None:
+    def _replace(
+        self, edits: Edits, node: ast.Import | ast.ImportFrom, kept: list[ast.alias], lines: list[str], only_one: bool
+    ) -> None:
         source = edits.source
         if kept:
             names = ", ".join(alias.name + (f" as {alias.asname}" if alias.asname else "") for alias in kept)
@@ -183,7 +199,9 @@ class Imports:
         if not isinstance(parent, ast.Try) or node not in parent.body or not parent.handlers:
             return False
         names = set(imported_names(node))
-        lasting = {name for name in names if getattr(self.reading.scope.names.get(name), "qual", "").startswith(FRAMEWORKS)}
+        lasting = {
+            name for name in names if getattr(self.reading.scope.names.get(name), "qual", "").startswith(FRAMEWORKS)
+        }
         return not lasting and all(names <= _bound_by(handler.body) for handler in parent.handlers)
 
 
@@ -248,7 +266,9 @@ def fill_empty_blocks(edits: Edits) -> None:
             elif not _without_comments(edits.span(line_start, line_end)):
                 last = source.line_start(source.start(block[-1]))
                 comment = source.data[end:line_end].strip().decode("utf-8")
-                edits.replace(last, line_end, f"{source.indent(block[-1])}pass{'  ' * bool(comment)}{comment}{source.newline()}")
+                edits.replace(
+                    last, line_end, f"{source.indent(block[-1])}pass{'  ' * bool(comment)}{comment}{source.newline()}"
+                )
 
 
 def _without_comments(text: str) -> str:
@@ -270,7 +290,9 @@ def _import_statements(source: Source) -> list[tuple[ast.Import | ast.ImportFrom
     statements: list[ast.Import | ast.ImportFrom] = [*source.of(ast.Import), *source.of(ast.ImportFrom)]
     for node in statements:
         parent = source.parents[node]
-        block: list[ast.stmt] = next(each for name in ("body", "orelse", "finalbody") if node in (each := getattr(parent, name, [])))
+        block: list[ast.stmt] = next(
+            each for name in ("body", "orelse", "finalbody") if node in (each := getattr(parent, name, []))
+        )
         is_last = node is block[-1] and all(isinstance(each, ast.Import | ast.ImportFrom) for each in block)
         found.append((node, parent is source.tree, is_last and parent is not source.tree))
     return sorted(found, key=lambda each: (each[0].lineno, each[0].col_offset))
@@ -298,7 +320,9 @@ def _natural(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str | None:
 def _bound_names(reading: Reading) -> set[str]:
     """Every name that the file binds anywhere, torch's own import aliases excepted."""
     of = reading.source.of
-    names = {node.id for node in of(ast.Name) if not isinstance(node.ctx, ast.Load)} | {node.arg for node in of(ast.arg)}
+    names = {node.id for node in of(ast.Name) if not isinstance(node.ctx, ast.Load)} | {
+        node.arg for node in of(ast.arg)
+    }
     definitions: list[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]
     definitions = [*of(ast.FunctionDef), *of(ast.AsyncFunctionDef), *of(ast.ClassDef)]
     names |= {node.name for node in definitions}
@@ -315,7 +339,9 @@ def _insert_at_top(edits: Edits, text: str) -> None:
     source: Source = edits.source
     offset = 0
     for node in source.tree.body:
-        is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        is_docstring = (
+            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        )
         is_future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
         if not is_docstring and not is_future:
             break

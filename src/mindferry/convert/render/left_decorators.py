@@ -10,7 +10,11 @@ from ..context import Context
 
 def comment_out(context: Context) -> None:
     definitions: list[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]
-    definitions = [*context.source.of(ast.FunctionDef), *context.source.of(ast.AsyncFunctionDef), *context.source.of(ast.ClassDef)]
+    definitions = [
+        *context.source.of(ast.FunctionDef),
+        *context.source.of(ast.AsyncFunctionDef),
+        *context.source.of(ast.ClassDef),
+    ]
     for definition in definitions:
         for decorator in definition.decorator_list:
             if _is_left(context, decorator):

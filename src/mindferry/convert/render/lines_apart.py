@@ -68,7 +68,9 @@ def _cuts(source: Source, block: list[ast.stmt]) -> list[tuple[int, int, bytes]]
         following = block[index + 1] if index + 1 < len(block) else None
         has_more = following is not None and _skip(source, semicolon + 1) == source.start(following)
         cuts.append(
-            (source.end(statement), source.start(following), line_break) if has_more and following else (semicolon, semicolon + 1, b"")
+            (source.end(statement), source.start(following), line_break)
+            if has_more and following
+            else (semicolon, semicolon + 1, b"")
         )
     if is_inline and any(text for _, _, text in cuts):
         colon = source.data.rindex(b":", 0, source.start(first))

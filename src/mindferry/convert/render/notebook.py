@@ -38,11 +38,15 @@ class Cell:
     findings: list[Finding] = field(default_factory=list)
 
 
-def convert_notebook(raw: bytes, path: str, symbols: Symbols, compat_import: str, settings: Settings) -> tuple[bytes, FileResult]:
+def convert_notebook(
+    raw: bytes, path: str, symbols: Symbols, compat_import: str, settings: Settings
+) -> tuple[bytes, FileResult]:
     """The converted notebook, and what was done to it. Findings name the cell: `net.ipynb:cell 3:2:5`."""
     body = _load(raw)
     magics: list[str] = []
-    cells = [Cell(number, _text(each)) for number, each in enumerate(body["cells"], 1) if each.get("cell_type") == "code"]
+    cells = [
+        Cell(number, _text(each)) for number, each in enumerate(body["cells"], 1) if each.get("cell_type") == "code"
+    ]
     if not _is_python(body):
         return raw, FileResult(raw.decode("utf-8"), [], [], set())
     module = ""
@@ -61,7 +65,9 @@ def convert_notebook(raw: bytes, path: str, symbols: Symbols, compat_import: str
             ending = cell.text[len(cell.text.rstrip("\n")) :]
             _replace(body["cells"][cell.number - 1], texts[cell.number].rstrip("\n") + ending)
             is_changed = True
-    findings = [each for cell in cells for each in cell.findings] + [_in_cell(each, cells, path) for each in result.findings]
+    findings = [each for cell in cells for each in cell.findings] + [
+        _in_cell(each, cells, path) for each in result.findings
+    ]
     rewrites = [replace(each, line=_place(each.line, cells)[1]) for each in result.rewrites]
     return (_dump(body, raw) if is_changed else raw), FileResult("", rewrites, findings, result.compat)
 
@@ -72,7 +78,9 @@ def _load(raw: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"not a notebook: {error}") from None
     cells = body.get("cells") if isinstance(body, dict) else None
-    if not isinstance(cells, list) or not all(isinstance(each, dict) and isinstance(each.get("source", ""), str | list) for each in cells):
+    if not isinstance(cells, list) or not all(
+        isinstance(each, dict) and isinstance(each.get("source", ""), str | list) for each in cells
+    ):
         raise Unreadable("not a notebook of format 4; open and save it with Jupyter first")
     return cast(dict[str, Any], body)
 
@@ -80,7 +88,9 @@ def _load(raw: bytes) -> dict[str, Any]:
 def _is_python(body: dict[str, Any]) -> bool:
     metadata = body.get("metadata")
     info = metadata.get("language_info") or metadata.get("kernelspec") if isinstance(metadata, dict) else None
-    language = info.get("name" if "language" not in info else "language", "python") if isinstance(info, dict) else "python"
+    language = (
+        info.get("name" if "language" not in info else "language", "python") if isinstance(info, dict) else "python"
+    )
     return str(language).lower().startswith(("python", "ipython"))
 
 
@@ -95,8 +105,17 @@ def _mask(cell: Cell, path: str, magics: list[str]) -> str:
     head = text.lstrip().partition("\n")[0]
     for number, line in enumerate(text.splitlines(), 1):
         if _INSTALL.search(line):
-            cell.findings.append(Finding("MF151", "warning", f"{path}:cell {cell.number}", number, 1, f"still installs torch: {line.strip()}",
-                                         "install mindspore instead"))  # fmt: skip
+            cell.findings.append(
+                Finding(
+                    "MF151",
+                    "warning",
+                    f"{path}:cell {cell.number}",
+                    number,
+                    1,
+                    f"still installs torch: {line.strip()}",
+                    "install mindspore instead",
+                )
+            )
     if head.startswith("%%") and not head.split()[0].startswith(PYTHON_CELLS):
         return _hidden(text, magics)
     lines = text.split("\n")
@@ -109,8 +128,17 @@ def _mask(cell: Cell, path: str, magics: list[str]) -> str:
         except SyntaxError as error:
             at = _magic_line(lines, error.lineno or 1)
             if at is None:
-                cell.findings.append(Finding("MF900", "error", f"{path}:cell {cell.number}", error.lineno or 1, error.offset or 1,
-                                             f"not valid Python 3: {error.msg}", "mend the cell and convert again; it stays as it is"))  # fmt: skip
+                cell.findings.append(
+                    Finding(
+                        "MF900",
+                        "error",
+                        f"{path}:cell {cell.number}",
+                        error.lineno or 1,
+                        error.offset or 1,
+                        f"not valid Python 3: {error.msg}",
+                        "mend the cell and convert again; it stays as it is",
+                    )
+                )
                 break
             _hide_line(lines, at, magics)
     return _hidden(text, magics)
@@ -133,7 +161,11 @@ def _hide_line(lines: list[str], at: int, magics: list[str]) -> None:
     indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
     for index in range(at, last + 1):
         magics.append(lines[index] if index > at else lines[index][len(indent) :])
-        lines[index] = f"{indent}pass  # mindferry magic {len(magics) - 1}" if index == at else f"# mindferry magic {len(magics) - 1}"
+        lines[index] = (
+            f"{indent}pass  # mindferry magic {len(magics) - 1}"
+            if index == at
+            else f"# mindferry magic {len(magics) - 1}"
+        )
 
 
 def _hidden(text: str, magics: list[str]) -> str:

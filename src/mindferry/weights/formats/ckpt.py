@@ -165,4 +165,6 @@ def _varint(value: int) -> bytes:
 
 def check_ckpt(entry: Entry) -> None:
     if not DTYPES[entry.dtype].ckpt:
-        raise MindferryError(f"{entry.name} is {entry.dtype}, which MindSpore can't load from a .ckpt; write .safetensors instead")
+        raise MindferryError(
+            f"{entry.name} is {entry.dtype}, which MindSpore can't load from a .ckpt; write .safetensors instead"
+        )

@@ -85,7 +85,9 @@ def _choose(path: Path, sets: dict[str, dict[Any, Any]]) -> str:
     for usual in USUAL:
         if usual in plain:
             return usual
-    raise bad(path, f"holds several sets of parameters: {_listed({key: sets[key] for key in models})}; choose with --key")
+    raise bad(
+        path, f"holds several sets of parameters: {_listed({key: sets[key] for key in models})}; choose with --key"
+    )
 
 
 def _holds_larger(key: str, sets: dict[str, dict[Any, Any]]) -> bool:

@@ -100,7 +100,9 @@ class Rebuilder:
             return found
         if module in ("torch._utils", "torch._tensor") and name.startswith("_rebuild"):
             kind = name.removeprefix("_rebuild_")
-            raise self.refuse(f"holds a tensor of a kind that mindferry can't carry ({shown(kind)}); make it a plain one")
+            raise self.refuse(
+                f"holds a tensor of a kind that mindferry can't carry ({shown(kind)}); make it a plain one"
+            )
         if module.startswith("__torch__"):
             raise self.refuse("belongs to a TorchScript program; save its state_dict() from torch instead")
         advice = "ask for a file of model.state_dict(), or for safetensors"
@@ -145,7 +147,9 @@ class Rebuilder:
     def tensor(self, storage: Any, offset: Any, shape: Any, stride: Any, *rest: Any) -> TensorRef:
         return self._tensor(storage, getattr(storage, "dtype", ""), offset, shape, stride)
 
-    def typed_tensor(self, storage: Any, offset: Any, shape: Any, stride: Any, grad: Any, hooks: Any, kind: Any, *rest: Any) -> TensorRef:
+    def typed_tensor(
+        self, storage: Any, offset: Any, shape: Any, stride: Any, grad: Any, hooks: Any, kind: Any, *rest: Any
+    ) -> TensorRef:
         dtype = _dtype_of(kind) if isinstance(kind, Global) else None
         return self._tensor(storage, dtype or "", offset, shape, stride)
 

@@ -47,7 +47,9 @@ def _entry(file: SourceFile, name: str, info: Any, start: int) -> Entry:
     offsets = info["data_offsets"]
     if not isinstance(offsets, list) or len(offsets) != 2 or any(type(o) is not int or o < 0 for o in offsets):
         raise bad(file.path, f"{shown(name)} has the offsets {shown(offsets)}")
-    entry = Entry(name, BY_SAFETENSORS[info["dtype"]], shape, (Span(file, start + offsets[0], offsets[1] - offsets[0]),))
+    entry = Entry(
+        name, BY_SAFETENSORS[info["dtype"]], shape, (Span(file, start + offsets[0], offsets[1] - offsets[0]),)
+    )
     if offsets[1] - offsets[0] != entry.nbytes:
         raise bad(file.path, f"{shown(name)} has {offsets[1] - offsets[0]} bytes where its shape needs {entry.nbytes}")
     return entry
@@ -64,7 +66,9 @@ def _check_layout(file: SourceFile, entries: Sequence[Entry], start: int) -> Non
         raise bad(file.path, f"has {file.size} bytes where its header describes {at}; it is cut short or padded")
 
 
-def write_safetensors(out_path: Path, entries: Sequence[Entry], metadata: dict[str, str], advance: Advance = silent) -> None:
+def write_safetensors(
+    out_path: Path, entries: Sequence[Entry], metadata: dict[str, str], advance: Advance = silent
+) -> None:
     """Largest element first, as the safetensors library does, so that every tensor is aligned."""
     ordered = sorted(entries, key=lambda entry: (-DTYPES[entry.dtype].size, entry.name))
     header: dict[str, Any] = {"__metadata__": metadata} if metadata else {}

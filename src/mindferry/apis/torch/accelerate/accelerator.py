@@ -11,7 +11,11 @@ rule(
     differs="float32 in one process; for several, start the script with msrun",
     cases=[
         Case("accelerate.Accelerator()", "ms_compat.Accelerator()", runs=False, why="tests/trainers trains with it"),
-        Case("accelerate.Accelerator(split_batches=True, mixed_precision='no')",
-             "ms_compat.Accelerator(split_batches=True, mixed_precision='no')", runs=False, why="tests/trainers trains with it"),
+        Case(
+            "accelerate.Accelerator(split_batches=True, mixed_precision='no')",
+            "ms_compat.Accelerator(split_batches=True, mixed_precision='no')",
+            runs=False,
+            why="tests/trainers trains with it",
+        ),
     ],
-)  # fmt: skip
+)

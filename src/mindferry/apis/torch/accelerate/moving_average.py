@@ -10,6 +10,12 @@ rule(
     args="model ema_model beta update_after_step update_every inv_gamma power min_value",
     like="compat.EMA",
     differs="a plain object that holds the copy; rarer options raise",
-    cases=[Case("ema_pytorch.EMA(nn.Linear(2, 3), beta=0.9)", "ms_compat.EMA(nn.Dense(2, 3), beta=0.9)", runs=False,
-                why="tests/apis/test_moving_average.py follows its average")],
-)  # fmt: skip
+    cases=[
+        Case(
+            "ema_pytorch.EMA(nn.Linear(2, 3), beta=0.9)",
+            "ms_compat.EMA(nn.Dense(2, 3), beta=0.9)",
+            runs=False,
+            why="tests/apis/test_moving_average.py follows its average",
+        )
+    ],
+)

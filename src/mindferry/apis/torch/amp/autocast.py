@@ -7,12 +7,19 @@ WHY = "a context; tests/convert/test_networks.py enters it"
 
 
 def _casts(api: str, args: str) -> None:
-    @rule(api, args=args, differs="runs in float32: cast the network by amp.auto_mixed_precision instead", cases=[
-        Case(f"{api}(enabled=False)", "contextlib.nullcontext()", runs=False, why=WHY),
-    ])  # fmt: skip
+    @rule(
+        api,
+        args=args,
+        differs="runs in float32: cast the network by amp.auto_mixed_precision instead",
+        cases=[
+            Case(f"{api}(enabled=False)", "contextlib.nullcontext()", runs=False, why=WHY),
+        ],
+    )
     def autocast(call: Call) -> None:
         call.replace(f"{call.name('contextlib.nullcontext')}()")
-        call.note = "runs in float32 now: for mixed precision on Ascend wrap the network by amp.auto_mixed_precision(net, 'O2')"
+        call.note = (
+            "runs in float32 now: for mixed precision on Ascend wrap the network by amp.auto_mixed_precision(net, 'O2')"
+        )
 
 
 _casts("torch.autocast", "device_type dtype enabled cache_enabled")
@@ -22,8 +29,13 @@ _casts("torch.cpu.amp.autocast", "enabled dtype cache_enabled")
 
 for _api in ("torch.is_autocast_enabled", "torch.is_autocast_cpu_enabled"):
 
-    @rule(_api, args="device_type", differs="converted blocks run in float32, so the branch for float32 is taken", cases=[
-        Case(f"{_api}()", "False", runs=False, why="a constant"),
-    ])  # fmt: skip
+    @rule(
+        _api,
+        args="device_type",
+        differs="converted blocks run in float32, so the branch for float32 is taken",
+        cases=[
+            Case(f"{_api}()", "False", runs=False, why="a constant"),
+        ],
+    )
     def is_enabled(call: Call) -> None:
         call.replace("False")

@@ -12,7 +12,14 @@ rule(
     drop="device",
     positional=1,
     like="compat.GradScaler",
-    cases=[Case("torch.amp.GradScaler('cuda', init_scale=1024.0)", "ms_compat.GradScaler(init_scale=1024.0)", runs=False, why=WHY)],
+    cases=[
+        Case(
+            "torch.amp.GradScaler('cuda', init_scale=1024.0)",
+            "ms_compat.GradScaler(init_scale=1024.0)",
+            runs=False,
+            why=WHY,
+        )
+    ],
 )
 rule(
     "torch.cuda.amp.GradScaler",
@@ -20,7 +27,9 @@ rule(
     args=OPTIONS,
     positional=0,
     like="compat.GradScaler",
-    cases=[Case("torch.cuda.amp.GradScaler(enabled=False)", "ms_compat.GradScaler(enabled=False)", runs=False, why=WHY)],
+    cases=[
+        Case("torch.cuda.amp.GradScaler(enabled=False)", "ms_compat.GradScaler(enabled=False)", runs=False, why=WHY)
+    ],
 )
 
 for method in ("scale", "unscale_", "step", "update", "get_scale", "is_enabled", "state_dict", "load_state_dict"):

@@ -4,14 +4,30 @@ from ... import Case, rule
 from ..._call import Call
 
 # With statements, decorators and bare calls go altogether (the pass `gradients_off`); as values they do nothing.
-for _api in ("torch.no_grad", "torch.autograd.no_grad", "torch.enable_grad", "torch.autograd.enable_grad", "torch.inference_mode",
-             "torch.set_grad_enabled", "torch.autograd.set_grad_enabled", "torch.autograd.detect_anomaly",
-             "torch.autograd.graph.save_on_cpu", "torch.autograd.profiler.record_function", "torch.profiler.record_function"):  # fmt: skip
+for _api in (
+    "torch.no_grad",
+    "torch.autograd.no_grad",
+    "torch.enable_grad",
+    "torch.autograd.enable_grad",
+    "torch.inference_mode",
+    "torch.set_grad_enabled",
+    "torch.autograd.set_grad_enabled",
+    "torch.autograd.detect_anomaly",
+    "torch.autograd.graph.save_on_cpu",
+    "torch.autograd.profiler.record_function",
+    "torch.profiler.record_function",
+):
 
-    @rule(_api, like="compat.no_context", args="mode", differs="gradients are computed only of what value_and_grad is given", cases=[
-        Case(f"{_api}()", "contextlib.nullcontext()", runs=False, why="a context without effect"),
-        Case(f"{_api}", "ms_compat.no_context", runs=False, why="a context without effect"),
-    ])  # fmt: skip
+    @rule(
+        _api,
+        like="compat.no_context",
+        args="mode",
+        differs="gradients are computed only of what value_and_grad is given",
+        cases=[
+            Case(f"{_api}()", "contextlib.nullcontext()", runs=False, why="a context without effect"),
+            Case(f"{_api}", "ms_compat.no_context", runs=False, why="a context without effect"),
+        ],
+    )
     def no_context(call: Call) -> None:
         call.replace(f"{call.name('contextlib.nullcontext')}()")
 
@@ -21,16 +37,31 @@ def is_grad_enabled(call: Call) -> None:
     call.replace("True")
 
 
-@rule("torch.is_inference_mode_enabled", cases=[Case("(not torch.is_inference_mode_enabled()) * x", "(not False) * x", shapes=((2, 3),))])
+@rule(
+    "torch.is_inference_mode_enabled",
+    cases=[Case("(not torch.is_inference_mode_enabled()) * x", "(not False) * x", shapes=((2, 3),))],
+)
 def is_inference_mode_enabled(call: Call) -> None:
     call.replace("False")
 
 
-@rule("torch.autograd.Variable", to="mindspore.Tensor", args="data requires_grad volatile", like="compat.Variable", cases=[
-    Case("torch.autograd.Variable(x, requires_grad=True) * 2", "x * 2", shapes=((2, 3),), gradient=False),
-    Case("torch.autograd.Variable(x + 1, volatile=True)", "(x + 1)", shapes=((2, 3),), runs=False, why="torch warns of volatile"),
-    Case("isinstance(x, torch.autograd.Variable) * x", "isinstance(x, ms.Tensor) * x", shapes=((2, 3),)),
-])  # fmt: skip
+@rule(
+    "torch.autograd.Variable",
+    to="mindspore.Tensor",
+    args="data requires_grad volatile",
+    like="compat.Variable",
+    cases=[
+        Case("torch.autograd.Variable(x, requires_grad=True) * 2", "x * 2", shapes=((2, 3),), gradient=False),
+        Case(
+            "torch.autograd.Variable(x + 1, volatile=True)",
+            "(x + 1)",
+            shapes=((2, 3),),
+            runs=False,
+            why="torch warns of volatile",
+        ),
+        Case("isinstance(x, torch.autograd.Variable) * x", "isinstance(x, ms.Tensor) * x", shapes=((2, 3),)),
+    ],
+)
 def variable(call: Call) -> None:
     if call.has("data"):
         call.replace(call.text("data"))
@@ -38,32 +69,82 @@ def variable(call: Call) -> None:
         call.use_like()
 
 
-rule("torch.autograd.Function", to="compat.Function", like="compat.Function", differs="forward and backward run in PyNative mode only", cases=[
-    Case("torch.autograd.Function", "ms_compat.Function", runs=False, why="a base class; tests/convert/test_tensor_methods.py runs one"),
-])  # fmt: skip
+rule(
+    "torch.autograd.Function",
+    to="compat.Function",
+    like="compat.Function",
+    differs="forward and backward run in PyNative mode only",
+    cases=[
+        Case(
+            "torch.autograd.Function",
+            "ms_compat.Function",
+            runs=False,
+            why="a base class; tests/convert/test_tensor_methods.py runs one",
+        ),
+    ],
+)
 for _name in ("torch.autograd.function.once_differentiable", "torch.autograd.function.FunctionCtx"):
-    rule(_name, to="compat.uncompiled", like="compat.uncompiled", cases=[
-        Case(_name, "ms_compat.uncompiled", runs=False, why="marks a function, changes nothing"),
-    ])  # fmt: skip
+    rule(
+        _name,
+        to="compat.uncompiled",
+        like="compat.uncompiled",
+        cases=[
+            Case(_name, "ms_compat.uncompiled", runs=False, why="marks a function, changes nothing"),
+        ],
+    )
 
 ADVICE = "write the part to differentiate as a function and call ms.grad(fn, position)(inputs) or ms.value_and_grad"
-for _name in ("torch.autograd.grad", "torch.autograd.backward", "torch.autograd.functional.jacobian", "torch.autograd.functional.hessian",
-              "torch.autograd.functional.vjp", "torch.autograd.functional.jvp"):  # fmt: skip
-    rule(_name, missing="MindSpore differentiates functions, not the tensors they returned", strategy="equivalent", advice=ADVICE)
-rule("torch.autograd.gradcheck", missing="MindSpore has no numerical gradient check", strategy="wrapper",
-     advice="compare with finite differences, or verify against torch with `mindferry verify`")  # fmt: skip
+for _name in (
+    "torch.autograd.grad",
+    "torch.autograd.backward",
+    "torch.autograd.functional.jacobian",
+    "torch.autograd.functional.hessian",
+    "torch.autograd.functional.vjp",
+    "torch.autograd.functional.jvp",
+):
+    rule(
+        _name,
+        missing="MindSpore differentiates functions, not the tensors they returned",
+        strategy="equivalent",
+        advice=ADVICE,
+    )
+rule(
+    "torch.autograd.gradcheck",
+    missing="MindSpore has no numerical gradient check",
+    strategy="wrapper",
+    advice="compare with finite differences, or verify against torch with `mindferry verify`",
+)
 for _name in ("torch.autograd.profiler.profile", "torch.profiler.profile"):
-    rule(_name, missing="the profiler's arguments and files differ", strategy="equivalent", advice="use mindspore.profiler.profile")
+    rule(
+        _name,
+        missing="the profiler's arguments and files differ",
+        strategy="equivalent",
+        advice="use mindspore.profiler.profile",
+    )
 for _name in ("torch.profiler.schedule", "torch.profiler.tensorboard_trace_handler", "torch.profiler.ProfilerActivity"):
-    rule(_name, to=f"mindspore.profiler.{_name.rpartition('.')[2]}", like=f"mindspore.profiler.{_name.rpartition('.')[2]}", cases=[
-        Case(_name, f"ms.profiler.{_name.rpartition('.')[2]}", runs=False, why="profiling"),
-    ])  # fmt: skip
+    rule(
+        _name,
+        to=f"mindspore.profiler.{_name.rpartition('.')[2]}",
+        like=f"mindspore.profiler.{_name.rpartition('.')[2]}",
+        cases=[
+            Case(_name, f"ms.profiler.{_name.rpartition('.')[2]}", runs=False, why="profiling"),
+        ],
+    )
 
 
-@rule("torch.utils.checkpoint.checkpoint", args="function", like="compat.checkpoint", differs="nothing is recomputed: the same values, more memory", cases=[
-    Case("torch.utils.checkpoint.checkpoint(lambda a, b: a * b, x, y, use_reentrant=False)", "ms_compat.checkpoint(lambda a, b: a * b, x, y)",
-         shapes=((2, 3), (2, 3))),
-])  # fmt: skip
+@rule(
+    "torch.utils.checkpoint.checkpoint",
+    args="function",
+    like="compat.checkpoint",
+    differs="nothing is recomputed: the same values, more memory",
+    cases=[
+        Case(
+            "torch.utils.checkpoint.checkpoint(lambda a, b: a * b, x, y, use_reentrant=False)",
+            "ms_compat.checkpoint(lambda a, b: a * b, x, y)",
+            shapes=((2, 3), (2, 3)),
+        ),
+    ],
+)
 def checkpoint(call: Call) -> None:
     extra = [f"{key.arg}={call.of(key.value)}" for key in call.node.keywords if key.arg not in SETTINGS]
     arguments = ", ".join([call.of(each) for each in call.node.args] + extra)
@@ -71,8 +152,17 @@ def checkpoint(call: Call) -> None:
 
 
 SETTINGS = ("use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop")
-rule("torch.utils.checkpoint.checkpoint_sequential", to="compat.checkpoint_sequential", like="compat.checkpoint_sequential",
-     args="functions segments input use_reentrant", drop="use_reentrant", cases=[
-    Case("torch.utils.checkpoint.checkpoint_sequential([lambda a: a * 2, lambda a: a + 1], 2, x, use_reentrant=False)",
-         "ms_compat.checkpoint_sequential([lambda a: a * 2, lambda a: a + 1], 2, x)", shapes=((2, 3),)),
-])  # fmt: skip
+rule(
+    "torch.utils.checkpoint.checkpoint_sequential",
+    to="compat.checkpoint_sequential",
+    like="compat.checkpoint_sequential",
+    args="functions segments input use_reentrant",
+    drop="use_reentrant",
+    cases=[
+        Case(
+            "torch.utils.checkpoint.checkpoint_sequential([lambda a: a * 2, lambda a: a + 1], 2, x, use_reentrant=False)",
+            "ms_compat.checkpoint_sequential([lambda a: a * 2, lambda a: a + 1], 2, x)",
+            shapes=((2, 3),),
+        ),
+    ],
+)

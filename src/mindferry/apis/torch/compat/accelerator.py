@@ -16,7 +16,9 @@ class Accelerator:
 
     def __init__(self, *settings, gradient_accumulation_steps=1, mixed_precision=None, **options):
         if gradient_accumulation_steps != 1:
-            raise NotImplementedError("gradient_accumulation_steps: call step() and zero_grad() every few batches instead")
+            raise NotImplementedError(
+                "gradient_accumulation_steps: call step() and zero_grad() every few batches instead"
+            )
         self.device = ms.get_context("device_target")
         self.mixed_precision = mixed_precision or "no"  # computed in float32 all the same
 

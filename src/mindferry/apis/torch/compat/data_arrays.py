@@ -1,6 +1,5 @@
 """Arrays with torch's types, for datasets and collate functions."""
 
-
 import mindspore as ms
 import numpy as np
 

@@ -1,7 +1,5 @@
 """Samples put together into a batch, with torch's types."""
 
-
-
 import collections.abc
 
 import mindspore as ms
@@ -20,7 +18,9 @@ def collate_arrays(batch):
         return np.stack([each.asnumpy() for each in batch])
     if isinstance(first, np.ndarray):
         if first.dtype.kind in "SUO":
-            raise TypeError(f"default_collate: arrays of {first.dtype} can't be batched; return numbers, strings or a dict")
+            raise TypeError(
+                f"default_collate: arrays of {first.dtype} can't be batched; return numbers, strings or a dict"
+            )
         return np.stack(batch)
     if isinstance(first, (bool, np.bool_)):
         return np.array(batch, dtype=np.bool_)

@@ -17,13 +17,33 @@ from .data_watch import DeathWatch
 class DataLoader:
     """torch.utils.data.DataLoader. With workers, GeneratorDataset reads whole batches ahead; without, they are made here."""
 
-    def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None,
-                 pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None, multiprocessing_context=None, generator=None,
-                 *, prefetch_factor=None, persistent_workers=False, pin_memory_device="", in_order=True):  # fmt: skip
+    def __init__(
+        self,
+        dataset,
+        batch_size=1,
+        shuffle=None,
+        sampler=None,
+        batch_sampler=None,
+        num_workers=0,
+        collate_fn=None,
+        pin_memory=False,
+        drop_last=False,
+        timeout=0,
+        worker_init_fn=None,
+        multiprocessing_context=None,
+        generator=None,
+        *,
+        prefetch_factor=None,
+        persistent_workers=False,
+        pin_memory_device="",
+        in_order=True,
+    ):
         self.dataset = dataset
         self.is_iterable = not hasattr(dataset, "__getitem__")
         if self.is_iterable and (shuffle or sampler is not None or batch_sampler is not None):
-            raise ValueError("DataLoader: an iterable dataset sets its own order; leave out shuffle, sampler and batch_sampler")
+            raise ValueError(
+                "DataLoader: an iterable dataset sets its own order; leave out shuffle, sampler and batch_sampler"
+            )
         if sampler is not None and shuffle:
             raise ValueError("DataLoader: give a sampler or shuffle=True, not both")
         if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
@@ -111,7 +131,9 @@ class BatchSource:
     def read_ahead(self, workers):
         self.workers, self.seed = workers, int(np.random.randint(2**31))
         self.watch = DeathWatch(workers, type(self.dataset).__name__) if workers > 1 else None
-        rows = ds.GeneratorDataset(self, ["batch"], shuffle=False, num_parallel_workers=workers, python_multiprocessing=workers > 1)
+        rows = ds.GeneratorDataset(
+            self, ["batch"], shuffle=False, num_parallel_workers=workers, python_multiprocessing=workers > 1
+        )
         try:
             for row in rows.create_tuple_iterator(num_epochs=1, output_numpy=True):
                 yield to_tensors(reveal(row[0]["batch"]))
@@ -146,7 +168,9 @@ def read_sample(dataset, index):
     try:
         return dataset[index]
     except Exception as error:
-        raise RuntimeError(f"sample {index} of {type(dataset).__name__} failed: {type(error).__name__}: {error}") from error
+        raise RuntimeError(
+            f"sample {index} of {type(dataset).__name__} failed: {type(error).__name__}: {error}"
+        ) from error
 
 
 class EpochSampler(RandomSampler):

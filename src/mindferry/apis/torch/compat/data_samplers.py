@@ -78,7 +78,9 @@ class WeightedRandomSampler(Sampler):
 
     def __iter__(self):
         chances = self.weights / self.weights.sum()
-        return iter(random_numbers(self.generator).choice(len(chances), self.num_samples, self.replacement, chances).tolist())
+        return iter(
+            random_numbers(self.generator).choice(len(chances), self.num_samples, self.replacement, chances).tolist()
+        )
 
     def __len__(self):
         return self.num_samples

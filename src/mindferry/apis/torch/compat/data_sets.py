@@ -1,6 +1,5 @@
 """torch's datasets made of tensors and of other datasets."""
 
-
 import bisect
 import itertools
 import math
@@ -158,7 +157,11 @@ class DistributedSampler(Sampler):
 
     def __iter__(self):
         size = len(self.dataset)
-        order = np.random.RandomState(self.seed + self.epoch).permutation(size).tolist() if self.shuffle else list(range(size))
+        order = (
+            np.random.RandomState(self.seed + self.epoch).permutation(size).tolist()
+            if self.shuffle
+            else list(range(size))
+        )
         while len(order) < self.total_size:  # the first samples again, so that all ranks have as many
             order += order[: self.total_size - len(order)]
         return iter(order[self.rank : self.total_size : self.num_replicas])

@@ -12,7 +12,9 @@ class DeathWatch:
     """Where a worker process dies, MindSpore ends the whole program; a process of its own then says which samples were being read."""
 
     def __init__(self, workers, name):
-        self.reading = mmap.mmap(-1, 16 * workers)  # for each worker: its process and the sample's number from 1, shared with all forks
+        self.reading = mmap.mmap(
+            -1, 16 * workers
+        )  # for each worker: its process and the sample's number from 1, shared with all forks
         parent, self.watcher = os.getpid(), os.fork()
         if self.watcher == 0:
             while os.getppid() == parent:
@@ -20,7 +22,10 @@ class DeathWatch:
             found = [struct.unpack_from("qq", self.reading, 16 * worker) for worker in range(workers)]
             samples = ", ".join(f"sample {number - 1} (process {process})" for process, number in found if number)
             if samples:
-                os.write(sys.stderr.fileno(), f"A data worker died, and the program with it. Being read of {name}: {samples}\n".encode())
+                os.write(
+                    sys.stderr.fileno(),
+                    f"A data worker died, and the program with it. Being read of {name}: {samples}\n".encode(),
+                )
             os._exit(0)
 
     def note(self, worker, index):

@@ -15,15 +15,30 @@ class VOCDataset(VisionDataset):
 
     splits_folder, target_folder, target_extension = "", "", ""
 
-    def __init__(self, root, year="2012", image_set="train", download=False, transform=None, target_transform=None, transforms=None):
+    def __init__(
+        self,
+        root,
+        year="2012",
+        image_set="train",
+        download=False,
+        transform=None,
+        target_transform=None,
+        transforms=None,
+    ):
         super().__init__(root, transforms, transform, target_transform)
         if year not in [str(each) for each in range(2007, 2013)]:
             raise ValueError(f"Unknown value '{year}' for argument year. Valid values are 2007 to 2012.")
         self.year, self.image_set = year, image_set
-        base = os.path.join("TrainVal", "VOCdevkit", "VOC2011") if year == "2011" else os.path.join("VOCdevkit", f"VOC{year}")
+        base = (
+            os.path.join("TrainVal", "VOCdevkit", "VOC2011")
+            if year == "2011"
+            else os.path.join("VOCdevkit", f"VOC{year}")
+        )
         folder = os.path.join(self.root, base)
         if not os.path.isdir(folder):
-            raise RuntimeError(f"Dataset not found: unpack VOC {year} so that {folder} is there. Nothing is downloaded here")
+            raise RuntimeError(
+                f"Dataset not found: unpack VOC {year} so that {folder} is there. Nothing is downloaded here"
+            )
         with open(os.path.join(folder, "ImageSets", self.splits_folder, f"{image_set}.txt")) as file:
             names = [line.strip() for line in file]
         self.images = [os.path.join(folder, "JPEGImages", f"{name}.jpg") for name in names]
@@ -155,7 +170,15 @@ def open_image(path):
 class FakeData(VisionDataset):
     """torchvision.datasets.FakeData: random images that depend on their index only. (The numbers are numpy's, not torch's.)"""
 
-    def __init__(self, size=1000, image_size=(3, 224, 224), num_classes=10, transform=None, target_transform=None, random_offset=0):
+    def __init__(
+        self,
+        size=1000,
+        image_size=(3, 224, 224),
+        num_classes=10,
+        transform=None,
+        target_transform=None,
+        random_offset=0,
+    ):
         super().__init__(transform=transform, target_transform=target_transform)
         self.size, self.image_size, self.num_classes, self.random_offset = size, image_size, num_classes, random_offset
 

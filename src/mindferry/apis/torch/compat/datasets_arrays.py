@@ -32,7 +32,9 @@ class ArrayDataset(VisionDataset):
         """The path of a file that must be there."""
         path = os.path.join(self.root, *names)
         if not os.path.isfile(path):
-            raise RuntimeError(f"Dataset not found: put {names[-1]} into {os.path.dirname(path)}. Nothing is downloaded here")
+            raise RuntimeError(
+                f"Dataset not found: put {names[-1]} into {os.path.dirname(path)}. Nothing is downloaded here"
+            )
         return path
 
 
@@ -40,7 +42,8 @@ class SVHN(ArrayDataset):
     """torchvision.datasets.SVHN: <split>_32x32.mat, read with scipy, as torchvision does."""
 
     split_list = {
-        split: [f"http://ufldl.stanford.edu/housenumbers/{split}_32x32.mat", f"{split}_32x32.mat"] for split in ("train", "test", "extra")
+        split: [f"http://ufldl.stanford.edu/housenumbers/{split}_32x32.mat", f"{split}_32x32.mat"]
+        for split in ("train", "test", "extra")
     }
 
     def __init__(self, root, split="train", transform=None, target_transform=None, download=False):
@@ -82,7 +85,9 @@ class STL10(ArrayDataset):
     def read(self, split):
         numbers = np.fromfile(self.file(self.base_folder, f"{split}_X.bin"), dtype=np.uint8)
         if numbers.size % (3 * 96 * 96):
-            raise RuntimeError(f"{split}_X.bin is truncated: {numbers.size} bytes are no whole number of images. Unpack it again")
+            raise RuntimeError(
+                f"{split}_X.bin is truncated: {numbers.size} bytes are no whole number of images. Unpack it again"
+            )
         images = numbers.reshape(-1, 3, 96, 96).transpose(0, 1, 3, 2)
         if split == "unlabeled":
             return images, np.full(len(images), -1)
@@ -99,7 +104,9 @@ class USPS(ArrayDataset):
         super().__init__(root, transform=transform, target_transform=target_transform)
         with bz2.open(self.file("usps.bz2" if train else "usps.t.bz2")) as file:
             rows = [line.decode().split() for line in file]
-        pixels = np.asarray([[each.split(":")[-1] for each in row[1:]] for row in rows], dtype=np.float32).reshape(-1, 16, 16)
+        pixels = np.asarray([[each.split(":")[-1] for each in row[1:]] for row in rows], dtype=np.float32).reshape(
+            -1, 16, 16
+        )
         self.data = ((pixels + 1) / 2 * 255).astype(np.uint8)
         self.targets = self.labels = [int(row[0]) - 1 for row in rows]
 

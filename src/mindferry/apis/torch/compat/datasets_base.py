@@ -24,7 +24,10 @@ class VisionDataset:
         raise NotImplementedError
 
     def __repr__(self):
-        lines = [f"Number of datapoints: {len(self)}", *([f"Root location: {self.root}"] if self.root is not None else [])]
+        lines = [
+            f"Number of datapoints: {len(self)}",
+            *([f"Root location: {self.root}"] if self.root is not None else []),
+        ]
         lines += self.extra_repr().splitlines()
         lines += [repr(self.transforms)] if self.transforms is not None else []
         return "\n".join([f"Dataset {type(self).__name__}", *(f"    {line}" for line in lines)])

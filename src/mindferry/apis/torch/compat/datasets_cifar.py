@@ -34,7 +34,9 @@ class CIFAR10(VisionDataset):
         if download:
             self.download()
         if not self._check_integrity():
-            raise RuntimeError(f"Dataset not found or corrupted in {os.path.join(self.root, self.base_folder)}. Unpack {self.url} there")
+            raise RuntimeError(
+                f"Dataset not found or corrupted in {os.path.join(self.root, self.base_folder)}. Unpack {self.url} there"
+            )
         self.data, self.targets = [], []
         for name, _ in self.train_list if train else self.test_list:
             entry = self._load(name)
@@ -75,7 +77,9 @@ class CIFAR10(VisionDataset):
 
     def download(self):
         if not self._check_integrity():
-            raise RuntimeError(f"Nothing is downloaded here: unpack {self.url} into {self.root}, so that {self.base_folder} is in it")
+            raise RuntimeError(
+                f"Nothing is downloaded here: unpack {self.url} into {self.root}, so that {self.base_folder} is in it"
+            )
 
     def extra_repr(self):
         return f"Split: {'Train' if self.train is True else 'Test'}"

@@ -12,7 +12,16 @@ IMG_EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tif
 class DatasetFolder(VisionDataset):
     """torchvision.datasets.DatasetFolder: root/class/file, classes in alphabetical order."""
 
-    def __init__(self, root, loader, extensions=None, transform=None, target_transform=None, is_valid_file=None, allow_empty=False):
+    def __init__(
+        self,
+        root,
+        loader,
+        extensions=None,
+        transform=None,
+        target_transform=None,
+        is_valid_file=None,
+        allow_empty=False,
+    ):
         super().__init__(root, transform=transform, target_transform=target_transform)
         self.classes, self.class_to_idx = self.find_classes(self.root)
         self.samples = self.make_dataset(self.root, self.class_to_idx, extensions, is_valid_file, allow_empty)
@@ -24,7 +33,9 @@ class DatasetFolder(VisionDataset):
     def make_dataset(directory, class_to_idx, extensions=None, is_valid_file=None, allow_empty=False):
         if (extensions is None) == (is_valid_file is None):
             raise ValueError("Both extensions and is_valid_file cannot be None or not None at the same time")
-        accepts = is_valid_file or (lambda name: name.lower().endswith(extensions if isinstance(extensions, str) else tuple(extensions)))
+        accepts = is_valid_file or (
+            lambda name: name.lower().endswith(extensions if isinstance(extensions, str) else tuple(extensions))
+        )
         samples = []
         for name in sorted(class_to_idx):
             found = [
@@ -34,7 +45,9 @@ class DatasetFolder(VisionDataset):
                 if accepts(os.path.join(folder, file))
             ]
             if not found and not allow_empty:
-                raise FileNotFoundError(f"Found no valid file for the class {name} in {directory}. Supported extensions are: {extensions}")
+                raise FileNotFoundError(
+                    f"Found no valid file for the class {name} in {directory}. Supported extensions are: {extensions}"
+                )
             samples += found
         return samples
 
@@ -62,7 +75,9 @@ class ImageFolder(DatasetFolder):
 
     def __init__(self, root, transform=None, target_transform=None, loader=None, is_valid_file=None, allow_empty=False):
         extensions = IMG_EXTENSIONS if is_valid_file is None else None
-        super().__init__(root, loader or pil_loader, extensions, transform, target_transform, is_valid_file, allow_empty)
+        super().__init__(
+            root, loader or pil_loader, extensions, transform, target_transform, is_valid_file, allow_empty
+        )
         self.imgs = self.samples
 
 

@@ -22,8 +22,18 @@ class MNIST(VisionDataset):
         ("t10k-images-idx3-ubyte.gz", "9fb629c4189551a2d022fa330f9573f3"),
         ("t10k-labels-idx1-ubyte.gz", "ec29112dd5afa0611ce80d1b7f02629c"),
     ]
-    classes = ["0 - zero", "1 - one", "2 - two", "3 - three", "4 - four",
-               "5 - five", "6 - six", "7 - seven", "8 - eight", "9 - nine"]  # fmt: skip
+    classes = [
+        "0 - zero",
+        "1 - one",
+        "2 - two",
+        "3 - three",
+        "4 - four",
+        "5 - five",
+        "6 - six",
+        "7 - seven",
+        "8 - eight",
+        "9 - nine",
+    ]
 
     def __init__(self, root, train=True, transform=None, target_transform=None, download=False):
         super().__init__(root, transform=transform, target_transform=target_transform)
@@ -125,7 +135,13 @@ class EMNIST(MNIST):
 class QMNIST(MNIST):
     """torchvision.datasets.QMNIST: compat=False gives all eight numbers of a label."""
 
-    subsets = {"train": "qmnist-train", "test": "qmnist-test", "test10k": "qmnist-test", "test50k": "qmnist-test", "nist": "xnist"}
+    subsets = {
+        "train": "qmnist-train",
+        "test": "qmnist-test",
+        "test10k": "qmnist-test",
+        "test50k": "qmnist-test",
+        "nist": "xnist",
+    }
 
     def __init__(self, root, what=None, compat=True, train=True, **kwargs):
         self.what = what or ("train" if train else "test")

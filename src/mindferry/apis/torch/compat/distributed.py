@@ -80,7 +80,9 @@ def run_as_rank(fn, args=(), nprocs=1):
     """torch.multiprocessing.spawn: msrun has started the processes, so this one calls `fn` with its own rank."""
     started = int(os.environ.get("RANK_SIZE", "1"))
     if started != nprocs and "RANK_SIZE" in os.environ:
-        raise RuntimeError(f"this script asks for {nprocs} processes and msrun started {started}; give --worker_num={nprocs}")
+        raise RuntimeError(
+            f"this script asks for {nprocs} processes and msrun started {started}; give --worker_num={nprocs}"
+        )
     fn(int(os.environ.get("RANK_ID", "0")), *args)
 
 
@@ -110,7 +112,9 @@ class DistributedDataParallel(DataParallel):
             parameter.set_data(broadcast(parameter.value()))
             if parameter.requires_grad:
                 parameter.register_hook(averaged)
-        norms = [cell for _, cell in module.cells_and_names() if hasattr(cell, "moving_mean")] if broadcast_buffers else []
+        norms = (
+            [cell for _, cell in module.cells_and_names() if hasattr(cell, "moving_mean")] if broadcast_buffers else []
+        )
         self.statistics = tuple(each for cell in norms for each in (cell.moving_mean, cell.moving_variance))
 
     def construct(self, *args, **kwargs):

@@ -165,7 +165,10 @@ def einsum_letters(pattern):
     letters = {}
     sides = []
     for side in pattern.replace("…", "...").replace("...", " ... ").split("->"):
-        terms = [["..." if axis == "..." else letters.setdefault(axis, chr(97 + len(letters))) for axis in term.split()] for term in side.split(",")]
+        terms = [
+            ["..." if axis == "..." else letters.setdefault(axis, chr(97 + len(letters))) for axis in term.split()]
+            for term in side.split(",")
+        ]
         sides.append(",".join("".join(term) for term in terms))
     return "->".join(sides)
 
@@ -191,7 +194,10 @@ def unpack(tensor, packed_shapes, pattern):
         unknown = next(index for index, size in enumerate(sizes) if size < 0)
         sizes[unknown] = tensor.shape[axis] - (sum(sizes) - sizes[unknown])
     pieces = ops.split(tensor, sizes, axis)
-    return [piece.reshape(piece.shape[:axis] + tuple(shape) + piece.shape[axis + 1 :]) for piece, shape in zip(pieces, packed_shapes)]
+    return [
+        piece.reshape(piece.shape[:axis] + tuple(shape) + piece.shape[axis + 1 :])
+        for piece, shape in zip(pieces, packed_shapes)
+    ]
 
 
 def parse_shape(x, pattern):

@@ -166,8 +166,19 @@ def rfftfreq(n, d=1.0, dtype=None, device=None, layout=None, requires_grad=False
     return ms.Tensor(np.fft.rfftfreq(n, d), dtype or ms.float32)
 
 
-def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect",
-         normalized=False, onesided=None, return_complex=None, align_to_window=None):  # fmt: skip
+def stft(
+    input,
+    n_fft,
+    hop_length=None,
+    win_length=None,
+    window=None,
+    center=True,
+    pad_mode="reflect",
+    normalized=False,
+    onesided=None,
+    return_complex=None,
+    align_to_window=None,
+):
     """torch.stft."""
     x = input.reshape(1, -1) if input.ndim == 1 else input
     hop, width = hop_length or n_fft // 4, win_length or n_fft
@@ -185,8 +196,18 @@ def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tru
     return spectrum if return_complex else view_as_real(spectrum)
 
 
-def istft(input, n_fft, hop_length=None, win_length=None, window=None, center=True, normalized=False,
-          onesided=None, length=None, return_complex=False):  # fmt: skip
+def istft(
+    input,
+    n_fft,
+    hop_length=None,
+    win_length=None,
+    window=None,
+    center=True,
+    normalized=False,
+    onesided=None,
+    length=None,
+    return_complex=False,
+):
     """torch.istft."""
     x = input.unsqueeze(0) if input.ndim == 2 else input
     hop, width = hop_length or n_fft // 4, win_length or n_fft

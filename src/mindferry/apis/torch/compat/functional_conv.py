@@ -46,7 +46,9 @@ def convolve(input, weight, bias, stride, padding, dilation, groups):
 def _convolve_padded(x, weight, stride, pads, dilation, groups):
     rank = weight.ndim - 2
     if rank == 1:
-        return ops.conv2d(x.unsqueeze(2), weight.unsqueeze(2), None, (1, *stride), "valid", 0, (1, *dilation), groups).squeeze(2)
+        return ops.conv2d(
+            x.unsqueeze(2), weight.unsqueeze(2), None, (1, *stride), "valid", 0, (1, *dilation), groups
+        ).squeeze(2)
     if rank == 2:
         return ops.conv2d(x, weight, None, stride, "pad", tuple(low for low, _ in pads), dilation, groups)
     if groups == 1:
@@ -201,13 +203,17 @@ def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
 def fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1):
     """torch.nn.functional.fold: columns added up where their windows lie."""
     x = input.unsqueeze(0) if input.ndim == 2 else input
-    size, kernel, stride, padding, dilation = (per_axis(each, 2) for each in (output_size, kernel_size, stride, padding, dilation))
+    size, kernel, stride, padding, dilation = (
+        per_axis(each, 2) for each in (output_size, kernel_size, stride, padding, dilation)
+    )
     _, table = window_table(size, kernel, stride, padding, dilation)
     area = math.prod(size)
     index = np.where(table < 0, area, table).T.reshape(-1, 1)
     lead = (x.shape[0], x.shape[1] // math.prod(kernel))
     rows = ops.swapaxes(x.reshape(lead[0] * lead[1], -1), 0, 1)
-    total = ops.tensor_scatter_add(ops.zeros((area + 1, rows.shape[1]), x.dtype), ms.Tensor(index.astype(np.int32)), rows)
+    total = ops.tensor_scatter_add(
+        ops.zeros((area + 1, rows.shape[1]), x.dtype), ms.Tensor(index.astype(np.int32)), rows
+    )
     image = ops.swapaxes(total[:area], 0, 1).reshape(lead + size)
     return image.squeeze(0) if input.ndim == 2 else image
 
@@ -225,5 +231,7 @@ def linear(input, weight, bias=None):
 def bilinear(input1, input2, weight, bias=None):
     """torch.nn.functional.bilinear."""
     rows = (input1.unsqueeze(-1) * input2.unsqueeze(-2)).reshape(-1, weight.shape[1] * weight.shape[2])
-    y = matmul(rows, ops.swapaxes(weight.reshape(weight.shape[0], -1), 0, 1)).reshape(input1.shape[:-1] + (weight.shape[0],))
+    y = matmul(rows, ops.swapaxes(weight.reshape(weight.shape[0], -1), 0, 1)).reshape(
+        input1.shape[:-1] + (weight.shape[0],)
+    )
     return y if bias is None else y + bias

@@ -9,18 +9,33 @@ from .functional_conv import per_axis
 from .functional_pool import along_axis
 
 
-def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None, antialias=False):
+def interpolate(
+    input,
+    size=None,
+    scale_factor=None,
+    mode="nearest",
+    align_corners=None,
+    recompute_scale_factor=None,
+    antialias=False,
+):
     """torch.nn.functional.interpolate: one matrix for each axis."""
     rank = input.ndim - 2
     factors = [None] * rank if scale_factor is None else list(per_axis(scale_factor, rank))
-    sizes_ = list(per_axis(size, rank)) if size is not None else [math.floor(n * f) for n, f in zip(input.shape[2:], factors)]
+    sizes_ = (
+        list(per_axis(size, rank))
+        if size is not None
+        else [math.floor(n * f) for n, f in zip(input.shape[2:], factors)]
+    )
     if recompute_scale_factor:
         factors = [None] * rank
     for place in range(rank):
         have, want, axis = input.shape[place + 2], int(sizes_[place]), place + 2
         if mode == "area":
             edges = [(i * have // want, -(-(i + 1) * have // want)) for i in range(want)]
-            matrix = np.array([[(start <= column < end) / (end - start) for column in range(have)] for start, end in edges], np.float32)
+            matrix = np.array(
+                [[(start <= column < end) / (end - start) for column in range(have)] for start, end in edges],
+                np.float32,
+            )
         else:
             matrix = resize_matrix(have, want, factors[place], mode, bool(align_corners), antialias)
         input = along_axis(input, axis, matrix)
@@ -82,9 +97,13 @@ def upsample_nearest(input, size=None, scale_factor=None):
     return interpolate(input, size, scale_factor, "nearest")
 
 
-def upsample_bilinear2d_aa(input, output_size=None, align_corners=False, scale_factors=None, scales_h=None, scales_w=None):
+def upsample_bilinear2d_aa(
+    input, output_size=None, align_corners=False, scale_factors=None, scales_h=None, scales_w=None
+):
     """torch.ops.aten._upsample_bilinear2d_aa."""
-    return interpolate(input, output_size, scale_factors if output_size is None else None, "bilinear", align_corners, antialias=True)
+    return interpolate(
+        input, output_size, scale_factors if output_size is None else None, "bilinear", align_corners, antialias=True
+    )
 
 
 def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
@@ -152,7 +171,11 @@ def _at_places(input, places, sizes_):
     batch, channels = input.shape[:2]
     inside, flat, stride = True, 0, 1
     for place, size in zip(places, sizes_):
-        inside = ops.logical_and(place >= 0, place <= size - 1) if inside is True else inside & (place >= 0) & (place <= size - 1)
+        inside = (
+            ops.logical_and(place >= 0, place <= size - 1)
+            if inside is True
+            else inside & (place >= 0) & (place <= size - 1)
+        )
         flat, stride = flat + ops.stop_gradient(ops.clamp(place, 0, size - 1)) * stride, stride * size
     index = flat.astype("int32").reshape(batch, 1, -1)
     index = ops.broadcast_to(index, (batch, channels, index.shape[2]))

@@ -55,7 +55,9 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     return reduced(loss if weight is None else loss * weight, reduction, size_average, reduce)
 
 
-def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None):
+def binary_cross_entropy_with_logits(
+    input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
+):
     """torch.nn.functional.binary_cross_entropy_with_logits."""
     spread_ = ops.log1p(ops.exp(-ops.abs(input))) + ops.relu(-input)
     scale = 1 if pos_weight is None else 1 + (pos_weight - 1) * target
@@ -75,11 +77,17 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
     if weight is not None:
         scale = scale * ops.gather(weight, safe.reshape(-1), 0).reshape(safe.shape)
     loss = -picked * scale
-    is_mean = reduction == "mean" if size_average is None and reduce is None else size_average is not False and reduce is not False
+    is_mean = (
+        reduction == "mean"
+        if size_average is None and reduce is None
+        else size_average is not False and reduce is not False
+    )
     return loss.sum() / scale.sum() if is_mean else reduced(loss, reduction, size_average, reduce)
 
 
-def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0):
+def cross_entropy(
+    input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0
+):
     """torch.nn.functional.cross_entropy: class numbers or probabilities."""
     axis = 0 if input.ndim == 1 else 1
     logs = log_softmax(input, axis)
@@ -106,13 +114,24 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
     return (1 - label_smoothing) * hard + label_smoothing / input.shape[axis] * smooth
 
 
-def linear_cross_entropy(input, linear_weight, target, linear_bias=None, weight=None, reduction="mean", ignore_index=None,
-                         label_smoothing=0.0, options=None):  # fmt: skip
+def linear_cross_entropy(
+    input,
+    linear_weight,
+    target,
+    linear_bias=None,
+    weight=None,
+    reduction="mean",
+    ignore_index=None,
+    label_smoothing=0.0,
+    options=None,
+):
     """torch.nn.functional.linear_cross_entropy: the weight's first axis holds the classes."""
     rows = linear_weight.reshape(-1, linear_weight.shape[-1])
     logits = linear(input, rows, None if linear_bias is None else linear_bias.reshape(-1))
     logits = logits.reshape(input.shape[:-1] + linear_weight.shape[:-1])
-    return cross_entropy(logits, target, weight, None, -100 if ignore_index is None else ignore_index, None, reduction, label_smoothing)
+    return cross_entropy(
+        logits, target, weight, None, -100 if ignore_index is None else ignore_index, None, reduction, label_smoothing
+    )
 
 
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
@@ -123,7 +142,9 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     return reduced(loss, reduction, size_average, reduce)
 
 
-def poisson_nll_loss(input, target, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction="mean"):
+def poisson_nll_loss(
+    input, target, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction="mean"
+):
     """torch.nn.functional.poisson_nll_loss."""
     loss = ops.exp(input) - target * input if log_input else input - target * ops.log(input + eps)
     if full:
@@ -212,7 +233,13 @@ def triplet_margin_loss(
 ):
     """torch.nn.functional.triplet_margin_loss."""
     return triplet_loss(
-        anchor, positive, negative, lambda a, b: pairwise_distance(a, b, p, eps), margin, swap, reduced_as(reduction, size_average, reduce)
+        anchor,
+        positive,
+        negative,
+        lambda a, b: pairwise_distance(a, b, p, eps),
+        margin,
+        swap,
+        reduced_as(reduction, size_average, reduce),
     )
 
 
@@ -229,7 +256,9 @@ def triplet_loss(anchor, positive, negative, distance, margin, swap, reduction):
     return reduced(ops.relu(close - far + margin), reduction)
 
 
-def triplet_margin_with_distance_loss(anchor, positive, negative, distance_function=None, margin=1.0, swap=False, reduction="mean"):
+def triplet_margin_with_distance_loss(
+    anchor, positive, negative, distance_function=None, margin=1.0, swap=False, reduction="mean"
+):
     """torch.nn.functional.triplet_margin_with_distance_loss."""
     return triplet_loss(anchor, positive, negative, distance_function or pairwise_distance, margin, swap, reduction)
 
@@ -238,7 +267,8 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
     """torch.nn.functional.ctc_loss: the forward algorithm over the whole batch, step by step."""
     logs = log_probs.unsqueeze(1) if log_probs.ndim == 2 else log_probs
     steps, counts = (
-        np.array(each.asnumpy() if isinstance(each, ms.Tensor) else each).reshape(-1) for each in (input_lengths, target_lengths)
+        np.array(each.asnumpy() if isinstance(each, ms.Tensor) else each).reshape(-1)
+        for each in (input_lengths, target_lengths)
     )
     rows = targets.asnumpy()
     ends = np.cumsum(counts)
@@ -267,7 +297,9 @@ def ctc_scores(logs, labels, steps, counts, blank):
     batch, size = labels.shape[0], 2 * labels.shape[1] + 1
     path = np.full((batch, size), blank)
     path[:, 1::2] = labels
-    emitted = ops.gather_elements(logs, 2, ms.Tensor(np.broadcast_to(path, (logs.shape[0], batch, size)).astype(np.int32)))
+    emitted = ops.gather_elements(
+        logs, 2, ms.Tensor(np.broadcast_to(path, (logs.shape[0], batch, size)).astype(np.int32))
+    )
     before = np.concatenate((np.full((batch, 2), -1), path[:, :-2]), 1)
     jump = ms.Tensor(np.where((path != blank) & (path != before), 0, -np.inf).astype(np.float32))
     begin = ms.Tensor(np.where(np.arange(size) < 2, 0, -np.inf).astype(np.float32))
@@ -288,4 +320,6 @@ def _log_sum(x):
     safe = ops.where(ops.isinf(top), ops.zeros_like(top), top)
     total = ops.exp(x - safe).sum(axis=0)
     is_zero = total == 0
-    return ops.where(is_zero, ops.full_like(total, float("-inf")), ops.log(ops.where(is_zero, ops.ones_like(total), total)) + safe)
+    return ops.where(
+        is_zero, ops.full_like(total, float("-inf")), ops.log(ops.where(is_zero, ops.ones_like(total), total)) + safe
+    )

@@ -61,14 +61,18 @@ def affine(x, weight, bias):
     return x if bias is None else x + bias.reshape(shape)
 
 
-def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-05):
+def instance_norm(
+    input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-05
+):
     """torch.nn.functional.instance_norm. Running statistics that are Parameters are updated."""
     shape = (1, -1) + (1,) * (input.ndim - 2)
     if not use_input_stats:
         return affine((input - running_mean.reshape(shape)) * ops.rsqrt(running_var.reshape(shape) + eps), weight, bias)
     x, mean, variance = standardized(input, tuple(range(2, input.ndim)), eps)
     count = math.prod(input.shape[2:])
-    update_running(running_mean, running_var, mean.mean(axis=0), variance.mean(axis=0) * count / max(count - 1, 1), momentum)
+    update_running(
+        running_mean, running_var, mean.mean(axis=0), variance.mean(axis=0) * count / max(count - 1, 1), momentum
+    )
     return affine(x, weight, bias)
 
 
@@ -260,7 +264,9 @@ def tanh(input):
     """torch.tanh: MindSpore's kernel for float32 is off by 1e-4 on CPU, and its gradient vanishes beyond 5."""
     if input.dtype != ms.float32:
         return ops.tanh(input)
-    grown = ops.expm1(2 * ops.masked_fill(input, input > 15.0, 15.0))  # within 2e-7; exp and sigmoid are off by 2e-6 on CPU
+    grown = ops.expm1(
+        2 * ops.masked_fill(input, input > 15.0, 15.0)
+    )  # within 2e-7; exp and sigmoid are off by 2e-6 on CPU
     return grown / (grown + 2)
 
 

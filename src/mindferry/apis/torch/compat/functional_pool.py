@@ -23,7 +23,9 @@ def max_pool(input, rank, kernel_size, stride, padding, dilation, ceil_mode):
     """(values, flat indices)."""
     kernel = per_axis(kernel_size, rank)
     steps = per_axis(stride, rank) if stride else kernel
-    outputs, table = window_table(input.shape[-rank:], kernel, steps, per_axis(padding, rank), per_axis(dilation, rank), ceil_mode)
+    outputs, table = window_table(
+        input.shape[-rank:], kernel, steps, per_axis(padding, rank), per_axis(dilation, rank), ceil_mode
+    )
     lead = input.shape[: input.ndim - rank]
     if not input.size:
         return ops.zeros(lead + outputs, input.dtype), ops.zeros(lead + outputs, ms.int64)
@@ -53,17 +55,23 @@ def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
     return found if return_indices else found[0]
 
 
-def max_pool1d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=True):
+def max_pool1d_with_indices(
+    input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=True
+):
     """torch.nn.functional.max_pool1d_with_indices."""
     return max_pool(input, 1, kernel_size, stride, padding, dilation, ceil_mode)
 
 
-def max_pool2d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=True):
+def max_pool2d_with_indices(
+    input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=True
+):
     """torch.nn.functional.max_pool2d_with_indices."""
     return max_pool(input, 2, kernel_size, stride, padding, dilation, ceil_mode)
 
 
-def max_pool3d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=True):
+def max_pool3d_with_indices(
+    input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=True
+):
     """torch.nn.functional.max_pool3d_with_indices."""
     return max_pool(input, 3, kernel_size, stride, padding, dilation, ceil_mode)
 
@@ -97,7 +105,9 @@ def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, coun
     return avg_pool(input, 1, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
 
 
-def avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+def avg_pool2d(
+    input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None
+):
     """torch.nn.functional.avg_pool2d; by MindSpore's own kernel where that means the same."""
     kernel, pads = per_axis(kernel_size, 2), per_axis(padding, 2)
     is_plain = input.ndim == 4 and not ceil_mode and divisor_override is None and (count_include_pad or sum(pads) == 0)
@@ -107,7 +117,9 @@ def avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, coun
     return avg_pool(input, 2, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
-def avg_pool3d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+def avg_pool3d(
+    input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None
+):
     """torch.nn.functional.avg_pool3d."""
     return avg_pool(input, 3, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
@@ -196,7 +208,9 @@ def max_unpool(input, indices, rank, kernel_size, stride, padding, output_size):
     spatial = spatial if output_size is None else tuple(output_size)[-rank:]
     lead = input.shape[: input.ndim - rank]
     flat = ops.zeros((math.prod(lead), math.prod(spatial)), input.dtype)
-    return scatter(flat, 1, indices.reshape(flat.shape[0], -1), input.reshape(flat.shape[0], -1)).reshape(lead + spatial)
+    return scatter(flat, 1, indices.reshape(flat.shape[0], -1), input.reshape(flat.shape[0], -1)).reshape(
+        lead + spatial
+    )
 
 
 def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
@@ -214,11 +228,15 @@ def max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_siz
     return max_unpool(input, indices, 3, kernel_size, stride, padding, output_size)
 
 
-def fractional_max_pool2d(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
+def fractional_max_pool2d(
+    input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None
+):
     """torch.nn.functional.fractional_max_pool2d."""
     return FractionalMaxPool2d(kernel_size, output_size, output_ratio, return_indices, _random_samples)(input)
 
 
-def fractional_max_pool3d(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
+def fractional_max_pool3d(
+    input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None
+):
     """torch.nn.functional.fractional_max_pool3d."""
     return FractionalMaxPool3d(kernel_size, output_size, output_ratio, return_indices, _random_samples)(input)

@@ -72,15 +72,21 @@ def eye(n, m=None, dtype=None, device=None, requires_grad=False, layout=None, pi
     return ms.Tensor(np.eye(n, m), dtype or ms.float32)
 
 
-def arange(start=0, end=None, step=1, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+def arange(
+    start=0, end=None, step=1, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None
+):
     """torch.arange: float32 if one of the numbers is a float."""
     given = [each.asnumpy().item() if isinstance(each, ms.Tensor) else each for each in (start, end, step)]
     first, last, by = (0, given[0], given[2]) if end is None else given
     kind = dtype or (ms.float32 if any(isinstance(each, float) for each in (first, last, by)) else ms.int64)
-    return ms.Tensor(np.arange(first, last, by, dtype=np.float64 if isinstance(first + last + by, float) else np.int64), kind)
+    return ms.Tensor(
+        np.arange(first, last, by, dtype=np.float64 if isinstance(first + last + by, float) else np.int64), kind
+    )
 
 
-def range_inclusive(start=0, end=None, step=1, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
+def range_inclusive(
+    start=0, end=None, step=1, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False
+):
     """torch.range: float32, with its end."""
     first, last = (0, start) if end is None else (start, end)
     count = int(np.floor((last - first) / step)) + 1
@@ -96,7 +102,9 @@ def linspace(start, end, steps, dtype=None, device=None, requires_grad=False, la
     return ms.Tensor(np.linspace(start, end, steps), kind)
 
 
-def logspace(start, end, steps, base=10.0, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
+def logspace(
+    start, end, steps, base=10.0, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None
+):
     """torch.logspace."""
     given = [float(each.asnumpy()) if isinstance(each, ms.Tensor) else each for each in (start, end)]
     return ms.Tensor(np.power(float(base), np.linspace(*given, steps)), dtype or ms.float32)
@@ -230,7 +238,9 @@ def hann_window(window_length, periodic=True, dtype=None, layout=None, device=No
     return hann(window_length, not periodic, dtype)
 
 
-def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, dtype=None, layout=None, device=None, requires_grad=False):
+def hamming_window(
+    window_length, periodic=True, alpha=0.54, beta=0.46, dtype=None, layout=None, device=None, requires_grad=False
+):
     """torch.hamming_window."""
     return general_cosine(window_length, [alpha, beta], not periodic, dtype)
 

@@ -301,7 +301,11 @@ def masked_scatter(input, mask, source):
     """torch.masked_scatter."""
     shape = np.broadcast_shapes(input.shape, mask.shape)
     chosen = np.flatnonzero(np.broadcast_to(mask.asnumpy(), shape))
-    return put_positions(ops.broadcast_to(input, shape), chosen, source.reshape(-1)[: len(chosen)]) if len(chosen) else input.copy()
+    return (
+        put_positions(ops.broadcast_to(input, shape), chosen, source.reshape(-1)[: len(chosen)])
+        if len(chosen)
+        else input.copy()
+    )
 
 
 def unsafe_masked_index(input, mask, indices, fill):

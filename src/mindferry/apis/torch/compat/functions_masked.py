@@ -132,4 +132,6 @@ def masked_logsumexp(input, dim=None, keepdim=False, dtype=None, mask=None):
 
 def masked_logaddexp(input, other, dtype=None, input_mask=None, other_mask=None):
     """torch.masked.logaddexp."""
-    return logaddexp(kept_only(input, input_mask, float("-inf"), dtype), kept_only(other, other_mask, float("-inf"), dtype))
+    return logaddexp(
+        kept_only(input, input_mask, float("-inf"), dtype), kept_only(other, other_mask, float("-inf"), dtype)
+    )

@@ -273,7 +273,9 @@ def pdist(input, p=2.0):
     first, second = np.triu_indices(input.shape[0], 1)
     if not len(first):
         return ops.zeros((0,), input.dtype)
-    rows = ops.gather(input, ms.Tensor(first.astype(np.int32)), 0) - ops.gather(input, ms.Tensor(second.astype(np.int32)), 0)
+    rows = ops.gather(input, ms.Tensor(first.astype(np.int32)), 0) - ops.gather(
+        input, ms.Tensor(second.astype(np.int32)), 0
+    )
     return norm_over(rows, p, -1)
 
 
@@ -309,7 +311,10 @@ def renorm(input, p, dim, maxnorm):
 
 def float_power(input, exponent):
     """torch.float_power: in float64."""
-    parts = [each.astype(ms.float64) if isinstance(each, ms.Tensor) and not each.is_complex() else each for each in (input, exponent)]
+    parts = [
+        each.astype(ms.float64) if isinstance(each, ms.Tensor) and not each.is_complex() else each
+        for each in (input, exponent)
+    ]
     return ops.pow(*parts)
 
 
@@ -320,7 +325,9 @@ def heaviside(input, values):
 
 def fill(input, value):
     """torch.fill."""
-    return ops.zeros_like(input) + value.astype(input.dtype) if isinstance(value, ms.Tensor) else full_like(input, value)
+    return (
+        ops.zeros_like(input) + value.astype(input.dtype) if isinstance(value, ms.Tensor) else full_like(input, value)
+    )
 
 
 def vander(x, N=None, increasing=False):
@@ -352,7 +359,13 @@ def unchanged(input):
 def hash_tensor(input, dim=(), keepdim=False, mode=0):
     """torch.hash_tensor: the bits of the elements, as float64, combined by exclusive or."""
     bits = input.asnumpy().astype(np.float64).view(np.uint64)
-    axes = tuple(range(bits.ndim)) if dim is None or dim == () else tuple(dim) if isinstance(dim, (tuple, list)) else (dim,)
+    axes = (
+        tuple(range(bits.ndim))
+        if dim is None or dim == ()
+        else tuple(dim)
+        if isinstance(dim, (tuple, list))
+        else (dim,)
+    )
     return ms.Tensor(np.bitwise_xor.reduce(bits, axes, keepdims=keepdim) if bits.ndim else bits)
 
 

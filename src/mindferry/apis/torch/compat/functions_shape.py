@@ -163,7 +163,9 @@ def tensor_split(input, indices_or_sections=None, dim=0, indices=None, sections=
     axis, total = dim % input.ndim, input.shape[dim]
     if indices_or_sections is None:
         indices_or_sections = sections if indices is None else indices
-    where = indices_or_sections.asnumpy().tolist() if isinstance(indices_or_sections, ms.Tensor) else indices_or_sections
+    where = (
+        indices_or_sections.asnumpy().tolist() if isinstance(indices_or_sections, ms.Tensor) else indices_or_sections
+    )
     if isinstance(where, int):
         small, more = divmod(total, where)
         return cut(input, axis, [small + 1] * more + [small] * (where - more))
@@ -240,7 +242,9 @@ def vstack(tensors):
 
 def dstack(tensors):
     """torch.dstack."""
-    shapes = [(1, *each.shape, 1) if each.ndim == 1 else (1, 1, 1) if each.ndim == 0 else (*each.shape, 1) for each in tensors]
+    shapes = [
+        (1, *each.shape, 1) if each.ndim == 1 else (1, 1, 1) if each.ndim == 0 else (*each.shape, 1) for each in tensors
+    ]
     return cat([each.reshape(shape) if each.ndim < 3 else each for each, shape in zip(tensors, shapes)], 2)
 
 

@@ -112,7 +112,9 @@ def quantile(input, q, dim=None, keepdim=False, interpolation="linear", skip_nan
     }[interpolation]
     values = ops.where(weight == 0, below, ops.where(weight == 1, above, below + (above - below) * weight))
     if not skip_nan:
-        values = ops.where(is_nan.any(axis=-1, keep_dims=True).unsqueeze(0), ops.full_like(values, float("nan")), values)
+        values = ops.where(
+            is_nan.any(axis=-1, keep_dims=True).unsqueeze(0), ops.full_like(values, float("nan")), values
+        )
     values = ops.movedim(values, -1, axis + 1) if keepdim and dim is not None else values.squeeze(-1)
     if keepdim and dim is None:
         values = values.reshape((-1,) + (1,) * input.ndim)
@@ -165,21 +167,33 @@ def unique_values(input, sorted=True, return_inverse=False, return_counts=False,
     found = np.unique(input.asnumpy(), return_inverse=True, return_counts=True, axis=dim)
     values, inverse, counts = (ms.Tensor(np.array(each, order="C")) for each in found)
     shape = input.shape if dim is None else (input.shape[dim],)
-    results = [values, *([inverse.reshape(shape).astype(ms.int64)] if return_inverse else []), *([counts] if return_counts else [])]
+    results = [
+        values,
+        *([inverse.reshape(shape).astype(ms.int64)] if return_inverse else []),
+        *([counts] if return_counts else []),
+    ]
     return results[0] if len(results) == 1 else tuple(results)
 
 
 def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
     """torch.unique_consecutive."""
     data = input.asnumpy()
-    rows = data.reshape(-1, 1) if dim is None else np.moveaxis(data, dim, 0).reshape(data.shape[dim], data.size // max(data.shape[dim], 1))
+    rows = (
+        data.reshape(-1, 1)
+        if dim is None
+        else np.moveaxis(data, dim, 0).reshape(data.shape[dim], data.size // max(data.shape[dim], 1))
+    )
     starts = np.ones(len(rows), bool)
     starts[1:] = (rows[1:] != rows[:-1]).any(axis=1)
     places = np.flatnonzero(starts)
     values = data.reshape(-1)[places] if dim is None else np.take(data, places, dim)
     inverse = (np.cumsum(starts) - 1).reshape(data.shape if dim is None else (data.shape[dim],))
     counts = np.diff(np.append(places, len(rows)))
-    chosen = [values, *([inverse.astype(np.int64)] if return_inverse else []), *([counts.astype(np.int64)] if return_counts else [])]
+    chosen = [
+        values,
+        *([inverse.astype(np.int64)] if return_inverse else []),
+        *([counts.astype(np.int64)] if return_counts else []),
+    ]
     results = tuple(ms.Tensor(np.array(each, order="C")) for each in chosen)
     return results[0] if len(results) == 1 else results
 
@@ -204,14 +218,20 @@ def histogram(input, bins, range=None, weight=None, density=False):
     data = input.asnumpy().reshape(-1)
     edges = bins.asnumpy() if isinstance(bins, ms.Tensor) else bins
     weights = None if weight is None else weight.asnumpy().reshape(-1)
-    counts, edges = np.histogram(data, edges, range if range is None else tuple(range), weights=weights, density=density)
+    counts, edges = np.histogram(
+        data, edges, range if range is None else tuple(range), weights=weights, density=density
+    )
     return ms.Tensor(counts.astype(data.dtype)), ms.Tensor(edges.astype(data.dtype))
 
 
 def histogramdd(input, bins, range=None, weight=None, density=False):
     """torch.histogramdd: (counts, list of edges)."""
     data = input.asnumpy().reshape(-1, input.shape[-1])
-    edges = [each.asnumpy() if isinstance(each, ms.Tensor) else each for each in bins] if isinstance(bins, (list, tuple)) else bins
+    edges = (
+        [each.asnumpy() if isinstance(each, ms.Tensor) else each for each in bins]
+        if isinstance(bins, (list, tuple))
+        else bins
+    )
     limits = None if range is None else [tuple(range[i : i + 2]) for i in np.arange(0, len(range), 2)]
     weights = None if weight is None else weight.asnumpy().reshape(-1)
     if not isinstance(edges, list) or not isinstance(edges[0], np.ndarray):
@@ -243,7 +263,9 @@ def nonzero(input, as_tuple=False):
     if input.ndim and input.size:
         places = ops.nonzero(input).astype(ms.int64)
     else:
-        places = ms.Tensor(np.argwhere(np.atleast_1d(input.asnumpy()) if as_tuple else input.asnumpy()).astype(np.int64))
+        places = ms.Tensor(
+            np.argwhere(np.atleast_1d(input.asnumpy()) if as_tuple else input.asnumpy()).astype(np.int64)
+        )
     return tuple(places[:, int(each)] for each in range(max(input.ndim, 1))) if as_tuple else places
 
 

@@ -15,7 +15,9 @@ def lgamma_derivative(n, x):
     for _ in range(12):
         total = total + ops.pow(shifted_x, -(n + 1.0))
         shifted_x = shifted_x + 1
-    series = math.factorial(n - 1) * ops.pow(shifted_x, -float(n)) + math.factorial(n) / 2 * ops.pow(shifted_x, -(n + 1.0))
+    series = math.factorial(n - 1) * ops.pow(shifted_x, -float(n)) + math.factorial(n) / 2 * ops.pow(
+        shifted_x, -(n + 1.0)
+    )
     bernoulli = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66)
     for k, value in enumerate(bernoulli, 1):
         factor = value * math.factorial(2 * k + n - 1) / math.factorial(2 * k)
@@ -85,7 +87,11 @@ def log_ndtr(input):
     is_low = input < -1
     low = ops.where(is_low, input, ops.full_like(input, -1.0))
     high = ops.where(is_low, ops.full_like(input, -1.0), input)
-    return ops.where(is_low, ops.log(erfcx(-low / math.sqrt(2)) / 2) - ops.square(low) / 2, ops.log1p(-ops.erfc(high / math.sqrt(2)) / 2))
+    return ops.where(
+        is_low,
+        ops.log(erfcx(-low / math.sqrt(2)) / 2) - ops.square(low) / 2,
+        ops.log1p(-ops.erfc(high / math.sqrt(2)) / 2),
+    )
 
 
 def entr(input):
@@ -137,7 +143,10 @@ def logit(input, eps=None):
 
 def zeta(input, other):
     """torch.special.zeta, on the host, by Euler and Maclaurin's formula."""
-    x, q = (each.asnumpy().astype(np.float64) if isinstance(each, ms.Tensor) else np.float64(each) for each in (input, other))
+    x, q = (
+        each.asnumpy().astype(np.float64) if isinstance(each, ms.Tensor) else np.float64(each)
+        for each in (input, other)
+    )
     x, q = np.broadcast_arrays(x, q)
     with np.errstate(all="ignore"):
         total, base = np.zeros(x.shape), q.copy()
@@ -156,7 +165,9 @@ def zeta(input, other):
 
 def polynomial(input, n, first, step):
     """A family of polynomials by its recurrence, evaluated on the host; negative orders are zero."""
-    x, order = (each.asnumpy().astype(np.float64) if isinstance(each, ms.Tensor) else np.float64(each) for each in (input, n))
+    x, order = (
+        each.asnumpy().astype(np.float64) if isinstance(each, ms.Tensor) else np.float64(each) for each in (input, n)
+    )
     x, order = np.broadcast_arrays(x, order)
     orders = np.trunc(order).astype(np.int64)
     previous, current = np.ones(x.shape), first(x)
@@ -275,9 +286,13 @@ def airy_ai(x):
         series = 0.355028053887817239 * f - 0.258819403792806798 * g
         size = np.abs(z)
         reach = 2 / 3 * size**1.5
-        decay = np.exp(-reach) / (2 * math.sqrt(math.pi) * size**0.25) * (1 - 5 / (72 * reach) + 385 / (10368 * reach**2))
+        decay = (
+            np.exp(-reach) / (2 * math.sqrt(math.pi) * size**0.25) * (1 - 5 / (72 * reach) + 385 / (10368 * reach**2))
+        )
         phase = reach + math.pi / 4
-        wave = (np.sin(phase) * (1 - 385 / (10368 * reach**2)) - np.cos(phase) * 5 / (72 * reach)) / (math.sqrt(math.pi) * size**0.25)
+        wave = (np.sin(phase) * (1 - 385 / (10368 * reach**2)) - np.cos(phase) * 5 / (72 * reach)) / (
+            math.sqrt(math.pi) * size**0.25
+        )
         value = np.where(z > 5, decay, np.where(z < -8, wave, series))
     return ms.Tensor(value.astype(np.float32))
 

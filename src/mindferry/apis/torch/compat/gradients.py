@@ -1,6 +1,5 @@
 """Gradients kept on the parameters, as torch keeps them: for loops that accumulate, clip, or have several optimizers."""
 
-
 import contextlib
 
 import mindspore as ms
@@ -56,7 +55,11 @@ def closure_with_gradients(closure, optimizer):
 
 def clear_gradients(owner):
     """zero_grad() of an optimizer or a network."""
-    for parameter in owner.trainable_params() if hasattr(owner, "cells_and_names") and not hasattr(owner, "param_groups") else owner.parameters:
+    for parameter in (
+        owner.trainable_params()
+        if hasattr(owner, "cells_and_names") and not hasattr(owner, "param_groups")
+        else owner.parameters
+    ):
         parameter.grad = None
 
 
@@ -74,7 +77,11 @@ def statistics_kept(*networks):
 
 def gradients(forward, positions, inputs, weights=None):
     """torch.autograd.grad: of forward(*inputs), weighted, by the inputs at the positions; an input may be a list of tensors."""
-    parts = [value for position in positions for value in (inputs[position] if isinstance(inputs[position], (list, tuple)) else [inputs[position]])]
+    parts = [
+        value
+        for position in positions
+        for value in (inputs[position] if isinstance(inputs[position], (list, tuple)) else [inputs[position]])
+    ]
 
     def weighted(*parts):
         left, values = list(parts), list(inputs)

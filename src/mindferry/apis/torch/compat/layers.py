@@ -64,7 +64,9 @@ class Unfold(nn.Cell):
 
     def __init__(self, kernel_size, dilation=1, padding=0, stride=1):
         super().__init__()
-        self.kernel_size, self.dilation, self.padding, self.stride = (spread(each, 2) for each in (kernel_size, dilation, padding, stride))
+        self.kernel_size, self.dilation, self.padding, self.stride = (
+            spread(each, 2) for each in (kernel_size, dilation, padding, stride)
+        )
 
     def construct(self, input):
         x = input if input.ndim == 4 else input.expand_dims(0)
@@ -78,11 +80,15 @@ class Fold(nn.Cell):
     def __init__(self, output_size, kernel_size, dilation=1, padding=0, stride=1):
         super().__init__()
         self.output_size = spread(output_size, 2)
-        self.kernel_size, self.dilation, self.padding, self.stride = (spread(each, 2) for each in (kernel_size, dilation, padding, stride))
+        self.kernel_size, self.dilation, self.padding, self.stride = (
+            spread(each, 2) for each in (kernel_size, dilation, padding, stride)
+        )
 
     def construct(self, input):
         x = input if input.ndim == 3 else input.expand_dims(0)
-        x = ops.fold(x, ms.Tensor(self.output_size, ms.int32), self.kernel_size, self.dilation, self.padding, self.stride)
+        x = ops.fold(
+            x, ms.Tensor(self.output_size, ms.int32), self.kernel_size, self.dilation, self.padding, self.stride
+        )
         return x if input.ndim == 3 else x.squeeze(0)
 
 

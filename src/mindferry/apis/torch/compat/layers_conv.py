@@ -45,14 +45,36 @@ def pad_axis(x, axis, before, after, mode):
 class Conv1d(nn.Conv1d):
     """mindspore.nn.Conv1d with torch's arguments and defaults. Its weight has an axis more: (out, in, 1, width)."""
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
-                 padding_mode="zeros", device=None, dtype=None):  # fmt: skip
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        dilation=1,
+        groups=1,
+        bias=True,
+        padding_mode="zeros",
+        device=None,
+        dtype=None,
+    ):
         kernel, step, gap = spread(kernel_size, 1), spread(stride, 1), spread(dilation, 1)
         sides = padding if isinstance(padding, str) else spread(padding, 1)
         is_edge = padding_mode != "zeros" and sides != "valid"
         mode = "pad" if is_edge or sides not in ("same", "valid") else sides
-        super().__init__(in_channels, out_channels, kernel[0], step[0], pad_mode=mode, padding=sides[0] if mode == "pad" and not is_edge else 0,
-                         dilation=gap[0], group=groups, has_bias=bool(bias), dtype=dtype or ms.float32)  # fmt: skip
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel[0],
+            step[0],
+            pad_mode=mode,
+            padding=sides[0] if mode == "pad" and not is_edge else 0,
+            dilation=gap[0],
+            group=groups,
+            has_bias=bool(bias),
+            dtype=dtype or ms.float32,
+        )
         self.groups, self.padding_mode = groups, padding_mode
         self.kernel_size, self.stride, self.padding, self.dilation = kernel, step, sides, gap  # as torch has them
         self.pads = edge_pads(sides, kernel, gap) if is_edge else None
@@ -63,7 +85,11 @@ class Conv1d(nn.Conv1d):
     def construct(self, input):
         x = input if input.ndim == 3 else input.expand_dims(0)
         if self.pads is not None:
-            x = pad_edges(x, self.pads, {"reflect": "reflect", "replicate": "replicate", "circular": "circular"}[self.padding_mode])
+            x = pad_edges(
+                x,
+                self.pads,
+                {"reflect": "reflect", "replicate": "replicate", "circular": "circular"}[self.padding_mode],
+            )
         x = nn.Conv1d.construct(self, x)
         return x if input.ndim == 3 else x.squeeze(0)
 
@@ -71,15 +97,37 @@ class Conv1d(nn.Conv1d):
 class Conv2d(nn.Conv2d):
     """mindspore.nn.Conv2d with torch's arguments and defaults."""
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
-                 padding_mode="zeros", device=None, dtype=None):  # fmt: skip
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        dilation=1,
+        groups=1,
+        bias=True,
+        padding_mode="zeros",
+        device=None,
+        dtype=None,
+    ):
         kernel, step, gap = spread(kernel_size, 2), spread(stride, 2), spread(dilation, 2)
         sides = padding if isinstance(padding, str) else spread(padding, 2)
         is_edge = padding_mode != "zeros" and sides != "valid"
         mode = "pad" if is_edge or sides not in ("same", "valid") else sides
         around = (sides[0], sides[0], sides[1], sides[1]) if mode == "pad" and not is_edge else 0
-        super().__init__(in_channels, out_channels, kernel, step, pad_mode=mode, padding=around, dilation=gap, group=groups,
-                         has_bias=bool(bias), dtype=dtype or ms.float32)  # fmt: skip
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel,
+            step,
+            pad_mode=mode,
+            padding=around,
+            dilation=gap,
+            group=groups,
+            has_bias=bool(bias),
+            dtype=dtype or ms.float32,
+        )
         self.groups, self.padding_mode = groups, padding_mode
         self.kernel_size, self.stride, self.padding, self.dilation = kernel, step, sides, gap  # as torch has them
         self.pads = edge_pads(sides, kernel, gap) if is_edge else None
@@ -90,7 +138,11 @@ class Conv2d(nn.Conv2d):
     def construct(self, input):
         x = input if input.ndim == 4 else input.expand_dims(0)
         if self.pads is not None:
-            x = pad_edges(x, self.pads, {"reflect": "reflect", "replicate": "replicate", "circular": "circular"}[self.padding_mode])
+            x = pad_edges(
+                x,
+                self.pads,
+                {"reflect": "reflect", "replicate": "replicate", "circular": "circular"}[self.padding_mode],
+            )
         x = nn.Conv2d.construct(self, x)
         return x if input.ndim == 4 else x.squeeze(0)
 
@@ -98,14 +150,36 @@ class Conv2d(nn.Conv2d):
 class Conv3d(nn.Conv3d):
     """mindspore.nn.Conv3d with torch's arguments and defaults."""
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
-                 padding_mode="zeros", device=None, dtype=None):  # fmt: skip
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        dilation=1,
+        groups=1,
+        bias=True,
+        padding_mode="zeros",
+        device=None,
+        dtype=None,
+    ):
         kernel, step, gap = spread(kernel_size, 3), spread(stride, 3), spread(dilation, 3)
         sides = padding if isinstance(padding, str) else spread(padding, 3)
         is_edge = sides == "same" or (padding_mode != "zeros" and sides != "valid")
         around = 0 if is_edge or sides == "valid" else tuple(side for side in sides for _ in range(2))
-        super().__init__(in_channels, out_channels, kernel, step, pad_mode="pad", padding=around, dilation=gap, group=groups,
-                         has_bias=bool(bias), dtype=dtype or ms.float32)  # fmt: skip
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel,
+            step,
+            pad_mode="pad",
+            padding=around,
+            dilation=gap,
+            group=groups,
+            has_bias=bool(bias),
+            dtype=dtype or ms.float32,
+        )
         self.groups, self.padding_mode = groups, padding_mode
         self.kernel_size, self.stride, self.padding, self.dilation = kernel, step, sides, gap  # as torch has them
         self.pads = edge_pads(sides, kernel, gap) if is_edge else None
@@ -118,7 +192,11 @@ class Conv3d(nn.Conv3d):
         if self.pads is not None and self.padding_mode == "zeros":
             x = ops.pad(x, self.pads)
         elif self.pads is not None:
-            x = pad_edges(x, self.pads, {"reflect": "reflect", "replicate": "replicate", "circular": "circular"}[self.padding_mode])
+            x = pad_edges(
+                x,
+                self.pads,
+                {"reflect": "reflect", "replicate": "replicate", "circular": "circular"}[self.padding_mode],
+            )
         x = nn.Conv3d.construct(self, x)
         return x if input.ndim == 5 else x.squeeze(0)
 
@@ -134,18 +212,45 @@ def deconvolved_size(size, kernel, stride, padding, dilation, extra, wanted):
 class ConvTranspose2d(nn.Conv2dTranspose):
     """mindspore.nn.Conv2dTranspose with torch's arguments, and with values where that one pads its output with zeros."""
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1,
-                 padding_mode="zeros", device=None, dtype=None):  # fmt: skip
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        output_padding=0,
+        groups=1,
+        bias=True,
+        dilation=1,
+        padding_mode="zeros",
+        device=None,
+        dtype=None,
+    ):
         kernel, step, gap, sides = (spread(each, 2) for each in (kernel_size, stride, dilation, padding))
         around = (sides[0], sides[0], sides[1], sides[1])
-        super().__init__(in_channels, out_channels, kernel, step, pad_mode="pad", padding=around, dilation=gap, group=groups,
-                         has_bias=bool(bias), dtype=dtype or ms.float32)  # fmt: skip
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel,
+            step,
+            pad_mode="pad",
+            padding=around,
+            dilation=gap,
+            group=groups,
+            has_bias=bool(bias),
+            dtype=dtype or ms.float32,
+        )
         self.groups, self.sides, self.extra = groups, sides, spread(output_padding, 2)
-        self.deconvolve = ops.Conv2DTranspose(in_channels, kernel, pad_mode="pad", pad=around, stride=step, dilation=gap, group=groups)
+        self.deconvolve = ops.Conv2DTranspose(
+            in_channels, kernel, pad_mode="pad", pad=around, stride=step, dilation=gap, group=groups
+        )
 
     def construct(self, input, output_size=None):
         x = input if input.ndim == 4 else input.expand_dims(0)
-        size = deconvolved_size(x.shape[2:], self.kernel_size, self.stride, self.sides, self.dilation, self.extra, output_size)
+        size = deconvolved_size(
+            x.shape[2:], self.kernel_size, self.stride, self.sides, self.dilation, self.extra, output_size
+        )
         x = self.deconvolve(x, self.weight, (x.shape[0], self.out_channels, *size))
         if self.bias is not None:
             x = x + self.bias.reshape((1, -1, 1, 1))
@@ -155,14 +260,44 @@ class ConvTranspose2d(nn.Conv2dTranspose):
 class ConvTranspose1d(nn.Conv1dTranspose):
     """mindspore.nn.Conv1dTranspose with torch's arguments and output padding. Its weight has an axis more: (in, out, 1, width)."""
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1,
-                 padding_mode="zeros", device=None, dtype=None):  # fmt: skip
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        output_padding=0,
+        groups=1,
+        bias=True,
+        dilation=1,
+        padding_mode="zeros",
+        device=None,
+        dtype=None,
+    ):
         kernel, step, gap, sides = (spread(each, 1)[0] for each in (kernel_size, stride, dilation, padding))
-        super().__init__(in_channels, out_channels, kernel, step, pad_mode="pad", padding=sides, dilation=gap, group=groups,
-                         has_bias=bool(bias), dtype=dtype or ms.float32)  # fmt: skip
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel,
+            step,
+            pad_mode="pad",
+            padding=sides,
+            dilation=gap,
+            group=groups,
+            has_bias=bool(bias),
+            dtype=dtype or ms.float32,
+        )
         self.groups, self.geometry = groups, ((kernel,), (step,), (sides,), (gap,), spread(output_padding, 1))
-        self.deconvolve = ops.Conv2DTranspose(in_channels, (1, kernel), pad_mode="pad", pad=(0, 0, sides, sides), stride=(1, step),
-                                              dilation=(1, gap), group=groups)  # fmt: skip
+        self.deconvolve = ops.Conv2DTranspose(
+            in_channels,
+            (1, kernel),
+            pad_mode="pad",
+            pad=(0, 0, sides, sides),
+            stride=(1, step),
+            dilation=(1, gap),
+            group=groups,
+        )
 
     def construct(self, input, output_size=None):
         x = (input if input.ndim == 3 else input.expand_dims(0)).expand_dims(2)
@@ -188,24 +323,56 @@ def dilate(weight, dilation):
 class ConvTranspose3d(nn.Cell):
     """torch.nn.ConvTranspose3d."""
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1,
-                 padding_mode="zeros", device=None, dtype=None):  # fmt: skip
+    def __init__(
+        self,
+        in_channels,
+        out_channels,
+        kernel_size,
+        stride=1,
+        padding=0,
+        output_padding=0,
+        groups=1,
+        bias=True,
+        dilation=1,
+        padding_mode="zeros",
+        device=None,
+        dtype=None,
+    ):
         super().__init__()
-        self.in_channels, self.out_channels, self.groups, self.padding_mode = in_channels, out_channels, groups, padding_mode
+        self.in_channels, self.out_channels, self.groups, self.padding_mode = (
+            in_channels,
+            out_channels,
+            groups,
+            padding_mode,
+        )
         self.kernel_size, self.stride, self.padding, self.output_padding, self.dilation = (
             spread(each, 3) for each in (kernel_size, stride, padding, output_padding, dilation)
         )
         dtype = dtype or ms.float32
         bound = 1 / math.sqrt(out_channels // groups * math.prod(self.kernel_size))
         shape = (in_channels, out_channels // groups, *self.kernel_size)
-        self.weight = ms.Parameter(ms.common.initializer.initializer(ms.common.initializer.Uniform(bound), shape, dtype))
+        self.weight = ms.Parameter(
+            ms.common.initializer.initializer(ms.common.initializer.Uniform(bound), shape, dtype)
+        )
         self.bias = (
-            ms.Parameter(ms.common.initializer.initializer(ms.common.initializer.Uniform(bound), (out_channels,), dtype)) if bias else None
+            ms.Parameter(
+                ms.common.initializer.initializer(ms.common.initializer.Uniform(bound), (out_channels,), dtype)
+            )
+            if bias
+            else None
         )
         self.spans = tuple((size - 1) * gap + 1 for size, gap in zip(self.kernel_size, self.dilation))
         sides = tuple(side for side in self.padding for _ in range(2))
-        self.deconvolve = ops.Conv3DTranspose(in_channels, out_channels, self.spans, pad_mode="pad", pad=sides, stride=self.stride, group=groups,
-                                              output_padding=self.output_padding)  # fmt: skip
+        self.deconvolve = ops.Conv3DTranspose(
+            in_channels,
+            out_channels,
+            self.spans,
+            pad_mode="pad",
+            pad=sides,
+            stride=self.stride,
+            group=groups,
+            output_padding=self.output_padding,
+        )
 
     def construct(self, input, output_size=None):
         x = input if input.ndim == 5 else input.expand_dims(0)

@@ -20,8 +20,20 @@ def embedding_start(num_embeddings, embedding_dim, padding_idx, weight, dtype):
 class Embedding(nn.Embedding):
     """mindspore.nn.Embedding with torch's arguments: the padding row gets no gradient."""
 
-    def __init__(self, num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False,
-                 _weight=None, _freeze=False, device=None, dtype=None):  # fmt: skip
+    def __init__(
+        self,
+        num_embeddings,
+        embedding_dim,
+        padding_idx=None,
+        max_norm=None,
+        norm_type=2.0,
+        scale_grad_by_freq=False,
+        sparse=False,
+        _weight=None,
+        _freeze=False,
+        device=None,
+        dtype=None,
+    ):
         super().__init__(num_embeddings, embedding_dim)
         self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
         self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
@@ -34,7 +46,9 @@ class Embedding(nn.Embedding):
         return self.embedding_table
 
     def construct(self, input):
-        return embedding(input, self.embedding_table, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq)
+        return embedding(
+            input, self.embedding_table, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq
+        )
 
 
 def embedding_from_pretrained(
@@ -48,10 +62,28 @@ def embedding_from_pretrained(
 class EmbeddingBag(nn.Cell):
     """torch.nn.EmbeddingBag."""
 
-    def __init__(self, num_embeddings, embedding_dim, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, mode="mean", sparse=False, _weight=None,
-                 include_last_offset=False, padding_idx=None, device=None, dtype=None):  # fmt: skip
+    def __init__(
+        self,
+        num_embeddings,
+        embedding_dim,
+        max_norm=None,
+        norm_type=2.0,
+        scale_grad_by_freq=False,
+        mode="mean",
+        sparse=False,
+        _weight=None,
+        include_last_offset=False,
+        padding_idx=None,
+        device=None,
+        dtype=None,
+    ):
         super().__init__()
-        self.num_embeddings, self.embedding_dim, self.padding_idx, self.mode = num_embeddings, embedding_dim, padding_idx, mode
+        self.num_embeddings, self.embedding_dim, self.padding_idx, self.mode = (
+            num_embeddings,
+            embedding_dim,
+            padding_idx,
+            mode,
+        )
         self.max_norm, self.norm_type, self.scale_grad_by_freq, self.include_last_offset = (
             max_norm,
             norm_type,
@@ -61,5 +93,16 @@ class EmbeddingBag(nn.Cell):
         self.weight = ms.Parameter(embedding_start(num_embeddings, embedding_dim, padding_idx, _weight, dtype))
 
     def construct(self, input, offsets=None, per_sample_weights=None):
-        return embedding_bag(input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode, False, per_sample_weights,
-                             self.include_last_offset, self.padding_idx)  # fmt: skip
+        return embedding_bag(
+            input,
+            self.weight,
+            offsets,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+            self.mode,
+            False,
+            per_sample_weights,
+            self.include_last_offset,
+            self.padding_idx,
+        )

@@ -8,12 +8,25 @@ from mindspore.common.initializer import Uniform, initializer
 
 BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.SyncBatchNorm)
 RENAMING = (*BATCH_NORMS, nn.LayerNorm, nn.GroupNorm, nn.Embedding, nn.PReLU)
-TORCH_NAMES = {"gamma": "weight", "beta": "bias", "moving_mean": "running_mean", "moving_variance": "running_var",
-               "embedding_table": "weight", "w": "weight"}  # fmt: skip
+TORCH_NAMES = {
+    "gamma": "weight",
+    "beta": "bias",
+    "moving_mean": "running_mean",
+    "moving_variance": "running_var",
+    "embedding_table": "weight",
+    "w": "weight",
+}
 
 
-CLASS_NAMES = {"Dense": "Linear", "SequentialCell": "Sequential", "CellList": "ModuleList", "CellDict": "ModuleDict",
-               "Conv1dTranspose": "ConvTranspose1d", "Conv2dTranspose": "ConvTranspose2d", "Conv3dTranspose": "ConvTranspose3d"}  # fmt: skip
+CLASS_NAMES = {
+    "Dense": "Linear",
+    "SequentialCell": "Sequential",
+    "CellList": "ModuleList",
+    "CellDict": "ModuleDict",
+    "Conv1dTranspose": "ConvTranspose1d",
+    "Conv2dTranspose": "ConvTranspose2d",
+    "Conv3dTranspose": "ConvTranspose3d",
+}
 
 
 def layer_name(cell):
@@ -89,7 +102,9 @@ def walk_tensors(cell, prefix, recurse):
     """(path as torch spells it, tensor, is it a buffer) of everything that the cell holds, each once."""
     seen = set()
     for path, owner in list(cell.cells_and_names(name_prefix=prefix)) if recurse else [(prefix, cell)]:
-        path = path[:-4].rstrip(".") if path.endswith("bn2d") and isinstance(owner, nn.BatchNorm2d) else path  # BatchNorm3d holds one
+        path = (
+            path[:-4].rstrip(".") if path.endswith("bn2d") and isinstance(owner, nn.BatchNorm2d) else path
+        )  # BatchNorm3d holds one
         buffers = getattr(owner, "buffer_names", ())
         held = dict(owner.parameters_and_names(expand=False))
         held.update((name, getattr(owner, name)) for name in buffers if getattr(owner, name, None) is not None)

@@ -12,10 +12,26 @@ from .layers_module import register_buffer
 class BatchNorm1d(nn.BatchNorm1d):
     """mindspore.nn.BatchNorm1d with torch's arguments: momentum is the share of the new value, None an average over all batches."""
 
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, bias=True):
-        super().__init__(num_features, eps, 1 - (momentum or 0.0), affine, use_batch_statistics=None if track_running_stats else True)
+    def __init__(
+        self,
+        num_features,
+        eps=1e-5,
+        momentum=0.1,
+        affine=True,
+        track_running_stats=True,
+        device=None,
+        dtype=None,
+        bias=True,
+    ):
+        super().__init__(
+            num_features, eps, 1 - (momentum or 0.0), affine, use_batch_statistics=None if track_running_stats else True
+        )
         self.beta.requires_grad = bool(affine and bias)
-        self.affine, self.track_running_stats, self.batches = affine, track_running_stats, 0 if momentum is None else None
+        self.affine, self.track_running_stats, self.batches = (
+            affine,
+            track_running_stats,
+            0 if momentum is None else None,
+        )
 
     def construct(self, input):
         if self.batches is not None and self.training and self.track_running_stats:
@@ -28,10 +44,26 @@ class BatchNorm1d(nn.BatchNorm1d):
 class BatchNorm2d(nn.BatchNorm2d):
     """mindspore.nn.BatchNorm2d with torch's arguments: momentum is the share of the new value, None an average over all batches."""
 
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, bias=True):
-        super().__init__(num_features, eps, 1 - (momentum or 0.0), affine, use_batch_statistics=None if track_running_stats else True)
+    def __init__(
+        self,
+        num_features,
+        eps=1e-5,
+        momentum=0.1,
+        affine=True,
+        track_running_stats=True,
+        device=None,
+        dtype=None,
+        bias=True,
+    ):
+        super().__init__(
+            num_features, eps, 1 - (momentum or 0.0), affine, use_batch_statistics=None if track_running_stats else True
+        )
         self.beta.requires_grad = bool(affine and bias)
-        self.affine, self.track_running_stats, self.batches = affine, track_running_stats, 0 if momentum is None else None
+        self.affine, self.track_running_stats, self.batches = (
+            affine,
+            track_running_stats,
+            0 if momentum is None else None,
+        )
 
     def construct(self, input):
         if self.batches is not None and self.training and self.track_running_stats:
@@ -51,7 +83,17 @@ def cumulate(running, x, count, is_variance):
 class BatchNorm3d(nn.BatchNorm3d):
     """mindspore.nn.BatchNorm3d with torch's arguments. Its parameters are those of the two-dimensional one that it holds."""
 
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, bias=True):
+    def __init__(
+        self,
+        num_features,
+        eps=1e-5,
+        momentum=0.1,
+        affine=True,
+        track_running_stats=True,
+        device=None,
+        dtype=None,
+        bias=True,
+    ):
         super().__init__(num_features, eps)
         self.bn2d = BatchNorm2d(num_features, eps, momentum, affine, track_running_stats, bias=bias)
         self.num_features, self.eps, self.momentum, self.affine = num_features, eps, momentum, affine
@@ -61,10 +103,23 @@ class SyncBatchNorm(nn.Cell):
     """torch.nn.SyncBatchNorm on one device: a batch norm for any number of axes."""
 
     def __init__(
-        self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, process_group=None, device=None, dtype=None
+        self,
+        num_features,
+        eps=1e-5,
+        momentum=0.1,
+        affine=True,
+        track_running_stats=True,
+        process_group=None,
+        device=None,
+        dtype=None,
     ):
         super().__init__()
-        self.num_features, self.eps, self.momentum, self.track_running_stats = num_features, eps, momentum, track_running_stats
+        self.num_features, self.eps, self.momentum, self.track_running_stats = (
+            num_features,
+            eps,
+            momentum,
+            track_running_stats,
+        )
         self.weight = ms.Parameter(ops.ones((num_features,))) if affine else None
         self.bias = ms.Parameter(ops.zeros((num_features,))) if affine else None
         register_buffer(self, "running_mean", ops.zeros((num_features,)) if track_running_stats else None)
@@ -99,7 +154,16 @@ class InstanceNorm(nn.Cell):
     """Each channel of each sample by itself; from operators that every device has."""
 
     def __init__(
-        self, rank, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None, bias=True
+        self,
+        rank,
+        num_features,
+        eps=1e-5,
+        momentum=0.1,
+        affine=False,
+        track_running_stats=False,
+        device=None,
+        dtype=None,
+        bias=True,
     ):
         super().__init__()
         self.rank, self.num_features, self.eps, self.momentum = rank, num_features, eps, momentum
@@ -118,21 +182,51 @@ class InstanceNorm(nn.Cell):
 class InstanceNorm1d(InstanceNorm):
     """torch.nn.InstanceNorm1d."""
 
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None, bias=True):
+    def __init__(
+        self,
+        num_features,
+        eps=1e-5,
+        momentum=0.1,
+        affine=False,
+        track_running_stats=False,
+        device=None,
+        dtype=None,
+        bias=True,
+    ):
         super().__init__(1, num_features, eps, momentum, affine, track_running_stats, bias=bias)
 
 
 class InstanceNorm2d(InstanceNorm):
     """torch.nn.InstanceNorm2d."""
 
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None, bias=True):
+    def __init__(
+        self,
+        num_features,
+        eps=1e-5,
+        momentum=0.1,
+        affine=False,
+        track_running_stats=False,
+        device=None,
+        dtype=None,
+        bias=True,
+    ):
         super().__init__(2, num_features, eps, momentum, affine, track_running_stats, bias=bias)
 
 
 class InstanceNorm3d(InstanceNorm):
     """torch.nn.InstanceNorm3d."""
 
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None, bias=True):
+    def __init__(
+        self,
+        num_features,
+        eps=1e-5,
+        momentum=0.1,
+        affine=False,
+        track_running_stats=False,
+        device=None,
+        dtype=None,
+        bias=True,
+    ):
         super().__init__(3, num_features, eps, momentum, affine, track_running_stats, bias=bias)
 
 
@@ -170,7 +264,9 @@ class RMSNorm(nn.Cell):
 
     def __init__(self, normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None):
         super().__init__()
-        self.normalized_shape = tuple(normalized_shape) if isinstance(normalized_shape, (tuple, list)) else (normalized_shape,)
+        self.normalized_shape = (
+            tuple(normalized_shape) if isinstance(normalized_shape, (tuple, list)) else (normalized_shape,)
+        )
         self.eps, self.elementwise_affine = eps, elementwise_affine
         self.least = float(np.finfo(np.float32).eps) if eps is None else eps
         self.weight = ms.Parameter(ops.ones(self.normalized_shape, dtype or ms.float32)) if elementwise_affine else None

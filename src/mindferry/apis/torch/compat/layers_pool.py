@@ -50,16 +50,24 @@ class AvgPool1d(nn.AvgPool1d):
 class AvgPool2d(nn.AvgPool2d):
     """mindspore.nn.AvgPool2d with torch's arguments: the stride is the kernel unless given."""
 
-    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+    def __init__(
+        self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None
+    ):
         kernel_size, stride, padding = no_list(kernel_size), no_list(stride or kernel_size), no_list(padding)
         super().__init__(kernel_size, stride, "pad", padding, ceil_mode, count_include_pad, divisor_override)
-        self.padding, self.ceil_mode, self.count_include_pad = padding, ceil_mode, count_include_pad  # as torch has them
+        self.padding, self.ceil_mode, self.count_include_pad = (
+            padding,
+            ceil_mode,
+            count_include_pad,
+        )  # as torch has them
         self.divisor_override = divisor_override
 
 
 class AvgPool3d(nn.AvgPool3d):
     """mindspore.nn.AvgPool3d with torch's arguments: the stride is the kernel unless given."""
 
-    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+    def __init__(
+        self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None
+    ):
         kernel_size, stride, padding = no_list(kernel_size), no_list(stride or kernel_size), no_list(padding)
         super().__init__(kernel_size, stride, "pad", padding, ceil_mode, count_include_pad, divisor_override)

@@ -18,7 +18,10 @@ def adaptive_average(x, output_size):
     for axis, parts in zip(range(x.ndim - len(output_size), x.ndim), output_size):
         size = x.shape[axis]
         if parts is not None and parts != size:
-            means = [x.narrow(axis, start, stop - start).mean(axis, keep_dims=True) for start, stop in adaptive_windows(size, parts)]
+            means = [
+                x.narrow(axis, start, stop - start).mean(axis, keep_dims=True)
+                for start, stop in adaptive_windows(size, parts)
+            ]
             x = ops.cat(means, axis) if len(means) > 1 else means[0]
     return x
 
@@ -167,7 +170,9 @@ class MaxUnpool(nn.Cell):
         rank = len(self.kernel_size)
         lead, sizes = input.shape[: input.ndim - rank], input.shape[input.ndim - rank :]
         if output_size is None:
-            output_size = [(sizes[i] - 1) * self.stride[i] - 2 * self.padding[i] + self.kernel_size[i] for i in range(rank)]
+            output_size = [
+                (sizes[i] - 1) * self.stride[i] - 2 * self.padding[i] + self.kernel_size[i] for i in range(rank)
+            ]
         shape, count = tuple(output_size[len(output_size) - rank :]), 1
         for size in shape:
             count *= size
@@ -211,7 +216,9 @@ def fractional_starts(sample, size, parts, kernel):
 class FractionalMaxPool(nn.Cell):
     """Max pooling over windows that start at random places (Graham, 2014)."""
 
-    def __init__(self, rank, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
+    def __init__(
+        self, rank, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None
+    ):
         super().__init__()
         self.kernel_size, self.return_indices = spread(kernel_size, rank), return_indices
         register_buffer(self, "_random_samples", _random_samples)
@@ -224,7 +231,9 @@ class FractionalMaxPool(nn.Cell):
         sizes, (n, c) = x.shape[2:], x.shape[:2]
         parts = self.output_size or tuple(int(size * ratio) for size, ratio in zip(sizes, self.output_ratio))
         samples = ops.rand(n, c, rank) if self._random_samples is None else self._random_samples[:n]
-        order = (1, 0) if rank == 2 else (0, 1, 2)  # torch's first sample is for the width in two dimensions, for the depth in three
+        order = (
+            (1, 0) if rank == 2 else (0, 1, 2)
+        )  # torch's first sample is for the width in two dimensions, for the depth in three
         flat = ops.zeros((n, c, *[1] * (2 * rank)), ms.int32)
         for axis in range(rank):
             starts = fractional_starts(samples[:, :, order[axis]], sizes[axis], parts[axis], self.kernel_size[axis])

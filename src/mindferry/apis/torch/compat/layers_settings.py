@@ -5,8 +5,17 @@ from mindspore import nn, ops
 from .layers_norm import RMSNorm
 from .layers_pool import AvgPool2d, MaxPool2d
 
-FIXED_LAYERS = (nn.Conv1d, nn.Conv3d, nn.Conv1dTranspose, nn.Conv2dTranspose, nn.Conv3dTranspose, nn.MaxPool1d, nn.MaxPool3d, nn.AvgPool1d,
-                nn.AvgPool3d)  # fmt: skip
+FIXED_LAYERS = (
+    nn.Conv1d,
+    nn.Conv3d,
+    nn.Conv1dTranspose,
+    nn.Conv2dTranspose,
+    nn.Conv3dTranspose,
+    nn.MaxPool1d,
+    nn.MaxPool3d,
+    nn.AvgPool1d,
+    nn.AvgPool3d,
+)
 GEOMETRY = ("kernel_size", "stride", "padding", "dilation", "groups", "ceil_mode", "count_include_pad")
 
 
@@ -15,7 +24,11 @@ def set_layer_setting(cell, name, value):
 
     What is no layer of these only gets the attribute.
     """
-    if isinstance(cell, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and name in ("momentum", "eps", "track_running_stats"):
+    if isinstance(cell, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and name in (
+        "momentum",
+        "eps",
+        "track_running_stats",
+    ):
         set_batch_norm(cell, name, value)
     elif isinstance(cell, nn.Dropout) and name == "p":
         cell.dropout, cell.p = nn.Dropout(p=float(value)).dropout, float(value)
@@ -52,7 +65,9 @@ def set_batch_norm(cell, name, value):
 def set_convolution(cell, name, value):
     """Stride, padding, dilation or groups of a Conv2d; the weight stays."""
     if getattr(cell, "pads", None) is not None:
-        raise NotImplementedError(f"a Conv2d that pads by {cell.padding_mode} reads {name} only when it is built: give it there")
+        raise NotImplementedError(
+            f"a Conv2d that pads by {cell.padding_mode} reads {name} only when it is built: give it there"
+        )
     if name == "padding" and isinstance(value, str):
         cell.pad_mode, cell.padding = value, 0
     elif name == "padding":
@@ -64,8 +79,17 @@ def set_convolution(cell, name, value):
     around = cell.padding if cell.pad_mode == "pad" else 0
     if isinstance(around, tuple) and len(around) == 2:
         around = (around[0], around[0], around[1], around[1])
-    cell.conv2d = ops.Conv2D(cell.out_channels, cell.kernel_size, 1, cell.pad_mode, around, cell.stride, cell.dilation, cell.group,
-                             cell.data_format)  # fmt: skip
+    cell.conv2d = ops.Conv2D(
+        cell.out_channels,
+        cell.kernel_size,
+        1,
+        cell.pad_mode,
+        around,
+        cell.stride,
+        cell.dilation,
+        cell.group,
+        cell.data_format,
+    )
 
 
 def set_pool(cell, name, value):
@@ -81,8 +105,12 @@ def set_pool(cell, name, value):
     else:
         old = cell.avg_pool
         if cell.is_expand:
-            now |= {"padding": (old.pad[2], old.pad[4]), "ceil_mode": old.ceil_mode, "count_include_pad": old.count_include_pad,
-                    "divisor_override": old.divisor_override or None}  # fmt: skip
+            now |= {
+                "padding": (old.pad[2], old.pad[4]),
+                "ceil_mode": old.ceil_mode,
+                "count_include_pad": old.count_include_pad,
+                "divisor_override": old.divisor_override or None,
+            }
         now[name] = value
         new = AvgPool2d(**now)
         cell.avg_pool, cell.is_expand = new.avg_pool, new.is_expand

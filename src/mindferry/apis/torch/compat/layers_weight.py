@@ -89,7 +89,11 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
     """torch.nn.utils.spectral_norm: the weight is divided by its largest singular value, which each training call estimates anew."""
     original = as_torch_weight(module, getattr(module, name)).copy()
     if dim is None:
-        dim = 1 if isinstance(module, (nn.Conv1dTranspose, nn.Conv2dTranspose, nn.Conv3dTranspose, ConvTranspose3d)) else 0
+        dim = (
+            1
+            if isinstance(module, (nn.Conv1dTranspose, nn.Conv2dTranspose, nn.Conv3dTranspose, ConvTranspose3d))
+            else 0
+        )
     order = (dim, *[axis for axis in range(original.ndim) if axis != dim])
 
     def matrix(weight):
@@ -98,7 +102,9 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
     delattr(module, name)
     setattr(module, f"{name}_orig", ms.Parameter(original, name=f"{name}_orig"))
     flat = matrix(original)
-    u, v = power_iteration(flat, unit(ops.randn(flat.shape[0]), eps), unit(ops.randn(flat.shape[1]), eps), warm_up, eps, True)
+    u, v = power_iteration(
+        flat, unit(ops.randn(flat.shape[0]), eps), unit(ops.randn(flat.shape[1]), eps), warm_up, eps, True
+    )
     register_buffer(module, f"{name}_u", u)
     register_buffer(module, f"{name}_v", v)
 
@@ -175,7 +181,15 @@ def fuse_conv_bn_eval(conv, bn, transpose=False):
     bn = getattr(bn, "bn2d", bn)
     factor = bn.gamma * ops.rsqrt(bn.moving_variance + bn.eps)
     fused = nn.Conv2d(
-        conv.in_channels, conv.out_channels, conv.kernel_size, conv.stride, conv.pad_mode, conv.padding, conv.dilation, conv.group, True
+        conv.in_channels,
+        conv.out_channels,
+        conv.kernel_size,
+        conv.stride,
+        conv.pad_mode,
+        conv.padding,
+        conv.dilation,
+        conv.group,
+        True,
     )
     fused.weight.set_data(conv.weight * factor.reshape((-1, 1, 1, 1)))
     bias = conv.bias if conv.bias is not None else ops.zeros_like(bn.moving_mean)

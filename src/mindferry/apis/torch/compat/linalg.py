@@ -29,7 +29,11 @@ def host(x):
 def constant(array, like):
     """A host result as a tensor of like's precision."""
     is_double = like.dtype in (ms.float64, ms.complex128)
-    kind = (np.complex128 if is_double else np.complex64) if np.iscomplexobj(array) else (np.float64 if is_double else np.float32)
+    kind = (
+        (np.complex128 if is_double else np.complex64)
+        if np.iscomplexobj(array)
+        else (np.float64 if is_double else np.float32)
+    )
     return ms.Tensor(np.array(array, kind, order="C"))
 
 
@@ -66,7 +70,9 @@ def det(A):
         return ops.ones(A.shape[:-2], A.dtype)
     a = host(A)
     u, s, vh = np.linalg.svd(a)
-    rest = np.stack([np.prod(np.delete(s, i, -1), -1) for i in range(s.shape[-1])], -1)  # holds for singular matrices too
+    rest = np.stack(
+        [np.prod(np.delete(s, i, -1), -1) for i in range(s.shape[-1])], -1
+    )  # holds for singular matrices too
     sign = np.linalg.det(u) * np.linalg.det(vh)
     cofactor = sign[..., None, None] * (u * rest[..., None, :]) @ vh
     moved = ops.sum(constant(np.conj(cofactor), A) * change(A), (-2, -1))
@@ -103,7 +109,9 @@ def cholesky(A, upper=False):
         return A.copy()
     a = host(A)
     L = np.linalg.cholesky(
-        np.tril(a) + np.conj(np.swapaxes(np.tril(a, -1), -1, -2)) if not upper else np.triu(a) + np.conj(np.swapaxes(np.triu(a, 1), -1, -2))
+        np.tril(a) + np.conj(np.swapaxes(np.tril(a, -1), -1, -2))
+        if not upper
+        else np.triu(a) + np.conj(np.swapaxes(np.triu(a, 1), -1, -2))
     )
     lower, X = constant(L, A), constant(np.linalg.inv(L), A)
     D = change(A)
@@ -276,7 +284,9 @@ def eigvals(A):
 def svd(A, full_matrices=True):
     """torch.linalg.svd: (U, S, Vh)."""
     if not A.size:
-        u, s, vh = np.linalg.svd(np.zeros(A.shape), full_matrices) if 0 not in A.shape[-2:] else _empty_svd(A, full_matrices)
+        u, s, vh = (
+            np.linalg.svd(np.zeros(A.shape), full_matrices) if 0 not in A.shape[-2:] else _empty_svd(A, full_matrices)
+        )
         return constant(u, A), constant(s, A), constant(vh, A)
     u, s, vh = np.linalg.svd(host(A), full_matrices=False)
     U, Vh, D = constant(u, A), constant(vh, A), change(A)
@@ -339,10 +349,16 @@ def pinv(A, atol=None, rtol=None, hermitian=False):
     if not A.size:
         return ops.zeros(A.shape[:-2] + (A.shape[-1], A.shape[-2]), A.dtype)
     a = host(A)
-    u, s, vh = np.linalg.svd((np.tril(a) + np.conj(np.swapaxes(np.tril(a, -1), -1, -2))) if hermitian else a, full_matrices=False)
+    u, s, vh = np.linalg.svd(
+        (np.tril(a) + np.conj(np.swapaxes(np.tril(a, -1), -1, -2))) if hermitian else a, full_matrices=False
+    )
     keep = s > rank_tolerance(A, s, atol, rtol)
     with np.errstate(divide="ignore"):
-        X = constant(np.conj(np.swapaxes(vh, -1, -2)) @ (np.where(keep, 1 / s, 0)[..., :, None] * np.conj(np.swapaxes(u, -1, -2))), A)
+        X = constant(
+            np.conj(np.swapaxes(vh, -1, -2))
+            @ (np.where(keep, 1 / s, 0)[..., :, None] * np.conj(np.swapaxes(u, -1, -2))),
+            A,
+        )
     D, fixed = change(A), ops.stop_gradient(A)
     rows, columns = constant(np.eye(A.shape[-2]), A), constant(np.eye(A.shape[-1]), A)
     outer_right = product(X, adjoint(X), adjoint(D), rows - product(fixed, X))

@@ -106,7 +106,9 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
     P = constant(permutation(LU_pivots, rows), LU_data) if unpack_pivots else empty
     if not unpack_data:
         return P, empty, empty
-    L = LU_data[..., :count] * constant(np.tril(np.ones((rows, count)), -1), LU_data) + constant(np.eye(rows, count), LU_data)
+    L = LU_data[..., :count] * constant(np.tril(np.ones((rows, count)), -1), LU_data) + constant(
+        np.eye(rows, count), LU_data
+    )
     return P, L, LU_data[..., :count, :] * constant(np.triu(np.ones((count, columns))), LU_data)
 
 

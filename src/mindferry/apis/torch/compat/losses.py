@@ -37,7 +37,9 @@ class Loss(nn.Cell):
     def __init__(self, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
         old = size_average is not None or reduce is not None
-        self.reduction = ("none" if reduce is False else "sum" if size_average is False else "mean") if old else reduction
+        self.reduction = (
+            ("none" if reduce is False else "sum" if size_average is False else "mean") if old else reduction
+        )
 
 
 class WeightedLoss(Loss):
@@ -78,7 +80,9 @@ class SmoothL1Loss(nn.Cell):
         self.size_average, self.reduce, self.reduction, self.beta = size_average, reduce, reduction, beta
 
     def construct(self, input, target):
-        return smooth_l1_loss(input, target, size_average=self.size_average, reduce=self.reduce, reduction=self.reduction, beta=self.beta)
+        return smooth_l1_loss(
+            input, target, size_average=self.size_average, reduce=self.reduce, reduction=self.reduction, beta=self.beta
+        )
 
 
 class HuberLoss(nn.Cell):
@@ -101,7 +105,12 @@ class KLDivLoss(nn.Cell):
 
     def construct(self, input, target):
         return kl_div(
-            input, target, size_average=self.size_average, reduce=self.reduce, reduction=self.reduction, log_target=self.log_target
+            input,
+            target,
+            size_average=self.size_average,
+            reduce=self.reduce,
+            reduction=self.reduction,
+            log_target=self.log_target,
         )
 
 
@@ -115,7 +124,12 @@ class BCELoss(nn.Cell):
 
     def construct(self, input, target):
         return binary_cross_entropy(
-            input, target, weight=self.weight, size_average=self.size_average, reduce=self.reduce, reduction=self.reduction
+            input,
+            target,
+            weight=self.weight,
+            size_average=self.size_average,
+            reduce=self.reduce,
+            reduction=self.reduction,
         )
 
 
@@ -148,7 +162,9 @@ class SoftMarginLoss(nn.Cell):
         self.size_average, self.reduce, self.reduction = size_average, reduce, reduction
 
     def construct(self, input, target):
-        return soft_margin_loss(input, target, size_average=self.size_average, reduce=self.reduce, reduction=self.reduction)
+        return soft_margin_loss(
+            input, target, size_average=self.size_average, reduce=self.reduce, reduction=self.reduction
+        )
 
 
 class MultiLabelSoftMarginLoss(nn.Cell):
@@ -161,7 +177,12 @@ class MultiLabelSoftMarginLoss(nn.Cell):
 
     def construct(self, input, target):
         return multilabel_soft_margin_loss(
-            input, target, weight=self.weight, size_average=self.size_average, reduce=self.reduce, reduction=self.reduction
+            input,
+            target,
+            weight=self.weight,
+            size_average=self.size_average,
+            reduce=self.reduce,
+            reduction=self.reduction,
         )
 
 
@@ -174,7 +195,12 @@ class HingeEmbeddingLoss(nn.Cell):
 
     def construct(self, input, target):
         return hinge_embedding_loss(
-            input, target, margin=self.margin, size_average=self.size_average, reduce=self.reduce, reduction=self.reduction
+            input,
+            target,
+            margin=self.margin,
+            size_average=self.size_average,
+            reduce=self.reduce,
+            reduction=self.reduction,
         )
 
 
@@ -187,7 +213,13 @@ class MarginRankingLoss(nn.Cell):
 
     def construct(self, input1, input2, target):
         return margin_ranking_loss(
-            input1, input2, target, margin=self.margin, size_average=self.size_average, reduce=self.reduce, reduction=self.reduction
+            input1,
+            input2,
+            target,
+            margin=self.margin,
+            size_average=self.size_average,
+            reduce=self.reduce,
+            reduction=self.reduction,
         )
 
 
@@ -200,7 +232,13 @@ class CosineEmbeddingLoss(nn.Cell):
 
     def construct(self, input1, input2, target):
         return cosine_embedding_loss(
-            input1, input2, target, margin=self.margin, size_average=self.size_average, reduce=self.reduce, reduction=self.reduction
+            input1,
+            input2,
+            target,
+            margin=self.margin,
+            size_average=self.size_average,
+            reduce=self.reduce,
+            reduction=self.reduction,
         )
 
 
@@ -302,7 +340,9 @@ class NLLLoss(nn.Cell):
 class CrossEntropyLoss(nn.Cell):
     """torch.nn.CrossEntropyLoss."""
 
-    def __init__(self, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0):
+    def __init__(
+        self, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0
+    ):
         super().__init__()
         self.size_average, self.ignore_index = size_average, ignore_index
         self.reduce, self.reduction, self.label_smoothing = reduce, reduction, label_smoothing
@@ -329,7 +369,9 @@ class MultiLabelMarginLoss(nn.Cell):
         self.size_average, self.reduce, self.reduction = size_average, reduce, reduction
 
     def construct(self, input, target):
-        return multilabel_margin_loss(input, target, size_average=self.size_average, reduce=self.reduce, reduction=self.reduction)
+        return multilabel_margin_loss(
+            input, target, size_average=self.size_average, reduce=self.reduce, reduction=self.reduction
+        )
 
 
 class MultiMarginLoss(nn.Cell):
@@ -362,14 +404,29 @@ class CTCLoss(nn.Cell):
         self.blank, self.reduction, self.zero_infinity = blank, reduction, zero_infinity
 
     def construct(self, log_probs, targets, input_lengths, target_lengths):
-        return ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity)
+        return ctc_loss(
+            log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
+        )
 
 
 class LinearCrossEntropyLoss(nn.Cell):
     """torch.nn.LinearCrossEntropyLoss: a linear layer and cross entropy in one."""
 
-    def __init__(self, in_features, num_classes, *, out_features=(), bias=False, device=None, dtype=None, reduction="mean", weight=None,
-                 ignore_index=None, label_smoothing=0.0, options=None):  # fmt: skip
+    def __init__(
+        self,
+        in_features,
+        num_classes,
+        *,
+        out_features=(),
+        bias=False,
+        device=None,
+        dtype=None,
+        reduction="mean",
+        weight=None,
+        ignore_index=None,
+        label_smoothing=0.0,
+        options=None,
+    ):
         super().__init__()
         self.num_classes, self.out_features, self.reduction = num_classes, tuple(out_features), reduction
         register_buffer(self, "weight", weight)
@@ -381,7 +438,12 @@ class LinearCrossEntropyLoss(nn.Cell):
         if self.out_features:
             logits = logits.reshape((*logits.shape[:-1], self.num_classes, *self.out_features))
         return cross_entropy(
-            logits, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction, label_smoothing=self.label_smoothing
+            logits,
+            target,
+            self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+            label_smoothing=self.label_smoothing,
         )
 
 

@@ -8,8 +8,19 @@ import mindspore as ms
 class EMA:
     """Copies until update_after_step, then averages every few steps with a decay that grows up to beta."""
 
-    def __init__(self, model, ema_model=None, beta=0.9999, update_after_step=100, update_every=10, inv_gamma=1.0, power=2 / 3, min_value=0.0,
-                 include_online_model=True, **options):  # fmt: skip
+    def __init__(
+        self,
+        model,
+        ema_model=None,
+        beta=0.9999,
+        update_after_step=100,
+        update_every=10,
+        inv_gamma=1.0,
+        power=2 / 3,
+        min_value=0.0,
+        include_online_model=True,
+        **options,
+    ):
         unknown = [name for name, value in options.items() if value]
         if unknown:
             raise NotImplementedError(f"{unknown[0]} of ema_pytorch.EMA is not written here; add it to update()")

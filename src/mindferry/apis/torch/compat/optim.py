@@ -1,6 +1,5 @@
 """The base of all optimizers: torch's parameter groups and state, called with gradients as MindSpore's are."""
 
-
 import mindspore as ms
 from mindspore import Parameter, ParameterTuple, Tensor, nn, ops
 
@@ -84,7 +83,9 @@ class Optimizer(nn.Cell):
 
     def without_frozen(self, grads):
         """The gradients, None for a frozen parameter. Reading p.requires_grad would wait until all operators have run."""
-        return tuple(grad if record.requires_grad else None for record, grad in zip(self.records.of(self.parameters), grads))
+        return tuple(
+            grad if record.requires_grad else None for record, grad in zip(self.records.of(self.parameters), grads)
+        )
 
     def zero_grad(self, set_to_none=True):
         """Nothing to clear: gradients are return values here."""
@@ -96,7 +97,9 @@ class Optimizer(nn.Cell):
         return True
 
     def step(self, closure=None):
-        raise RuntimeError("there is no backward() here: call optimizer(grads) with the gradients from mindspore.value_and_grad")
+        raise RuntimeError(
+            "there is no backward() here: call optimizer(grads) with the gradients from mindspore.value_and_grad"
+        )
 
     def state_dict(self):
         index = {id(p): number for number, p in enumerate(self.parameters)}
@@ -108,7 +111,9 @@ class Optimizer(nn.Cell):
         if len(groups) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
         if any(len(new["params"]) != len(old["params"]) for new, old in zip(groups, self.param_groups)):
-            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+            raise ValueError(
+                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+            )
         for new, old in zip(groups, self.param_groups):
             old.update({key: value for key, value in new.items() if key != "params"})
             for number, p in zip(new["params"], old["params"]):
@@ -150,10 +155,14 @@ class GradientOptimizer(Optimizer):
         self.inertias.append(group.inertia)
         self.counts.append(group.count)
         self.slots.append({})
-        shared = {name: Parameter(value, name=f"{name}.{len(self.slots)}") for name, value in self.shared_state(group).items()}
+        shared = {
+            name: Parameter(value, name=f"{name}.{len(self.slots)}") for name, value in self.shared_state(group).items()
+        }
         self.slots[-1].update(shared)
         for p in group["params"]:
-            own = {name: Parameter(value, name=f"{name}.{p.name}") for name, value in self.first_state(group, p).items()}
+            own = {
+                name: Parameter(value, name=f"{name}.{p.name}") for name, value in self.first_state(group, p).items()
+            }
             self.state[p] = {"step": group.count, **shared, **own}
             for name, value in own.items():
                 self.slots[-1].setdefault(name, []).append(value)

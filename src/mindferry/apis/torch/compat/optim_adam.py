@@ -1,6 +1,5 @@
 """Adam and its variants, with torch's arithmetic."""
 
-
 import math
 
 import mindspore as ms
@@ -14,13 +13,31 @@ class Adam(GradientOptimizer):
     """torch.optim.Adam. MindSpore's own doesn't correct epsilon's bias."""
 
     def __init__(
-        self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False, *, foreach=None, maximize=False,
-        capturable=False, differentiable=False, fused=None, decoupled_weight_decay=False,
-    ):  # fmt: skip
+        self,
+        params,
+        lr=1e-3,
+        betas=(0.9, 0.999),
+        eps=1e-8,
+        weight_decay=0,
+        amsgrad=False,
+        *,
+        foreach=None,
+        maximize=False,
+        capturable=False,
+        differentiable=False,
+        fused=None,
+        decoupled_weight_decay=False,
+    ):
         super().__init__(
-            params, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad, maximize=maximize,
+            params,
+            lr=lr,
+            betas=betas,
+            eps=eps,
+            weight_decay=weight_decay,
+            amsgrad=amsgrad,
+            maximize=maximize,
             decoupled_weight_decay=decoupled_weight_decay,
-        )  # fmt: skip
+        )
 
     def first_state(self, group, p):
         names = ["exp_avg", "exp_avg_sq", "max_exp_avg_sq"] if group["amsgrad"] else ["exp_avg", "exp_avg_sq"]
@@ -52,9 +69,20 @@ class AdamW(Adam):
     """torch.optim.AdamW."""
 
     def __init__(
-        self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2, amsgrad=False, *, maximize=False, foreach=None,
-        capturable=False, differentiable=False, fused=None,
-    ):  # fmt: skip
+        self,
+        params,
+        lr=1e-3,
+        betas=(0.9, 0.999),
+        eps=1e-8,
+        weight_decay=1e-2,
+        amsgrad=False,
+        *,
+        maximize=False,
+        foreach=None,
+        capturable=False,
+        differentiable=False,
+        fused=None,
+    ):
         super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize, decoupled_weight_decay=True)
 
 
@@ -62,13 +90,30 @@ class NAdam(GradientOptimizer):
     """torch.optim.NAdam."""
 
     def __init__(
-        self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, momentum_decay=4e-3, decoupled_weight_decay=False, *,
-        foreach=None, maximize=False, capturable=False, differentiable=False,
-    ):  # fmt: skip
+        self,
+        params,
+        lr=2e-3,
+        betas=(0.9, 0.999),
+        eps=1e-8,
+        weight_decay=0,
+        momentum_decay=4e-3,
+        decoupled_weight_decay=False,
+        *,
+        foreach=None,
+        maximize=False,
+        capturable=False,
+        differentiable=False,
+    ):
         super().__init__(
-            params, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, momentum_decay=momentum_decay, maximize=maximize,
+            params,
+            lr=lr,
+            betas=betas,
+            eps=eps,
+            weight_decay=weight_decay,
+            momentum_decay=momentum_decay,
+            maximize=maximize,
             decoupled_weight_decay=decoupled_weight_decay,
-        )  # fmt: skip
+        )
 
     def first_state(self, group, p):
         return {"exp_avg": ops.zeros_like(p), "exp_avg_sq": ops.zeros_like(p)}
@@ -98,13 +143,28 @@ class RAdam(GradientOptimizer):
     """torch.optim.RAdam."""
 
     def __init__(
-        self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, decoupled_weight_decay=False, *, foreach=None,
-        maximize=False, capturable=False, differentiable=False,
-    ):  # fmt: skip
+        self,
+        params,
+        lr=1e-3,
+        betas=(0.9, 0.999),
+        eps=1e-8,
+        weight_decay=0,
+        decoupled_weight_decay=False,
+        *,
+        foreach=None,
+        maximize=False,
+        capturable=False,
+        differentiable=False,
+    ):
         super().__init__(
-            params, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, maximize=maximize,
+            params,
+            lr=lr,
+            betas=betas,
+            eps=eps,
+            weight_decay=weight_decay,
+            maximize=maximize,
             decoupled_weight_decay=decoupled_weight_decay,
-        )  # fmt: skip
+        )
 
     def first_state(self, group, p):
         return {"exp_avg": ops.zeros_like(p), "exp_avg_sq": ops.zeros_like(p)}
@@ -134,9 +194,18 @@ class Adamax(GradientOptimizer):
     """torch.optim.Adamax."""
 
     def __init__(
-        self, params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, foreach=None, *, maximize=False, differentiable=False,
+        self,
+        params,
+        lr=2e-3,
+        betas=(0.9, 0.999),
+        eps=1e-8,
+        weight_decay=0,
+        foreach=None,
+        *,
+        maximize=False,
+        differentiable=False,
         capturable=False,
-    ):  # fmt: skip
+    ):
         super().__init__(params, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, maximize=maximize)
 
     def first_state(self, group, p):

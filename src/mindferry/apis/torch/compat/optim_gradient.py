@@ -1,6 +1,5 @@
 """SGD and the optimizers that scale each gradient by its own history, with torch's arithmetic."""
 
-
 import mindspore as ms
 from mindspore import Tensor, ops
 
@@ -11,14 +10,30 @@ class SGD(GradientOptimizer):
     """torch.optim.SGD. The first step takes the gradient as it is, whatever the dampening."""
 
     def __init__(
-        self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False, foreach=None,
-        differentiable=False, fused=None,
-    ):  # fmt: skip
+        self,
+        params,
+        lr=1e-3,
+        momentum=0,
+        dampening=0,
+        weight_decay=0,
+        nesterov=False,
+        *,
+        maximize=False,
+        foreach=None,
+        differentiable=False,
+        fused=None,
+    ):
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         super().__init__(
-            params, lr=lr, momentum=momentum, dampening=dampening, weight_decay=weight_decay, nesterov=nesterov, maximize=maximize,
-        )  # fmt: skip
+            params,
+            lr=lr,
+            momentum=momentum,
+            dampening=dampening,
+            weight_decay=weight_decay,
+            nesterov=nesterov,
+            maximize=maximize,
+        )
 
     def first_state(self, group, p):
         return {"momentum_buffer": ops.zeros_like(p)} if group["momentum"] != 0 else {}
@@ -41,12 +56,29 @@ class RMSprop(GradientOptimizer):
     """torch.optim.RMSprop."""
 
     def __init__(
-        self, params, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0, momentum=0, centered=False, capturable=False, foreach=None,
-        maximize=False, differentiable=False,
-    ):  # fmt: skip
+        self,
+        params,
+        lr=1e-2,
+        alpha=0.99,
+        eps=1e-8,
+        weight_decay=0,
+        momentum=0,
+        centered=False,
+        capturable=False,
+        foreach=None,
+        maximize=False,
+        differentiable=False,
+    ):
         super().__init__(
-            params, lr=lr, alpha=alpha, eps=eps, weight_decay=weight_decay, momentum=momentum, centered=centered, maximize=maximize,
-        )  # fmt: skip
+            params,
+            lr=lr,
+            alpha=alpha,
+            eps=eps,
+            weight_decay=weight_decay,
+            momentum=momentum,
+            centered=centered,
+            maximize=maximize,
+        )
 
     def first_state(self, group, p):
         names = ["square_avg"] + ["momentum_buffer"] * (group["momentum"] > 0) + ["grad_avg"] * bool(group["centered"])
@@ -74,13 +106,28 @@ class Adagrad(GradientOptimizer):
     """torch.optim.Adagrad."""
 
     def __init__(
-        self, params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, foreach=None, *, maximize=False,
-        differentiable=False, fused=None,
-    ):  # fmt: skip
+        self,
+        params,
+        lr=1e-2,
+        lr_decay=0,
+        weight_decay=0,
+        initial_accumulator_value=0,
+        eps=1e-10,
+        foreach=None,
+        *,
+        maximize=False,
+        differentiable=False,
+        fused=None,
+    ):
         super().__init__(
-            params, lr=lr, lr_decay=lr_decay, eps=eps, weight_decay=weight_decay, maximize=maximize,
+            params,
+            lr=lr,
+            lr_decay=lr_decay,
+            eps=eps,
+            weight_decay=weight_decay,
+            maximize=maximize,
             initial_accumulator_value=initial_accumulator_value,
-        )  # fmt: skip
+        )
 
     def first_state(self, group, p):
         return {"sum": ops.full_like(p, float(group["initial_accumulator_value"]))}
@@ -97,8 +144,18 @@ class Adadelta(GradientOptimizer):
     """torch.optim.Adadelta."""
 
     def __init__(
-        self, params, lr=1.0, rho=0.9, eps=1e-6, weight_decay=0, foreach=None, *, capturable=False, maximize=False, differentiable=False,
-    ):  # fmt: skip
+        self,
+        params,
+        lr=1.0,
+        rho=0.9,
+        eps=1e-6,
+        weight_decay=0,
+        foreach=None,
+        *,
+        capturable=False,
+        maximize=False,
+        differentiable=False,
+    ):
         super().__init__(params, lr=lr, rho=rho, eps=eps, weight_decay=weight_decay, maximize=maximize)
 
     def first_state(self, group, p):
@@ -118,9 +175,17 @@ class Rprop(GradientOptimizer):
     """torch.optim.Rprop."""
 
     def __init__(
-        self, params, lr=1e-2, etas=(0.5, 1.2), step_sizes=(1e-6, 50), *, capturable=False, foreach=None, maximize=False,
+        self,
+        params,
+        lr=1e-2,
+        etas=(0.5, 1.2),
+        step_sizes=(1e-6, 50),
+        *,
+        capturable=False,
+        foreach=None,
+        maximize=False,
         differentiable=False,
-    ):  # fmt: skip
+    ):
         super().__init__(params, lr=lr, etas=etas, step_sizes=step_sizes, maximize=maximize)
 
     def first_state(self, group, p):
@@ -143,9 +208,18 @@ class ASGD(GradientOptimizer):
     """torch.optim.ASGD; the averages are in state[p]["ax"]."""
 
     def __init__(
-        self, params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0, foreach=None, maximize=False, differentiable=False,
+        self,
+        params,
+        lr=1e-2,
+        lambd=1e-4,
+        alpha=0.75,
+        t0=1e6,
+        weight_decay=0,
+        foreach=None,
+        maximize=False,
+        differentiable=False,
         capturable=False,
-    ):  # fmt: skip
+    ):
         super().__init__(params, lr=lr, lambd=lambd, alpha=alpha, t0=t0, weight_decay=weight_decay, maximize=maximize)
 
     def first_state(self, group, p):

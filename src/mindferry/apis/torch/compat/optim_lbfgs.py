@@ -13,14 +13,27 @@ class LBFGS(Optimizer):
     """torch.optim.LBFGS. `loss = optimizer.step(closure)`, where closure() returns (loss, grads) as mindspore.value_and_grad's functions do."""
 
     def __init__(
-        self, params, lr=1, max_iter=20, max_eval=None, tolerance_grad=1e-7, tolerance_change=1e-9, history_size=100, line_search_fn=None,
-    ):  # fmt: skip
+        self,
+        params,
+        lr=1,
+        max_iter=20,
+        max_eval=None,
+        tolerance_grad=1e-7,
+        tolerance_change=1e-9,
+        history_size=100,
+        line_search_fn=None,
+    ):
         if line_search_fn not in (None, "strong_wolfe"):
             raise ValueError("only 'strong_wolfe' is supported")
         options = {
-            "lr": lr, "max_iter": max_iter, "max_eval": max_eval or max_iter * 5 // 4, "tolerance_grad": tolerance_grad,
-            "tolerance_change": tolerance_change, "history_size": history_size, "line_search_fn": line_search_fn,
-        }  # fmt: skip
+            "lr": lr,
+            "max_iter": max_iter,
+            "max_eval": max_eval or max_iter * 5 // 4,
+            "tolerance_grad": tolerance_grad,
+            "tolerance_change": tolerance_change,
+            "history_size": history_size,
+            "line_search_fn": line_search_fn,
+        }
         super().__init__(params, options)
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")

@@ -1,6 +1,5 @@
 """Optimizers that look at a parameter as a matrix, with torch's arithmetic."""
 
-
 import math
 
 import mindspore as ms
@@ -12,14 +11,31 @@ from .optim import GradientOptimizer
 class Adafactor(GradientOptimizer):
     """torch.optim.Adafactor."""
 
-    def __init__(self, params, lr=1e-2, beta2_decay=-0.8, eps=(None, 1e-3), d=1.0, weight_decay=0.0, *, foreach=None, maximize=False):
-        super().__init__(params, lr=lr, beta2_decay=beta2_decay, eps=eps, d=d, weight_decay=weight_decay, maximize=maximize)
+    def __init__(
+        self,
+        params,
+        lr=1e-2,
+        beta2_decay=-0.8,
+        eps=(None, 1e-3),
+        d=1.0,
+        weight_decay=0.0,
+        *,
+        foreach=None,
+        maximize=False,
+    ):
+        super().__init__(
+            params, lr=lr, beta2_decay=beta2_decay, eps=eps, d=d, weight_decay=weight_decay, maximize=maximize
+        )
 
     def first_state(self, group, p):
         if p.ndim < 2:
             return {"row_var": Tensor(0.0, p.dtype), "col_var": Tensor(0.0, p.dtype), "variance": ops.zeros_like(p)}
         rows, columns = (*p.shape[:-1], 1), (*p.shape[:-2], 1, p.shape[-1])
-        return {"row_var": ops.zeros(rows, p.dtype), "col_var": ops.zeros(columns, p.dtype), "variance": Tensor(0.0, p.dtype)}
+        return {
+            "row_var": ops.zeros(rows, p.dtype),
+            "col_var": ops.zeros(columns, p.dtype),
+            "variance": Tensor(0.0, p.dtype),
+        }
 
     def update_group(self, group, slots, step, lr, momentum, params, grads):
         tiny = 1.1920929e-07 if group["eps"][0] is None else group["eps"][0]
@@ -45,13 +61,28 @@ class Muon(GradientOptimizer):
     """torch.optim.Muon: for matrices only."""
 
     def __init__(
-        self, params, lr=1e-3, weight_decay=0.1, momentum=0.95, nesterov=True, ns_coefficients=(3.4445, -4.775, 2.0315), eps=1e-7,
-        ns_steps=5, adjust_lr_fn=None,
-    ):  # fmt: skip
+        self,
+        params,
+        lr=1e-3,
+        weight_decay=0.1,
+        momentum=0.95,
+        nesterov=True,
+        ns_coefficients=(3.4445, -4.775, 2.0315),
+        eps=1e-7,
+        ns_steps=5,
+        adjust_lr_fn=None,
+    ):
         super().__init__(
-            params, lr=lr, weight_decay=weight_decay, momentum=momentum, nesterov=nesterov, ns_coefficients=ns_coefficients, eps=eps,
-            ns_steps=ns_steps, adjust_lr_fn=adjust_lr_fn,
-        )  # fmt: skip
+            params,
+            lr=lr,
+            weight_decay=weight_decay,
+            momentum=momentum,
+            nesterov=nesterov,
+            ns_coefficients=ns_coefficients,
+            eps=eps,
+            ns_steps=ns_steps,
+            adjust_lr_fn=adjust_lr_fn,
+        )
         for p in self.parameters:
             if p.ndim != 2:
                 raise ValueError(f"Muon only supports 2D parameters whereas we found a parameter with size: {p.shape}")
@@ -65,7 +96,11 @@ class Muon(GradientOptimizer):
             change = grad + (buffer - grad) * momentum if group["nesterov"] else buffer
             change = orthogonalized(change, group["ns_coefficients"], group["ns_steps"], group["eps"])
             height, width = p.shape
-            ratio = 0.2 * math.sqrt(max(height, width)) if group["adjust_lr_fn"] == "match_rms_adamw" else math.sqrt(max(1, height / width))
+            ratio = (
+                0.2 * math.sqrt(max(height, width))
+                if group["adjust_lr_fn"] == "match_rms_adamw"
+                else math.sqrt(max(1, height / width))
+            )
             ops.assign(p, p * (1 - lr * group["weight_decay"]) - change * (lr * ratio))
 
 

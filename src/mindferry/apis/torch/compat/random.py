@@ -38,7 +38,16 @@ def rand(*size, dtype=None, device=None, requires_grad=False, generator=None, la
 
 
 def randint(
-    low, high=None, size=None, dtype=None, device=None, requires_grad=False, generator=None, layout=None, out=None, pin_memory=False
+    low,
+    high=None,
+    size=None,
+    dtype=None,
+    device=None,
+    requires_grad=False,
+    generator=None,
+    layout=None,
+    out=None,
+    pin_memory=False,
 ):
     """torch.randint(low=0, high, size): int64."""
     if isinstance(high, (tuple, list)):
@@ -70,7 +79,16 @@ def randint_like(input, low, high=None, dtype=None, device=None, requires_grad=F
 
 
 def normal(
-    mean=0.0, std=1.0, size=None, generator=None, dtype=None, device=None, out=None, requires_grad=False, layout=None, pin_memory=False
+    mean=0.0,
+    std=1.0,
+    size=None,
+    generator=None,
+    dtype=None,
+    device=None,
+    out=None,
+    requires_grad=False,
+    layout=None,
+    pin_memory=False,
 ):
     """torch.normal."""
     if size is not None:

@@ -1,6 +1,5 @@
 """RNN, LSTM and GRU with torch's arguments: unbatched inputs, packed sequences and projections included."""
 
-
 import math
 
 import mindspore as ms
@@ -11,7 +10,9 @@ from .functional_norm import tanh
 from .recurrent_packed import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 
-def order_as_torch(cell, num_layers, bidirectional, kinds=("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")):
+def order_as_torch(
+    cell, num_layers, bidirectional, kinds=("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
+):
     """List the parameters layer by layer; MindSpore's layers list them kind by kind."""
     for layer in range(num_layers):
         for suffix in ("", "_reverse") if bidirectional else ("",):
@@ -28,7 +29,9 @@ def run_recurrent(cell, run, input, hx):
     if isinstance(input, PackedSequence):
         x, lengths = pad_packed_sequence(input, cell.batch_first)
         output, state = run(x, hx, lengths.astype(ms.int32))
-        return pack_padded_sequence(output, lengths, cell.batch_first, input.sorted_indices is None, input.sorted_indices), state
+        return pack_padded_sequence(
+            output, lengths, cell.batch_first, input.sorted_indices is None, input.sorted_indices
+        ), state
     if input.ndim == 3:
         return run(input, hx, None)
     axis = 0 if cell.batch_first else 1
@@ -42,8 +45,19 @@ def run_recurrent(cell, run, input, hx):
 class RNN(nn.RNN):
     """mindspore.nn.RNN with torch's arguments."""
 
-    def __init__(self, input_size, hidden_size, num_layers=1, nonlinearity="tanh", bias=True, batch_first=False, dropout=0.0, bidirectional=False,
-                 device=None, dtype=None):  # fmt: skip
+    def __init__(
+        self,
+        input_size,
+        hidden_size,
+        num_layers=1,
+        nonlinearity="tanh",
+        bias=True,
+        batch_first=False,
+        dropout=0.0,
+        bidirectional=False,
+        device=None,
+        dtype=None,
+    ):
         super().__init__(
             input_size,
             hidden_size,
@@ -73,9 +87,20 @@ class GRU(nn.GRU):
     """mindspore.nn.GRU with torch's arguments."""
 
     def __init__(
-        self, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False, device=None, dtype=None
+        self,
+        input_size,
+        hidden_size,
+        num_layers=1,
+        bias=True,
+        batch_first=False,
+        dropout=0.0,
+        bidirectional=False,
+        device=None,
+        dtype=None,
     ):
-        super().__init__(input_size, hidden_size, num_layers, bool(bias), bool(batch_first), float(dropout), bool(bidirectional))
+        super().__init__(
+            input_size, hidden_size, num_layers, bool(bias), bool(batch_first), float(dropout), bool(bidirectional)
+        )
         self.input_size, self.bias = input_size, bias
         order_as_torch(self, num_layers, bidirectional)
 
@@ -93,9 +118,22 @@ class GRU(nn.GRU):
 class LSTM(nn.LSTM):
     """mindspore.nn.LSTM with torch's arguments, and with projections."""
 
-    def __init__(self, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False, proj_size=0,
-                 device=None, dtype=None):  # fmt: skip
-        super().__init__(input_size, hidden_size, num_layers, bool(bias), bool(batch_first), float(dropout), bool(bidirectional))
+    def __init__(
+        self,
+        input_size,
+        hidden_size,
+        num_layers=1,
+        bias=True,
+        batch_first=False,
+        dropout=0.0,
+        bidirectional=False,
+        proj_size=0,
+        device=None,
+        dtype=None,
+    ):
+        super().__init__(
+            input_size, hidden_size, num_layers, bool(bias), bool(batch_first), float(dropout), bool(bidirectional)
+        )
         self.input_size, self.bias, self.proj_size = input_size, bias, proj_size
         if proj_size:
             self.add_projections(input_size, hidden_size, proj_size)
@@ -138,7 +176,9 @@ def run_layers(cell, x, hx, lengths, sizes):
         outputs = []
         for index, suffix in enumerate(suffixes):
             place = layer * len(suffixes) + index
-            state = tuple(ops.zeros((x.shape[1], size), x.dtype) if hx is None else hx[k][place] for k, size in enumerate(sizes))
+            state = tuple(
+                ops.zeros((x.shape[1], size), x.dtype) if hx is None else hx[k][place] for k, size in enumerate(sizes)
+            )
             output, state = walk_steps(cell, x, state, lengths, f"l{layer}{suffix}", suffix == "_reverse")
             outputs.append(output)
             finals.append(state)
@@ -151,7 +191,9 @@ def run_layers(cell, x, hx, lengths, sizes):
 
 def walk_steps(cell, x, state, lengths, name, is_reverse):
     """One layer in one direction. A sequence that is over keeps its state and puts out zeros."""
-    weights = [getattr(cell, f"{kind}_{name}", 0) for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")]
+    weights = [
+        getattr(cell, f"{kind}_{name}", 0) for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
+    ]
     inputs, count = ops.matmul(x, weights[0].T) + weights[2], x.shape[0]
     outputs = []
     for index in range(count):

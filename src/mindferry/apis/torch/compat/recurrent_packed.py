@@ -57,7 +57,11 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True,
             "`lengths` must be sorted in decreasing order when `enforce_sorted` is True; pass enforce_sorted=False to sort them"
         )
     if not enforce_sorted:
-        order = np.argsort([-length for length in lengths], kind="stable") if sorted_indices is None else sorted_indices.asnumpy()
+        order = (
+            np.argsort([-length for length in lengths], kind="stable")
+            if sorted_indices is None
+            else sorted_indices.asnumpy()
+        )
         sorted_indices = ms.Tensor(order, ms.int64)
         x, lengths = ops.gather(x, sorted_indices.astype(ms.int32), 1), [lengths[index] for index in order]
     places, sizes = packed_places(lengths, x.shape[1])

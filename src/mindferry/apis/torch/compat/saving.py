@@ -63,7 +63,9 @@ def refuse_torch_file(name):
     with open(name, "rb") as file:
         start = file.read(2)
     if start in (b"PK", b"\x80\x02"):
-        raise ValueError(f"{name} was written by PyTorch: convert it with `mindferry weights convert {name} -o model.ckpt` and load that")
+        raise ValueError(
+            f"{name} was written by PyTorch: convert it with `mindferry weights convert {name} -o model.ckpt` and load that"
+        )
 
 
 def is_plain_tensor(value):
@@ -95,7 +97,9 @@ def pack_checkpoint(value, records):
     if isinstance(value, bytes):
         return {"bytes": base64.b64encode(value).decode()}
     if isinstance(value, ms.nn.Cell):
-        raise TypeError(f"a checkpoint holds values, not code: save {type(value).__name__}'s state_dict() and build it anew when loading")
+        raise TypeError(
+            f"a checkpoint holds values, not code: save {type(value).__name__}'s state_dict() and build it anew when loading"
+        )
     return {"pickle": base64.b64encode(pickle.dumps(value)).decode(), "class": type(value).__name__}
 
 
@@ -110,11 +114,16 @@ def unpack_checkpoint(value, records, weights_only):
         made = [unpack_checkpoint(each, records, weights_only) for each in content]
         return {"list": list, "tuple": tuple, "set": set}[kind](made)
     if kind in ("dict", "ordered"):
-        pairs = [(unpack_checkpoint(key, records, weights_only), unpack_checkpoint(each, records, weights_only)) for key, each in content]
+        pairs = [
+            (unpack_checkpoint(key, records, weights_only), unpack_checkpoint(each, records, weights_only))
+            for key, each in content
+        ]
         return collections.OrderedDict(pairs) if kind == "ordered" else dict(pairs)
     if kind == "pickle":
         if weights_only:
-            raise pickle.UnpicklingError(f"it holds a {value['class']}, which is code: load with weights_only=False if you trust the file")
+            raise pickle.UnpicklingError(
+                f"it holds a {value['class']}, which is code: load with weights_only=False if you trust the file"
+            )
         return pickle.loads(base64.b64decode(content))
     if kind == "float":
         return float(content)

@@ -20,7 +20,9 @@ class LRScheduler:
             if last_epoch == -1:
                 group.setdefault("initial_lr", group["lr"])
             elif "initial_lr" not in group:
-                raise KeyError(f"param 'initial_lr' is not specified in param_groups[{index}] when resuming an optimizer")
+                raise KeyError(
+                    f"param 'initial_lr' is not specified in param_groups[{index}] when resuming an optimizer"
+                )
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
         self.last_epoch = last_epoch
         self._initial_step()
@@ -97,7 +99,9 @@ class StepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
-        return self.rates() if self.last_epoch == 0 or self.last_epoch % self.step_size != 0 else self.scaled(self.gamma)
+        return (
+            self.rates() if self.last_epoch == 0 or self.last_epoch % self.step_size != 0 else self.scaled(self.gamma)
+        )
 
     def _get_closed_form_lr(self):
         return [base * self.gamma ** (self.last_epoch // self.step_size) for base in self.base_lrs]
@@ -111,14 +115,21 @@ class MultiStepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
-        return self.scaled(self.gamma ** self.milestones[self.last_epoch]) if self.last_epoch in self.milestones else self.rates()
+        return (
+            self.scaled(self.gamma ** self.milestones[self.last_epoch])
+            if self.last_epoch in self.milestones
+            else self.rates()
+        )
 
     def load_state_dict(self, state_dict):
         super().load_state_dict(state_dict)
         self.milestones = Counter(self.milestones)
 
     def _get_closed_form_lr(self):
-        return [base * self.gamma ** bisect_right(sorted(self.milestones.elements()), self.last_epoch) for base in self.base_lrs]
+        return [
+            base * self.gamma ** bisect_right(sorted(self.milestones.elements()), self.last_epoch)
+            for base in self.base_lrs
+        ]
 
 
 class ConstantLR(LRScheduler):
@@ -136,7 +147,9 @@ class ConstantLR(LRScheduler):
         return self.scaled(1.0 / self.factor) if self.last_epoch == self.total_iters else self.rates()
 
     def _get_closed_form_lr(self):
-        return [base * (self.factor + (self.last_epoch >= self.total_iters) * (1 - self.factor)) for base in self.base_lrs]
+        return [
+            base * (self.factor + (self.last_epoch >= self.total_iters) * (1 - self.factor)) for base in self.base_lrs
+        ]
 
 
 class LinearLR(LRScheduler):
@@ -210,7 +223,10 @@ class CosineAnnealingLR(LRScheduler):
         if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:
             rise = (1 - math.cos(math.pi / self.T_max)) / 2
             return [lr + (base - self.eta_min) * rise for base, lr in zip(self.base_lrs, self.rates(), strict=True)]
-        now, before = 1 + math.cos(math.pi * self.last_epoch / self.T_max), 1 + math.cos(math.pi * (self.last_epoch - 1) / self.T_max)
+        now, before = (
+            1 + math.cos(math.pi * self.last_epoch / self.T_max),
+            1 + math.cos(math.pi * (self.last_epoch - 1) / self.T_max),
+        )
         return [now / before * (lr - self.eta_min) + self.eta_min for lr in self.rates()]
 
     def _get_closed_form_lr(self):

@@ -22,10 +22,15 @@ class MomentumScheduler(LRScheduler):
         defaults = self.optimizer.defaults
         if "momentum" not in defaults and "betas" not in defaults:
             raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
-        self.base_momentums, self.max_momentums = each_group(self.optimizer, lowest), each_group(self.optimizer, highest)
+        self.base_momentums, self.max_momentums = (
+            each_group(self.optimizer, lowest),
+            each_group(self.optimizer, highest),
+        )
         if last_epoch == -1:
             self.set_momentum(self.max_momentums)
-            for group, low, high in zip(self.optimizer.param_groups, self.base_momentums, self.max_momentums, strict=True):
+            for group, low, high in zip(
+                self.optimizer.param_groups, self.base_momentums, self.max_momentums, strict=True
+            ):
                 group["base_momentum"], group["max_momentum"] = low, high
 
     def set_momentum(self, values):
@@ -42,9 +47,22 @@ class CyclicLR(MomentumScheduler):
     _unsaved = ("optimizer", "custom_scale")
 
     def __init__(
-        self, optimizer, base_lr, max_lr, step_size_up=2000, step_size_down=None, mode="triangular", gamma=1.0, scale_fn=None,
-        scale_mode="cycle", cycle_momentum=True, base_momentum=0.8, max_momentum=0.9, last_epoch=-1, verbose=False,
-    ):  # fmt: skip
+        self,
+        optimizer,
+        base_lr,
+        max_lr,
+        step_size_up=2000,
+        step_size_down=None,
+        mode="triangular",
+        gamma=1.0,
+        scale_fn=None,
+        scale_mode="cycle",
+        cycle_momentum=True,
+        base_momentum=0.8,
+        max_momentum=0.9,
+        last_epoch=-1,
+        verbose=False,
+    ):
         if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
             raise ValueError("mode is invalid and scale_fn is None")
         self.optimizer = optimizer
@@ -82,10 +100,23 @@ class OneCycleLR(MomentumScheduler):
     """Up to max_lr and down to almost nothing, once."""
 
     def __init__(
-        self, optimizer, max_lr, total_steps=None, epochs=None, steps_per_epoch=None, pct_start=0.3, anneal_strategy="cos",
-        cycle_momentum=True, base_momentum=0.85, max_momentum=0.95, div_factor=25.0, final_div_factor=1e4, three_phase=False,
-        last_epoch=-1, verbose=False,
-    ):  # fmt: skip
+        self,
+        optimizer,
+        max_lr,
+        total_steps=None,
+        epochs=None,
+        steps_per_epoch=None,
+        pct_start=0.3,
+        anneal_strategy="cos",
+        cycle_momentum=True,
+        base_momentum=0.85,
+        max_momentum=0.95,
+        div_factor=25.0,
+        final_div_factor=1e4,
+        three_phase=False,
+        last_epoch=-1,
+        verbose=False,
+    ):
         if total_steps is None and (epochs is None or steps_per_epoch is None):
             raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
         if anneal_strategy not in ("cos", "linear"):
@@ -97,7 +128,11 @@ class OneCycleLR(MomentumScheduler):
         self.phases = [(rise, *up, heavy, light), (end, "max_lr", "min_lr", light, heavy)]
         if three_phase:
             middle = float(2 * pct_start * self.total_steps) - 2
-            self.phases = [(rise, *up, heavy, light), (middle, *up[::-1], light, heavy), (end, "initial_lr", "min_lr", heavy, heavy)]
+            self.phases = [
+                (rise, *up, heavy, light),
+                (middle, *up[::-1], light, heavy),
+                (end, "initial_lr", "min_lr", heavy, heavy),
+            ]
         if last_epoch == -1:
             for group, peak in zip(optimizer.param_groups, each_group(optimizer, max_lr), strict=True):
                 group["initial_lr"], group["max_lr"] = peak / div_factor, peak
@@ -113,7 +148,9 @@ class OneCycleLR(MomentumScheduler):
 
     def get_lr(self):
         if self.last_epoch > self.total_steps:
-            raise ValueError(f"Tried to step {self.last_epoch} times. The specified number of total steps is {self.total_steps}")
+            raise ValueError(
+                f"Tried to step {self.last_epoch} times. The specified number of total steps is {self.total_steps}"
+            )
         ends = [phase[0] for phase in self.phases]
         index = min(sum(self.last_epoch > end for end in ends), len(ends) - 1)
         begin, keys = ends[index - 1] if index else 0.0, self.phases[index][1:]
@@ -128,9 +165,18 @@ class ReduceLROnPlateau(LRScheduler):
     """Times factor when a metric has stopped improving."""
 
     def __init__(
-        self, optimizer, mode="min", factor=0.1, patience=10, threshold=1e-4, threshold_mode="rel", cooldown=0, min_lr=0, eps=1e-8,
+        self,
+        optimizer,
+        mode="min",
+        factor=0.1,
+        patience=10,
+        threshold=1e-4,
+        threshold_mode="rel",
+        cooldown=0,
+        min_lr=0,
+        eps=1e-8,
         verbose=False,
-    ):  # fmt: skip
+    ):
         if factor >= 1.0:
             raise ValueError("Factor should be < 1.0.")
         if mode not in ("min", "max"):
@@ -190,8 +236,15 @@ class SequentialLR(ComposedScheduler):
 
     def __init__(self, optimizer, schedulers, milestones, last_epoch=-1, verbose=False):
         if len(milestones) != len(schedulers) - 1:
-            raise ValueError(f"{len(schedulers)} schedulers need {len(schedulers) - 1} milestones, got {len(milestones)}")
-        self.optimizer, self._schedulers, self._milestones, self.last_epoch = optimizer, schedulers, milestones, last_epoch + 1
+            raise ValueError(
+                f"{len(schedulers)} schedulers need {len(schedulers) - 1} milestones, got {len(milestones)}"
+            )
+        self.optimizer, self._schedulers, self._milestones, self.last_epoch = (
+            optimizer,
+            schedulers,
+            milestones,
+            last_epoch + 1,
+        )
         for group in optimizer.param_groups:
             group["lr"] = group["initial_lr"]
         self.undo(self)

@@ -23,7 +23,9 @@ class SummaryWriter:
         self.record.record(self.step)
 
     def add_scalar(self, tag, scalar_value, global_step=None, walltime=None, *settings, **options):
-        self._add("scalar", tag, scalar_value.asnumpy() if hasattr(scalar_value, "asnumpy") else scalar_value, global_step)
+        self._add(
+            "scalar", tag, scalar_value.asnumpy() if hasattr(scalar_value, "asnumpy") else scalar_value, global_step
+        )
 
     def add_scalars(self, main_tag, tag_scalar_dict, global_step=None, walltime=None):
         for tag, value in tag_scalar_dict.items():

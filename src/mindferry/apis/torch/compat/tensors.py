@@ -46,7 +46,10 @@ def sum_to_size(x, *size):
     """torch's x.sum_to_size: the sum that broadcasting to x undoes."""
     sizes = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
     extra = x.ndim - len(sizes)
-    dims = (*range(extra), *(extra + axis for axis, each in enumerate(sizes) if each == 1 and x.shape[extra + axis] != 1))
+    dims = (
+        *range(extra),
+        *(extra + axis for axis, each in enumerate(sizes) if each == 1 and x.shape[extra + axis] != 1),
+    )
     return ops.sum(x, dims, True).reshape(sizes) if dims else x
 
 

@@ -214,7 +214,9 @@ class TrivialAugmentWide(Transform):
 class AugMix(Transform):
     """torchvision.transforms.AugMix: the image mixed with the ends of a few random chains of operations."""
 
-    def __init__(self, severity=3, mixture_width=3, chain_depth=-1, alpha=1.0, all_ops=True, interpolation=2, fill=None):
+    def __init__(
+        self, severity=3, mixture_width=3, chain_depth=-1, alpha=1.0, all_ops=True, interpolation=2, fill=None
+    ):
         if not 1 <= severity <= 10:
             raise ValueError(f"The severity must be between [1, 10]. Got {severity} instead.")
         self.severity, self.mixture_width, self.chain_depth, self.alpha = severity, mixture_width, chain_depth, alpha
@@ -222,7 +224,9 @@ class AugMix(Transform):
 
     def space(self, height, width):
         found = strengths(10, height, width)
-        found["TranslateX"], found["TranslateY"] = ((np.linspace(0.0, size / 3.0, 10), True) for size in (width, height))
+        found["TranslateX"], found["TranslateY"] = (
+            (np.linspace(0.0, size / 3.0, 10), True) for size in (width, height)
+        )
         found["Posterize"] = (found["Posterize"][0] - 4, False)
         colours = () if self.all_ops else ("Brightness", "Color", "Contrast", "Sharpness")
         return {name: entry for name, entry in found.items() if name not in colours}

@@ -1,6 +1,5 @@
 """Colours: brightness, contrast, saturation, hue and the like, on PIL images and on arrays (…, channels, height, width)."""
 
-
 import numpy as np
 from PIL import Image, ImageEnhance, ImageOps
 
@@ -27,7 +26,9 @@ def adjust_contrast(img, contrast_factor):
 def adjust_saturation(img, saturation_factor):
     if is_pil(img):
         return ImageEnhance.Color(img).enhance(saturation_factor)
-    return on_array(lambda array: array if array.shape[-3] == 1 else blend(array, grey_array(array), saturation_factor), img)
+    return on_array(
+        lambda array: array if array.shape[-3] == 1 else blend(array, grey_array(array), saturation_factor), img
+    )
 
 
 def adjust_hue(img, hue_factor):
@@ -88,7 +89,9 @@ def grayscale_image(img, num_output_channels=1):
     if is_pil(img):
         grey = img.convert("L")
         return grey if num_output_channels == 1 else Image.merge("RGB", (grey, grey, grey))
-    return on_array(lambda array: np.repeat(array if array.shape[-3] == 1 else grey_array(array), num_output_channels, axis=-3), img)
+    return on_array(
+        lambda array: np.repeat(array if array.shape[-3] == 1 else grey_array(array), num_output_channels, axis=-3), img
+    )
 
 
 def hue_array(array, hue_factor):
@@ -109,16 +112,28 @@ def hue_array(array, hue_factor):
     dark = np.clip(largest * (1 - saturation), 0, 1)
     falling = np.clip(largest * (1 - saturation * part), 0, 1)
     rising = np.clip(largest * (1 - saturation * (1 - part)), 0, 1)
-    options = [(largest, rising, dark), (falling, largest, dark), (dark, largest, rising),
-               (dark, falling, largest), (rising, dark, largest), (largest, dark, falling)]  # fmt: skip
+    options = [
+        (largest, rising, dark),
+        (falling, largest, dark),
+        (dark, largest, rising),
+        (dark, falling, largest),
+        (rising, dark, largest),
+        (largest, dark, falling),
+    ]
     turned = np.stack([np.choose(sector % 6, [option[channel] for option in options]) for channel in range(3)], -3)
-    return turned.astype(array.dtype) if array.dtype.kind == "f" else (turned * np.float32(255 + 1.0 - 1e-3)).astype(array.dtype)
+    return (
+        turned.astype(array.dtype)
+        if array.dtype.kind == "f"
+        else (turned * np.float32(255 + 1.0 - 1e-3)).astype(array.dtype)
+    )
 
 
 def invert_image(img):
     if is_pil(img):
         return ImageOps.invert(img)
-    return on_array(lambda array: (1 if array.dtype.kind == "f" else array.dtype.type(np.iinfo(array.dtype).max)) - array, img)
+    return on_array(
+        lambda array: (1 if array.dtype.kind == "f" else array.dtype.type(np.iinfo(array.dtype).max)) - array, img
+    )
 
 
 def posterize_image(img, bits):

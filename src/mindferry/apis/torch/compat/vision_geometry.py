@@ -51,7 +51,10 @@ def pixel_weights(old, new, interpolation, antialias):
     pixels = np.arange(old) + 0.5
     if antialias or interpolation == 2:
         distance = (
-            np.abs(pixels[None, :] - np.clip(centres, *((0.5, old - 0.5) if not antialias else (-np.inf, np.inf)))[:, None]) / stretch
+            np.abs(
+                pixels[None, :] - np.clip(centres, *((0.5, old - 0.5) if not antialias else (-np.inf, np.inf)))[:, None]
+            )
+            / stretch
         )
         weights = np.maximum(0.0, 1.0 - distance) if interpolation == 2 else cubic_kernel(distance, -0.5)
         return weights / weights.sum(1, keepdims=True)
@@ -160,7 +163,10 @@ def five_crop_image(image, size):
     if width > columns or height > rows:
         raise ValueError(f"Requested crop size {size} is bigger than input size {(rows, columns)}")
     corners = [(0, 0), (0, columns - width), (rows - height, 0), (rows - height, columns - width)]
-    return (*(crop_image(image, top, left, height, width) for top, left in corners), center_crop_image(image, (height, width)))
+    return (
+        *(crop_image(image, top, left, height, width) for top, left in corners),
+        center_crop_image(image, (height, width)),
+    )
 
 
 def ten_crop_image(image, size, vertical_flip=False):

@@ -61,7 +61,9 @@ def to_tensor(image):
     elif isinstance(image, np.ndarray) and image.ndim in (2, 3):
         array = np.ascontiguousarray((image[:, :, None] if image.ndim == 2 else image).transpose(2, 0, 1))
     else:
-        raise TypeError(f"to_tensor takes a PIL image or an array (height, width, channels), got {type(image).__name__}")
+        raise TypeError(
+            f"to_tensor takes a PIL image or an array (height, width, channels), got {type(image).__name__}"
+        )
     return array.astype(np.float32) / np.float32(255) if array.dtype == np.uint8 else array
 
 

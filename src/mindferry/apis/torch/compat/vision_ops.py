@@ -14,7 +14,9 @@ def box_area(boxes):
 
 def box_overlap(boxes1, boxes2):
     """Intersection and union of every pair."""
-    size = ops.clamp(ops.minimum(boxes1[:, None, 2:], boxes2[:, 2:]) - ops.maximum(boxes1[:, None, :2], boxes2[:, :2]), min=0)
+    size = ops.clamp(
+        ops.minimum(boxes1[:, None, 2:], boxes2[:, 2:]) - ops.maximum(boxes1[:, None, :2], boxes2[:, :2]), min=0
+    )
     inter = size[:, :, 0] * size[:, :, 1]
     return inter, box_area(boxes1)[:, None] + box_area(boxes2) - inter
 
@@ -125,7 +127,11 @@ class FrozenBatchNorm2d(nn.Cell):
 
 def make_grid(tensor, nrow=8, padding=2, normalize=False, value_range=None, scale_each=False, pad_value=0.0):
     """torchvision.utils.make_grid: a batch of images as one."""
-    images = np.stack([np.asarray(_values(each)) for each in tensor]) if isinstance(tensor, (list, tuple)) else _values(tensor)
+    images = (
+        np.stack([np.asarray(_values(each)) for each in tensor])
+        if isinstance(tensor, (list, tuple))
+        else _values(tensor)
+    )
     images = images[None] if images.ndim == 2 else images
     if images.ndim == 3:
         images = (np.repeat(images, 3, 0) if images.shape[0] == 1 else images)[None]

@@ -71,4 +71,6 @@ class RandomResizedCrop(Transform):
         self.interpolation, self.antialias = interpolation, antialias
 
     def __call__(self, img):
-        return resized_crop_image(img, *self.get_params(img, self.scale, self.ratio), self.size, self.interpolation, self.antialias)
+        return resized_crop_image(
+            img, *self.get_params(img, self.scale, self.ratio), self.size, self.interpolation, self.antialias
+        )

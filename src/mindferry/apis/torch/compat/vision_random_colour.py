@@ -32,7 +32,10 @@ class ColorJitter(Transform):
     @staticmethod
     def get_params(brightness, contrast, saturation, hue):
         ranges = (brightness, contrast, saturation, hue)
-        return (random.sample(range(4), 4), *(None if each is None else random.uniform(each[0], each[1]) for each in ranges))
+        return (
+            random.sample(range(4), 4),
+            *(None if each is None else random.uniform(each[0], each[1]) for each in ranges),
+        )
 
     def __call__(self, img):
         order, *factors = self.get_params(self.brightness, self.contrast, self.saturation, self.hue)

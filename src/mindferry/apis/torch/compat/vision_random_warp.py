@@ -16,7 +16,9 @@ def channel_fill(img, fill):
     """Arrays want one number for each channel."""
     if is_pil(img) or fill is None:
         return fill
-    return [float(fill)] * image_dimensions(img)[0] if isinstance(fill, (int, float)) else [float(each) for each in fill]
+    return (
+        [float(fill)] * image_dimensions(img)[0] if isinstance(fill, (int, float)) else [float(each) for each in fill]
+    )
 
 
 def symmetric(value):
@@ -33,7 +35,14 @@ class RandomRotation(Transform):
         return random.uniform(degrees[0], degrees[1])
 
     def __call__(self, img):
-        return rotate_image(img, self.get_params(self.degrees), self.interpolation, self.expand, self.center, channel_fill(img, self.fill))
+        return rotate_image(
+            img,
+            self.get_params(self.degrees),
+            self.interpolation,
+            self.expand,
+            self.center,
+            channel_fill(img, self.fill),
+        )
 
 
 class RandomAffine(Transform):
@@ -68,9 +77,17 @@ class RandomPerspective(Transform):
     def get_params(width, height, distortion_scale):
         x, y = int(distortion_scale * (width // 2)), int(distortion_scale * (height // 2))
         near_left, near_top = (lambda: random.randint(0, x)), (lambda: random.randint(0, y))
-        near_right, near_bottom = (lambda: random.randint(width - x - 1, width - 1)), (lambda: random.randint(height - y - 1, height - 1))
+        near_right, near_bottom = (
+            (lambda: random.randint(width - x - 1, width - 1)),
+            (lambda: random.randint(height - y - 1, height - 1)),
+        )
         start = [[0, 0], [width - 1, 0], [width - 1, height - 1], [0, height - 1]]
-        end = [[near_left(), near_top()], [near_right(), near_top()], [near_right(), near_bottom()], [near_left(), near_bottom()]]
+        end = [
+            [near_left(), near_top()],
+            [near_right(), near_top()],
+            [near_right(), near_bottom()],
+            [near_left(), near_bottom()],
+        ]
         return start, end
 
     def __call__(self, img):
@@ -105,7 +122,13 @@ class RandomErasing(Transform):
     def __call__(self, img):
         if random.random() >= self.p:
             return img
-        value = [float(self.value)] if isinstance(self.value, (int, float)) else None if isinstance(self.value, str) else self.value
+        value = (
+            [float(self.value)]
+            if isinstance(self.value, (int, float))
+            else None
+            if isinstance(self.value, str)
+            else self.value
+        )
         return erase_image(img, *self.get_params(img, self.scale, self.ratio, value))
 
 
@@ -129,7 +152,10 @@ class ElasticTransform(Transform):
     def __call__(self, img):
         _, height, width = image_dimensions(img)
         return elastic_image(
-            img, self.get_params(self.alpha, self.sigma, [height, width]), self.interpolation, channel_fill(img, self.fill)
+            img,
+            self.get_params(self.alpha, self.sigma, [height, width]),
+            self.interpolation,
+            channel_fill(img, self.fill),
         )
 
 
@@ -138,7 +164,8 @@ class LinearTransformation(Transform):
 
     def __init__(self, transformation_matrix, mean_vector):
         self.transformation_matrix, self.mean_vector = (
-            np.asarray(each.asnumpy() if hasattr(each, "asnumpy") else each) for each in (transformation_matrix, mean_vector)
+            np.asarray(each.asnumpy() if hasattr(each, "asnumpy") else each)
+            for each in (transformation_matrix, mean_vector)
         )
 
     def __call__(self, tensor):

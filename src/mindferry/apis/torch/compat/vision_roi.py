@@ -1,6 +1,5 @@
 """Regions of interest: torchvision.ops.roi_align as two matrix products, which have gradients everywhere."""
 
-
 import mindspore as ms
 import numpy as np
 from mindspore import nn, ops

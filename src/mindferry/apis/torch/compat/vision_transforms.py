@@ -1,6 +1,13 @@
 """Transforms without randomness, for PIL images and for arrays (…, channels, height, width)."""
 
-from .vision_geometry import center_crop_image, five_crop_image, normalize_image, pad_image, resize_image, ten_crop_image
+from .vision_geometry import (
+    center_crop_image,
+    five_crop_image,
+    normalize_image,
+    pad_image,
+    resize_image,
+    ten_crop_image,
+)
 from .vision_images import convert_image_dtype, pil_to_tensor, to_pil_image, to_tensor
 
 

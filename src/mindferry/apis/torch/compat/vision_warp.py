@@ -1,6 +1,5 @@
 """Rotations, affine and perspective maps, on PIL images and on arrays (…, height, width)."""
 
-
 import math
 
 import numpy as np
@@ -30,7 +29,9 @@ def affine_image(img, angle, translate, scale, shear, interpolation=0, fill=None
     if is_pil(img):
         middle = [width * 0.5, height * 0.5] if center is None else center
         matrix = inverse_affine_matrix(middle, angle, translate, scale, shear)
-        return img.transform(img.size, Image.Transform.AFFINE, matrix, int(interpolation), fillcolor=fill_colour(img, fill))
+        return img.transform(
+            img.size, Image.Transform.AFFINE, matrix, int(interpolation), fillcolor=fill_colour(img, fill)
+        )
     middle = [0.0, 0.0] if center is None else [center[0] - width * 0.5, center[1] - height * 0.5]
     matrix = inverse_affine_matrix(middle, angle, translate, scale, shear)
     return on_array(_affine_array, img, matrix, (height, width), int(interpolation), fill)
@@ -49,7 +50,9 @@ def rotate_image(img, angle, interpolation=0, expand=False, center=None, fill=No
 
 def _rotated_size(matrix, height, width):
     corners = np.array([[x * width, y * height, 1.0] for x in (-0.5, 0.5) for y in (-0.5, 0.5)], dtype=np.float32)
-    moved = corners @ np.array(matrix, dtype=np.float32).reshape(2, 3).T + np.array([width * 0.5, height * 0.5], dtype=np.float32)
+    moved = corners @ np.array(matrix, dtype=np.float32).reshape(2, 3).T + np.array(
+        [width * 0.5, height * 0.5], dtype=np.float32
+    )
     size = np.ceil(np.trunc(moved.max(0) / 1e-4) * 1e-4) - np.floor(np.trunc(moved.min(0) / 1e-4) * 1e-4)
     return int(size[1]), int(size[0])
 
@@ -57,7 +60,9 @@ def _rotated_size(matrix, height, width):
 def _affine_array(array, matrix, size, interpolation, fill):
     """Coordinates are measured from the centre of the image."""
     height, width = array.shape[-2:]
-    y, x = np.meshgrid(np.arange(size[0]) - size[0] * 0.5 + 0.5, np.arange(size[1]) - size[1] * 0.5 + 0.5, indexing="ij")
+    y, x = np.meshgrid(
+        np.arange(size[0]) - size[0] * 0.5 + 0.5, np.arange(size[1]) - size[1] * 0.5 + 0.5, indexing="ij"
+    )
     source_x = matrix[0] * x + matrix[1] * y + matrix[2] + width * 0.5 - 0.5
     source_y = matrix[3] * x + matrix[4] * y + matrix[5] + height * 0.5 - 0.5
     return sample_array(array, source_x, source_y, interpolation, fill)
@@ -70,8 +75,12 @@ def sample_array(array, x, y, interpolation, fill=None):
     else:
         left, top = np.floor(x), np.floor(y)
         right, bottom = x - left, y - top
-        corners = [(left, top, (1 - right) * (1 - bottom)), (left + 1, top, right * (1 - bottom)),
-                   (left, top + 1, (1 - right) * bottom), (left + 1, top + 1, right * bottom)]  # fmt: skip
+        corners = [
+            (left, top, (1 - right) * (1 - bottom)),
+            (left + 1, top, right * (1 - bottom)),
+            (left, top + 1, (1 - right) * bottom),
+            (left + 1, top + 1, right * bottom),
+        ]
     height, width = array.shape[-2:]
     result, covered = np.zeros((*array.shape[:-2], *x.shape)), np.zeros(x.shape)
     for column, row, weight in corners:
@@ -90,7 +99,9 @@ def perspective_coefficients(startpoints, endpoints):
     rows = []
     for (x, y), (u, v) in zip(endpoints, startpoints):
         rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]
-    solution = np.linalg.lstsq(np.array(rows, dtype=np.float64), np.array(startpoints, dtype=np.float64).reshape(8), rcond=None)[0]
+    solution = np.linalg.lstsq(
+        np.array(rows, dtype=np.float64), np.array(startpoints, dtype=np.float64).reshape(8), rcond=None
+    )[0]
     return solution.astype(np.float32).tolist()
 
 
@@ -106,7 +117,9 @@ def _perspective_array(array, coefficients, interpolation, fill):
     a, b, c, d, e, f, g, h = coefficients
     y, x = np.meshgrid(np.arange(array.shape[-2]) + 0.5, np.arange(array.shape[-1]) + 0.5, indexing="ij")
     depth = g * x + h * y + 1.0
-    return sample_array(array, (a * x + b * y + c) / depth - 0.5, (d * x + e * y + f) / depth - 0.5, interpolation, fill)
+    return sample_array(
+        array, (a * x + b * y + c) / depth - 0.5, (d * x + e * y + f) / depth - 0.5, interpolation, fill
+    )
 
 
 def elastic_image(img, displacement, interpolation=2, fill=None):

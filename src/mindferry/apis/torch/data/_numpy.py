@@ -14,12 +14,26 @@ from ..._call import Call
 from ..._rule import Rule
 
 TYPES = {
-    "float": "float32", "double": "float64", "half": "float16", "long": "int64", "int": "int32", "short": "int16", "bool": "bool_",
+    "float": "float32",
+    "double": "float64",
+    "half": "float16",
+    "long": "int64",
+    "int": "int32",
+    "short": "int16",
+    "bool": "bool_",
     **{name: name for name in "float16 float32 float64 int8 int16 int32 int64 uint8 complex64 complex128".split()},
-}  # fmt: skip
-LEGACY = {"FloatTensor": "float32", "DoubleTensor": "float64", "LongTensor": "int64", "IntTensor": "int32", "ByteTensor": "uint8",
-          "BoolTensor": "bool_"}  # fmt: skip
-IDLE = frozenset("device requires_grad pin_memory memory_format non_blocking".split())  # arguments without a meaning for arrays
+}
+LEGACY = {
+    "FloatTensor": "float32",
+    "DoubleTensor": "float64",
+    "LongTensor": "int64",
+    "IntTensor": "int32",
+    "ByteTensor": "uint8",
+    "BoolTensor": "bool_",
+}
+IDLE = frozenset(
+    "device requires_grad pin_memory memory_format non_blocking".split()
+)  # arguments without a meaning for arrays
 # Methods that only a tensor has, whatever the reader could tell about the receiver.
 TENSOR_ONLY = frozenset("unsqueeze permute contiguous float long double half detach clone numpy".split())
 
@@ -61,11 +75,20 @@ TEMPLATES = {
     "torch.Tensor.sub": ("other", "{self} - {other}"),
     "torch.Tensor.max": ("", "{self}.max()"),
     "torch.Tensor.min": ("", "{self}.min()"),
-    **{f"torch.{name}": ("input", f"np.{name}({{input}})") for name in "abs sqrt exp log log1p sin cos tanh floor ceil round sign".split()},
-    **{f"torch.{name}": ("input dim keepdim", f"np.{name}({{input}}<, axis={{dim}}><, keepdims={{keepdim}}>)") for name in ("sum", "mean")},
-    **{f"torch.Tensor.{name}": ("", f'{{self}}.astype("{TYPES[name].rstrip("_")}")') for name in "float double half long int short bool".split()},
+    **{
+        f"torch.{name}": ("input", f"np.{name}({{input}})")
+        for name in "abs sqrt exp log log1p sin cos tanh floor ceil round sign".split()
+    },
+    **{
+        f"torch.{name}": ("input dim keepdim", f"np.{name}({{input}}<, axis={{dim}}><, keepdims={{keepdim}}>)")
+        for name in ("sum", "mean")
+    },
+    **{
+        f"torch.Tensor.{name}": ("", f'{{self}}.astype("{TYPES[name].rstrip("_")}")')
+        for name in "float double half long int short bool".split()
+    },
     "torch.Tensor.byte": ("", '{self}.astype("uint8")'),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +202,9 @@ def _to(call: Call) -> None:
 def _is_to(node: ast.Call) -> bool:
     """A type, or a device (which has no meaning for an array)."""
     first = node.args[0] if node.args else next((each.value for each in node.keywords if each.arg == "dtype"), None)
-    is_device = isinstance(first, ast.Constant) or (isinstance(first, ast.Name | ast.Attribute) and "device" in ast.dump(first))
+    is_device = isinstance(first, ast.Constant) or (
+        isinstance(first, ast.Name | ast.Attribute) and "device" in ast.dump(first)
+    )
     return is_plain(node) and len(node.args) <= 1 and (bool(type_name(first)) or is_device or first is None)
 
 
@@ -201,7 +226,9 @@ def _positional(node: ast.Call) -> bool:
 
 
 def _helper(call: Call) -> None:
-    given = [call.of(each) for each in call.node.args] + [f"{each.arg}={call.of(each.value)}" for each in call.node.keywords]
+    given = [call.of(each) for each in call.node.args] + [
+        f"{each.arg}={call.of(each.value)}" for each in call.node.keywords
+    ]
     call.replace(f"{call.name('compat.pad_arrays')}({', '.join(given)})")
 
 
@@ -209,13 +236,18 @@ def _randint(call: Call) -> None:
     call.replace(f"{call.name('numpy')}.random.randint({', '.join(call.of(each) for each in call.node.args)})")
 
 
-def _special(api: str, function: Callable[[Call], None], accepts: Callable[[ast.Call], bool], args: str = "") -> ArrayRule:
+def _special(
+    api: str, function: Callable[[Call], None], accepts: Callable[[ast.Call], bool], args: str = ""
+) -> ArrayRule:
     return ArrayRule(Rule(api, args=tuple(args.split()), function=function), lambda node, is_method: accepts(node))
 
 
 RULES = {
     **{api: _template(api, *entry) for api, entry in TEMPLATES.items()},
-    **{f"torch.{name}": _special(f"torch.{name}", _tensor, _known_dtype, "data dtype") for name in ("tensor", "as_tensor", "asarray")},
+    **{
+        f"torch.{name}": _special(f"torch.{name}", _tensor, _known_dtype, "data dtype")
+        for name in ("tensor", "as_tensor", "asarray")
+    },
     **{f"torch.{name}": _special(f"torch.{name}", _legacy, _is_list) for name in LEGACY},
     **{f"torch.{name}": _special(f"torch.{name}", _filled, _known_dtype) for name in ("zeros", "ones", "empty")},
     **{api: _special(api, _random, _positional) for api in ("torch.rand", "torch.randn")},
@@ -223,7 +255,9 @@ RULES = {
     "torch.randint": _special("torch.randint", _randint, _positional),
     "torch.nn.utils.rnn.pad_sequence": _special("torch.nn.utils.rnn.pad_sequence", _helper, is_plain),
     "torch.Tensor.to": _special("torch.Tensor.to", _to, _is_to, "dtype"),
-    "torch.Tensor.type": _special("torch.Tensor.type", _to, lambda node: bool(node.args) and bool(type_name(node.args[0])), "dtype"),
+    "torch.Tensor.type": _special(
+        "torch.Tensor.type", _to, lambda node: bool(node.args) and bool(type_name(node.args[0])), "dtype"
+    ),
     "torch.Tensor.size": _special("torch.Tensor.size", _shape, _positional),
     "torch.Tensor.squeeze": _special("torch.Tensor.squeeze", _squeeze, _positional),
     "torch.Tensor.repeat": _special("torch.Tensor.repeat", _repeat, _positional),

@@ -30,6 +30,8 @@ for _name, (_args, _call) in NAMES.items():
         to=f"compat.{_name}",
         args=_args,
         like=f"compat.{_name}",
-        differs="random numbers are numpy's, which mindspore.set_seed seeds" if "andom" in _name or _name == "DistributedSampler" else "",
+        differs="random numbers are numpy's, which mindspore.set_seed seeds"
+        if "andom" in _name or _name == "DistributedSampler"
+        else "",
         cases=[Case(f"torch.utils.data.{_name}{_call}", f"ms_compat.{_name}{_call}", runs=False, why=WHY)],
     )

@@ -15,11 +15,17 @@ WHY = "batches are compared in tests/data/test_loader.py"
     like="compat.DataLoader",
     differs="more workers than half of the cores are not used; random numbers come from numpy, which mindspore.set_seed seeds",
     cases=[
-        Case("torch.utils.data.DataLoader(d, batch_size=4)", "ms_compat.DataLoader(d, batch_size=4)", runs=False, why=WHY),
-        Case("torch.utils.data.DataLoader(d, 4, True, collate_fn=f)", "ms_compat.DataLoader(d, 4, True, collate_fn=f)",
-             runs=False, why=WHY),
+        Case(
+            "torch.utils.data.DataLoader(d, batch_size=4)", "ms_compat.DataLoader(d, batch_size=4)", runs=False, why=WHY
+        ),
+        Case(
+            "torch.utils.data.DataLoader(d, 4, True, collate_fn=f)",
+            "ms_compat.DataLoader(d, 4, True, collate_fn=f)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)  # fmt: skip
+)
 def data_loader(call: Call) -> None:
     columns = COLUMNS.get(call.node)
     if columns is None:

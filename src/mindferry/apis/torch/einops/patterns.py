@@ -12,40 +12,86 @@ def _helper(name: str, args: str, to: str, *cases: Case) -> None:
 
 
 _helper(
-    "rearrange", "tensor pattern", "rearrange",
-    Case("einops.rearrange(x, 'b (h d) n -> b h n d', h=2)", "ms_compat.rearrange(x, 'b (h d) n -> b h n d', h=2)", shapes=((2, 6, 5),)),
-    Case("einops.rearrange(x, 'b c (h p) (w q) -> b (h w) (p q c)', p=2, q=3)",
-         "ms_compat.rearrange(x, 'b c (h p) (w q) -> b (h w) (p q c)', p=2, q=3)", shapes=((2, 3, 4, 6),)),
+    "rearrange",
+    "tensor pattern",
+    "rearrange",
+    Case(
+        "einops.rearrange(x, 'b (h d) n -> b h n d', h=2)",
+        "ms_compat.rearrange(x, 'b (h d) n -> b h n d', h=2)",
+        shapes=((2, 6, 5),),
+    ),
+    Case(
+        "einops.rearrange(x, 'b c (h p) (w q) -> b (h w) (p q c)', p=2, q=3)",
+        "ms_compat.rearrange(x, 'b c (h p) (w q) -> b (h w) (p q c)', p=2, q=3)",
+        shapes=((2, 3, 4, 6),),
+    ),
     Case("einops.rearrange(x, '... c -> c ...')", "ms_compat.rearrange(x, '... c -> c ...')", shapes=((2, 3, 4),)),
     Case("einops.rearrange(x, 'd -> 1 1 d ()')", "ms_compat.rearrange(x, 'd -> 1 1 d ()')", shapes=((5,),)),
-    Case("einops.rearrange([x, y], 's b c -> b (s c)')", "ms_compat.rearrange([x, y], 's b c -> b (s c)')", shapes=((2, 3), (2, 3))),
-)  # fmt: skip
+    Case(
+        "einops.rearrange([x, y], 's b c -> b (s c)')",
+        "ms_compat.rearrange([x, y], 's b c -> b (s c)')",
+        shapes=((2, 3), (2, 3)),
+    ),
+)
 _helper(
-    "reduce", "tensor pattern reduction", "reduce",
-    Case("einops.reduce(x, 'b c h w -> b c', 'mean')", "ms_compat.reduce(x, 'b c h w -> b c', 'mean')", shapes=((2, 3, 4, 5),)),
-    Case("einops.reduce(x, 'b (n p) -> b p', 'max', p=3)", "ms_compat.reduce(x, 'b (n p) -> b p', 'max', p=3)", shapes=((2, 12),)),
-    Case("einops.reduce(x, 'b c h -> c ()', 'sum')", "ms_compat.reduce(x, 'b c h -> c ()', 'sum')", shapes=((2, 3, 4),)),
+    "reduce",
+    "tensor pattern reduction",
+    "reduce",
+    Case(
+        "einops.reduce(x, 'b c h w -> b c', 'mean')",
+        "ms_compat.reduce(x, 'b c h w -> b c', 'mean')",
+        shapes=((2, 3, 4, 5),),
+    ),
+    Case(
+        "einops.reduce(x, 'b (n p) -> b p', 'max', p=3)",
+        "ms_compat.reduce(x, 'b (n p) -> b p', 'max', p=3)",
+        shapes=((2, 12),),
+    ),
+    Case(
+        "einops.reduce(x, 'b c h -> c ()', 'sum')", "ms_compat.reduce(x, 'b c h -> c ()', 'sum')", shapes=((2, 3, 4),)
+    ),
     Case("einops.reduce(x, 'a b c -> b', 'prod')", "ms_compat.reduce(x, 'a b c -> b', 'prod')", shapes=((2, 3, 2),)),
-)  # fmt: skip
+)
 _helper(
-    "repeat", "tensor pattern", "repeat",
+    "repeat",
+    "tensor pattern",
+    "repeat",
     Case("einops.repeat(x, '1 n d -> b n d', b=3)", "ms_compat.repeat(x, '1 n d -> b n d', b=3)", shapes=((1, 4, 5),)),
     Case("einops.repeat(x, 'd -> b d r', b=3, r=2)", "ms_compat.repeat(x, 'd -> b d r', b=3, r=2)", shapes=((5,),)),
     Case("einops.repeat(x, 'h w -> (h r) w', r=2)", "ms_compat.repeat(x, 'h w -> (h r) w', r=2)", shapes=((3, 4),)),
-)  # fmt: skip
+)
 _helper(
-    "einsum", "", "einops_einsum",
-    Case("einops.einsum(x, y, 'batch i d, batch j d -> batch i j')", "ms_compat.einops_einsum(x, y, 'batch i d, batch j d -> batch i j')",
-         shapes=((2, 3, 4), (2, 5, 4))),
-)  # fmt: skip
-_helper("pack", "tensors pattern", "pack", Case("einops.pack([x, y], 'b * d')[0]", "ms_compat.pack([x, y], 'b * d')[0]", shapes=((2, 3, 4), (2, 4))))
+    "einsum",
+    "",
+    "einops_einsum",
+    Case(
+        "einops.einsum(x, y, 'batch i d, batch j d -> batch i j')",
+        "ms_compat.einops_einsum(x, y, 'batch i d, batch j d -> batch i j')",
+        shapes=((2, 3, 4), (2, 5, 4)),
+    ),
+)
 _helper(
-    "unpack", "tensor packed_shapes pattern", "unpack",
-    Case("einops.unpack(x, [(2,), (), (-1, 2)], 'b * d')", "ms_compat.unpack(x, [(2,), (), (-1, 2)], 'b * d')", shapes=((2, 7, 3),)),
-)  # fmt: skip
-_helper("parse_shape", "x pattern", "parse_shape",
-        Case("x * einops.parse_shape(x, 'b _ c')['c']", "x * ms_compat.parse_shape(x, 'b _ c')['c']", shapes=((2, 3, 4),)))  # fmt: skip
-
+    "pack",
+    "tensors pattern",
+    "pack",
+    Case("einops.pack([x, y], 'b * d')[0]", "ms_compat.pack([x, y], 'b * d')[0]", shapes=((2, 3, 4), (2, 4))),
+)
+_helper(
+    "unpack",
+    "tensor packed_shapes pattern",
+    "unpack",
+    Case(
+        "einops.unpack(x, [(2,), (), (-1, 2)], 'b * d')",
+        "ms_compat.unpack(x, [(2,), (), (-1, 2)], 'b * d')",
+        shapes=((2, 7, 3),),
+    ),
+)
+_helper(
+    "parse_shape",
+    "x pattern",
+    "parse_shape",
+    Case("x * einops.parse_shape(x, 'b _ c')['c']", "x * ms_compat.parse_shape(x, 'b _ c')['c']", shapes=((2, 3, 4),)),
+)
 
 
 @rule("einops.asnumpy", args="tensor", cases=[Case("einops.asnumpy(x)", "x.asnumpy()", shapes=((2,),), gradient=False)])
@@ -54,17 +100,42 @@ def asnumpy(call: Call) -> None:
 
 
 rule(
-    "einops.layers.torch.Rearrange", to="compat.Rearrange", args="pattern", like="compat.Rearrange",
-    cases=[Case("einops.layers.torch.Rearrange('b c h w -> b (h w) c')", "ms_compat.Rearrange('b c h w -> b (h w) c')", shapes=((2, 3, 4, 5),))],
-)  # fmt: skip
+    "einops.layers.torch.Rearrange",
+    to="compat.Rearrange",
+    args="pattern",
+    like="compat.Rearrange",
+    cases=[
+        Case(
+            "einops.layers.torch.Rearrange('b c h w -> b (h w) c')",
+            "ms_compat.Rearrange('b c h w -> b (h w) c')",
+            shapes=((2, 3, 4, 5),),
+        )
+    ],
+)
 rule(
-    "einops.layers.torch.Reduce", to="compat.Reduce", args="pattern reduction", like="compat.Reduce",
-    cases=[Case("einops.layers.torch.Reduce('b n d -> b d', 'mean')", "ms_compat.Reduce('b n d -> b d', 'mean')", shapes=((2, 3, 4),))],
-)  # fmt: skip
+    "einops.layers.torch.Reduce",
+    to="compat.Reduce",
+    args="pattern reduction",
+    like="compat.Reduce",
+    cases=[
+        Case(
+            "einops.layers.torch.Reduce('b n d -> b d', 'mean')",
+            "ms_compat.Reduce('b n d -> b d', 'mean')",
+            shapes=((2, 3, 4),),
+        )
+    ],
+)
 rule(
     "einops.layers.torch.EinMix",
     missing="einops' trainable einsum layer has no counterpart",
     strategy="wrapper",
     advice="write it as a Parameter and ops.einsum",
-    cases=[Case("einops.layers.torch.EinMix('b c -> b d', 'c d', c=2, d=3)", "einops.layers.torch.EinMix('b c -> b d', 'c d', c=2, d=3)", runs=False, why="missing")],
-)  # fmt: skip
+    cases=[
+        Case(
+            "einops.layers.torch.EinMix('b c -> b d', 'c d', c=2, d=3)",
+            "einops.layers.torch.EinMix('b c -> b d', 'c d', c=2, d=3)",
+            runs=False,
+            why="missing",
+        )
+    ],
+)

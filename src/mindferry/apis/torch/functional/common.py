@@ -8,12 +8,25 @@ from .._void_rows import VOID_ROWS, may_be_void
 F = "torch.nn.functional."
 
 
-def _plain(name: str, to: str, args: str = "input inplace", after: str = "", shapes: tuple[tuple[int, ...], ...] = ((3, 4),)) -> None:
+def _plain(
+    name: str, to: str, args: str = "input inplace", after: str = "", shapes: tuple[tuple[int, ...], ...] = ((3, 4),)
+) -> None:
     """An activation that only loses `inplace`."""
-    rule(F + name, to=f"mindspore.ops.{to}", args=args, drop="inplace", like=f"compat.{name}", cases=[
-        Case(f"F.{name}(x)", f"ops.{to}(x)", shapes=shapes),
-        *([Case(f"F.{name}(x, inplace=True)", f"ops.{to}(x)", shapes=shapes, gradient=False)] if "inplace" in args else []),
-    ])  # fmt: skip
+    rule(
+        F + name,
+        to=f"mindspore.ops.{to}",
+        args=args,
+        drop="inplace",
+        like=f"compat.{name}",
+        cases=[
+            Case(f"F.{name}(x)", f"ops.{to}(x)", shapes=shapes),
+            *(
+                [Case(f"F.{name}(x, inplace=True)", f"ops.{to}(x)", shapes=shapes, gradient=False)]
+                if "inplace" in args
+                else []
+            ),
+        ],
+    )
 
 
 _plain("relu", "relu")
@@ -22,44 +35,102 @@ _plain("silu", "silu")
 _plain("mish", "mish")
 _plain("hardswish", "hardswish")
 _plain("hardsigmoid", "hardsigmoid")
-rule("torch.relu", to="mindspore.ops.relu", args="input", like="mindspore.ops.relu", cases=[
-    Case("torch.relu(x)", "ops.relu(x)", shapes=((3, 4),)),
-])  # fmt: skip
-rule(F + "sigmoid", to="mindspore.ops.sigmoid", args="input", like="mindspore.ops.sigmoid", cases=[
-    Case("F.sigmoid(x)", "ops.sigmoid(x)", shapes=((3, 4),)),
-])  # fmt: skip
+rule(
+    "torch.relu",
+    to="mindspore.ops.relu",
+    args="input",
+    like="mindspore.ops.relu",
+    cases=[
+        Case("torch.relu(x)", "ops.relu(x)", shapes=((3, 4),)),
+    ],
+)
+rule(
+    F + "sigmoid",
+    to="mindspore.ops.sigmoid",
+    args="input",
+    like="mindspore.ops.sigmoid",
+    cases=[
+        Case("F.sigmoid(x)", "ops.sigmoid(x)", shapes=((3, 4),)),
+    ],
+)
 for _api, _call in ((F + "tanh", "F.tanh"), ("torch.tanh", "torch.tanh")):
-    rule(_api, to="compat.tanh", args="input", like="compat.tanh",
-         differs="ops.tanh is off by 1e-4 in float32 on CPU, its gradient by 2e-4, and the gradient vanishes beyond 5", cases=[
-        Case(f"{_call}(x)", "ms_compat.tanh(x)", inputs=("float32[40,50](-20,20)",)),
-        Case(f"{_call}(x)", "ms_compat.tanh(x)", inputs=("float32[40,50](-1,1)",)),
-        Case("x.tanh()", "ms_compat.tanh(x)", inputs=("float64[4,5](-9,9)",)),
-    ])  # fmt: skip
+    rule(
+        _api,
+        to="compat.tanh",
+        args="input",
+        like="compat.tanh",
+        differs="ops.tanh is off by 1e-4 in float32 on CPU, its gradient by 2e-4, and the gradient vanishes beyond 5",
+        cases=[
+            Case(f"{_call}(x)", "ms_compat.tanh(x)", inputs=("float32[40,50](-20,20)",)),
+            Case(f"{_call}(x)", "ms_compat.tanh(x)", inputs=("float32[40,50](-1,1)",)),
+            Case("x.tanh()", "ms_compat.tanh(x)", inputs=("float64[4,5](-9,9)",)),
+        ],
+    )
 
-rule(F + "leaky_relu", to="mindspore.ops.leaky_relu", args="input negative_slope inplace", rename={"negative_slope": "alpha"},
-     defaults={"alpha": "0.01"}, drop="inplace", positional=1, like="compat.leaky_relu", differs="ops.leaky_relu has a slope of 0.2",
-     cases=[
-    Case("F.leaky_relu(x)", "ops.leaky_relu(x, alpha=0.01)", shapes=((3, 4),)),
-    Case("F.leaky_relu(x, 0.2, inplace=True)", "ops.leaky_relu(x, alpha=0.2)", shapes=((3, 4),), gradient=False),
-])  # fmt: skip
-rule(F + "gelu", to="mindspore.ops.gelu", args="input approximate", like="mindspore.ops.gelu", cases=[
-    Case("F.gelu(x)", "ops.gelu(x)", shapes=((3, 4),)),
-    Case("F.gelu(x, approximate='tanh')", "ops.gelu(x, approximate='tanh')", shapes=((3, 4),)),
-])  # fmt: skip
+rule(
+    F + "leaky_relu",
+    to="mindspore.ops.leaky_relu",
+    args="input negative_slope inplace",
+    rename={"negative_slope": "alpha"},
+    defaults={"alpha": "0.01"},
+    drop="inplace",
+    positional=1,
+    like="compat.leaky_relu",
+    differs="ops.leaky_relu has a slope of 0.2",
+    cases=[
+        Case("F.leaky_relu(x)", "ops.leaky_relu(x, alpha=0.01)", shapes=((3, 4),)),
+        Case("F.leaky_relu(x, 0.2, inplace=True)", "ops.leaky_relu(x, alpha=0.2)", shapes=((3, 4),), gradient=False),
+    ],
+)
+rule(
+    F + "gelu",
+    to="mindspore.ops.gelu",
+    args="input approximate",
+    like="mindspore.ops.gelu",
+    cases=[
+        Case("F.gelu(x)", "ops.gelu(x)", shapes=((3, 4),)),
+        Case("F.gelu(x, approximate='tanh')", "ops.gelu(x, approximate='tanh')", shapes=((3, 4),)),
+    ],
+)
 
 
 def _softmax(name: str) -> None:
-    @rule(F + name, to=f"mindspore.ops.{name}", args="input dim _stacklevel dtype", rename={"dim": "axis"}, drop="_stacklevel",
-          only={"dtype": "None"}, like=f"compat.{name}",
-          differs=VOID_ROWS if name == "softmax" else "", cases=[
-        Case(f"F.{name}(x, dim=1)", f"ops.{name}(x, axis=1)", shapes=((3, 4),)),
-        Case(f"F.{name}(x, -1)", f"ops.{name}(x, -1)", shapes=((3, 4),)),
-        Case(f"F.{name}(x, dim=-1, dtype=torch.float64)", f"ms_compat.{name}(x, dim=-1, dtype=ms.float64)", shapes=((3, 4),)),
-        Case(f"F.{name}(x, dim=0)", f"ms_compat.{name}(x, dim=0)", shapes=((3, 4),)),
-        *([Case("F.softmax(x.masked_fill(x < 0, -torch.inf), dim=1)", "ms_compat.softmax(ms_compat.masked_fill(x, x < 0, -math.inf), dim=1)", shapes=((9, 2),), gradient=False)] if name == "softmax" else []),
-    ])  # fmt: skip
+    @rule(
+        F + name,
+        to=f"mindspore.ops.{name}",
+        args="input dim _stacklevel dtype",
+        rename={"dim": "axis"},
+        drop="_stacklevel",
+        only={"dtype": "None"},
+        like=f"compat.{name}",
+        differs=VOID_ROWS if name == "softmax" else "",
+        cases=[
+            Case(f"F.{name}(x, dim=1)", f"ops.{name}(x, axis=1)", shapes=((3, 4),)),
+            Case(f"F.{name}(x, -1)", f"ops.{name}(x, -1)", shapes=((3, 4),)),
+            Case(
+                f"F.{name}(x, dim=-1, dtype=torch.float64)",
+                f"ms_compat.{name}(x, dim=-1, dtype=ms.float64)",
+                shapes=((3, 4),),
+            ),
+            Case(f"F.{name}(x, dim=0)", f"ms_compat.{name}(x, dim=0)", shapes=((3, 4),)),
+            *(
+                [
+                    Case(
+                        "F.softmax(x.masked_fill(x < 0, -torch.inf), dim=1)",
+                        "ms_compat.softmax(ms_compat.masked_fill(x, x < 0, -math.inf), dim=1)",
+                        shapes=((9, 2),),
+                        gradient=False,
+                    )
+                ]
+                if name == "softmax"
+                else []
+            ),
+        ],
+    )
     def softmax(call: Call) -> None:
-        if call.literal("dim") in (None, 0) or (name == "softmax" and may_be_void(call)):  # 0: of a tensor without axes, perhaps
+        if call.literal("dim") in (None, 0) or (
+            name == "softmax" and may_be_void(call)
+        ):  # 0: of a tensor without axes, perhaps
             call.use_like()
 
 
@@ -67,24 +138,46 @@ _softmax("softmax")
 _softmax("log_softmax")
 
 
-@rule(F + "dropout", to="mindspore.ops.dropout", args="input p training inplace", drop="inplace", like="compat.dropout", cases=[
-    Case("F.dropout(x, 0.3, training=False)", "ops.dropout(x, 0.3, training=False)", shapes=((3, 4),)),
-    Case("F.dropout(x, p=0.3)", "ops.dropout(x, p=0.3)", shapes=((30, 40),), random=True),
-    Case("F.dropout(x, 1.0)", "ms_compat.dropout(x, 1.0)", shapes=((30, 40),), random=True),
-])  # fmt: skip
+@rule(
+    F + "dropout",
+    to="mindspore.ops.dropout",
+    args="input p training inplace",
+    drop="inplace",
+    like="compat.dropout",
+    cases=[
+        Case("F.dropout(x, 0.3, training=False)", "ops.dropout(x, 0.3, training=False)", shapes=((3, 4),)),
+        Case("F.dropout(x, p=0.3)", "ops.dropout(x, p=0.3)", shapes=((30, 40),), random=True),
+        Case("F.dropout(x, 1.0)", "ms_compat.dropout(x, 1.0)", shapes=((30, 40),), random=True),
+    ],
+)
 def dropout(call: Call) -> None:
     share = call.literal("p", 0.5)
     if share is not ... and not 0 <= share < 1:
         call.use_like()
 
 
-@rule(F + "pad", to="mindspore.ops.pad", args="input pad mode value", rename={"pad": "padding"}, like="compat.pad", cases=[
-    Case("F.pad(x, (1, 2, 3, 0))", "ops.pad(x, (1, 2, 3, 0))", shapes=((2, 3, 4, 5),)),
-    Case("F.pad(x, [1, 2], value=1.5)", "ops.pad(x, [1, 2], value=1.5)", shapes=((2, 3, 4),)),
-    Case("F.pad(x, pad=(1, 1), mode='constant', value=0)", "ops.pad(x, padding=(1, 1), mode='constant', value=0)", shapes=((2, 3, 4),)),
-    Case("F.pad(x, (1, 1, 1, 1), mode='reflect')", "ms_compat.pad(x, (1, 1, 1, 1), mode='reflect')", shapes=((2, 3, 4, 5),)),
-    Case("F.pad(x, (-1, 1))", "ms_compat.pad(x, (-1, 1))", shapes=((2, 3, 4),)),
-])  # fmt: skip
+@rule(
+    F + "pad",
+    to="mindspore.ops.pad",
+    args="input pad mode value",
+    rename={"pad": "padding"},
+    like="compat.pad",
+    cases=[
+        Case("F.pad(x, (1, 2, 3, 0))", "ops.pad(x, (1, 2, 3, 0))", shapes=((2, 3, 4, 5),)),
+        Case("F.pad(x, [1, 2], value=1.5)", "ops.pad(x, [1, 2], value=1.5)", shapes=((2, 3, 4),)),
+        Case(
+            "F.pad(x, pad=(1, 1), mode='constant', value=0)",
+            "ops.pad(x, padding=(1, 1), mode='constant', value=0)",
+            shapes=((2, 3, 4),),
+        ),
+        Case(
+            "F.pad(x, (1, 1, 1, 1), mode='reflect')",
+            "ms_compat.pad(x, (1, 1, 1, 1), mode='reflect')",
+            shapes=((2, 3, 4, 5),),
+        ),
+        Case("F.pad(x, (-1, 1))", "ms_compat.pad(x, (-1, 1))", shapes=((2, 3, 4),)),
+    ],
+)
 def pad(call: Call) -> None:
     sides = call.literal("pad")
     known = isinstance(sides, tuple | list) and all(isinstance(each, int) and each >= 0 for each in sides)
@@ -93,20 +186,45 @@ def pad(call: Call) -> None:
 
 
 def _interpolation(name: str, args: str) -> None:
-    @rule(F + name, to="mindspore.ops.interpolate", args=args, like=f"compat.{name}", cases=[
-        Case(f"F.{name}(x, size=(8, 10), mode='bilinear', align_corners=False)",
-             "ops.interpolate(x, size=(8, 10), mode='bilinear', align_corners=False)", shapes=((2, 3, 4, 5),)),
-        Case(f"F.{name}(x, scale_factor=2, mode='nearest')",
-             "ops.interpolate(x, scale_factor=2.0, mode='nearest', recompute_scale_factor=True)", shapes=((2, 3, 4, 5),)),
-        Case(f"F.{name}(x, (8, 10), mode='bicubic')", f"ms_compat.{name}(x, (8, 10), mode='bicubic')", shapes=((2, 3, 4, 5),)),
-        Case(f"F.{name}(x, scale_factor=1.5, mode='bilinear')", f"ms_compat.{name}(x, scale_factor=1.5, mode='bilinear')",
-             shapes=((2, 3, 4, 5),)),
-    ])  # fmt: skip
+    @rule(
+        F + name,
+        to="mindspore.ops.interpolate",
+        args=args,
+        like=f"compat.{name}",
+        cases=[
+            Case(
+                f"F.{name}(x, size=(8, 10), mode='bilinear', align_corners=False)",
+                "ops.interpolate(x, size=(8, 10), mode='bilinear', align_corners=False)",
+                shapes=((2, 3, 4, 5),),
+            ),
+            Case(
+                f"F.{name}(x, scale_factor=2, mode='nearest')",
+                "ops.interpolate(x, scale_factor=2.0, mode='nearest', recompute_scale_factor=True)",
+                shapes=((2, 3, 4, 5),),
+            ),
+            Case(
+                f"F.{name}(x, (8, 10), mode='bicubic')",
+                f"ms_compat.{name}(x, (8, 10), mode='bicubic')",
+                shapes=((2, 3, 4, 5),),
+            ),
+            Case(
+                f"F.{name}(x, scale_factor=1.5, mode='bilinear')",
+                f"ms_compat.{name}(x, scale_factor=1.5, mode='bilinear')",
+                shapes=((2, 3, 4, 5),),
+            ),
+        ],
+    )
     def interpolation(call: Call) -> None:
         mode, factor = call.literal("mode", "nearest"), call.literal("scale_factor")
         is_whole = isinstance(factor, int | float) and float(factor).is_integer() and factor > 0
-        size_known = call.has("size") and call.literal("size", None) is not None and call.kind("size").kind in ("tuple", "size")
-        if call.literal("antialias", False) or mode not in ("nearest", "bilinear") or call.has("recompute_scale_factor"):
+        size_known = (
+            call.has("size") and call.literal("size", None) is not None and call.kind("size").kind in ("tuple", "size")
+        )
+        if (
+            call.literal("antialias", False)
+            or mode not in ("nearest", "bilinear")
+            or call.has("recompute_scale_factor")
+        ):
             call.use_like()
         elif is_whole and not call.has("size"):
             call.set(scale_factor=repr(float(factor)), recompute_scale_factor="True")
@@ -118,15 +236,36 @@ _interpolation("interpolate", "input size scale_factor mode align_corners recomp
 _interpolation("upsample", "input size scale_factor mode align_corners")
 
 
-@rule(F + "conv2d", to="mindspore.ops.conv2d", args="input weight bias stride padding dilation groups", positional=4, like="compat.conv2d", cases=[
-    Case("F.conv2d(x, y)", "ops.conv2d(x, y)", shapes=((2, 3, 7, 7), (4, 3, 3, 3))),
-    Case("F.conv2d(x, y, z, stride=2, padding=1)", "ops.conv2d(x, y, z, stride=2, padding=1, pad_mode='pad')",
-         shapes=((2, 3, 7, 7), (4, 3, 3, 3), (4,))),
-    Case("F.conv2d(x, y, None, 1, (1, 2), 1, 3)", "ops.conv2d(x, y, None, 1, padding=(1, 2), dilation=1, groups=3, pad_mode='pad')",
-         shapes=((2, 3, 7, 7), (6, 1, 3, 3))),
-    Case("F.conv2d(x, y, padding='same')", "ms_compat.conv2d(x, y, padding='same')", shapes=((2, 3, 7, 7), (4, 3, 3, 3))),
-    Case("F.conv2d(x, y, padding=x.shape[0] - 1)", "ms_compat.conv2d(x, y, padding=x.shape[0] - 1)", shapes=((2, 3, 7, 7), (4, 3, 3, 3))),
-])  # fmt: skip
+@rule(
+    F + "conv2d",
+    to="mindspore.ops.conv2d",
+    args="input weight bias stride padding dilation groups",
+    positional=4,
+    like="compat.conv2d",
+    cases=[
+        Case("F.conv2d(x, y)", "ops.conv2d(x, y)", shapes=((2, 3, 7, 7), (4, 3, 3, 3))),
+        Case(
+            "F.conv2d(x, y, z, stride=2, padding=1)",
+            "ops.conv2d(x, y, z, stride=2, padding=1, pad_mode='pad')",
+            shapes=((2, 3, 7, 7), (4, 3, 3, 3), (4,)),
+        ),
+        Case(
+            "F.conv2d(x, y, None, 1, (1, 2), 1, 3)",
+            "ops.conv2d(x, y, None, 1, padding=(1, 2), dilation=1, groups=3, pad_mode='pad')",
+            shapes=((2, 3, 7, 7), (6, 1, 3, 3)),
+        ),
+        Case(
+            "F.conv2d(x, y, padding='same')",
+            "ms_compat.conv2d(x, y, padding='same')",
+            shapes=((2, 3, 7, 7), (4, 3, 3, 3)),
+        ),
+        Case(
+            "F.conv2d(x, y, padding=x.shape[0] - 1)",
+            "ms_compat.conv2d(x, y, padding=x.shape[0] - 1)",
+            shapes=((2, 3, 7, 7), (4, 3, 3, 3)),
+        ),
+    ],
+)
 def conv2d(call: Call) -> None:
     padding = call.literal("padding", 0)
     if isinstance(padding, int | tuple) and call.has("padding"):
@@ -135,25 +274,53 @@ def conv2d(call: Call) -> None:
         call.use_like()
 
 
-@rule(F + "max_pool2d", to="mindspore.ops.max_pool2d", args="input kernel_size stride padding dilation ceil_mode return_indices", positional=5,
-      like="compat.max_pool2d", cases=[
-    Case("F.max_pool2d(x, 2)", "ops.max_pool2d(x, 2)", shapes=((2, 3, 8, 8),)),
-    Case("F.max_pool2d(x, 3, stride=2, padding=1)", "ops.max_pool2d(x, 3, stride=2, padding=1)", shapes=((2, 3, 8, 8),)),
-    Case("F.max_pool2d(x, kernel_size=3, stride=2, ceil_mode=True)", "ops.max_pool2d(x, kernel_size=3, stride=2, ceil_mode=True)", shapes=((2, 3, 8, 8),)),
-    Case("F.max_pool2d(x, 2, return_indices=True)", "ms_compat.max_pool2d(x, 2, return_indices=True)", shapes=((2, 3, 8, 8),)),
-])  # fmt: skip
+@rule(
+    F + "max_pool2d",
+    to="mindspore.ops.max_pool2d",
+    args="input kernel_size stride padding dilation ceil_mode return_indices",
+    positional=5,
+    like="compat.max_pool2d",
+    cases=[
+        Case("F.max_pool2d(x, 2)", "ops.max_pool2d(x, 2)", shapes=((2, 3, 8, 8),)),
+        Case(
+            "F.max_pool2d(x, 3, stride=2, padding=1)",
+            "ops.max_pool2d(x, 3, stride=2, padding=1)",
+            shapes=((2, 3, 8, 8),),
+        ),
+        Case(
+            "F.max_pool2d(x, kernel_size=3, stride=2, ceil_mode=True)",
+            "ops.max_pool2d(x, kernel_size=3, stride=2, ceil_mode=True)",
+            shapes=((2, 3, 8, 8),),
+        ),
+        Case(
+            "F.max_pool2d(x, 2, return_indices=True)",
+            "ms_compat.max_pool2d(x, 2, return_indices=True)",
+            shapes=((2, 3, 8, 8),),
+        ),
+    ],
+)
 def max_pool2d(call: Call) -> None:
     if call.has("return_indices"):
         call.use_like()
 
 
-@rule(F + "avg_pool2d", to="mindspore.ops.avg_pool2d", args="input kernel_size stride padding ceil_mode count_include_pad divisor_override",
-      like="compat.avg_pool2d", differs="ops.avg_pool2d has a stride of 1", cases=[
-    Case("F.avg_pool2d(x, 2)", "ops.avg_pool2d(x, 2, stride=2)", shapes=((2, 3, 8, 8),)),
-    Case("F.avg_pool2d(x, 3, stride=2)", "ops.avg_pool2d(x, 3, stride=2)", shapes=((2, 3, 9, 9),)),
-    Case("F.avg_pool2d(x, x.shape[2:])", "ms_compat.avg_pool2d(x, x.shape[2:])", shapes=((2, 3, 8, 8),)),
-    Case("F.avg_pool2d(x, 3, 2, 1, count_include_pad=False)", "ms_compat.avg_pool2d(x, 3, 2, 1, count_include_pad=False)", shapes=((2, 3, 8, 8),)),
-])  # fmt: skip
+@rule(
+    F + "avg_pool2d",
+    to="mindspore.ops.avg_pool2d",
+    args="input kernel_size stride padding ceil_mode count_include_pad divisor_override",
+    like="compat.avg_pool2d",
+    differs="ops.avg_pool2d has a stride of 1",
+    cases=[
+        Case("F.avg_pool2d(x, 2)", "ops.avg_pool2d(x, 2, stride=2)", shapes=((2, 3, 8, 8),)),
+        Case("F.avg_pool2d(x, 3, stride=2)", "ops.avg_pool2d(x, 3, stride=2)", shapes=((2, 3, 9, 9),)),
+        Case("F.avg_pool2d(x, x.shape[2:])", "ms_compat.avg_pool2d(x, x.shape[2:])", shapes=((2, 3, 8, 8),)),
+        Case(
+            "F.avg_pool2d(x, 3, 2, 1, count_include_pad=False)",
+            "ms_compat.avg_pool2d(x, 3, 2, 1, count_include_pad=False)",
+            shapes=((2, 3, 8, 8),),
+        ),
+    ],
+)
 def avg_pool2d(call: Call) -> None:
     kernel = call.literal("kernel_size")
     special = ("padding", "ceil_mode", "count_include_pad", "divisor_override")
@@ -163,30 +330,61 @@ def avg_pool2d(call: Call) -> None:
         call.set(stride=call.text("kernel_size"))
 
 
-rule(F + "adaptive_avg_pool2d", to="mindspore.ops.adaptive_avg_pool2d", args="input output_size", like="mindspore.ops.adaptive_avg_pool2d", cases=[
-    Case("F.adaptive_avg_pool2d(x, (1, 1))", "ops.adaptive_avg_pool2d(x, (1, 1))", shapes=((2, 3, 8, 8),)),
-    Case("F.adaptive_avg_pool2d(x, (3, 5))", "ops.adaptive_avg_pool2d(x, (3, 5))", shapes=((2, 3, 8, 8),)),
-])  # fmt: skip
+rule(
+    F + "adaptive_avg_pool2d",
+    to="mindspore.ops.adaptive_avg_pool2d",
+    args="input output_size",
+    like="mindspore.ops.adaptive_avg_pool2d",
+    cases=[
+        Case("F.adaptive_avg_pool2d(x, (1, 1))", "ops.adaptive_avg_pool2d(x, (1, 1))", shapes=((2, 3, 8, 8),)),
+        Case("F.adaptive_avg_pool2d(x, (3, 5))", "ops.adaptive_avg_pool2d(x, (3, 5))", shapes=((2, 3, 8, 8),)),
+    ],
+)
 
 
-@rule(F + "grid_sample", to="mindspore.ops.grid_sample", args="input grid mode padding_mode align_corners", like="compat.grid_sample", cases=[
-    Case("F.grid_sample(x, y.tanh(), align_corners=False)", "ops.grid_sample(x, ms_compat.tanh(y), align_corners=False)",
-         shapes=((2, 3, 8, 8), (2, 4, 4, 2))),
-    Case("F.grid_sample(x, y.tanh(), mode='nearest', padding_mode='border')",
-         "ops.grid_sample(x, ms_compat.tanh(y), mode='nearest', padding_mode='border')", shapes=((2, 3, 8, 8), (2, 4, 4, 2))),
-    Case("F.grid_sample(x, y, mode='bicubic')", "ms_compat.grid_sample(x, y, mode='bicubic')",
-         inputs=("float32[2,3,8,8]", "float32[2,4,4,2](-1,1)")),
-])  # fmt: skip
+@rule(
+    F + "grid_sample",
+    to="mindspore.ops.grid_sample",
+    args="input grid mode padding_mode align_corners",
+    like="compat.grid_sample",
+    cases=[
+        Case(
+            "F.grid_sample(x, y.tanh(), align_corners=False)",
+            "ops.grid_sample(x, ms_compat.tanh(y), align_corners=False)",
+            shapes=((2, 3, 8, 8), (2, 4, 4, 2)),
+        ),
+        Case(
+            "F.grid_sample(x, y.tanh(), mode='nearest', padding_mode='border')",
+            "ops.grid_sample(x, ms_compat.tanh(y), mode='nearest', padding_mode='border')",
+            shapes=((2, 3, 8, 8), (2, 4, 4, 2)),
+        ),
+        Case(
+            "F.grid_sample(x, y, mode='bicubic')",
+            "ms_compat.grid_sample(x, y, mode='bicubic')",
+            inputs=("float32[2,3,8,8]", "float32[2,4,4,2](-1,1)"),
+        ),
+    ],
+)
 def grid_sample(call: Call) -> None:
     if call.literal("mode", "bilinear") not in ("bilinear", "nearest"):
         call.use_like()
 
 
-def _loss(name: str, args: str, before: str, after: str, helper_before: str, helper_after: str, shapes: tuple[str, ...]) -> None:
+def _loss(
+    name: str, args: str, before: str, after: str, helper_before: str, helper_after: str, shapes: tuple[str, ...]
+) -> None:
     """A loss that MindSpore has too, but for the two arguments that torch has given up."""
 
-    @rule(F + name, to=f"mindspore.ops.{name}", args=args, only={"size_average": "None", "reduce": "None"}, like=f"compat.{name}",
-          positional=2, differs=EMPTY_SUMS, cases=[Case(before, after, inputs=shapes), Case(helper_before, helper_after, inputs=shapes)])  # fmt: skip
+    @rule(
+        F + name,
+        to=f"mindspore.ops.{name}",
+        args=args,
+        only={"size_average": "None", "reduce": "None"},
+        like=f"compat.{name}",
+        positional=2,
+        differs=EMPTY_SUMS,
+        cases=[Case(before, after, inputs=shapes), Case(helper_before, helper_after, inputs=shapes)],
+    )
     def loss(call: Call) -> None:
         if may_be_empty(call, "input", "target"):
             call.use_like()
@@ -194,26 +392,57 @@ def _loss(name: str, args: str, before: str, after: str, helper_before: str, hel
 
 _PAIR = ("float32[3,4]", "float32[3,4]")
 for _name in ("mse_loss", "l1_loss"):
-    _loss(_name, "input target size_average reduce reduction", f"F.{_name}(x, y, reduction='sum')", f"ops.{_name}(x, y, reduction='sum')",
-          f"F.{_name}(x, y, reduce=False)", f"ms_compat.{_name}(x, y, reduce=False)", _PAIR)  # fmt: skip
+    _loss(
+        _name,
+        "input target size_average reduce reduction",
+        f"F.{_name}(x, y, reduction='sum')",
+        f"ops.{_name}(x, y, reduction='sum')",
+        f"F.{_name}(x, y, reduce=False)",
+        f"ms_compat.{_name}(x, y, reduce=False)",
+        _PAIR,
+    )
 
 
-@rule(F + "smooth_l1_loss", to="mindspore.ops.smooth_l1_loss", args="input target size_average reduce reduction beta", positional=2,
-      only={"size_average": "None", "reduce": "None"}, defaults={"reduction": "'mean'"}, like="compat.smooth_l1_loss",
-      differs="ops.smooth_l1_loss doesn't reduce unless told to", cases=[
-    Case("F.smooth_l1_loss(x, y, beta=0.5)", "ops.smooth_l1_loss(x, y, beta=0.5, reduction='mean')", inputs=_PAIR),
-    Case("F.smooth_l1_loss(x, y, size_average=False)", "ms_compat.smooth_l1_loss(x, y, size_average=False)", inputs=_PAIR),
-    Case("F.smooth_l1_loss(x, y, beta=0)", "ms_compat.smooth_l1_loss(x, y, beta=0)", inputs=_PAIR),
-])  # fmt: skip
+@rule(
+    F + "smooth_l1_loss",
+    to="mindspore.ops.smooth_l1_loss",
+    args="input target size_average reduce reduction beta",
+    positional=2,
+    only={"size_average": "None", "reduce": "None"},
+    defaults={"reduction": "'mean'"},
+    like="compat.smooth_l1_loss",
+    differs="ops.smooth_l1_loss doesn't reduce unless told to",
+    cases=[
+        Case("F.smooth_l1_loss(x, y, beta=0.5)", "ops.smooth_l1_loss(x, y, beta=0.5, reduction='mean')", inputs=_PAIR),
+        Case(
+            "F.smooth_l1_loss(x, y, size_average=False)",
+            "ms_compat.smooth_l1_loss(x, y, size_average=False)",
+            inputs=_PAIR,
+        ),
+        Case("F.smooth_l1_loss(x, y, beta=0)", "ms_compat.smooth_l1_loss(x, y, beta=0)", inputs=_PAIR),
+    ],
+)
 def smooth_l1_loss(call: Call) -> None:
     if call.literal("beta", 1.0) == 0 or may_be_empty(call, "input", "target"):
         call.use_like()
 
 
 _LABELLED = ("float32[6,5]", "int64[6](0,5)")
-_loss("cross_entropy", "input target weight size_average ignore_index reduce reduction label_smoothing",
-      "F.cross_entropy(x, y, ignore_index=2, label_smoothing=0.1)", "ops.cross_entropy(x, y, ignore_index=2, label_smoothing=0.1)",
-      "F.cross_entropy(x, y, reduce=False)", "ms_compat.cross_entropy(x, y, reduce=False)", _LABELLED)  # fmt: skip
-_loss("nll_loss", "input target weight size_average ignore_index reduce reduction", "F.nll_loss(x, y, reduction='sum')",
-      "ops.nll_loss(x, y, reduction='sum')", "F.nll_loss(x, y, size_average=False)", "ms_compat.nll_loss(x, y, size_average=False)",
-      _LABELLED)  # fmt: skip
+_loss(
+    "cross_entropy",
+    "input target weight size_average ignore_index reduce reduction label_smoothing",
+    "F.cross_entropy(x, y, ignore_index=2, label_smoothing=0.1)",
+    "ops.cross_entropy(x, y, ignore_index=2, label_smoothing=0.1)",
+    "F.cross_entropy(x, y, reduce=False)",
+    "ms_compat.cross_entropy(x, y, reduce=False)",
+    _LABELLED,
+)
+_loss(
+    "nll_loss",
+    "input target weight size_average ignore_index reduce reduction",
+    "F.nll_loss(x, y, reduction='sum')",
+    "ops.nll_loss(x, y, reduction='sum')",
+    "F.nll_loss(x, y, size_average=False)",
+    "ms_compat.nll_loss(x, y, size_average=False)",
+    _LABELLED,
+)

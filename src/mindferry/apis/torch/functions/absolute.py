@@ -9,13 +9,23 @@ _COMPLEX = re.compile(rb"fft|complex|polar\(")
 
 
 def _absolute(name: str) -> None:
-    @rule(f"torch.{name}", to="mindspore.ops.abs", args="input", like="compat.absolute", differs="a complex tensor's is complex with no imaginary part;"
-          " a file that mentions complex numbers or Fourier transforms gets a helper that returns real numbers", cases=[
-        Case(f"torch.{name}(x)", "ops.abs(x)", shapes=((3, 4),)),
-        Case(f"torch.fft.fft(x).{name}()", "ms_compat.absolute(ops.fft(x))", shapes=((3, 4),)),
-        Case(f"torch.{name}(torch.complex(x, y)) * torch.{name}(x)", "ms_compat.absolute(ms_compat.complex_of(x, y)) * ms_compat.absolute(x)",
-             shapes=((3, 4), (3, 4))),
-    ])  # fmt: skip
+    @rule(
+        f"torch.{name}",
+        to="mindspore.ops.abs",
+        args="input",
+        like="compat.absolute",
+        differs="a complex tensor's is complex with no imaginary part;"
+        " a file that mentions complex numbers or Fourier transforms gets a helper that returns real numbers",
+        cases=[
+            Case(f"torch.{name}(x)", "ops.abs(x)", shapes=((3, 4),)),
+            Case(f"torch.fft.fft(x).{name}()", "ms_compat.absolute(ops.fft(x))", shapes=((3, 4),)),
+            Case(
+                f"torch.{name}(torch.complex(x, y)) * torch.{name}(x)",
+                "ms_compat.absolute(ms_compat.complex_of(x, y)) * ms_compat.absolute(x)",
+                shapes=((3, 4), (3, 4)),
+            ),
+        ],
+    )
     def absolute(call: Call) -> None:
         if _COMPLEX.search(call.reading.source.data):
             call.use_like()

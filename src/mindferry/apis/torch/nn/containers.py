@@ -14,8 +14,16 @@ from ._context import slices_a
     differs="a slice of a SequentialCell renames the parameters that it shares, so files that slice get a helper",
     cases=[
         Case("nn.Sequential(nn.ReLU(), nn.Sigmoid())", "nn.SequentialCell(nn.ReLU(), nn.Sigmoid())", shapes=((2, 3),)),
-        Case("nn.Sequential(*[nn.Sigmoid(), nn.Sigmoid()])", "ms_compat.Sequential(*[nn.Sigmoid(), nn.Sigmoid()])", shapes=((2, 3),)),
-        Case("nn.Sequential(nn.Sigmoid(), nn.ReLU())[:1](x)", "ms_compat.Sequential(nn.Sigmoid(), nn.ReLU())[:1](x)", shapes=((2, 3),)),
+        Case(
+            "nn.Sequential(*[nn.Sigmoid(), nn.Sigmoid()])",
+            "ms_compat.Sequential(*[nn.Sigmoid(), nn.Sigmoid()])",
+            shapes=((2, 3),),
+        ),
+        Case(
+            "nn.Sequential(nn.Sigmoid(), nn.ReLU())[:1](x)",
+            "ms_compat.Sequential(nn.Sigmoid(), nn.ReLU())[:1](x)",
+            shapes=((2, 3),),
+        ),
     ],
 )
 def sequential(call: Call) -> None:
@@ -30,13 +38,33 @@ def sequential(call: Call) -> None:
     like="compat.ModuleList",
     differs="CellList takes a list only, and a slice of it renames the parameters that it shares",
     cases=[
-        Case("nn.ModuleList([nn.Sigmoid(), nn.ReLU()])[0](x)", "nn.CellList([nn.Sigmoid(), nn.ReLU()])[0](x)", shapes=((2, 3),)),
-        Case("nn.ModuleList([nn.Sigmoid() for _ in range(2)])[-1](x)", "nn.CellList([nn.Sigmoid() for _ in range(2)])[-1](x)", shapes=((2, 3),)),
-        Case("nn.ModuleList(nn.Sigmoid() for _ in range(2))[1](x)", "ms_compat.ModuleList(nn.Sigmoid() for _ in range(2))[1](x)", shapes=((2, 3),)),
-        Case("nn.ModuleList([nn.ReLU(), nn.Sigmoid()])[1:][0](x)", "ms_compat.ModuleList([nn.ReLU(), nn.Sigmoid()])[1:][0](x)", shapes=((2, 3),)),
-        Case("nn.ModuleList().append(nn.Sigmoid())[0](x)", "ms_compat.ModuleList().append(nn.Sigmoid())[0](x)", shapes=((2, 3),)),
+        Case(
+            "nn.ModuleList([nn.Sigmoid(), nn.ReLU()])[0](x)",
+            "nn.CellList([nn.Sigmoid(), nn.ReLU()])[0](x)",
+            shapes=((2, 3),),
+        ),
+        Case(
+            "nn.ModuleList([nn.Sigmoid() for _ in range(2)])[-1](x)",
+            "nn.CellList([nn.Sigmoid() for _ in range(2)])[-1](x)",
+            shapes=((2, 3),),
+        ),
+        Case(
+            "nn.ModuleList(nn.Sigmoid() for _ in range(2))[1](x)",
+            "ms_compat.ModuleList(nn.Sigmoid() for _ in range(2))[1](x)",
+            shapes=((2, 3),),
+        ),
+        Case(
+            "nn.ModuleList([nn.ReLU(), nn.Sigmoid()])[1:][0](x)",
+            "ms_compat.ModuleList([nn.ReLU(), nn.Sigmoid()])[1:][0](x)",
+            shapes=((2, 3),),
+        ),
+        Case(
+            "nn.ModuleList().append(nn.Sigmoid())[0](x)",
+            "ms_compat.ModuleList().append(nn.Sigmoid())[0](x)",
+            shapes=((2, 3),),
+        ),
     ],
-)  # fmt: skip
+)
 def module_list(call: Call) -> None:
     modules = call.given.get("modules")
     if not isinstance(modules, ast.List | ast.ListComp) or slices_a(call, "torch.nn.ModuleList"):
@@ -49,15 +77,38 @@ rule(
     args="modules",
     like="compat.ModuleDict",
     cases=[
-        Case("nn.ModuleDict({'a': nn.Sigmoid(), 'b': nn.Sequential(nn.ReLU())})['a'](x)",
-             "ms_compat.ModuleDict({'a': nn.Sigmoid(), 'b': nn.SequentialCell(nn.ReLU())})['a'](x)", shapes=((2, 3),)),
+        Case(
+            "nn.ModuleDict({'a': nn.Sigmoid(), 'b': nn.Sequential(nn.ReLU())})['a'](x)",
+            "ms_compat.ModuleDict({'a': nn.Sigmoid(), 'b': nn.SequentialCell(nn.ReLU())})['a'](x)",
+            shapes=((2, 3),),
+        ),
     ],
-)  # fmt: skip
-rule("torch.nn.ParameterList", to="compat.ParameterList", args="values", like="compat.ParameterList", cases=[
-    Case("nn.ParameterList([nn.Parameter(x), nn.Parameter(y)])[1] * y", "ms_compat.ParameterList([ms.Parameter(x), ms.Parameter(y)])[1] * y",
-         shapes=((2, 3), (2, 3)), gradient=False),
-])  # fmt: skip
-rule("torch.nn.ParameterDict", to="compat.ParameterDict", args="parameters", like="compat.ParameterDict", cases=[
-    Case("nn.ParameterDict({'a': nn.Parameter(x)})['a'] * x", "ms_compat.ParameterDict({'a': ms.Parameter(x)})['a'] * x",
-         shapes=((2, 3),), gradient=False),
-])  # fmt: skip
+)
+rule(
+    "torch.nn.ParameterList",
+    to="compat.ParameterList",
+    args="values",
+    like="compat.ParameterList",
+    cases=[
+        Case(
+            "nn.ParameterList([nn.Parameter(x), nn.Parameter(y)])[1] * y",
+            "ms_compat.ParameterList([ms.Parameter(x), ms.Parameter(y)])[1] * y",
+            shapes=((2, 3), (2, 3)),
+            gradient=False,
+        ),
+    ],
+)
+rule(
+    "torch.nn.ParameterDict",
+    to="compat.ParameterDict",
+    args="parameters",
+    like="compat.ParameterDict",
+    cases=[
+        Case(
+            "nn.ParameterDict({'a': nn.Parameter(x)})['a'] * x",
+            "ms_compat.ParameterDict({'a': ms.Parameter(x)})['a'] * x",
+            shapes=((2, 3),),
+            gradient=False,
+        ),
+    ],
+)

@@ -36,15 +36,24 @@ PARAMS = {"weight": "weight", "bias": "bias", "groups": "group"}
             "nn.Conv2d(3, 8, 4, dilation=2, pad_mode='same', has_bias=True)",
             shapes=((2, 3, 9, 9),),
         ),
-        Case("nn.Conv2d(3, 8, 3, padding=1, padding_mode='reflect')", "ms_compat.Conv2d(3, 8, 3, padding=1, padding_mode='reflect')",
-             shapes=((2, 3, 9, 9),)),
-        Case("nn.Conv2d(3, 8, 3, padding=(1, 2), padding_mode='circular')", "ms_compat.Conv2d(3, 8, 3, padding=(1, 2), padding_mode='circular')",
-             shapes=((2, 3, 9, 9),)),
+        Case(
+            "nn.Conv2d(3, 8, 3, padding=1, padding_mode='reflect')",
+            "ms_compat.Conv2d(3, 8, 3, padding=1, padding_mode='reflect')",
+            shapes=((2, 3, 9, 9),),
+        ),
+        Case(
+            "nn.Conv2d(3, 8, 3, padding=(1, 2), padding_mode='circular')",
+            "ms_compat.Conv2d(3, 8, 3, padding=(1, 2), padding_mode='circular')",
+            shapes=((2, 3, 9, 9),),
+        ),
         Case("nn.Conv2d(3, 8, 3, padding=[1, 2])", "ms_compat.Conv2d(3, 8, 3, padding=[1, 2])", shapes=((2, 3, 9, 9),)),
-        Case("nn.Conv2d(**{'in_channels': 3, 'out_channels': 4, 'kernel_size': 4, 'padding': 'same'})",
-             "ms_compat.Conv2d(**{'in_channels': 3, 'out_channels': 4, 'kernel_size': 4, 'padding': 'same'})", shapes=((3, 9, 9),)),
+        Case(
+            "nn.Conv2d(**{'in_channels': 3, 'out_channels': 4, 'kernel_size': 4, 'padding': 'same'})",
+            "ms_compat.Conv2d(**{'in_channels': 3, 'out_channels': 4, 'kernel_size': 4, 'padding': 'same'})",
+            shapes=((3, 9, 9),),
+        ),
     ],
-)  # fmt: skip
+)
 def conv2d(call: Call) -> None:
     padding = call.literal("padding", 0)
     if isinstance(padding, str):
@@ -55,24 +64,60 @@ def conv2d(call: Call) -> None:
         call.use_like()
 
 
-rule("torch.nn.Conv1d", to="compat.Conv1d", args=ARGS, like="compat.Conv1d", params=PARAMS,
-     differs="a subclass of mindspore.nn.Conv1d that takes unbatched inputs; the weight is (out, in, 1, width)", cases=[
-    Case("nn.Conv1d(3, 8, 3)", "ms_compat.Conv1d(3, 8, 3)", shapes=((2, 3, 9),)),
-    Case("nn.Conv1d(4, 8, kernel_size=5, stride=2, padding=2, dilation=2, groups=2, bias=False)",
-         "ms_compat.Conv1d(4, 8, kernel_size=5, stride=2, padding=2, dilation=2, groups=2, bias=False)", shapes=((2, 4, 19),)),
-    Case("nn.Conv1d(3, 8, 4, padding='same')", "ms_compat.Conv1d(3, 8, 4, padding='same')", shapes=((2, 3, 9),)),
-    Case("nn.Conv1d(3, 8, 4, padding=(1,))", "ms_compat.Conv1d(3, 8, 4, padding=(1,))", shapes=((3, 9),)),
-    Case("nn.Conv1d(3, 8, 5, padding=2, padding_mode='circular')", "ms_compat.Conv1d(3, 8, 5, padding=2, padding_mode='circular')", shapes=((2, 3, 9),)),
-    Case("nn.Conv1d(3, 8, 5, padding='same', padding_mode='reflect')", "ms_compat.Conv1d(3, 8, 5, padding='same', padding_mode='reflect')",
-         shapes=((3, 9),)),
-])  # fmt: skip
-rule("torch.nn.Conv3d", to="compat.Conv3d", args=ARGS, like="compat.Conv3d", params=PARAMS,
-     differs="a subclass of mindspore.nn.Conv3d that takes unbatched inputs and torch's padding", cases=[
-    Case("nn.Conv3d(3, 4, 3)", "ms_compat.Conv3d(3, 4, 3)", shapes=((2, 3, 5, 6, 7),)),
-    Case("nn.Conv3d(4, 4, (1, 3, 3), stride=(1, 2, 2), padding=(0, 1, 1), groups=2, bias=False)",
-         "ms_compat.Conv3d(4, 4, (1, 3, 3), stride=(1, 2, 2), padding=(0, 1, 1), groups=2, bias=False)", shapes=((2, 4, 5, 6, 7),)),
-    Case("nn.Conv3d(3, 4, 3, padding='same')", "ms_compat.Conv3d(3, 4, 3, padding='same')", shapes=((2, 3, 5, 6, 7),)),
-    Case("nn.Conv3d(3, 4, 3, padding=1, padding_mode='replicate')", "ms_compat.Conv3d(3, 4, 3, padding=1, padding_mode='replicate')",
-         shapes=((2, 3, 5, 6, 7),)),
-    Case("nn.Conv3d(3, 4, 3, padding=1, padding_mode='reflect')", "ms_compat.Conv3d(3, 4, 3, padding=1, padding_mode='reflect')", shapes=((3, 5, 6, 7),)),
-])  # fmt: skip
+rule(
+    "torch.nn.Conv1d",
+    to="compat.Conv1d",
+    args=ARGS,
+    like="compat.Conv1d",
+    params=PARAMS,
+    differs="a subclass of mindspore.nn.Conv1d that takes unbatched inputs; the weight is (out, in, 1, width)",
+    cases=[
+        Case("nn.Conv1d(3, 8, 3)", "ms_compat.Conv1d(3, 8, 3)", shapes=((2, 3, 9),)),
+        Case(
+            "nn.Conv1d(4, 8, kernel_size=5, stride=2, padding=2, dilation=2, groups=2, bias=False)",
+            "ms_compat.Conv1d(4, 8, kernel_size=5, stride=2, padding=2, dilation=2, groups=2, bias=False)",
+            shapes=((2, 4, 19),),
+        ),
+        Case("nn.Conv1d(3, 8, 4, padding='same')", "ms_compat.Conv1d(3, 8, 4, padding='same')", shapes=((2, 3, 9),)),
+        Case("nn.Conv1d(3, 8, 4, padding=(1,))", "ms_compat.Conv1d(3, 8, 4, padding=(1,))", shapes=((3, 9),)),
+        Case(
+            "nn.Conv1d(3, 8, 5, padding=2, padding_mode='circular')",
+            "ms_compat.Conv1d(3, 8, 5, padding=2, padding_mode='circular')",
+            shapes=((2, 3, 9),),
+        ),
+        Case(
+            "nn.Conv1d(3, 8, 5, padding='same', padding_mode='reflect')",
+            "ms_compat.Conv1d(3, 8, 5, padding='same', padding_mode='reflect')",
+            shapes=((3, 9),),
+        ),
+    ],
+)
+rule(
+    "torch.nn.Conv3d",
+    to="compat.Conv3d",
+    args=ARGS,
+    like="compat.Conv3d",
+    params=PARAMS,
+    differs="a subclass of mindspore.nn.Conv3d that takes unbatched inputs and torch's padding",
+    cases=[
+        Case("nn.Conv3d(3, 4, 3)", "ms_compat.Conv3d(3, 4, 3)", shapes=((2, 3, 5, 6, 7),)),
+        Case(
+            "nn.Conv3d(4, 4, (1, 3, 3), stride=(1, 2, 2), padding=(0, 1, 1), groups=2, bias=False)",
+            "ms_compat.Conv3d(4, 4, (1, 3, 3), stride=(1, 2, 2), padding=(0, 1, 1), groups=2, bias=False)",
+            shapes=((2, 4, 5, 6, 7),),
+        ),
+        Case(
+            "nn.Conv3d(3, 4, 3, padding='same')", "ms_compat.Conv3d(3, 4, 3, padding='same')", shapes=((2, 3, 5, 6, 7),)
+        ),
+        Case(
+            "nn.Conv3d(3, 4, 3, padding=1, padding_mode='replicate')",
+            "ms_compat.Conv3d(3, 4, 3, padding=1, padding_mode='replicate')",
+            shapes=((2, 3, 5, 6, 7),),
+        ),
+        Case(
+            "nn.Conv3d(3, 4, 3, padding=1, padding_mode='reflect')",
+            "ms_compat.Conv3d(3, 4, 3, padding=1, padding_mode='reflect')",
+            shapes=((3, 5, 6, 7),),
+        ),
+    ],
+)

@@ -39,7 +39,11 @@ def _write(call: Call, build: str | None) -> None:
 
 def _named(call: Call, kind: str, **arguments: tuple[str, str]) -> str:
     """An initializer with those of its arguments that differ from its defaults: torch's name -> (MindSpore's, torch's default)."""
-    given = [f"{ours}={call.text(theirs, default)}" for theirs, (ours, default) in arguments.items() if call.has(theirs) or default]
+    given = [
+        f"{ours}={call.text(theirs, default)}"
+        for theirs, (ours, default) in arguments.items()
+        if call.has(theirs) or default
+    ]
     return f"{call.name(f'{HOME}.{kind}')}({', '.join(given)})"
 
 
@@ -47,9 +51,24 @@ def _init(name: str, args: str, build: Callable[[Call], str | None], *cases: tup
     """`cases` are argument texts after the tensor, and the initializer that they become ('' for the helper)."""
     target = f"compat.init_{name}"
     for spelled in (f"{name}_", name) if name not in ("zeros", "ones", "trunc_normal") else (f"{name}_",):
-        written = [Case(f"[nn.init.{spelled}(m.weight{text}) {LINEAR}", f"[m.weight.set_data(initializer.initializer({after}, m.weight.shape, m.weight.dtype)) {DENSE}"
-                        if after else f"[ms_compat.init_{name}(m.weight{text}) {DENSE}", random=True) for text, after in cases]  # fmt: skip
-        written.append(Case(f"nn.init.{spelled}(x{cases[0][0]})", f"ms_compat.init_{name}(x{cases[0][0]})", shapes=((3, 4),), random=True))
+        written = [
+            Case(
+                f"[nn.init.{spelled}(m.weight{text}) {LINEAR}",
+                f"[m.weight.set_data(initializer.initializer({after}, m.weight.shape, m.weight.dtype)) {DENSE}"
+                if after
+                else f"[ms_compat.init_{name}(m.weight{text}) {DENSE}",
+                random=True,
+            )
+            for text, after in cases
+        ]
+        written.append(
+            Case(
+                f"nn.init.{spelled}(x{cases[0][0]})",
+                f"ms_compat.init_{name}(x{cases[0][0]})",
+                shapes=((3, 4),),
+                random=True,
+            )
+        )
         rule(f"torch.nn.init.{spelled}", to=target, args=f"tensor {args}".strip(), like=target, cases=written)(
             lambda call: _write(call, build(call))
         )
@@ -63,40 +82,130 @@ def _kaiming(call: Call, kind: str) -> str | None:
 
 _init("zeros", "", lambda call: "'zeros'", ("", "'zeros'"))
 _init("ones", "", lambda call: "'ones'", ("", "'ones'"))
-_init("constant", "val", lambda call: f"{call.name(f'{HOME}.Constant')}({call.text('val')})", (", 0.5", "initializer.Constant(0.5)"))
-_init("normal", "mean std generator", lambda call: _named(call, "Normal", std=("sigma", "1.0"), mean=("mean", "")),
-      ("", "initializer.Normal(sigma=1.0)"), (", std=0.02", "initializer.Normal(sigma=0.02)"),
-      (", 0.5, 0.01", "initializer.Normal(sigma=0.01, mean=0.5)"))  # fmt: skip
-_init("trunc_normal", "mean std a b generator", lambda call: _named(call, "TruncatedNormal", std=("sigma", "1.0"), mean=("mean", ""), a=("a", ""), b=("b", "")),
-      (", std=0.02", "initializer.TruncatedNormal(sigma=0.02)"),
-      (", mean=0.1, std=0.5, a=-1, b=1", "initializer.TruncatedNormal(sigma=0.5, mean=0.1, a=-1, b=1)"))  # fmt: skip
+_init(
+    "constant",
+    "val",
+    lambda call: f"{call.name(f'{HOME}.Constant')}({call.text('val')})",
+    (", 0.5", "initializer.Constant(0.5)"),
+)
+_init(
+    "normal",
+    "mean std generator",
+    lambda call: _named(call, "Normal", std=("sigma", "1.0"), mean=("mean", "")),
+    ("", "initializer.Normal(sigma=1.0)"),
+    (", std=0.02", "initializer.Normal(sigma=0.02)"),
+    (", 0.5, 0.01", "initializer.Normal(sigma=0.01, mean=0.5)"),
+)
+_init(
+    "trunc_normal",
+    "mean std a b generator",
+    lambda call: _named(call, "TruncatedNormal", std=("sigma", "1.0"), mean=("mean", ""), a=("a", ""), b=("b", "")),
+    (", std=0.02", "initializer.TruncatedNormal(sigma=0.02)"),
+    (", mean=0.1, std=0.5, a=-1, b=1", "initializer.TruncatedNormal(sigma=0.5, mean=0.1, a=-1, b=1)"),
+)
 _init("uniform", "a b generator", lambda call: None, (", -0.1, 0.3", ""))
-_init("xavier_uniform", "gain generator", lambda call: _named(call, "XavierUniform", gain=("gain", "")), ("", "initializer.XavierUniform()"),
-      (", gain=0.5", "initializer.XavierUniform(gain=0.5)"))  # fmt: skip
-_init("xavier_normal", "gain generator", lambda call: _named(call, "XavierNormal", gain=("gain", "")), ("", "initializer.XavierNormal()"))
-_init("kaiming_uniform", "a mode nonlinearity generator", lambda call: _kaiming(call, "HeUniform"), ("", "initializer.HeUniform()"),
-      (", a=1", "initializer.HeUniform(negative_slope=1)"), (", nonlinearity='selu'", ""))  # fmt: skip
-_init("kaiming_normal", "a mode nonlinearity generator", lambda call: _kaiming(call, "HeNormal"), ("", "initializer.HeNormal()"),
-      (", mode='fan_out', nonlinearity='relu'", "initializer.HeNormal(mode='fan_out', nonlinearity='relu')"))  # fmt: skip
-_init("orthogonal", "gain generator", lambda call: _named(call, "Orthogonal", gain=("gain", "")), ("", "initializer.Orthogonal()"))
+_init(
+    "xavier_uniform",
+    "gain generator",
+    lambda call: _named(call, "XavierUniform", gain=("gain", "")),
+    ("", "initializer.XavierUniform()"),
+    (", gain=0.5", "initializer.XavierUniform(gain=0.5)"),
+)
+_init(
+    "xavier_normal",
+    "gain generator",
+    lambda call: _named(call, "XavierNormal", gain=("gain", "")),
+    ("", "initializer.XavierNormal()"),
+)
+_init(
+    "kaiming_uniform",
+    "a mode nonlinearity generator",
+    lambda call: _kaiming(call, "HeUniform"),
+    ("", "initializer.HeUniform()"),
+    (", a=1", "initializer.HeUniform(negative_slope=1)"),
+    (", nonlinearity='selu'", ""),
+)
+_init(
+    "kaiming_normal",
+    "a mode nonlinearity generator",
+    lambda call: _kaiming(call, "HeNormal"),
+    ("", "initializer.HeNormal()"),
+    (", mode='fan_out', nonlinearity='relu'", "initializer.HeNormal(mode='fan_out', nonlinearity='relu')"),
+)
+_init(
+    "orthogonal",
+    "gain generator",
+    lambda call: _named(call, "Orthogonal", gain=("gain", "")),
+    ("", "initializer.Orthogonal()"),
+)
 _init("eye", "", lambda call: None, ("", ""))
 _init("sparse", "sparsity std generator", lambda call: None, (", 0.3", ""))
 
 for spelled in ("dirac_", "dirac"):
-    rule(f"torch.nn.init.{spelled}", to="compat.init_dirac", args="tensor groups", like="compat.init_dirac", cases=[
-        Case(f"nn.init.{spelled}(torch.empty(4, 3, 3)) * x", "ms_compat.init_dirac(ops.zeros((4, 3, 3))) * x", shapes=((4, 3, 3),), runs=False,
-             why="the spelling of torch.empty is another rule's"),
-    ])  # fmt: skip
-rule("torch.nn.init.calculate_gain", to="compat.calculate_gain", args="nonlinearity param", like="compat.calculate_gain", cases=[
-    Case("nn.init.calculate_gain('leaky_relu', 0.2) * x", "ms_compat.calculate_gain('leaky_relu', 0.2) * x", shapes=((2, 3),)),
-    Case("nn.init.calculate_gain('tanh') * x", "ms_compat.calculate_gain('tanh') * x", shapes=((2, 3),)),
-])  # fmt: skip
-rule("torch.nn.init._calculate_fan_in_and_fan_out", to="compat.fan_in_and_out", args="tensor", like="compat.fan_in_and_out", cases=[
-    Case("nn.init._calculate_fan_in_and_fan_out(x)[1] * x", "ms_compat.fan_in_and_out(x)[1] * x", shapes=((2, 3, 4),)),
-])  # fmt: skip
-rule("torch.nn.init._calculate_correct_fan", to="compat.correct_fan", args="tensor mode", like="compat.correct_fan", cases=[
-    Case("nn.init._calculate_correct_fan(x, 'fan_out') * x", "ms_compat.correct_fan(x, 'fan_out') * x", shapes=((2, 3, 4),)),
-])  # fmt: skip
-rule("torch.nn.init._no_grad_trunc_normal_", to="compat.init_trunc_normal", args="tensor mean std a b generator", like="compat.init_trunc_normal", cases=[
-    Case("nn.init._no_grad_trunc_normal_(x, 0.0, 1.0, -2.0, 2.0)", "ms_compat.init_trunc_normal(x, 0.0, 1.0, -2.0, 2.0)", shapes=((3, 4),), random=True),
-])  # fmt: skip
+    rule(
+        f"torch.nn.init.{spelled}",
+        to="compat.init_dirac",
+        args="tensor groups",
+        like="compat.init_dirac",
+        cases=[
+            Case(
+                f"nn.init.{spelled}(torch.empty(4, 3, 3)) * x",
+                "ms_compat.init_dirac(ops.zeros((4, 3, 3))) * x",
+                shapes=((4, 3, 3),),
+                runs=False,
+                why="the spelling of torch.empty is another rule's",
+            ),
+        ],
+    )
+rule(
+    "torch.nn.init.calculate_gain",
+    to="compat.calculate_gain",
+    args="nonlinearity param",
+    like="compat.calculate_gain",
+    cases=[
+        Case(
+            "nn.init.calculate_gain('leaky_relu', 0.2) * x",
+            "ms_compat.calculate_gain('leaky_relu', 0.2) * x",
+            shapes=((2, 3),),
+        ),
+        Case("nn.init.calculate_gain('tanh') * x", "ms_compat.calculate_gain('tanh') * x", shapes=((2, 3),)),
+    ],
+)
+rule(
+    "torch.nn.init._calculate_fan_in_and_fan_out",
+    to="compat.fan_in_and_out",
+    args="tensor",
+    like="compat.fan_in_and_out",
+    cases=[
+        Case(
+            "nn.init._calculate_fan_in_and_fan_out(x)[1] * x", "ms_compat.fan_in_and_out(x)[1] * x", shapes=((2, 3, 4),)
+        ),
+    ],
+)
+rule(
+    "torch.nn.init._calculate_correct_fan",
+    to="compat.correct_fan",
+    args="tensor mode",
+    like="compat.correct_fan",
+    cases=[
+        Case(
+            "nn.init._calculate_correct_fan(x, 'fan_out') * x",
+            "ms_compat.correct_fan(x, 'fan_out') * x",
+            shapes=((2, 3, 4),),
+        ),
+    ],
+)
+rule(
+    "torch.nn.init._no_grad_trunc_normal_",
+    to="compat.init_trunc_normal",
+    args="tensor mean std a b generator",
+    like="compat.init_trunc_normal",
+    cases=[
+        Case(
+            "nn.init._no_grad_trunc_normal_(x, 0.0, 1.0, -2.0, 2.0)",
+            "ms_compat.init_trunc_normal(x, 0.0, 1.0, -2.0, 2.0)",
+            shapes=((3, 4),),
+            random=True,
+        ),
+    ],
+)

@@ -19,55 +19,143 @@ def _goes_to_an_optimizer(call: Call) -> bool:
     return callee.kind == "ref" and call.reading.symbols.origin(callee.qual).startswith("torch.optim.")
 
 
-@rule("torch.nn.Module.parameters", to="compat.parameters", args="self recurse", like="compat.parameters",
-      differs="get_parameters() would include buffers; an optimizer gets trainable_params()", cases=[
-    Case("[p * x for p in nn.PReLU().parameters()]", "[p * x for p in ms_compat.parameters(nn.PReLU())]", shapes=((2, 3),), gradient=False),
-    Case("list(nn.Linear(2, 3).parameters(recurse=False))", "list(ms_compat.parameters(nn.Dense(2, 3), recurse=False))",
-         runs=False, why=STRUCTURE),
-])  # fmt: skip
+@rule(
+    "torch.nn.Module.parameters",
+    to="compat.parameters",
+    args="self recurse",
+    like="compat.parameters",
+    differs="get_parameters() would include buffers; an optimizer gets trainable_params()",
+    cases=[
+        Case(
+            "[p * x for p in nn.PReLU().parameters()]",
+            "[p * x for p in ms_compat.parameters(nn.PReLU())]",
+            shapes=((2, 3),),
+            gradient=False,
+        ),
+        Case(
+            "list(nn.Linear(2, 3).parameters(recurse=False))",
+            "list(ms_compat.parameters(nn.Dense(2, 3), recurse=False))",
+            runs=False,
+            why=STRUCTURE,
+        ),
+    ],
+)
 def parameters(call: Call) -> None:
     if len(call.given) == 1 and _goes_to_an_optimizer(call):
         call.replace(f"{call.target}.trainable_params()")
 
 
-rule("torch.nn.Module.named_parameters", to="compat.named_parameters", args="self prefix recurse", drop="remove_duplicate",
-     like="compat.named_parameters", differs="names are torch's: weight for gamma, so that a test on a name keeps its meaning", cases=[
-    Case("[p * x for n, p in nn.BatchNorm1d(3).named_parameters() if n == 'weight']",
-         "[p * x for n, p in ms_compat.named_parameters(nn.BatchNorm1d(3)) if n == 'weight']", shapes=((2, 3),), gradient=False),
-])  # fmt: skip
-rule("torch.nn.Module.buffers", to="compat.buffers", args="self recurse", like="compat.buffers", cases=[
-    Case("[b * x for b in nn.BatchNorm1d(3, track_running_stats=False).buffers()] + [x]",
-         "[b * x for b in ms_compat.buffers(ms_compat.BatchNorm1d(3, track_running_stats=False))] + [x]", shapes=((2, 3),)),
-])  # fmt: skip
-rule("torch.nn.Module.named_buffers", to="compat.named_buffers", args="self prefix recurse", drop="remove_duplicate", like="compat.named_buffers",
-     cases=[
-    Case("[b * x for n, b in nn.BatchNorm1d(3).named_buffers() if n == 'running_var']",
-         "[b * x for n, b in ms_compat.named_buffers(nn.BatchNorm1d(3)) if n == 'running_var']", shapes=((2, 3),)),
-])  # fmt: skip
-rule("torch.nn.Module.register_buffer", to="compat.register_buffer", args="self name tensor persistent", like="compat.register_buffer",
-     differs="a parameter without gradient, so that checkpoints hold it; not counted by parameters()", cases=[
-    Case("nn.Module().register_buffer('a', x)", "ms_compat.register_buffer(nn.Cell(), 'a', x)", shapes=((2, 3),), runs=False, why=STRUCTURE),
-])  # fmt: skip
+rule(
+    "torch.nn.Module.named_parameters",
+    to="compat.named_parameters",
+    args="self prefix recurse",
+    drop="remove_duplicate",
+    like="compat.named_parameters",
+    differs="names are torch's: weight for gamma, so that a test on a name keeps its meaning",
+    cases=[
+        Case(
+            "[p * x for n, p in nn.BatchNorm1d(3).named_parameters() if n == 'weight']",
+            "[p * x for n, p in ms_compat.named_parameters(nn.BatchNorm1d(3)) if n == 'weight']",
+            shapes=((2, 3),),
+            gradient=False,
+        ),
+    ],
+)
+rule(
+    "torch.nn.Module.buffers",
+    to="compat.buffers",
+    args="self recurse",
+    like="compat.buffers",
+    cases=[
+        Case(
+            "[b * x for b in nn.BatchNorm1d(3, track_running_stats=False).buffers()] + [x]",
+            "[b * x for b in ms_compat.buffers(ms_compat.BatchNorm1d(3, track_running_stats=False))] + [x]",
+            shapes=((2, 3),),
+        ),
+    ],
+)
+rule(
+    "torch.nn.Module.named_buffers",
+    to="compat.named_buffers",
+    args="self prefix recurse",
+    drop="remove_duplicate",
+    like="compat.named_buffers",
+    cases=[
+        Case(
+            "[b * x for n, b in nn.BatchNorm1d(3).named_buffers() if n == 'running_var']",
+            "[b * x for n, b in ms_compat.named_buffers(nn.BatchNorm1d(3)) if n == 'running_var']",
+            shapes=((2, 3),),
+        ),
+    ],
+)
+rule(
+    "torch.nn.Module.register_buffer",
+    to="compat.register_buffer",
+    args="self name tensor persistent",
+    like="compat.register_buffer",
+    differs="a parameter without gradient, so that checkpoints hold it; not counted by parameters()",
+    cases=[
+        Case(
+            "nn.Module().register_buffer('a', x)",
+            "ms_compat.register_buffer(nn.Cell(), 'a', x)",
+            shapes=((2, 3),),
+            runs=False,
+            why=STRUCTURE,
+        ),
+    ],
+)
 
 
-@rule("torch.nn.Module.register_parameter", args="name param", cases=[
-    Case("nn.Module().register_parameter('a', nn.Parameter(x))", "setattr(nn.Cell(), 'a', ms.Parameter(x))", shapes=((2, 3),),
-         runs=False, why=STRUCTURE),
-    Case("nn.Module().register_parameter('a', None)", "setattr(nn.Cell(), 'a', None)", runs=False, why=STRUCTURE),
-])  # fmt: skip
+@rule(
+    "torch.nn.Module.register_parameter",
+    args="name param",
+    cases=[
+        Case(
+            "nn.Module().register_parameter('a', nn.Parameter(x))",
+            "setattr(nn.Cell(), 'a', ms.Parameter(x))",
+            shapes=((2, 3),),
+            runs=False,
+            why=STRUCTURE,
+        ),
+        Case("nn.Module().register_parameter('a', None)", "setattr(nn.Cell(), 'a', None)", runs=False, why=STRUCTURE),
+    ],
+)
 def register_parameter(call: Call) -> None:
     call.replace(f"setattr({call.target}, {call.text('name')}, {call.text('param')})")
 
 
 for name in ("get_parameter", "get_buffer"):
-    rule(f"torch.nn.Module.{name}", to="compat.get_parameter", args="self target", cases=[
-        Case(f"nn.Linear(2, 3).{name}('weight')", "ms_compat.get_parameter(nn.Dense(2, 3), 'weight')", runs=False, why=STRUCTURE),
-    ])  # fmt: skip
-rule("torch.nn.Module.requires_grad_", to="compat.set_requires_grad", args="self requires_grad", cases=[
-    Case("nn.Sigmoid().requires_grad_(False)(x)", "ms_compat.set_requires_grad(nn.Sigmoid(), False)(x)", shapes=((2, 3),)),
-])  # fmt: skip
-rule("torch.nn.Module._load_from_state_dict", missing="MindSpore loads parameters by name, without a method a module",
-     strategy="equivalent", advice="rename the entries of the checkpoint before load_state_dict")  # fmt: skip
+    rule(
+        f"torch.nn.Module.{name}",
+        to="compat.get_parameter",
+        args="self target",
+        cases=[
+            Case(
+                f"nn.Linear(2, 3).{name}('weight')",
+                "ms_compat.get_parameter(nn.Dense(2, 3), 'weight')",
+                runs=False,
+                why=STRUCTURE,
+            ),
+        ],
+    )
+rule(
+    "torch.nn.Module.requires_grad_",
+    to="compat.set_requires_grad",
+    args="self requires_grad",
+    cases=[
+        Case(
+            "nn.Sigmoid().requires_grad_(False)(x)",
+            "ms_compat.set_requires_grad(nn.Sigmoid(), False)(x)",
+            shapes=((2, 3),),
+        ),
+    ],
+)
+rule(
+    "torch.nn.Module._load_from_state_dict",
+    missing="MindSpore loads parameters by name, without a method a module",
+    strategy="equivalent",
+    advice="rename the entries of the checkpoint before load_state_dict",
+)
 
 rule(
     "torch.nn.Module.zero_grad",
@@ -75,17 +163,29 @@ rule(
     args="self set_to_none",
     drop="set_to_none",
     differs="a training loop that converts whole needs none: its gradients are new at each step",
-    cases=[Case("[m.zero_grad() for m in [nn.Sigmoid()]]", "[ms_compat.clear_gradients(m) for m in [nn.Sigmoid()]]", runs=False, why=STRUCTURE)],
+    cases=[
+        Case(
+            "[m.zero_grad() for m in [nn.Sigmoid()]]",
+            "[ms_compat.clear_gradients(m) for m in [nn.Sigmoid()]]",
+            runs=False,
+            why=STRUCTURE,
+        )
+    ],
 )
 
 
-@rule("torch.nn.Module.to", to="compat.cell_to", args="device dtype non_blocking", cases=[
-    Case("nn.Sigmoid().to('cuda')(x)", "nn.Sigmoid()(x)", shapes=((2, 3),)),
-    Case("nn.Sigmoid().to(torch.device('cpu'))(x)", "nn.Sigmoid()(x)", shapes=((2, 3),)),
-    Case("nn.Sigmoid().to(dtype=torch.float32)(x)", "nn.Sigmoid().to(ms.float32)(x)", shapes=((2, 3),)),
-    Case("nn.Sigmoid().to(torch.float32)(x)", "nn.Sigmoid().to(ms.float32)(x)", shapes=((2, 3),)),
-    Case("nn.Sigmoid().to(x)(x)", "nn.Sigmoid()(x)", shapes=((2, 3),)),
-])  # fmt: skip
+@rule(
+    "torch.nn.Module.to",
+    to="compat.cell_to",
+    args="device dtype non_blocking",
+    cases=[
+        Case("nn.Sigmoid().to('cuda')(x)", "nn.Sigmoid()(x)", shapes=((2, 3),)),
+        Case("nn.Sigmoid().to(torch.device('cpu'))(x)", "nn.Sigmoid()(x)", shapes=((2, 3),)),
+        Case("nn.Sigmoid().to(dtype=torch.float32)(x)", "nn.Sigmoid().to(ms.float32)(x)", shapes=((2, 3),)),
+        Case("nn.Sigmoid().to(torch.float32)(x)", "nn.Sigmoid().to(ms.float32)(x)", shapes=((2, 3),)),
+        Case("nn.Sigmoid().to(x)(x)", "nn.Sigmoid()(x)", shapes=((2, 3),)),
+    ],
+)
 def to(call: Call) -> None:
     dtypes = [name for name in ("device", "dtype") if call.has(name) and _is_dtype(call, name)]
     if dtypes:
@@ -93,18 +193,25 @@ def to(call: Call) -> None:
     elif not call.has("dtype") and (call.literal("device", "") is not ... or _is_device(call)):
         call.replace(call.target)
     else:
-        arguments = ", ".join(call.of(each) for each in (*call.node.args, *(keyword.value for keyword in call.node.keywords)))
+        arguments = ", ".join(
+            call.of(each) for each in (*call.node.args, *(keyword.value for keyword in call.node.keywords))
+        )
         call.replace(f"{call.name('compat.cell_to')}({call.target}, {arguments})")
 
 
 def _is_dtype(call: Call, name: str) -> bool:
     kind = call.kind(name)
-    return kind.qual == "torch.dtype" or (kind.kind == "ref" and kind.qual.rpartition(".")[2] in
-                                          {"float16", "half", "float32", "float", "float64", "double", "bfloat16"})  # fmt: skip
+    return kind.qual == "torch.dtype" or (
+        kind.kind == "ref"
+        and kind.qual.rpartition(".")[2] in {"float16", "half", "float32", "float", "float64", "double", "bfloat16"}
+    )
 
 
 def _is_device(call: Call) -> bool:
-    kind, text = call.kind("device"), call.reading.source.text(call.given["device"]).lower() if call.has("device") else ""
+    kind, text = (
+        call.kind("device"),
+        call.reading.source.text(call.given["device"]).lower() if call.has("device") else "",
+    )
     return (
         kind.qual == "torch.device"
         or kind.kind in ("str", "int", "tensor")
@@ -114,22 +221,39 @@ def _is_device(call: Call) -> bool:
 
 for name in ("cuda", "cpu", "xpu", "ipu", "to_empty", "compile"):
 
-    @rule(f"torch.nn.Module.{name}", args="device", differs="no meaning in MindSpore, so it goes", cases=[
-        Case("nn.Sigmoid().cpu()(x)" if name == "cpu" else f"nn.Sigmoid().{name}()", "nn.Sigmoid()(x)" if name == "cpu" else "nn.Sigmoid()",
-             shapes=((2, 3),), runs=name == "cpu", why="nothing is left of it"),
-    ])  # fmt: skip
+    @rule(
+        f"torch.nn.Module.{name}",
+        args="device",
+        differs="no meaning in MindSpore, so it goes",
+        cases=[
+            Case(
+                "nn.Sigmoid().cpu()(x)" if name == "cpu" else f"nn.Sigmoid().{name}()",
+                "nn.Sigmoid()(x)" if name == "cpu" else "nn.Sigmoid()",
+                shapes=((2, 3),),
+                runs=name == "cpu",
+                why="nothing is left of it",
+            ),
+        ],
+    )
     def disappear(call: Call) -> None:
         call.replace(call.target)
 
 
-rule("torch.nn.Module.share_memory", missing="processes can't share a network's weights in memory, so each would train a copy of its own",
-     strategy="equivalent", advice="train data-parallel: start the script with msrun, and reduce the gradients")  # fmt: skip
+rule(
+    "torch.nn.Module.share_memory",
+    missing="processes can't share a network's weights in memory, so each would train a copy of its own",
+    strategy="equivalent",
+    advice="train data-parallel: start the script with msrun, and reduce the gradients",
+)
 
 
 def _cast(name: str, dtype: str) -> None:
-    @rule(f"torch.nn.Module.{name}", cases=[
-        Case(f"nn.Sigmoid().{name}()(x)", f"nn.Sigmoid().to(ms.{dtype})(x)", shapes=((2, 3),)),
-    ])  # fmt: skip
+    @rule(
+        f"torch.nn.Module.{name}",
+        cases=[
+            Case(f"nn.Sigmoid().{name}()(x)", f"nn.Sigmoid().to(ms.{dtype})(x)", shapes=((2, 3),)),
+        ],
+    )
     def cast(call: Call) -> None:
         call.replace(f"{call.target}.to({call.name(f'mindspore.{dtype}')})")
 
@@ -138,8 +262,12 @@ for method, dtype in FLOATS.items():
     _cast(method, dtype)
 
 
-@rule("torch.nn.Module.type", args="dst_type", cases=[
-    Case("nn.Sigmoid().type(torch.float32)(x)", "nn.Sigmoid().to(ms.float32)(x)", shapes=((2, 3),)),
-])  # fmt: skip
+@rule(
+    "torch.nn.Module.type",
+    args="dst_type",
+    cases=[
+        Case("nn.Sigmoid().type(torch.float32)(x)", "nn.Sigmoid().to(ms.float32)(x)", shapes=((2, 3),)),
+    ],
+)
 def to_type(call: Call) -> None:
     call.replace(f"{call.target}.to({call.text('dst_type')})")

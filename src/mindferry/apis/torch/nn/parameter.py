@@ -13,21 +13,49 @@ from ..._call import Call
     like="compat.parameter",
     cases=[
         Case("nn.Parameter(x) * y", "ms.Parameter(x) * y", shapes=((2, 3), (2, 3)), gradient=False),
-        Case("nn.Parameter(x, False) * y", "ms.Parameter(x, requires_grad=False) * y", shapes=((2, 3), (2, 3)), gradient=False),
-        Case("nn.Parameter(data=x, requires_grad=False) * y", "ms.Parameter(default_input=x, requires_grad=False) * y",
-             shapes=((2, 3), (2, 3)), gradient=False),
+        Case(
+            "nn.Parameter(x, False) * y",
+            "ms.Parameter(x, requires_grad=False) * y",
+            shapes=((2, 3), (2, 3)),
+            gradient=False,
+        ),
+        Case(
+            "nn.Parameter(data=x, requires_grad=False) * y",
+            "ms.Parameter(default_input=x, requires_grad=False) * y",
+            shapes=((2, 3), (2, 3)),
+            gradient=False,
+        ),
     ],
-)  # fmt: skip
+)
 def parameter(call: Call) -> None:
     if not call.has("data"):
         call.use_like()
 
 
-rule("torch.nn.Buffer", to="compat.buffer", args="data persistent", like="compat.buffer", cases=[
-    Case("nn.Buffer(x) * y", "ms_compat.buffer(x) * y", shapes=((2, 3), (2, 3)), gradient=False),
-    Case("nn.Buffer(x, persistent=False) * y", "ms_compat.buffer(x, persistent=False) * y", shapes=((2, 3), (2, 3)), gradient=False),
-])  # fmt: skip
-rule("torch.nn.UninitializedParameter", missing="MindSpore's parameters have a shape from the start", strategy="equivalent",
-     advice="give the parameter its shape")  # fmt: skip
-rule("torch.nn.parameter.is_lazy", missing="MindSpore's parameters have a shape from the start", strategy="not needed",
-     advice="use False")  # fmt: skip
+rule(
+    "torch.nn.Buffer",
+    to="compat.buffer",
+    args="data persistent",
+    like="compat.buffer",
+    cases=[
+        Case("nn.Buffer(x) * y", "ms_compat.buffer(x) * y", shapes=((2, 3), (2, 3)), gradient=False),
+        Case(
+            "nn.Buffer(x, persistent=False) * y",
+            "ms_compat.buffer(x, persistent=False) * y",
+            shapes=((2, 3), (2, 3)),
+            gradient=False,
+        ),
+    ],
+)
+rule(
+    "torch.nn.UninitializedParameter",
+    missing="MindSpore's parameters have a shape from the start",
+    strategy="equivalent",
+    advice="give the parameter its shape",
+)
+rule(
+    "torch.nn.parameter.is_lazy",
+    missing="MindSpore's parameters have a shape from the start",
+    strategy="not needed",
+    advice="use False",
+)

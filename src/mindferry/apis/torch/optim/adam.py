@@ -17,12 +17,20 @@ rule(
     like="compat.Adam",
     differs="a parameter that the loss doesn't use has a zero gradient here, and none in torch: weight decay and momentum still act on it",
     cases=[
-        Case("optim.Adam(nn.Linear(2, 3).parameters(), lr=0.1, weight_decay=1e-4)",
-             "ms_compat.Adam(nn.Dense(2, 3).trainable_params(), lr=0.1, weight_decay=1e-4)", runs=False, why=WHY),
-        Case("optim.Adam([{'params': nn.Linear(2, 3).parameters(), 'lr': 1e-2}], 1e-3, fused=True)",
-             "ms_compat.Adam([{'params': ms_compat.parameters(nn.Dense(2, 3)), 'lr': 1e-2}], 1e-3)", runs=False, why=WHY),
+        Case(
+            "optim.Adam(nn.Linear(2, 3).parameters(), lr=0.1, weight_decay=1e-4)",
+            "ms_compat.Adam(nn.Dense(2, 3).trainable_params(), lr=0.1, weight_decay=1e-4)",
+            runs=False,
+            why=WHY,
+        ),
+        Case(
+            "optim.Adam([{'params': nn.Linear(2, 3).parameters(), 'lr': 1e-2}], 1e-3, fused=True)",
+            "ms_compat.Adam([{'params': ms_compat.parameters(nn.Dense(2, 3)), 'lr': 1e-2}], 1e-3)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)(take_trainable)  # fmt: skip
+)(take_trainable)
 
 rule(
     "torch.optim.AdamW",
@@ -31,10 +39,14 @@ rule(
     drop="foreach capturable differentiable fused",
     like="compat.AdamW",
     cases=[
-        Case("optim.AdamW(nn.Linear(2, 3).parameters(), lr=1e-3, weight_decay=0.05)",
-             "ms_compat.AdamW(nn.Dense(2, 3).trainable_params(), lr=1e-3, weight_decay=0.05)", runs=False, why=WHY),
+        Case(
+            "optim.AdamW(nn.Linear(2, 3).parameters(), lr=1e-3, weight_decay=0.05)",
+            "ms_compat.AdamW(nn.Dense(2, 3).trainable_params(), lr=1e-3, weight_decay=0.05)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)(take_trainable)  # fmt: skip
+)(take_trainable)
 
 rule(
     "torch.optim.NAdam",
@@ -43,10 +55,14 @@ rule(
     drop="foreach capturable differentiable",
     like="compat.NAdam",
     cases=[
-        Case("optim.NAdam(nn.Linear(2, 3).parameters(), momentum_decay=6e-3)",
-             "ms_compat.NAdam(nn.Dense(2, 3).trainable_params(), momentum_decay=6e-3)", runs=False, why=WHY),
+        Case(
+            "optim.NAdam(nn.Linear(2, 3).parameters(), momentum_decay=6e-3)",
+            "ms_compat.NAdam(nn.Dense(2, 3).trainable_params(), momentum_decay=6e-3)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)(take_trainable)  # fmt: skip
+)(take_trainable)
 
 rule(
     "torch.optim.RAdam",
@@ -55,10 +71,14 @@ rule(
     drop="foreach capturable differentiable",
     like="compat.RAdam",
     cases=[
-        Case("optim.RAdam(nn.Linear(2, 3).parameters(), lr=2e-3, decoupled_weight_decay=True)",
-             "ms_compat.RAdam(nn.Dense(2, 3).trainable_params(), lr=2e-3, decoupled_weight_decay=True)", runs=False, why=WHY),
+        Case(
+            "optim.RAdam(nn.Linear(2, 3).parameters(), lr=2e-3, decoupled_weight_decay=True)",
+            "ms_compat.RAdam(nn.Dense(2, 3).trainable_params(), lr=2e-3, decoupled_weight_decay=True)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)(take_trainable)  # fmt: skip
+)(take_trainable)
 
 rule(
     "torch.optim.Adamax",
@@ -67,10 +87,14 @@ rule(
     drop="foreach capturable differentiable",
     like="compat.Adamax",
     cases=[
-        Case("optim.Adamax(nn.Linear(2, 3).parameters(), lr=0.1)",
-             "ms_compat.Adamax(nn.Dense(2, 3).trainable_params(), lr=0.1)", runs=False, why=WHY),
+        Case(
+            "optim.Adamax(nn.Linear(2, 3).parameters(), lr=0.1)",
+            "ms_compat.Adamax(nn.Dense(2, 3).trainable_params(), lr=0.1)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)(take_trainable)  # fmt: skip
+)(take_trainable)
 
 rule(
     "torch.optim.SparseAdam",
@@ -79,7 +103,11 @@ rule(
     like="compat.SparseAdam",
     differs="gradients are dense here: a row that is zero throughout counts as absent",
     cases=[
-        Case("optim.SparseAdam(nn.Linear(2, 3).parameters(), lr=0.01)",
-             "ms_compat.SparseAdam(nn.Dense(2, 3).trainable_params(), lr=0.01)", runs=False, why=WHY),
+        Case(
+            "optim.SparseAdam(nn.Linear(2, 3).parameters(), lr=0.01)",
+            "ms_compat.SparseAdam(nn.Dense(2, 3).trainable_params(), lr=0.01)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)(take_trainable)  # fmt: skip
+)(take_trainable)

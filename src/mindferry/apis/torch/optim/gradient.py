@@ -12,10 +12,14 @@ rule(
     drop="foreach differentiable fused",
     like="compat.SGD",
     cases=[
-        Case("optim.SGD(nn.Linear(2, 3).parameters(), lr=0.1, momentum=0.9, weight_decay=1e-4, nesterov=True)",
-             "ms_compat.SGD(nn.Dense(2, 3).trainable_params(), lr=0.1, momentum=0.9, weight_decay=1e-4, nesterov=True)", runs=False, why=WHY),
+        Case(
+            "optim.SGD(nn.Linear(2, 3).parameters(), lr=0.1, momentum=0.9, weight_decay=1e-4, nesterov=True)",
+            "ms_compat.SGD(nn.Dense(2, 3).trainable_params(), lr=0.1, momentum=0.9, weight_decay=1e-4, nesterov=True)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)(take_trainable)  # fmt: skip
+)(take_trainable)
 
 rule(
     "torch.optim.RMSprop",
@@ -24,10 +28,14 @@ rule(
     drop="foreach capturable differentiable",
     like="compat.RMSprop",
     cases=[
-        Case("optim.RMSprop(nn.Linear(2, 3).parameters(), lr=1e-4, alpha=0.9)",
-             "ms_compat.RMSprop(nn.Dense(2, 3).trainable_params(), lr=1e-4, alpha=0.9)", runs=False, why=WHY),
+        Case(
+            "optim.RMSprop(nn.Linear(2, 3).parameters(), lr=1e-4, alpha=0.9)",
+            "ms_compat.RMSprop(nn.Dense(2, 3).trainable_params(), lr=1e-4, alpha=0.9)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)(take_trainable)  # fmt: skip
+)(take_trainable)
 
 rule(
     "torch.optim.Adagrad",
@@ -36,10 +44,14 @@ rule(
     drop="foreach differentiable fused",
     like="compat.Adagrad",
     cases=[
-        Case("optim.Adagrad(nn.Linear(2, 3).parameters(), lr=0.1, lr_decay=0.5)",
-             "ms_compat.Adagrad(nn.Dense(2, 3).trainable_params(), lr=0.1, lr_decay=0.5)", runs=False, why=WHY),
+        Case(
+            "optim.Adagrad(nn.Linear(2, 3).parameters(), lr=0.1, lr_decay=0.5)",
+            "ms_compat.Adagrad(nn.Dense(2, 3).trainable_params(), lr=0.1, lr_decay=0.5)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)(take_trainable)  # fmt: skip
+)(take_trainable)
 
 rule(
     "torch.optim.Adadelta",
@@ -48,10 +60,14 @@ rule(
     drop="foreach capturable differentiable",
     like="compat.Adadelta",
     cases=[
-        Case("optim.Adadelta(nn.Linear(2, 3).parameters(), rho=0.95)",
-             "ms_compat.Adadelta(nn.Dense(2, 3).trainable_params(), rho=0.95)", runs=False, why=WHY),
+        Case(
+            "optim.Adadelta(nn.Linear(2, 3).parameters(), rho=0.95)",
+            "ms_compat.Adadelta(nn.Dense(2, 3).trainable_params(), rho=0.95)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)(take_trainable)  # fmt: skip
+)(take_trainable)
 
 rule(
     "torch.optim.Rprop",
@@ -60,10 +76,14 @@ rule(
     drop="foreach capturable differentiable",
     like="compat.Rprop",
     cases=[
-        Case("optim.Rprop(nn.Linear(2, 3).parameters(), etas=(0.5, 1.5))",
-             "ms_compat.Rprop(nn.Dense(2, 3).trainable_params(), etas=(0.5, 1.5))", runs=False, why=WHY),
+        Case(
+            "optim.Rprop(nn.Linear(2, 3).parameters(), etas=(0.5, 1.5))",
+            "ms_compat.Rprop(nn.Dense(2, 3).trainable_params(), etas=(0.5, 1.5))",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)(take_trainable)  # fmt: skip
+)(take_trainable)
 
 rule(
     "torch.optim.ASGD",
@@ -72,7 +92,11 @@ rule(
     drop="foreach capturable differentiable",
     like="compat.ASGD",
     cases=[
-        Case("optim.ASGD(nn.Linear(2, 3).parameters(), t0=100)",
-             "ms_compat.ASGD(nn.Dense(2, 3).trainable_params(), t0=100)", runs=False, why=WHY),
+        Case(
+            "optim.ASGD(nn.Linear(2, 3).parameters(), t0=100)",
+            "ms_compat.ASGD(nn.Dense(2, 3).trainable_params(), t0=100)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)(take_trainable)  # fmt: skip
+)(take_trainable)

@@ -12,10 +12,14 @@ rule(
     drop="foreach",
     like="compat.Adafactor",
     cases=[
-        Case("optim.Adafactor(nn.Linear(2, 3).parameters(), beta2_decay=-1.0)",
-             "ms_compat.Adafactor(nn.Dense(2, 3).trainable_params(), beta2_decay=-1.0)", runs=False, why=WHY),
+        Case(
+            "optim.Adafactor(nn.Linear(2, 3).parameters(), beta2_decay=-1.0)",
+            "ms_compat.Adafactor(nn.Dense(2, 3).trainable_params(), beta2_decay=-1.0)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)(take_trainable)  # fmt: skip
+)(take_trainable)
 
 rule(
     "torch.optim.Muon",
@@ -23,10 +27,14 @@ rule(
     args="params lr weight_decay momentum nesterov ns_coefficients eps ns_steps adjust_lr_fn",
     like="compat.Muon",
     cases=[
-        Case("optim.Muon(nn.Linear(2, 3).parameters(), lr=0.02)",
-             "ms_compat.Muon(nn.Dense(2, 3).trainable_params(), lr=0.02)", runs=False, why=WHY),
+        Case(
+            "optim.Muon(nn.Linear(2, 3).parameters(), lr=0.02)",
+            "ms_compat.Muon(nn.Dense(2, 3).trainable_params(), lr=0.02)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)(take_trainable)  # fmt: skip
+)(take_trainable)
 
 rule(
     "torch.optim.LBFGS",
@@ -35,7 +43,11 @@ rule(
     like="compat.LBFGS",
     differs="the closure of step(closure) returns (loss, grads), as a function from mindspore.value_and_grad does",
     cases=[
-        Case("optim.LBFGS(nn.Linear(2, 3).parameters(), lr=1, history_size=10, line_search_fn='strong_wolfe')",
-             "ms_compat.LBFGS(nn.Dense(2, 3).trainable_params(), lr=1, history_size=10, line_search_fn='strong_wolfe')", runs=False, why=WHY),
+        Case(
+            "optim.LBFGS(nn.Linear(2, 3).parameters(), lr=1, history_size=10, line_search_fn='strong_wolfe')",
+            "ms_compat.LBFGS(nn.Dense(2, 3).trainable_params(), lr=1, history_size=10, line_search_fn='strong_wolfe')",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)(take_trainable)  # fmt: skip
+)(take_trainable)

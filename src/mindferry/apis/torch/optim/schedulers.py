@@ -15,10 +15,14 @@ rule(
     drop="verbose",
     like="compat.LambdaLR",
     cases=[
-        Case("optim.lr_scheduler.LambdaLR(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), lr_lambda=lambda epoch: 0.95**epoch)",
-             "ms_compat.LambdaLR(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), lr_lambda=lambda epoch: 0.95**epoch)", runs=False, why=WHY),
+        Case(
+            "optim.lr_scheduler.LambdaLR(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), lr_lambda=lambda epoch: 0.95**epoch)",
+            "ms_compat.LambdaLR(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), lr_lambda=lambda epoch: 0.95**epoch)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)  # fmt: skip
+)
 
 rule(
     "torch.optim.lr_scheduler.MultiplicativeLR",
@@ -27,10 +31,14 @@ rule(
     drop="verbose",
     like="compat.MultiplicativeLR",
     cases=[
-        Case("optim.lr_scheduler.MultiplicativeLR(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), lambda epoch: 0.95)",
-             "ms_compat.MultiplicativeLR(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), lambda epoch: 0.95)", runs=False, why=WHY),
+        Case(
+            "optim.lr_scheduler.MultiplicativeLR(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), lambda epoch: 0.95)",
+            "ms_compat.MultiplicativeLR(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), lambda epoch: 0.95)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)  # fmt: skip
+)
 
 rule(
     "torch.optim.lr_scheduler.StepLR",
@@ -40,10 +48,14 @@ rule(
     like="compat.StepLR",
     differs="print the rate yourself: verbose was dropped, as torch has done",
     cases=[
-        Case("optim.lr_scheduler.StepLR(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), step_size=30, gamma=0.1)",
-             "ms_compat.StepLR(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), step_size=30, gamma=0.1)", runs=False, why=WHY),
+        Case(
+            "optim.lr_scheduler.StepLR(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), step_size=30, gamma=0.1)",
+            "ms_compat.StepLR(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), step_size=30, gamma=0.1)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)  # fmt: skip
+)
 
 rule(
     "torch.optim.lr_scheduler.MultiStepLR",
@@ -52,10 +64,14 @@ rule(
     drop="verbose",
     like="compat.MultiStepLR",
     cases=[
-        Case("optim.lr_scheduler.MultiStepLR(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), milestones=[30, 80], gamma=0.1)",
-             "ms_compat.MultiStepLR(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), milestones=[30, 80], gamma=0.1)", runs=False, why=WHY),
+        Case(
+            "optim.lr_scheduler.MultiStepLR(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), milestones=[30, 80], gamma=0.1)",
+            "ms_compat.MultiStepLR(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), milestones=[30, 80], gamma=0.1)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)  # fmt: skip
+)
 
 rule(
     "torch.optim.lr_scheduler.ConstantLR",
@@ -64,10 +80,14 @@ rule(
     drop="verbose",
     like="compat.ConstantLR",
     cases=[
-        Case("optim.lr_scheduler.ConstantLR(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), factor=0.5, total_iters=4)",
-             "ms_compat.ConstantLR(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), factor=0.5, total_iters=4)", runs=False, why=WHY),
+        Case(
+            "optim.lr_scheduler.ConstantLR(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), factor=0.5, total_iters=4)",
+            "ms_compat.ConstantLR(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), factor=0.5, total_iters=4)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)  # fmt: skip
+)
 
 rule(
     "torch.optim.lr_scheduler.LinearLR",
@@ -76,10 +96,14 @@ rule(
     drop="verbose",
     like="compat.LinearLR",
     cases=[
-        Case("optim.lr_scheduler.LinearLR(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), start_factor=0.5, total_iters=4)",
-             "ms_compat.LinearLR(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), start_factor=0.5, total_iters=4)", runs=False, why=WHY),
+        Case(
+            "optim.lr_scheduler.LinearLR(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), start_factor=0.5, total_iters=4)",
+            "ms_compat.LinearLR(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), start_factor=0.5, total_iters=4)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)  # fmt: skip
+)
 
 rule(
     "torch.optim.lr_scheduler.ExponentialLR",
@@ -88,10 +112,14 @@ rule(
     drop="verbose",
     like="compat.ExponentialLR",
     cases=[
-        Case("optim.lr_scheduler.ExponentialLR(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), 0.9)",
-             "ms_compat.ExponentialLR(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), 0.9)", runs=False, why=WHY),
+        Case(
+            "optim.lr_scheduler.ExponentialLR(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), 0.9)",
+            "ms_compat.ExponentialLR(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), 0.9)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)  # fmt: skip
+)
 
 rule(
     "torch.optim.lr_scheduler.PolynomialLR",
@@ -100,10 +128,14 @@ rule(
     drop="verbose",
     like="compat.PolynomialLR",
     cases=[
-        Case("optim.lr_scheduler.PolynomialLR(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), total_iters=4, power=0.9)",
-             "ms_compat.PolynomialLR(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), total_iters=4, power=0.9)", runs=False, why=WHY),
+        Case(
+            "optim.lr_scheduler.PolynomialLR(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), total_iters=4, power=0.9)",
+            "ms_compat.PolynomialLR(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), total_iters=4, power=0.9)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)  # fmt: skip
+)
 
 rule(
     "torch.optim.lr_scheduler.CosineAnnealingLR",
@@ -112,10 +144,14 @@ rule(
     drop="verbose",
     like="compat.CosineAnnealingLR",
     cases=[
-        Case("optim.lr_scheduler.CosineAnnealingLR(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), T_max=10, eta_min=1e-5)",
-             "ms_compat.CosineAnnealingLR(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), T_max=10, eta_min=1e-5)", runs=False, why=WHY),
+        Case(
+            "optim.lr_scheduler.CosineAnnealingLR(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), T_max=10, eta_min=1e-5)",
+            "ms_compat.CosineAnnealingLR(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), T_max=10, eta_min=1e-5)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)  # fmt: skip
+)
 
 rule(
     "torch.optim.lr_scheduler.CosineAnnealingWarmRestarts",
@@ -124,10 +160,14 @@ rule(
     drop="verbose",
     like="compat.CosineAnnealingWarmRestarts",
     cases=[
-        Case("optim.lr_scheduler.CosineAnnealingWarmRestarts(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), T_0=10, T_mult=2)",
-             "ms_compat.CosineAnnealingWarmRestarts(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), T_0=10, T_mult=2)", runs=False, why=WHY),
+        Case(
+            "optim.lr_scheduler.CosineAnnealingWarmRestarts(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), T_0=10, T_mult=2)",
+            "ms_compat.CosineAnnealingWarmRestarts(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), T_0=10, T_mult=2)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)  # fmt: skip
+)
 
 rule(
     "torch.optim.lr_scheduler.CyclicLR",
@@ -136,10 +176,14 @@ rule(
     drop="verbose",
     like="compat.CyclicLR",
     cases=[
-        Case("optim.lr_scheduler.CyclicLR(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), 1e-4, 1e-2, cycle_momentum=False)",
-             "ms_compat.CyclicLR(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), 1e-4, 1e-2, cycle_momentum=False)", runs=False, why=WHY),
+        Case(
+            "optim.lr_scheduler.CyclicLR(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), 1e-4, 1e-2, cycle_momentum=False)",
+            "ms_compat.CyclicLR(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), 1e-4, 1e-2, cycle_momentum=False)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)  # fmt: skip
+)
 
 rule(
     "torch.optim.lr_scheduler.OneCycleLR",
@@ -148,10 +192,14 @@ rule(
     drop="verbose",
     like="compat.OneCycleLR",
     cases=[
-        Case("optim.lr_scheduler.OneCycleLR(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), max_lr=0.01, total_steps=100)",
-             "ms_compat.OneCycleLR(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), max_lr=0.01, total_steps=100)", runs=False, why=WHY),
+        Case(
+            "optim.lr_scheduler.OneCycleLR(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), max_lr=0.01, total_steps=100)",
+            "ms_compat.OneCycleLR(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), max_lr=0.01, total_steps=100)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)  # fmt: skip
+)
 
 rule(
     "torch.optim.lr_scheduler.ReduceLROnPlateau",
@@ -160,10 +208,14 @@ rule(
     drop="verbose",
     like="compat.ReduceLROnPlateau",
     cases=[
-        Case("optim.lr_scheduler.ReduceLROnPlateau(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), 'min', patience=2)",
-             "ms_compat.ReduceLROnPlateau(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), 'min', patience=2)", runs=False, why=WHY),
+        Case(
+            "optim.lr_scheduler.ReduceLROnPlateau(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), 'min', patience=2)",
+            "ms_compat.ReduceLROnPlateau(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), 'min', patience=2)",
+            runs=False,
+            why=WHY,
+        ),
     ],
-)  # fmt: skip
+)
 
 rule(
     "torch.optim.lr_scheduler.SequentialLR",
@@ -172,10 +224,15 @@ rule(
     drop="verbose",
     like="compat.SequentialLR",
     cases=[
-        Case("optim.lr_scheduler.SequentialLR(x, [y, z], milestones=[5])", "ms_compat.SequentialLR(x, [y, z], milestones=[5])",
-             shapes=((1,), (1,), (1,)), runs=False, why=WHY),
+        Case(
+            "optim.lr_scheduler.SequentialLR(x, [y, z], milestones=[5])",
+            "ms_compat.SequentialLR(x, [y, z], milestones=[5])",
+            shapes=((1,), (1,), (1,)),
+            runs=False,
+            why=WHY,
+        ),
     ],
-)  # fmt: skip
+)
 
 rule(
     "torch.optim.lr_scheduler.ChainedScheduler",
@@ -184,9 +241,15 @@ rule(
     drop="verbose",
     like="compat.ChainedScheduler",
     cases=[
-        Case("optim.lr_scheduler.ChainedScheduler([x, y])", "ms_compat.ChainedScheduler([x, y])", shapes=((1,), (1,)), runs=False, why=WHY),
+        Case(
+            "optim.lr_scheduler.ChainedScheduler([x, y])",
+            "ms_compat.ChainedScheduler([x, y])",
+            shapes=((1,), (1,)),
+            runs=False,
+            why=WHY,
+        ),
     ],
-)  # fmt: skip
+)
 
 rule(
     "torch.optim.lr_scheduler.LRScheduler",
@@ -208,21 +271,54 @@ rule(
 METHOD = "optim.lr_scheduler.StepLR(optim.SGD(nn.Linear(2, 3).parameters(), 0.1), 2)."
 BECOMES = "ms_compat.StepLR(ms_compat.SGD(nn.Dense(2, 3).trainable_params(), 0.1), 2)."
 
-rule("torch.optim.lr_scheduler.LRScheduler.step", to=".step", args="epoch", cases=[
-    Case(f"{METHOD}step()", f"{BECOMES}step()", runs=False, why=WHY),
-])  # fmt: skip
-rule("torch.optim.lr_scheduler.LRScheduler.get_last_lr", to=".get_last_lr", cases=[
-    Case(f"{METHOD}get_last_lr()", f"{BECOMES}get_last_lr()", runs=False, why=WHY),
-])  # fmt: skip
-rule("torch.optim.lr_scheduler.LRScheduler.get_lr", to=".get_lr", cases=[
-    Case(f"{METHOD}get_lr()", f"{BECOMES}get_lr()", runs=False, why=WHY),
-])  # fmt: skip
-rule("torch.optim.lr_scheduler.LRScheduler.state_dict", to=".state_dict", cases=[
-    Case(f"{METHOD}state_dict()", f"{BECOMES}state_dict()", runs=False, why=WHY),
-])  # fmt: skip
-rule("torch.optim.lr_scheduler.LRScheduler.load_state_dict", to=".load_state_dict", args="state_dict", cases=[
-    Case(f"{METHOD}load_state_dict({{}})", f"{BECOMES}load_state_dict({{}})", runs=False, why=WHY),
-])  # fmt: skip
-rule("torch.optim.lr_scheduler.LRScheduler.__init__", to=".__init__", drop="verbose", cases=[
-    Case(f"{METHOD}__init__(x)", f"{BECOMES}__init__(x)", shapes=((1,),), runs=False, why="super().__init__(...) of the user's own schedulers"),
-])  # fmt: skip
+rule(
+    "torch.optim.lr_scheduler.LRScheduler.step",
+    to=".step",
+    args="epoch",
+    cases=[
+        Case(f"{METHOD}step()", f"{BECOMES}step()", runs=False, why=WHY),
+    ],
+)
+rule(
+    "torch.optim.lr_scheduler.LRScheduler.get_last_lr",
+    to=".get_last_lr",
+    cases=[
+        Case(f"{METHOD}get_last_lr()", f"{BECOMES}get_last_lr()", runs=False, why=WHY),
+    ],
+)
+rule(
+    "torch.optim.lr_scheduler.LRScheduler.get_lr",
+    to=".get_lr",
+    cases=[
+        Case(f"{METHOD}get_lr()", f"{BECOMES}get_lr()", runs=False, why=WHY),
+    ],
+)
+rule(
+    "torch.optim.lr_scheduler.LRScheduler.state_dict",
+    to=".state_dict",
+    cases=[
+        Case(f"{METHOD}state_dict()", f"{BECOMES}state_dict()", runs=False, why=WHY),
+    ],
+)
+rule(
+    "torch.optim.lr_scheduler.LRScheduler.load_state_dict",
+    to=".load_state_dict",
+    args="state_dict",
+    cases=[
+        Case(f"{METHOD}load_state_dict({{}})", f"{BECOMES}load_state_dict({{}})", runs=False, why=WHY),
+    ],
+)
+rule(
+    "torch.optim.lr_scheduler.LRScheduler.__init__",
+    to=".__init__",
+    drop="verbose",
+    cases=[
+        Case(
+            f"{METHOD}__init__(x)",
+            f"{BECOMES}__init__(x)",
+            shapes=((1,),),
+            runs=False,
+            why="super().__init__(...) of the user's own schedulers",
+        ),
+    ],
+)

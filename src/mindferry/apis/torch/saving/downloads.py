@@ -5,7 +5,12 @@ from ..._call import Call
 
 FILE = "download it once, run `mindferry weights convert FILE -o FILE.ckpt`, and load that with ms.load_checkpoint"
 
-rule("torch.hub.load_state_dict_from_url", missing="the address holds PyTorch weights", strategy="equivalent", advice=FILE)
+rule(
+    "torch.hub.load_state_dict_from_url",
+    missing="the address holds PyTorch weights",
+    strategy="equivalent",
+    advice=FILE,
+)
 rule("torch.utils.model_zoo.load_url", missing="the address holds PyTorch weights", strategy="equivalent", advice=FILE)
 rule(
     "torch.hub.load",
@@ -23,12 +28,30 @@ rule(
 )
 
 
-@rule("torch.hub.get_dir", differs="a folder of MindSpore's own", cases=[
-    Case("torch.hub.get_dir()", "os.path.join(os.path.expanduser('~'), '.cache', 'mindspore')", runs=False, why="a folder's name"),
-])  # fmt: skip
-@rule("torch.hub._get_torch_home", differs="a folder of MindSpore's own", cases=[
-    Case("torch.hub._get_torch_home()", "os.path.join(os.path.expanduser('~'), '.cache', 'mindspore')", runs=False, why="a folder's name"),
-])  # fmt: skip
+@rule(
+    "torch.hub.get_dir",
+    differs="a folder of MindSpore's own",
+    cases=[
+        Case(
+            "torch.hub.get_dir()",
+            "os.path.join(os.path.expanduser('~'), '.cache', 'mindspore')",
+            runs=False,
+            why="a folder's name",
+        ),
+    ],
+)
+@rule(
+    "torch.hub._get_torch_home",
+    differs="a folder of MindSpore's own",
+    cases=[
+        Case(
+            "torch.hub._get_torch_home()",
+            "os.path.join(os.path.expanduser('~'), '.cache', 'mindspore')",
+            runs=False,
+            why="a folder's name",
+        ),
+    ],
+)
 def cache_folder(call: Call) -> None:
     path = call.name("os.path")
     call.replace(f"{path}.join({path}.expanduser('~'), '.cache', 'mindspore')")

@@ -12,7 +12,11 @@ def _is_checkpoint_name(node: ast.expr | None) -> bool:
     """A literal, or an f-string's end, that MindSpore can use unchanged (a pass renames .pth and .pt)."""
     if isinstance(node, ast.JoinedStr) and node.values:
         node = node.values[-1]
-    return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.endswith((".ckpt", ".pth", ".pt", ".pth.tar"))
+    return (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and node.value.endswith((".ckpt", ".pth", ".pt", ".pth.tar"))
+    )
 
 
 @rule(
@@ -24,7 +28,10 @@ def _is_checkpoint_name(node: ast.expr | None) -> bool:
     differs="the file is a MindSpore checkpoint; a whole network can't be saved, its state_dict() can",
     cases=[
         Case(
-            'torch.save(nn.ReLU().state_dict(), "net.ckpt")', 'ms.save_checkpoint(nn.ReLU().state_dict(), "net.ckpt")', runs=False, why=FILE
+            'torch.save(nn.ReLU().state_dict(), "net.ckpt")',
+            'ms.save_checkpoint(nn.ReLU().state_dict(), "net.ckpt")',
+            runs=False,
+            why=FILE,
         ),
         Case("torch.save({'epoch': 3}, 'last.pth')", "ms_compat.save({'epoch': 3}, 'last.ckpt')", runs=False, why=FILE),
     ],
@@ -45,7 +52,8 @@ def save(call: Call) -> None:
                 call.note = "MindSpore can't save a whole network with its code, so its parameters are saved: build the network anew to load them"
             else:
                 call.leave(
-                    "MindSpore can't save a whole network with its code", "save its state_dict(), build the network anew and load that"
+                    "MindSpore can't save a whole network with its code",
+                    "save its state_dict(), build the network anew and load that",
                 )
 
 
@@ -58,7 +66,12 @@ def save(call: Call) -> None:
     differs="reads MindSpore checkpoints; a PyTorch file is refused, with the command that converts it",
     cases=[
         Case('torch.load("net.ckpt", map_location="cpu")', 'ms_compat.load("net.ckpt")', runs=False, why=FILE),
-        Case("torch.load('a.pth', weights_only=False)", "ms_compat.load('a.ckpt', weights_only=False)", runs=False, why=FILE),
+        Case(
+            "torch.load('a.pth', weights_only=False)",
+            "ms_compat.load('a.ckpt', weights_only=False)",
+            runs=False,
+            why=FILE,
+        ),
     ],
 )
 def load(call: Call) -> None:

@@ -9,7 +9,10 @@ rule(
     differs="names are MindSpore's: gamma and beta for a norm layer's weight and bias",
     cases=[
         Case(
-            "nn.Linear(2, 3).state_dict()", "nn.Dense(2, 3).state_dict()", runs=False, why="names only; tests/optim/test_saving.py loads it"
+            "nn.Linear(2, 3).state_dict()",
+            "nn.Dense(2, 3).state_dict()",
+            runs=False,
+            why="names only; tests/optim/test_saving.py loads it",
         )
     ],
 )

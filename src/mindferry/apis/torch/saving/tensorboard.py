@@ -11,10 +11,27 @@ rule(
     differs="scalars, images and histograms in MindSpore's event files; texts, graphs and figures are not kept",
     cases=[
         Case("torch.utils.tensorboard.SummaryWriter('runs')", "ms_compat.SummaryWriter('runs')", runs=False, why=WHY),
-        Case("torch.utils.tensorboard.SummaryWriter(comment='a')", "ms_compat.SummaryWriter(comment='a')", runs=False, why=WHY),
+        Case(
+            "torch.utils.tensorboard.SummaryWriter(comment='a')",
+            "ms_compat.SummaryWriter(comment='a')",
+            runs=False,
+            why=WHY,
+        ),
     ],
 )
-for _name in "add_scalar add_scalars add_histogram add_image add_text add_graph add_figure add_hparams flush close".split():
-    rule(f"torch.utils.tensorboard.SummaryWriter.{_name}", to=f".{_name}", like=f".{_name}", cases=[
-        Case(f"torch.utils.tensorboard.SummaryWriter('runs').{_name}", f"ms_compat.SummaryWriter('runs').{_name}", runs=False, why=WHY),
-    ])  # fmt: skip
+for (
+    _name
+) in "add_scalar add_scalars add_histogram add_image add_text add_graph add_figure add_hparams flush close".split():
+    rule(
+        f"torch.utils.tensorboard.SummaryWriter.{_name}",
+        to=f".{_name}",
+        like=f".{_name}",
+        cases=[
+            Case(
+                f"torch.utils.tensorboard.SummaryWriter('runs').{_name}",
+                f"ms_compat.SummaryWriter('runs').{_name}",
+                runs=False,
+                why=WHY,
+            ),
+        ],
+    )

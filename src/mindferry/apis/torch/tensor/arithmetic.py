@@ -10,7 +10,11 @@ ATOMS = (ast.Call, ast.Attribute, ast.Name, ast.Subscript, ast.Constant)
 
 def operand(text: str) -> str:
     """In parentheses unless it binds tighter than any operator."""
-    return text if _is_expression(text, ATOMS) or (text.startswith("(") and _is_expression(text[1:-1], (ast.expr,))) else f"({text})"
+    return (
+        text
+        if _is_expression(text, ATOMS) or (text.startswith("(") and _is_expression(text[1:-1], (ast.expr,)))
+        else f"({text})"
+    )
 
 
 def _is_expression(text: str, kinds: tuple[type[ast.expr], ...]) -> bool:
@@ -28,18 +32,32 @@ def _scaled(call: Call, scale: str, other: str) -> str:
 
 
 def _operator(name: str, symbol: str) -> None:
-    @rule(f"torch.Tensor.{name}_", args="self other alpha", cases=[
-        Case(f"x.clone().{name}_(y)", f"(ops.deepcopy(x) {symbol} y)", shapes=((2, 3), (2, 3))),
-        Case(f"x.clone().{name}_(y + 1)", f"(ops.deepcopy(x) {symbol} (y + 1))", shapes=((2, 3), (3,))),
-        *([Case(f"x.clone().{name}_(y, alpha=2)", f"(ops.deepcopy(x) {symbol} 2 * y)", shapes=((2, 3), (2, 3)))] if symbol in "+-" else []),
-    ])  # fmt: skip
+    @rule(
+        f"torch.Tensor.{name}_",
+        args="self other alpha",
+        cases=[
+            Case(f"x.clone().{name}_(y)", f"(ops.deepcopy(x) {symbol} y)", shapes=((2, 3), (2, 3))),
+            Case(f"x.clone().{name}_(y + 1)", f"(ops.deepcopy(x) {symbol} (y + 1))", shapes=((2, 3), (3,))),
+            *(
+                [Case(f"x.clone().{name}_(y, alpha=2)", f"(ops.deepcopy(x) {symbol} 2 * y)", shapes=((2, 3), (2, 3)))]
+                if symbol in "+-"
+                else []
+            ),
+        ],
+    )
     def operate(call: Call) -> None:
         if "rounding_mode" in call.given:
-            call.replace(f"{call.name('mindspore.ops.div')}({call.text('self')}, {call.text('other')}, "
-                         f"rounding_mode={call.text('rounding_mode')})")  # fmt: skip
+            call.replace(
+                f"{call.name('mindspore.ops.div')}({call.text('self')}, {call.text('other')}, "
+                f"rounding_mode={call.text('rounding_mode')})"
+            )
             return
         is_old = not call.node.keywords and len(call.node.args) == 2  # add_(alpha, other)
-        right = f"{operand(call.text('other'))} * {operand(call.text('alpha'))}" if is_old else _scaled(call, "alpha", "other")
+        right = (
+            f"{operand(call.text('other'))} * {operand(call.text('alpha'))}"
+            if is_old
+            else _scaled(call, "alpha", "other")
+        )
         call.replace(f"{operand(call.text('self'))} {symbol} {right}")
 
 
@@ -50,13 +68,19 @@ for _name, _symbol in (("subtract", "-"), ("multiply", "*"), ("divide", "/"), ("
 
 
 def _combined(name: str, symbol: str, inputs: tuple[tuple[int, ...], ...]) -> None:
-    @rule(f"torch.Tensor.{name}_", args="self tensor1 tensor2 value", cases=[
-        Case(f"x.clone().{name}_(y, z, value=0.5)", f"(ops.deepcopy(x) + 0.5 * y {symbol} z)", shapes=inputs),
-        Case(f"x.clone().{name}_(y, z)", f"(ops.deepcopy(x) + y {symbol} z)", shapes=inputs),
-    ])  # fmt: skip
+    @rule(
+        f"torch.Tensor.{name}_",
+        args="self tensor1 tensor2 value",
+        cases=[
+            Case(f"x.clone().{name}_(y, z, value=0.5)", f"(ops.deepcopy(x) + 0.5 * y {symbol} z)", shapes=inputs),
+            Case(f"x.clone().{name}_(y, z)", f"(ops.deepcopy(x) + y {symbol} z)", shapes=inputs),
+        ],
+    )
     def combine(call: Call) -> None:
         first, second, third = (call.text(each) for each in ("tensor1", "tensor2", "value"))
-        if len(call.node.args) == 3 and not call.node.keywords:  # addcmul_(value, tensor1, tensor2), as torch once had it
+        if (
+            len(call.node.args) == 3 and not call.node.keywords
+        ):  # addcmul_(value, tensor1, tensor2), as torch once had it
             factor, left, right = first, second, third
         else:
             factor, left, right = third, first, second
@@ -68,9 +92,13 @@ _combined("addcmul", "*", ((2, 3), (2, 3), (2, 3)))
 _combined("addcdiv", "/", ((2, 3), (2, 3), (2, 3)))
 
 
-@rule("torch.Tensor.lerp_", args="self end weight", cases=[
-    Case("x.clone().lerp_(y, 0.3)", "(ops.deepcopy(x) + 0.3 * (y - ops.deepcopy(x)))", shapes=((2, 3), (2, 3))),
-])  # fmt: skip
+@rule(
+    "torch.Tensor.lerp_",
+    args="self end weight",
+    cases=[
+        Case("x.clone().lerp_(y, 0.3)", "(ops.deepcopy(x) + 0.3 * (y - ops.deepcopy(x)))", shapes=((2, 3), (2, 3))),
+    ],
+)
 def lerp(call: Call) -> None:
     x = operand(call.text("self"))
     call.replace(f"{x} + {operand(call.text('weight'))} * ({operand(call.text('end'))} - {x})")
@@ -81,7 +109,11 @@ def neg(call: Call) -> None:
     call.replace(f"-{call.target}")
 
 
-@rule("torch.Tensor.pow_", args="self exponent", cases=[Case("x.clone().pow_(2)", "(ops.deepcopy(x) ** 2)", shapes=((2, 3),))])
+@rule(
+    "torch.Tensor.pow_",
+    args="self exponent",
+    cases=[Case("x.clone().pow_(2)", "(ops.deepcopy(x) ** 2)", shapes=((2, 3),))],
+)
 def power(call: Call) -> None:
     call.replace(f"{operand(call.text('self'))} ** {operand(call.text('exponent'))}")
 
@@ -89,10 +121,14 @@ def power(call: Call) -> None:
 def _shift(name: str, symbol: str) -> None:
     """MindSpore's tensors have no << and >>: a shift is a product or a floor division by a power of two."""
 
-    @rule(f"torch.{name}", args="input other", cases=[
-        Case(f"torch.{name}(x, 2)", f"(x {symbol} 2 ** 2)", inputs=("int64[2,3](-50,50)",)),
-        Case(f"x.{name}(y)", f"(x {symbol} 2 ** y)", inputs=("int64[2,3](-50,50)", "int64[3](0,4)")),
-    ])  # fmt: skip
+    @rule(
+        f"torch.{name}",
+        args="input other",
+        cases=[
+            Case(f"torch.{name}(x, 2)", f"(x {symbol} 2 ** 2)", inputs=("int64[2,3](-50,50)",)),
+            Case(f"x.{name}(y)", f"(x {symbol} 2 ** y)", inputs=("int64[2,3](-50,50)", "int64[3](0,4)")),
+        ],
+    )
     def shift(call: Call) -> None:
         call.replace(f"{operand(call.text('input'))} {symbol} 2 ** {operand(call.text('other'))}")
 

@@ -4,11 +4,17 @@ from ... import Case, rule
 from ..._call import Call
 
 
-@rule("torch.Tensor", to="mindspore.Tensor", like="mindspore.Tensor", args="data", cases=[
-    Case("torch.Tensor", "ms.Tensor", runs=False, why="the class itself, as in annotations"),
-    Case("torch.Tensor([[1, 2.5], [3, 4]]) * x", "ms.Tensor([[1, 2.5], [3, 4]], ms.float32) * x", shapes=((2, 2),)),
-    Case("torch.Tensor(2, 3)", "ops.zeros((2, 3))", random=True),
-])  # fmt: skip
+@rule(
+    "torch.Tensor",
+    to="mindspore.Tensor",
+    like="mindspore.Tensor",
+    args="data",
+    cases=[
+        Case("torch.Tensor", "ms.Tensor", runs=False, why="the class itself, as in annotations"),
+        Case("torch.Tensor([[1, 2.5], [3, 4]]) * x", "ms.Tensor([[1, 2.5], [3, 4]], ms.float32) * x", shapes=((2, 2),)),
+        Case("torch.Tensor(2, 3)", "ops.zeros((2, 3))", random=True),
+    ],
+)
 def tensor(call: Call) -> None:
     """torch.Tensor(2, 3) is uninitialised memory of that shape; torch.Tensor(data) is float32."""
     kinds = [call.kind("data").kind, *(call.reading.type(each).kind for each in call.extra)]
@@ -21,11 +27,15 @@ def tensor(call: Call) -> None:
         call.use("compat.FloatTensor")
 
 
-@rule("torch.Tensor.size", args="dim", cases=[
-    Case("x.size(0) * x", "x.shape[0] * x", shapes=((2, 3),)),
-    Case("x * x.size()[-1]", "x * x.shape[-1]", shapes=((2, 3),)),
-    Case("x * x.size(dim=1)", "x * x.shape[1]", shapes=((2, 3),)),
-])  # fmt: skip
+@rule(
+    "torch.Tensor.size",
+    args="dim",
+    cases=[
+        Case("x.size(0) * x", "x.shape[0] * x", shapes=((2, 3),)),
+        Case("x * x.size()[-1]", "x * x.shape[-1]", shapes=((2, 3),)),
+        Case("x * x.size(dim=1)", "x * x.shape[1]", shapes=((2, 3),)),
+    ],
+)
 def size(call: Call) -> None:
     call.replace(f"{call.target}.shape[{call.text('dim')}]" if call.has("dim") else f"{call.target}.shape")
 
@@ -44,22 +54,52 @@ _reads("torch.Tensor.numel", "{x}.size", "x * x.numel()", "x * x.size")
 _reads("torch.Tensor.nelement", "{x}.size", "x * x.nelement()", "x * x.size")
 _reads("torch.Tensor.element_size", "{x}.itemsize", "x * x.element_size()", "x * x.itemsize")
 
-rule("torch.Tensor.stride", to=".stride", args="dim", like=".stride", cases=[Case("x * x.stride(0)", "x * x.stride(0)", shapes=((2, 3),))])
-rule("torch.Tensor.is_contiguous", to=".is_contiguous", args="memory_format", drop="memory_format", cases=[
-    Case("x * x.is_contiguous()", "x * x.is_contiguous()", shapes=((2, 3),)),
-])  # fmt: skip
-rule("torch.Tensor.item", to=".item", like=".item", cases=[Case("x.item() * x", "x.item() * x", shapes=((1, 1),), gradient=False)])
-rule("torch.Tensor.tolist", to=".tolist", like=".tolist", cases=[Case("x.tolist()", "x.tolist()", shapes=((2, 3),), gradient=False)])
-rule("torch.Tensor.data_ptr", to=".data_ptr", cases=[
-    Case("x.data_ptr()", "x.data_ptr()", shapes=((2, 3),), runs=False, why="an address differs between runs"),
-])  # fmt: skip
+rule(
+    "torch.Tensor.stride",
+    to=".stride",
+    args="dim",
+    like=".stride",
+    cases=[Case("x * x.stride(0)", "x * x.stride(0)", shapes=((2, 3),))],
+)
+rule(
+    "torch.Tensor.is_contiguous",
+    to=".is_contiguous",
+    args="memory_format",
+    drop="memory_format",
+    cases=[
+        Case("x * x.is_contiguous()", "x * x.is_contiguous()", shapes=((2, 3),)),
+    ],
+)
+rule(
+    "torch.Tensor.item",
+    to=".item",
+    like=".item",
+    cases=[Case("x.item() * x", "x.item() * x", shapes=((1, 1),), gradient=False)],
+)
+rule(
+    "torch.Tensor.tolist",
+    to=".tolist",
+    like=".tolist",
+    cases=[Case("x.tolist()", "x.tolist()", shapes=((2, 3),), gradient=False)],
+)
+rule(
+    "torch.Tensor.data_ptr",
+    to=".data_ptr",
+    cases=[
+        Case("x.data_ptr()", "x.data_ptr()", shapes=((2, 3),), runs=False, why="an address differs between runs"),
+    ],
+)
 
 
-@rule("torch.Tensor.numpy", args="force", cases=[
-    Case("x.numpy() * 2", "x.asnumpy() * 2", inputs=("int64[2,3]",)),
-    Case("x.detach().cpu().numpy()", "x.asnumpy()", shapes=((2, 3),), gradient=False),
-    Case("x.numpy(force=True)", "x.asnumpy()", shapes=((2, 3),), gradient=False),
-])  # fmt: skip
+@rule(
+    "torch.Tensor.numpy",
+    args="force",
+    cases=[
+        Case("x.numpy() * 2", "x.asnumpy() * 2", inputs=("int64[2,3]",)),
+        Case("x.detach().cpu().numpy()", "x.asnumpy()", shapes=((2, 3),), gradient=False),
+        Case("x.numpy(force=True)", "x.asnumpy()", shapes=((2, 3),), gradient=False),
+    ],
+)
 def numpy(call: Call) -> None:
     call.replace(f"{_without_detach(call.target)}.asnumpy()")
 

@@ -6,9 +6,32 @@ from ....read.torch_types import DTYPES
 from ... import Case, rule
 from ..._call import Call
 
-DEVICE_WORDS = ("device", "dev", "gpu", "gpus", "rank", "local_rank", "cuda", "cpu", "gpu_id", "device_id", "device_ids", "map_location")
-TYPED = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16", "Long": "int64", "Int": "int32",
-         "Short": "int16", "Char": "int8", "Byte": "uint8", "Bool": "bool_"}  # fmt: skip
+DEVICE_WORDS = (
+    "device",
+    "dev",
+    "gpu",
+    "gpus",
+    "rank",
+    "local_rank",
+    "cuda",
+    "cpu",
+    "gpu_id",
+    "device_id",
+    "device_ids",
+    "map_location",
+)
+TYPED = {
+    "Float": "float32",
+    "Double": "float64",
+    "Half": "float16",
+    "BFloat16": "bfloat16",
+    "Long": "int64",
+    "Int": "int32",
+    "Short": "int16",
+    "Char": "int8",
+    "Byte": "uint8",
+    "Bool": "bool_",
+}
 TYPED_NAMES = {f"torch.{place}{name}Tensor": dtype for name, dtype in TYPED.items() for place in ("", "cuda.")}
 
 
@@ -22,7 +45,12 @@ def role(call: Call, node: ast.expr) -> str:
         return "typed"
     if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("torch."):
         return "typed" if node.value in TYPED_NAMES else ""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "type" and not node.args:
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "type"
+        and not node.args
+    ):
         return "dtype"  # x.type(y.type())
     if kind.is_tensor:
         return "tensor"
@@ -58,42 +86,80 @@ def dtype_text(call: Call, node: ast.expr) -> str:
 
 def _destinations(call: Call) -> list[ast.expr]:
     named = [keyword.value for keyword in call.node.keywords if keyword.arg in ("device", "dtype", "other")]
-    return [each for each in (*call.node.args, *named) if not (isinstance(each, ast.Constant) and isinstance(each.value, bool))]
+    return [
+        each
+        for each in (*call.node.args, *named)
+        if not (isinstance(each, ast.Constant) and isinstance(each.value, bool))
+    ]
 
 
-@rule("torch.Tensor.to", args="other", differs="devices go: MindSpore places tensors itself", cases=[
-    Case("x.to('cpu') * 2", "x * 2", shapes=((2, 3),)),
-    Case("x.to(torch.device('cuda:0'), non_blocking=True) * 2", "x * 2", shapes=((2, 3),), runs=False, why="needs a GPU in torch"),
-    Case("x.to(torch.float64)", "x.to(ms.float64)", shapes=((2, 3),)),
-    Case("x.to(dtype=torch.int32)", "x.to(ms.int32)", inputs=("float32[2,3](0,9)",), gradient=False),
-    Case("x.to('cpu', torch.float16)", "x.to(ms.float16)", shapes=((2, 3),)),
-    Case("x.to(device=y.device, dtype=y.dtype)", "x.to(y.dtype)", inputs=("int64[2,3]", "float32[2]"), gradient=False),
-    Case("x.to(y)", "x.to(y.dtype)", inputs=("int64[2,3]", "float32[2]"), gradient=False),
-    Case("x.to(memory_format=torch.channels_last) * 2", "x * 2", shapes=((1, 2, 3, 4),)),
-])  # fmt: skip
+@rule(
+    "torch.Tensor.to",
+    args="other",
+    differs="devices go: MindSpore places tensors itself",
+    cases=[
+        Case("x.to('cpu') * 2", "x * 2", shapes=((2, 3),)),
+        Case(
+            "x.to(torch.device('cuda:0'), non_blocking=True) * 2",
+            "x * 2",
+            shapes=((2, 3),),
+            runs=False,
+            why="needs a GPU in torch",
+        ),
+        Case("x.to(torch.float64)", "x.to(ms.float64)", shapes=((2, 3),)),
+        Case("x.to(dtype=torch.int32)", "x.to(ms.int32)", inputs=("float32[2,3](0,9)",), gradient=False),
+        Case("x.to('cpu', torch.float16)", "x.to(ms.float16)", shapes=((2, 3),)),
+        Case(
+            "x.to(device=y.device, dtype=y.dtype)", "x.to(y.dtype)", inputs=("int64[2,3]", "float32[2]"), gradient=False
+        ),
+        Case("x.to(y)", "x.to(y.dtype)", inputs=("int64[2,3]", "float32[2]"), gradient=False),
+        Case("x.to(memory_format=torch.channels_last) * 2", "x * 2", shapes=((1, 2, 3, 4),)),
+    ],
+)
 def to(call: Call) -> None:
     places = _destinations(call)
     roles = [role(call, each) for each in places]
     if call.is_opaque or "" in roles:
-        call.leave("whether the argument is a device or a type can't be told", "write x.to(dtype), or leave the device out")
+        call.leave(
+            "whether the argument is a device or a type can't be told", "write x.to(dtype), or leave the device out"
+        )
         return
     types = [text for each in places if (text := dtype_text(call, each))]
     call.replace(f"{call.target}.to({types[-1]})" if types else call.target)
 
 
-@rule("torch.Tensor.type", args="dtype non_blocking", cases=[
-    Case("x.type(torch.int64)", "x.to(ms.int64)", inputs=("float32[2,3](0,9)",), gradient=False),
-    Case("x.type(torch.FloatTensor)", "x.to(ms.float32)", inputs=("int64[2,3]",)),
-    Case("x.type(y.type())", "x.to(y.dtype)", inputs=("int64[2,3]", "float32[2]"), gradient=False),
-    Case("x + (x.type() == y.type())", "x + (x.dtype == y.dtype)", inputs=("float32[2,3]", "float32[3]"), gradient=False),
-    Case("x.type('torch.LongTensor')", "x.to(ms.int64)", inputs=("float32[2,3](0,9)",), gradient=False),
-    Case("x.type(torch.cuda.FloatTensor)", "x.to(ms.float32)", inputs=("int64[2,3]",), runs=False, why="needs a GPU in torch"),
-])  # fmt: skip
+@rule(
+    "torch.Tensor.type",
+    args="dtype non_blocking",
+    cases=[
+        Case("x.type(torch.int64)", "x.to(ms.int64)", inputs=("float32[2,3](0,9)",), gradient=False),
+        Case("x.type(torch.FloatTensor)", "x.to(ms.float32)", inputs=("int64[2,3]",)),
+        Case("x.type(y.type())", "x.to(y.dtype)", inputs=("int64[2,3]", "float32[2]"), gradient=False),
+        Case(
+            "x + (x.type() == y.type())",
+            "x + (x.dtype == y.dtype)",
+            inputs=("float32[2,3]", "float32[3]"),
+            gradient=False,
+        ),
+        Case("x.type('torch.LongTensor')", "x.to(ms.int64)", inputs=("float32[2,3](0,9)",), gradient=False),
+        Case(
+            "x.type(torch.cuda.FloatTensor)",
+            "x.to(ms.float32)",
+            inputs=("int64[2,3]",),
+            runs=False,
+            why="needs a GPU in torch",
+        ),
+    ],
+)
 def type_(call: Call) -> None:
     if not call.has("dtype"):
         parent = call.edits.source.parents.get(call.node)
-        if isinstance(parent, ast.Compare) and not all(_is_type_call(each) for each in (parent.left, *parent.comparators)):
-            call.leave("without an argument it names torch's own tensor class", "compare x.dtype with ms.float32 and its like")
+        if isinstance(parent, ast.Compare) and not all(
+            _is_type_call(each) for each in (parent.left, *parent.comparators)
+        ):
+            call.leave(
+                "without an argument it names torch's own tensor class", "compare x.dtype with ms.float32 and its like"
+            )
         else:
             call.replace(f"{call.target}.dtype")
     elif text := dtype_text(call, call.given["dtype"]):
@@ -103,32 +169,60 @@ def type_(call: Call) -> None:
 
 
 def _is_type_call(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "type" and not node.args
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "type"
+        and not node.args
+    )
 
 
-rule("torch.Tensor.type_as", to=".type_as", args="other", like=".type_as", cases=[
-    Case("x.type_as(y)", "x.type_as(y)", inputs=("int64[2,3]", "float32[2]"), gradient=False),
-])  # fmt: skip
+rule(
+    "torch.Tensor.type_as",
+    to=".type_as",
+    args="other",
+    like=".type_as",
+    cases=[
+        Case("x.type_as(y)", "x.type_as(y)", inputs=("int64[2,3]", "float32[2]"), gradient=False),
+    ],
+)
 
 
 def _cast(method: str, dtype: str, native: str = "") -> None:
     inputs = ("bool[2,3]",) if method == "bool" else ("float32[2,3](0,9)",)
     after = f"x.{native}()" if native else f"x.to(ms.{dtype})"
 
-    @rule(f"torch.Tensor.{method}", args="memory_format",
-          cases=[Case(f"x.{method}()", after, inputs=inputs, gradient=False)])  # fmt: skip
+    @rule(
+        f"torch.Tensor.{method}",
+        args="memory_format",
+        cases=[Case(f"x.{method}()", after, inputs=inputs, gradient=False)],
+    )
     def cast(call: Call) -> None:
         call.replace(f"{call.target}.{native}()" if native else f"{call.target}.to({call.name(f'mindspore.{dtype}')})")
 
 
-for _method, _dtype in (("float", "float32"), ("half", "float16"), ("double", "float64"), ("long", "int64"), ("int", "int32"),
-                        ("short", "int16"), ("byte", "uint8"), ("bool", "bool_")):  # fmt: skip
+for _method, _dtype in (
+    ("float", "float32"),
+    ("half", "float16"),
+    ("double", "float64"),
+    ("long", "int64"),
+    ("int", "int32"),
+    ("short", "int16"),
+    ("byte", "uint8"),
+    ("bool", "bool_"),
+):
     _cast(_method, _dtype, native=_method)
 for _method, _dtype in (("char", "int8"), ("cfloat", "complex64"), ("cdouble", "complex128")):
     _cast(_method, _dtype)
-rule("torch.Tensor.bfloat16", to=".bfloat16", args="memory_format", drop="memory_format", cases=[
-    Case("x.bfloat16().float()", "x.bfloat16().float()", shapes=((2, 3),), gradient=False),
-])  # fmt: skip
+rule(
+    "torch.Tensor.bfloat16",
+    to=".bfloat16",
+    args="memory_format",
+    drop="memory_format",
+    cases=[
+        Case("x.bfloat16().float()", "x.bfloat16().float()", shapes=((2, 3),), gradient=False),
+    ],
+)
 
 
 def _stays(method: str, args: str, *cases: Case) -> None:
@@ -138,8 +232,11 @@ def _stays(method: str, args: str, *cases: Case) -> None:
 
 
 _stays("cpu", "memory_format", Case("x.cpu() * 2", "x * 2", shapes=((2, 3),)))
-_stays("cuda", "device non_blocking memory_format",
-       Case("x.cuda(non_blocking=True)", "x", shapes=((2, 3),), runs=False, why="needs a GPU in torch"))  # fmt: skip
+_stays(
+    "cuda",
+    "device non_blocking memory_format",
+    Case("x.cuda(non_blocking=True)", "x", shapes=((2, 3),), runs=False, why="needs a GPU in torch"),
+)
 _stays("pin_memory", "device", Case("x.pin_memory()", "x", shapes=((2, 3),), runs=False, why="needs a GPU in torch"))
 _stays("share_memory_", "", Case("x.share_memory_() * 2", "x * 2", shapes=((2, 3),), gradient=False))
 _stays("as_subclass", "cls", Case("x.as_subclass(torch.Tensor) * 2", "x * 2", shapes=((2, 3),)))
@@ -150,8 +247,14 @@ def in_torch_file(call: Call) -> bool:
     return b"torch" in call.edits.source.data
 
 
-@rule("any#to", args="other", cases=[Case("vars()['x'].to('cpu') * 2", "vars()['x'] * 2", shapes=((2, 3),)),
-                                     Case("vars()['x'].to(y)", "vars()['x'].to(y)", shapes=((2, 3), (1,)), runs=False, why="left alone")])  # fmt: skip
+@rule(
+    "any#to",
+    args="other",
+    cases=[
+        Case("vars()['x'].to('cpu') * 2", "vars()['x'] * 2", shapes=((2, 3),)),
+        Case("vars()['x'].to(y)", "vars()['x'].to(y)", shapes=((2, 3), (1,)), runs=False, why="left alone"),
+    ],
+)
 def any_to(call: Call) -> None:
     """A receiver that nothing is known of: only where every argument is certainly a device."""
     places = _destinations(call)
@@ -171,9 +274,19 @@ def _names_device(call: Call, node: ast.expr) -> bool:
     return (kind.kind == "instance" and kind.qual == "torch.device") or _role_by_name(node) == "device"
 
 
-@rule("any#cuda", args="device non_blocking", cases=[
-    Case("vars()['x'].cuda(non_blocking=True)", "vars()['x']", shapes=((2, 3),), runs=False, why="needs a GPU in torch"),
-])  # fmt: skip
+@rule(
+    "any#cuda",
+    args="device non_blocking",
+    cases=[
+        Case(
+            "vars()['x'].cuda(non_blocking=True)",
+            "vars()['x']",
+            shapes=((2, 3),),
+            runs=False,
+            why="needs a GPU in torch",
+        ),
+    ],
+)
 def any_cuda(call: Call) -> None:
     if in_torch_file(call) and len(call.node.args) <= 1 and not call.extra:
         call.replace(call.target)
@@ -197,10 +310,14 @@ def any_numpy(call: Call) -> None:
         call.keep()
 
 
-@rule("any#size", args="dim", cases=[
-    Case("vars()['x'].size(0) * x", "vars()['x'].shape[0] * x", shapes=((2, 3),)),
-    Case("vars()['x'].size()[1] * x", "ms_compat.size_of(vars()['x'])[1] * x", shapes=((2, 3),)),
-])  # fmt: skip
+@rule(
+    "any#size",
+    args="dim",
+    cases=[
+        Case("vars()['x'].size(0) * x", "vars()['x'].shape[0] * x", shapes=((2, 3),)),
+        Case("vars()['x'].size()[1] * x", "ms_compat.size_of(vars()['x'])[1] * x", shapes=((2, 3),)),
+    ],
+)
 def any_size(call: Call) -> None:
     """Of all that has a size, only a tensor takes the number of a dimension."""
     count = len(call.node.args) + len(call.node.keywords)

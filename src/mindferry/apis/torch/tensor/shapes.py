@@ -5,40 +5,77 @@ import ast
 from ... import Case, rule
 from ..._call import Call
 
-rule("torch.Tensor.view", to=".view", like=".view", cases=[
-    Case("x.view(2, -1)", "x.view(2, -1)", shapes=((2, 3, 4),)),
-    Case("x.view(x.size(0), -1)", "x.view(x.shape[0], -1)", shapes=((2, 3, 4),)),
-    Case("x.view(*x.shape[:1], -1)", "x.view(*x.shape[:1], -1)", shapes=((2, 3, 4),)),
-    Case("x.transpose(1, 2).contiguous().view(2, -1)", "x.swapaxes(1, 2).view(2, -1)", shapes=((2, 3, 4),)),
-])  # fmt: skip
-rule("torch.Tensor.reshape", to=".reshape", like=".reshape", cases=[
-    Case("x.reshape(2, -1)", "x.reshape(2, -1)", shapes=((2, 3, 4),)),
-    Case("x.reshape((2, 12))", "x.reshape((2, 12))", shapes=((2, 3, 4),)),
-    Case("x.reshape(*x.shape[:2], 2, 2)", "x.reshape(*x.shape[:2], 2, 2)", shapes=((2, 3, 4),)),
-    Case("x.reshape(shape=(2, -1))", "x.reshape(shape=(2, -1))", shapes=((2, 3, 4),)),
-])  # fmt: skip
-rule("torch.Tensor.permute", to=".permute", like=".permute", cases=[
-    Case("x.permute(2, 0, 1)", "x.permute(2, 0, 1)", shapes=((2, 3, 4),)),
-    Case("x.permute((0, 2, 1))", "x.permute((0, 2, 1))", shapes=((2, 3, 4),)),
-    Case("x.permute(dims=[1, 0])", "x.permute(dims=[1, 0])", shapes=((3, 4),)),
-])  # fmt: skip
+rule(
+    "torch.Tensor.view",
+    to=".view",
+    like=".view",
+    cases=[
+        Case("x.view(2, -1)", "x.view(2, -1)", shapes=((2, 3, 4),)),
+        Case("x.view(x.size(0), -1)", "x.view(x.shape[0], -1)", shapes=((2, 3, 4),)),
+        Case("x.view(*x.shape[:1], -1)", "x.view(*x.shape[:1], -1)", shapes=((2, 3, 4),)),
+        Case("x.transpose(1, 2).contiguous().view(2, -1)", "x.swapaxes(1, 2).view(2, -1)", shapes=((2, 3, 4),)),
+    ],
+)
+rule(
+    "torch.Tensor.reshape",
+    to=".reshape",
+    like=".reshape",
+    cases=[
+        Case("x.reshape(2, -1)", "x.reshape(2, -1)", shapes=((2, 3, 4),)),
+        Case("x.reshape((2, 12))", "x.reshape((2, 12))", shapes=((2, 3, 4),)),
+        Case("x.reshape(*x.shape[:2], 2, 2)", "x.reshape(*x.shape[:2], 2, 2)", shapes=((2, 3, 4),)),
+        Case("x.reshape(shape=(2, -1))", "x.reshape(shape=(2, -1))", shapes=((2, 3, 4),)),
+    ],
+)
+rule(
+    "torch.Tensor.permute",
+    to=".permute",
+    like=".permute",
+    cases=[
+        Case("x.permute(2, 0, 1)", "x.permute(2, 0, 1)", shapes=((2, 3, 4),)),
+        Case("x.permute((0, 2, 1))", "x.permute((0, 2, 1))", shapes=((2, 3, 4),)),
+        Case("x.permute(dims=[1, 0])", "x.permute(dims=[1, 0])", shapes=((3, 4),)),
+    ],
+)
 
 AXES = {"dim0": "axis0", "dim1": "axis1"}
-rule("torch.Tensor.transpose", to=".swapaxes", args="dim0 dim1", rename=AXES, like=".swapaxes", cases=[
-    Case("x.transpose(0, 1)", "x.swapaxes(0, 1)", shapes=((3, 4),)),
-    Case("x.transpose(-2, -1)", "x.swapaxes(-2, -1)", shapes=((2, 3, 4),)),
-    Case("x.transpose(dim0=1, dim1=2)", "x.swapaxes(axis0=1, axis1=2)", shapes=((2, 3, 4),)),
-])  # fmt: skip
+rule(
+    "torch.Tensor.transpose",
+    to=".swapaxes",
+    args="dim0 dim1",
+    rename=AXES,
+    like=".swapaxes",
+    cases=[
+        Case("x.transpose(0, 1)", "x.swapaxes(0, 1)", shapes=((3, 4),)),
+        Case("x.transpose(-2, -1)", "x.swapaxes(-2, -1)", shapes=((2, 3, 4),)),
+        Case("x.transpose(dim0=1, dim1=2)", "x.swapaxes(axis0=1, axis1=2)", shapes=((2, 3, 4),)),
+    ],
+)
 
 
-@rule("any#transpose", args="dim0 dim1", to=".swapaxes", cases=[
-    Case("vars()['x'].transpose(1, 2) * 2", "vars()['x'].transpose(1, 2) * 2", runs=False, why="outside of a network it may be anything's"),
-])  # fmt: skip
+@rule(
+    "any#transpose",
+    args="dim0 dim1",
+    to=".swapaxes",
+    cases=[
+        Case(
+            "vars()['x'].transpose(1, 2) * 2",
+            "vars()['x'].transpose(1, 2) * 2",
+            runs=False,
+            why="outside of a network it may be anything's",
+        ),
+    ],
+)
 def any_transpose(call: Call) -> None:
     """In a network's methods two numbers are a tensor's, or swap an array's only two dimensions; in order they leave an array as it is."""
     dims = [call.literal("dim0"), call.literal("dim1")]
     is_pair = all(isinstance(dim, int) for dim in dims) and not call.extra
-    if not is_pair or call.reading.type(call.subject).kind != "unknown" or not _is_in_network(call) or tuple(dims) in ((0, 1), (-2, -1)):
+    if (
+        not is_pair
+        or call.reading.type(call.subject).kind != "unknown"
+        or not _is_in_network(call)
+        or tuple(dims) in ((0, 1), (-2, -1))
+    ):
         call.keep()
 
 
@@ -49,12 +86,25 @@ def _is_in_network(call: Call) -> bool:
     return node is not None and call.reading.symbols.is_module(call.reading.owners.get(node, ""))
 
 
-rule("torch.Tensor.swapaxes", to=".swapaxes", args="axis0 axis1", like=".swapaxes", cases=[
-    Case("x.swapaxes(0, 1)", "x.swapaxes(0, 1)", shapes=((3, 4),)),
-])  # fmt: skip
-rule("torch.Tensor.swapdims", to=".swapaxes", args="dim0 dim1", rename=AXES, like=".swapaxes", cases=[
-    Case("x.swapdims(0, 1)", "x.swapaxes(0, 1)", shapes=((3, 4),)),
-])  # fmt: skip
+rule(
+    "torch.Tensor.swapaxes",
+    to=".swapaxes",
+    args="axis0 axis1",
+    like=".swapaxes",
+    cases=[
+        Case("x.swapaxes(0, 1)", "x.swapaxes(0, 1)", shapes=((3, 4),)),
+    ],
+)
+rule(
+    "torch.Tensor.swapdims",
+    to=".swapaxes",
+    args="dim0 dim1",
+    rename=AXES,
+    like=".swapaxes",
+    cases=[
+        Case("x.swapdims(0, 1)", "x.swapaxes(0, 1)", shapes=((3, 4),)),
+    ],
+)
 
 
 @rule("torch.Tensor.t", cases=[Case("x.t() * 2", "x.T * 2", shapes=((3, 4),))])
@@ -69,49 +119,87 @@ rule("torch.Tensor.mH@", to=".mH", cases=[Case("x.mH * 2", "x.mH * 2", shapes=((
 rule("torch.Tensor.ndim@", to=".ndim", cases=[Case("x.ndim * x", "x.ndim * x", shapes=((3, 4),))])
 rule("torch.Tensor.shape@", to=".shape", cases=[Case("x.shape[1] * x", "x.shape[1] * x", shapes=((3, 4),))])
 
-rule("torch.Tensor.unsqueeze", to=".unsqueeze", args="dim", like=".unsqueeze", cases=[
-    Case("x.unsqueeze(1)", "x.unsqueeze(1)", shapes=((3, 4),)),
-    Case("x.unsqueeze(dim=-1)", "x.unsqueeze(dim=-1)", shapes=((3, 4),)),
-])  # fmt: skip
+rule(
+    "torch.Tensor.unsqueeze",
+    to=".unsqueeze",
+    args="dim",
+    like=".unsqueeze",
+    cases=[
+        Case("x.unsqueeze(1)", "x.unsqueeze(1)", shapes=((3, 4),)),
+        Case("x.unsqueeze(dim=-1)", "x.unsqueeze(dim=-1)", shapes=((3, 4),)),
+    ],
+)
 
 
-@rule("torch.Tensor.squeeze", to=".squeeze", args="dim", cases=[
-    Case("x.squeeze()", "x.squeeze()", shapes=((1, 3, 1),)),
-    Case("x.squeeze(1)", "x.squeeze(1)", shapes=((1, 3, 1),)),
-    Case("x.squeeze(dim=-1)", "x.squeeze(-1)", shapes=((1, 3, 1),)),
-    Case("x.squeeze((0, 2))", "x.squeeze((0, 2))", shapes=((1, 3, 1),)),
-])  # fmt: skip
+@rule(
+    "torch.Tensor.squeeze",
+    to=".squeeze",
+    args="dim",
+    cases=[
+        Case("x.squeeze()", "x.squeeze()", shapes=((1, 3, 1),)),
+        Case("x.squeeze(1)", "x.squeeze(1)", shapes=((1, 3, 1),)),
+        Case("x.squeeze(dim=-1)", "x.squeeze(-1)", shapes=((1, 3, 1),)),
+        Case("x.squeeze((0, 2))", "x.squeeze((0, 2))", shapes=((1, 3, 1),)),
+    ],
+)
 def squeeze(call: Call) -> None:
     """MindSpore's own name is axis; by position both agree."""
     if any(keyword.arg == "dim" for keyword in call.node.keywords):
         call.replace(f"{call.target}.squeeze({call.text('dim')})")
 
 
-rule("torch.Tensor.flatten", to=".flatten", args="start_dim end_dim", like=".flatten", cases=[
-    Case("x.flatten()", "x.flatten()", shapes=((2, 3, 4),)),
-    Case("x.flatten(1)", "x.flatten(1)", shapes=((2, 3, 4),)),
-    Case("x.flatten(0, 1)", "x.flatten(0, 1)", shapes=((2, 3, 4),)),
-    Case("x.flatten(start_dim=2)", "x.flatten(start_dim=2)", shapes=((2, 3, 4, 2),)),
-])  # fmt: skip
-rule("torch.Tensor.view_as", to=".view_as", args="other", like=".view_as", cases=[
-    Case("x.view_as(y) + y", "x.view_as(y) + y", shapes=((2, 6), (3, 4))),
-])  # fmt: skip
+rule(
+    "torch.Tensor.flatten",
+    to=".flatten",
+    args="start_dim end_dim",
+    like=".flatten",
+    cases=[
+        Case("x.flatten()", "x.flatten()", shapes=((2, 3, 4),)),
+        Case("x.flatten(1)", "x.flatten(1)", shapes=((2, 3, 4),)),
+        Case("x.flatten(0, 1)", "x.flatten(0, 1)", shapes=((2, 3, 4),)),
+        Case("x.flatten(start_dim=2)", "x.flatten(start_dim=2)", shapes=((2, 3, 4, 2),)),
+    ],
+)
+rule(
+    "torch.Tensor.view_as",
+    to=".view_as",
+    args="other",
+    like=".view_as",
+    cases=[
+        Case("x.view_as(y) + y", "x.view_as(y) + y", shapes=((2, 6), (3, 4))),
+    ],
+)
 
 
-@rule("torch.Tensor.reshape_as", args="other", cases=[Case("x.reshape_as(y) + y", "x.reshape(y.shape) + y", shapes=((2, 6), (3, 4)))])
+@rule(
+    "torch.Tensor.reshape_as",
+    args="other",
+    cases=[Case("x.reshape_as(y) + y", "x.reshape(y.shape) + y", shapes=((2, 6), (3, 4)))],
+)
 def reshape_as(call: Call) -> None:
     call.replace(f"{call.target}.reshape({call.text('other')}.shape)")
 
 
-rule("torch.Tensor.expand_as", to=".expand_as", args="other", like=".expand_as", cases=[
-    Case("x.expand_as(y) * y", "x.expand_as(y) * y", shapes=((2, 1), (2, 4))),
-])  # fmt: skip
+rule(
+    "torch.Tensor.expand_as",
+    to=".expand_as",
+    args="other",
+    like=".expand_as",
+    cases=[
+        Case("x.expand_as(y) * y", "x.expand_as(y) * y", shapes=((2, 1), (2, 4))),
+    ],
+)
 
 
-@rule("torch.Tensor.contiguous", args="memory_format", differs="memory layout is MindSpore's own business", cases=[
-    Case("x.permute(1, 0).contiguous()", "x.permute(1, 0)", shapes=((3, 4),)),
-    Case("x.contiguous(memory_format=torch.channels_last) * 2", "x * 2", shapes=((1, 2, 3, 4),)),
-])  # fmt: skip
+@rule(
+    "torch.Tensor.contiguous",
+    args="memory_format",
+    differs="memory layout is MindSpore's own business",
+    cases=[
+        Case("x.permute(1, 0).contiguous()", "x.permute(1, 0)", shapes=((3, 4),)),
+        Case("x.contiguous(memory_format=torch.channels_last) * 2", "x * 2", shapes=((1, 2, 3, 4),)),
+    ],
+)
 def contiguous(call: Call) -> None:
     call.replace(call.target)
 
@@ -132,26 +220,36 @@ def sizes_of(call: Call) -> str:
     return "(" + ", ".join(call.of(each) for each in call.node.args) + (",)" if len(call.node.args) == 1 else ")")
 
 
-@rule("torch.Tensor.expand", to=".expand", like=".expand", cases=[
-    Case("x.expand(5, -1, 4)", "x.broadcast_to((5, -1, 4))", shapes=((1, 3, 1),)),
-    Case("x.expand(y.shape) * y", "x.broadcast_to(y.shape) * y", shapes=((1, 3), (2, 3))),
-    Case("x.expand(*y.size()) * y", "x.broadcast_to((*y.shape,)) * y", shapes=((1, 3), (2, 3))),
-    Case("x.expand([2, 3, 4])", "x.broadcast_to(tuple([2, 3, 4]))", shapes=((3, 1),)),
-    Case("x.expand(vars()['y'].shape)", "ms_compat.expand_to(x, vars()['y'].shape)", shapes=((1, 3), (2, 3))),
-])  # fmt: skip
+@rule(
+    "torch.Tensor.expand",
+    to=".expand",
+    like=".expand",
+    cases=[
+        Case("x.expand(5, -1, 4)", "x.broadcast_to((5, -1, 4))", shapes=((1, 3, 1),)),
+        Case("x.expand(y.shape) * y", "x.broadcast_to(y.shape) * y", shapes=((1, 3), (2, 3))),
+        Case("x.expand(*y.size()) * y", "x.broadcast_to((*y.shape,)) * y", shapes=((1, 3), (2, 3))),
+        Case("x.expand([2, 3, 4])", "x.broadcast_to(tuple([2, 3, 4]))", shapes=((3, 1),)),
+        Case("x.expand(vars()['y'].shape)", "ms_compat.expand_to(x, vars()['y'].shape)", shapes=((1, 3), (2, 3))),
+    ],
+)
 def expand(call: Call) -> None:
     sizes = sizes_of(call)
     call.replace(f"{call.target}.broadcast_to({sizes})" if sizes else _helped(call, "expand_to"))
 
 
-@rule("torch.Tensor.repeat", to=".repeat", like=".repeat", cases=[
-    Case("x.repeat(2, 1, 3)", "x.tile((2, 1, 3))", shapes=((2, 3),)),
-    Case("x.repeat((1, 2))", "x.tile((1, 2))", shapes=((2, 3),)),
-    Case("x.repeat([1, 2])", "x.tile(tuple([1, 2]))", shapes=((2, 3),)),
-    Case("x.repeat(x.size(0), 1)", "x.tile((x.shape[0], 1))", shapes=((2, 3),)),
-    Case("x.repeat(*[2, 1])", "x.tile((*[2, 1],))", shapes=((2, 3),)),
-    Case("x.repeat((0, 2))", "ms_compat.repeat_by(x, (0, 2))", shapes=((2, 3),), gradient=False),
-])  # fmt: skip
+@rule(
+    "torch.Tensor.repeat",
+    to=".repeat",
+    like=".repeat",
+    cases=[
+        Case("x.repeat(2, 1, 3)", "x.tile((2, 1, 3))", shapes=((2, 3),)),
+        Case("x.repeat((1, 2))", "x.tile((1, 2))", shapes=((2, 3),)),
+        Case("x.repeat([1, 2])", "x.tile(tuple([1, 2]))", shapes=((2, 3),)),
+        Case("x.repeat(x.size(0), 1)", "x.tile((x.shape[0], 1))", shapes=((2, 3),)),
+        Case("x.repeat(*[2, 1])", "x.tile((*[2, 1],))", shapes=((2, 3),)),
+        Case("x.repeat((0, 2))", "ms_compat.repeat_by(x, (0, 2))", shapes=((2, 3),), gradient=False),
+    ],
+)
 def repeat(call: Call) -> None:
     counts = [each for argument in call.node.args for each in getattr(argument, "elts", [argument])]
     is_empty = any(isinstance(each, ast.Constant) and each.value == 0 for each in counts)
@@ -159,10 +257,14 @@ def repeat(call: Call) -> None:
     call.replace(f"{call.target}.tile({sizes})" if sizes else _helped(call, "repeat_by"))
 
 
-@rule("any#repeat", to=".repeat", cases=[
-    Case("vars()['x'].repeat(2, 1, 3) * 2", "vars()['x'].tile((2, 1, 3)) * 2", shapes=((2, 3),)),
-    Case("x * len(np.zeros(3).repeat(2, 0))", "x * len(np.zeros(3).repeat(2, 0))", shapes=((2, 3),)),
-])  # fmt: skip
+@rule(
+    "any#repeat",
+    to=".repeat",
+    cases=[
+        Case("vars()['x'].repeat(2, 1, 3) * 2", "vars()['x'].tile((2, 1, 3)) * 2", shapes=((2, 3),)),
+        Case("x * len(np.zeros(3).repeat(2, 0))", "x * len(np.zeros(3).repeat(2, 0))", shapes=((2, 3),)),
+    ],
+)
 def any_repeat(call: Call) -> None:
     """A numpy array takes two arguments at most."""
     if len(call.node.args) < 3 or call.node.keywords:
@@ -171,19 +273,30 @@ def any_repeat(call: Call) -> None:
         repeat(call)
 
 
-@rule("torch.Tensor.tile", to=".tile", like=".tile", cases=[Case("x.tile(2, 1, 3)", "x.tile((2, 1, 3))", shapes=((2, 3),)),
-                                  Case("x.tile((3,))", "x.tile((3,))", shapes=((2, 3),))])  # fmt: skip
+@rule(
+    "torch.Tensor.tile",
+    to=".tile",
+    like=".tile",
+    cases=[
+        Case("x.tile(2, 1, 3)", "x.tile((2, 1, 3))", shapes=((2, 3),)),
+        Case("x.tile((3,))", "x.tile((3,))", shapes=((2, 3),)),
+    ],
+)
 def tile(call: Call) -> None:
     sizes = sizes_of(call)
     call.replace(f"{call.target}.tile({sizes})" if sizes else _helped(call, "repeat_by"))
 
 
-@rule("torch.Tensor.flip", args="dims", cases=[
-    Case("x.flip(0)", "x.flip((0,))", shapes=((2, 3),)),
-    Case("x.flip(0, 1)", "x.flip((0, 1))", shapes=((2, 3),)),
-    Case("x.flip([-1])", "x.flip(tuple([-1]))", shapes=((2, 3),)),
-    Case("x.flip(dims=(1,))", "x.flip((1,))", shapes=((2, 3),)),
-])  # fmt: skip
+@rule(
+    "torch.Tensor.flip",
+    args="dims",
+    cases=[
+        Case("x.flip(0)", "x.flip((0,))", shapes=((2, 3),)),
+        Case("x.flip(0, 1)", "x.flip((0, 1))", shapes=((2, 3),)),
+        Case("x.flip([-1])", "x.flip(tuple([-1]))", shapes=((2, 3),)),
+        Case("x.flip(dims=(1,))", "x.flip((1,))", shapes=((2, 3),)),
+    ],
+)
 def flip(call: Call) -> None:
     sizes = sizes_of(call)
     if not sizes and call.kind("dims").kind in ("tuple", "list"):
@@ -195,15 +308,31 @@ def flip(call: Call) -> None:
 
 
 def _helped(call: Call, name: str) -> str:
-    arguments = [call.of(call.receiver), *(call.of(each) for each in call.node.args)] if call.receiver is not None else []
+    arguments = (
+        [call.of(call.receiver), *(call.of(each) for each in call.node.args)] if call.receiver is not None else []
+    )
     return f"{call.name(f'compat.{name}')}({', '.join(arguments)})"
 
 
-rule("torch.Tensor.unfold", to="compat.unfold_dimension", args="self dimension size step", cases=[
-    Case("x.unfold(1, 3, 2)", "ms_compat.unfold_dimension(x, 1, 3, 2)", shapes=((2, 7, 4),)),
-    Case("x.unfold(dimension=-1, size=2, step=1)", "ms_compat.unfold_dimension(x, dimension=-1, size=2, step=1)", shapes=((2, 4),)),
-])  # fmt: skip
-rule("torch.Tensor.sum_to_size", to="compat.sum_to_size", args="self", cases=[
-    Case("x.sum_to_size(3, 1)", "ms_compat.sum_to_size(x, 3, 1)", shapes=((2, 3, 4),)),
-    Case("x.sum_to_size([1])", "ms_compat.sum_to_size(x, [1])", shapes=((5,),)),
-])  # fmt: skip
+rule(
+    "torch.Tensor.unfold",
+    to="compat.unfold_dimension",
+    args="self dimension size step",
+    cases=[
+        Case("x.unfold(1, 3, 2)", "ms_compat.unfold_dimension(x, 1, 3, 2)", shapes=((2, 7, 4),)),
+        Case(
+            "x.unfold(dimension=-1, size=2, step=1)",
+            "ms_compat.unfold_dimension(x, dimension=-1, size=2, step=1)",
+            shapes=((2, 4),),
+        ),
+    ],
+)
+rule(
+    "torch.Tensor.sum_to_size",
+    to="compat.sum_to_size",
+    args="self",
+    cases=[
+        Case("x.sum_to_size(3, 1)", "ms_compat.sum_to_size(x, 3, 1)", shapes=((2, 3, 4),)),
+        Case("x.sum_to_size([1])", "ms_compat.sum_to_size(x, [1])", shapes=((5,),)),
+    ],
+)

@@ -6,10 +6,14 @@ from ... import Case, rule
 from ..._call import Call
 
 
-@rule("torch.Tensor.clone", args="memory_format", cases=[
-    Case("x.clone() * x", "ops.deepcopy(x) * x", shapes=((2, 3),)),
-    Case("(x + 1).clone() * x", "(x + 1).copy() * x", shapes=((2, 3),)),
-])  # fmt: skip
+@rule(
+    "torch.Tensor.clone",
+    args="memory_format",
+    cases=[
+        Case("x.clone() * x", "ops.deepcopy(x) * x", shapes=((2, 3),)),
+        Case("(x + 1).clone() * x", "(x + 1).copy() * x", shapes=((2, 3),)),
+    ],
+)
 def clone(call: Call) -> None:
     """No gradient flows through `Parameter.copy()`, so what may be a parameter is copied by the operator."""
     if isinstance(call.subject, ast.Name | ast.Attribute):
@@ -18,10 +22,13 @@ def clone(call: Call) -> None:
         call.replace(f"{call.target}.copy()")
 
 
-@rule("torch.Tensor.detach", cases=[
-    Case("x.detach() * x", "ops.stop_gradient(x) * x", shapes=((2, 3),)),
-    Case("x.detach().clone() * x", "ops.stop_gradient(x).copy() * x", shapes=((2, 3),)),
-])  # fmt: skip
+@rule(
+    "torch.Tensor.detach",
+    cases=[
+        Case("x.detach() * x", "ops.stop_gradient(x) * x", shapes=((2, 3),)),
+        Case("x.detach().clone() * x", "ops.stop_gradient(x).copy() * x", shapes=((2, 3),)),
+    ],
+)
 def detach(call: Call) -> None:
     call.replace(f"{call.name('mindspore.ops.stop_gradient')}({call.of(call.subject)})")
 
@@ -34,74 +41,164 @@ def any_detach(call: Call) -> None:
         call.keep()
 
 
-rule("torch.Tensor.data@", to="mindspore.ops.stop_gradient", cases=[Case("x.data * x", "ops.stop_gradient(x) * x", shapes=((2, 3),))])
-rule("torch.Tensor.device@", to=".device", differs="a string such as 'CPU' or 'Ascend:0'", cases=[
-    Case("x.device", "x.device", shapes=((2, 3),), runs=False, why="device names differ"),
-])  # fmt: skip
-rule("torch.Tensor.dtype@", to=".dtype", cases=[Case("y.to(x.dtype) * x", "y.to(x.dtype) * x", inputs=("float64[2]", "float32[2]"))])
+rule(
+    "torch.Tensor.data@",
+    to="mindspore.ops.stop_gradient",
+    cases=[Case("x.data * x", "ops.stop_gradient(x) * x", shapes=((2, 3),))],
+)
+rule(
+    "torch.Tensor.device@",
+    to=".device",
+    differs="a string such as 'CPU' or 'Ascend:0'",
+    cases=[
+        Case("x.device", "x.device", shapes=((2, 3),), runs=False, why="device names differ"),
+    ],
+)
+rule(
+    "torch.Tensor.dtype@",
+    to=".dtype",
+    cases=[Case("y.to(x.dtype) * x", "y.to(x.dtype) * x", inputs=("float64[2]", "float32[2]"))],
+)
 rule("torch.Tensor.nbytes@", to=".nbytes", cases=[Case("x.nbytes * x", "x.nbytes * x", shapes=((2, 3),))])
 rule("torch.Tensor.itemsize@", to=".itemsize", cases=[Case("x.itemsize * x", "x.itemsize * x", shapes=((2, 3),))])
-rule("torch.Tensor.real@", to="mindspore.ops.real", cases=[Case("x.real * 2", "ops.real(x) * 2", inputs=("complex64[3]",), gradient=False)])
-rule("torch.Tensor.imag@", to="mindspore.ops.imag", cases=[Case("x.imag * 2", "ops.imag(x) * 2", inputs=("complex64[3]",), gradient=False)])
+rule(
+    "torch.Tensor.real@",
+    to="mindspore.ops.real",
+    cases=[Case("x.real * 2", "ops.real(x) * 2", inputs=("complex64[3]",), gradient=False)],
+)
+rule(
+    "torch.Tensor.imag@",
+    to="mindspore.ops.imag",
+    cases=[Case("x.imag * 2", "ops.imag(x) * 2", inputs=("complex64[3]",), gradient=False)],
+)
 
 ON_ACCELERATOR = "({x}.device != 'CPU')"
 for _name in ("is_cuda", "is_xpu", "is_mps"):
-    rule(f"torch.Tensor.{_name}@", to=ON_ACCELERATOR, differs="true on any accelerator", cases=[
-        Case(f"x.{_name}", "(x.device != 'CPU')", shapes=((2, 3),), gradient=False),
-    ])  # fmt: skip
-rule("torch.Tensor.is_cpu@", to="({x}.device == 'CPU')", cases=[Case("x.is_cpu", "(x.device == 'CPU')", shapes=((2, 3),), gradient=False)])
-rule("torch.Tensor.is_sparse@", to="compat.is_sparse", cases=[
-    Case("x * (not x.is_sparse)", "x * (not ms_compat.is_sparse(x))", shapes=((2, 3),)),
-])  # fmt: skip
-rule("torch.Tensor.is_quantized@", to="False", differs="MindSpore has no quantized tensors", cases=[
-    Case("x * (not x.is_quantized)", "x * (not False)", shapes=((2, 3),)),
-])  # fmt: skip
-rule("torch.Tensor.layout@", missing="MindSpore's sparse tensors are classes of their own", strategy="not needed", advice="remove the test")
-rule("torch.Tensor.requires_grad@", to="getattr({x}, 'requires_grad', False)", differs="only parameters have it", cases=[
-    Case("nn.Linear(2, 3).weight.requires_grad", "getattr(nn.Dense(2, 3).weight, 'requires_grad', False)"),
-])  # fmt: skip
+    rule(
+        f"torch.Tensor.{_name}@",
+        to=ON_ACCELERATOR,
+        differs="true on any accelerator",
+        cases=[
+            Case(f"x.{_name}", "(x.device != 'CPU')", shapes=((2, 3),), gradient=False),
+        ],
+    )
+rule(
+    "torch.Tensor.is_cpu@",
+    to="({x}.device == 'CPU')",
+    cases=[Case("x.is_cpu", "(x.device == 'CPU')", shapes=((2, 3),), gradient=False)],
+)
+rule(
+    "torch.Tensor.is_sparse@",
+    to="compat.is_sparse",
+    cases=[
+        Case("x * (not x.is_sparse)", "x * (not ms_compat.is_sparse(x))", shapes=((2, 3),)),
+    ],
+)
+rule(
+    "torch.Tensor.is_quantized@",
+    to="False",
+    differs="MindSpore has no quantized tensors",
+    cases=[
+        Case("x * (not x.is_quantized)", "x * (not False)", shapes=((2, 3),)),
+    ],
+)
+rule(
+    "torch.Tensor.layout@",
+    missing="MindSpore's sparse tensors are classes of their own",
+    strategy="not needed",
+    advice="remove the test",
+)
+rule(
+    "torch.Tensor.requires_grad@",
+    to="getattr({x}, 'requires_grad', False)",
+    differs="only parameters have it",
+    cases=[
+        Case("nn.Linear(2, 3).weight.requires_grad", "getattr(nn.Dense(2, 3).weight, 'requires_grad', False)"),
+    ],
+)
 
 FUNCTIONS = "MindSpore differentiates functions: tensors carry no graph"
 ADVICE = "take the gradient from ms.value_and_grad(forward_fn, None, parameters)"
-rule("torch.Tensor.grad@", to="getattr({x}, 'grad', None)", differs="parameters keep gradients, in training steps that need them", cases=[
-    Case("nn.Linear(2, 3).weight.grad is None", "getattr(nn.Dense(2, 3).weight, 'grad', None) is None", gradient=False),
-])  # fmt: skip
+rule(
+    "torch.Tensor.grad@",
+    to="getattr({x}, 'grad', None)",
+    differs="parameters keep gradients, in training steps that need them",
+    cases=[
+        Case(
+            "nn.Linear(2, 3).weight.grad is None",
+            "getattr(nn.Dense(2, 3).weight, 'grad', None) is None",
+            gradient=False,
+        ),
+    ],
+)
 for _name in ("grad_fn", "is_leaf"):
     rule(f"torch.Tensor.{_name}@", missing=FUNCTIONS, strategy="equivalent", advice=ADVICE)
 rule("torch.Tensor.retain_grad", missing=FUNCTIONS, strategy="equivalent", advice=ADVICE)
-rule("torch.Tensor.register_hook", to=".register_hook", args="hook", like=".register_hook", platforms="CPU Ascend", cases=[
-    Case("x.register_hook(print)", "x.register_hook(print)", shapes=((2, 3),), runs=False, why="a hook on a leaf has no value to compare"),
-])  # fmt: skip
+rule(
+    "torch.Tensor.register_hook",
+    to=".register_hook",
+    args="hook",
+    like=".register_hook",
+    platforms="CPU Ascend",
+    cases=[
+        Case(
+            "x.register_hook(print)",
+            "x.register_hook(print)",
+            shapes=((2, 3),),
+            runs=False,
+            why="a hook on a leaf has no value to compare",
+        ),
+    ],
+)
 
 
-@rule("torch.Tensor.requires_grad_", args="requires_grad", differs="a function's arguments are what it is differentiated by", cases=[
-    Case("x.requires_grad_() * 2", "x * 2", shapes=((2, 3),)),
-    Case("x.requires_grad_(False) * 2", "ops.stop_gradient(x) * 2", inputs=("float32[2,3]",), gradient=False),
-])  # fmt: skip
+@rule(
+    "torch.Tensor.requires_grad_",
+    args="requires_grad",
+    differs="a function's arguments are what it is differentiated by",
+    cases=[
+        Case("x.requires_grad_() * 2", "x * 2", shapes=((2, 3),)),
+        Case("x.requires_grad_(False) * 2", "ops.stop_gradient(x) * 2", inputs=("float32[2,3]",), gradient=False),
+    ],
+)
 def requires_grad(call: Call) -> None:
     if call.literal("requires_grad", True) is True:
         call.replace(call.target)
     elif call.literal("requires_grad") is False:
         detach(call)
     else:
-        call.leave("whether gradients are wanted is known at run time only", "use ops.stop_gradient(x) where they are not")
+        call.leave(
+            "whether gradients are wanted is known at run time only", "use ops.stop_gradient(x) where they are not"
+        )
 
 
-@rule("torch.Tensor.get_device", cases=[Case("x.get_device()", "0", shapes=((2, 3),), runs=False, why="-1 on a CPU in torch")])
+@rule(
+    "torch.Tensor.get_device",
+    cases=[Case("x.get_device()", "0", shapes=((2, 3),), runs=False, why="-1 on a CPU in torch")],
+)
 def get_device(call: Call) -> None:
     call.replace("0")
 
 
 for _name, _why in (
-    ("storage", "a tensor's memory is MindSpore's own"), ("untyped_storage", "a tensor's memory is MindSpore's own"),
-    ("set_", "a tensor can't be given other memory"), ("resize_", "a tensor's shape is fixed"), ("resize_as_", "a tensor's shape is fixed"),
-    ("as_strided", "no strided views"), ("record_stream", "streams keep track of tensors themselves"),
-    ("apply_", "Python functions don't run on tensors element by element"), ("map_", "Python functions don't run on tensors element by element"),
-):  # fmt: skip
+    ("storage", "a tensor's memory is MindSpore's own"),
+    ("untyped_storage", "a tensor's memory is MindSpore's own"),
+    ("set_", "a tensor can't be given other memory"),
+    ("resize_", "a tensor's shape is fixed"),
+    ("resize_as_", "a tensor's shape is fixed"),
+    ("as_strided", "no strided views"),
+    ("record_stream", "streams keep track of tensors themselves"),
+    ("apply_", "Python functions don't run on tensors element by element"),
+    ("map_", "Python functions don't run on tensors element by element"),
+):
     rule(f"torch.Tensor.{_name}", missing=_why, strategy="wrapper", advice="build a new tensor with ops instead")
 for _name in ("to_sparse", "sparse_mask", "coalesce", "values", "indices", "to_sparse_csr", "_values", "_indices"):
-    rule(f"torch.Tensor.{_name}", missing="MindSpore's sparse tensors are classes of their own, with few operators", strategy="wrapper",
-         advice="keep it dense, or build ms.COOTensor(indices, values, shape)")  # fmt: skip
+    rule(
+        f"torch.Tensor.{_name}",
+        missing="MindSpore's sparse tensors are classes of their own, with few operators",
+        strategy="wrapper",
+        advice="keep it dense, or build ms.COOTensor(indices, values, shape)",
+    )
 for _name in ("int_repr", "q_scale", "q_zero_point", "dequantize"):
     rule(
         f"torch.Tensor.{_name}",

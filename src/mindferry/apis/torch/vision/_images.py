@@ -30,7 +30,9 @@ def constant(call: Call, name: str, absent: Any = None) -> Any:
         for each in call.reading.source.of(ast.Assign)
         if any(isinstance(target, ast.Name) and target.id == node.id for target in each.targets)
     ]
-    top = [each.value for each in call.reading.source.tree.body if isinstance(each, ast.Assign) and each.value in values]
+    top = [
+        each.value for each in call.reading.source.tree.body if isinstance(each, ast.Assign) and each.value in values
+    ]
     if len(values) != 1 or not top:
         return ...
     try:

@@ -10,5 +10,10 @@ for _name, _args, _call in (
     ("RandomOrder", "transforms", "T.RandomOrder([f])"),
     ("Lambda", "lambd", "T.Lambda(lambda v: v + 1)"),
 ):
-    rule(f"torchvision.transforms.{_name}", to=f"compat.{_name}", args=_args, like=f"compat.{_name}",
-         cases=text(_call, _call.replace("T.", "ms_compat.")))  # fmt: skip
+    rule(
+        f"torchvision.transforms.{_name}",
+        to=f"compat.{_name}",
+        args=_args,
+        like=f"compat.{_name}",
+        cases=text(_call, _call.replace("T.", "ms_compat.")),
+    )

@@ -46,7 +46,12 @@ def add(api: str, to: str, args: str = "", differs: str = "") -> None:
 
 
 for _name, _args in DATASETS.items():
-    add(_name, _name, _args, "random numbers are numpy's" if _name == "FakeData" else "nothing is downloaded: the files must be there")
+    add(
+        _name,
+        _name,
+        _args,
+        "random numbers are numpy's" if _name == "FakeData" else "nothing is downloaded: the files must be there",
+    )
 for _name, _attributes in CLASS_ATTRIBUTES.items():
     for _attribute in _attributes.split():
         add(f"{_name}.{_attribute}", f"{_name}.{_attribute}")

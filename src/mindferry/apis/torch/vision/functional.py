@@ -42,7 +42,10 @@ FUNCTIONS = {
     "equalize": ("equalize_image", "img"),
     "gaussian_blur": ("gaussian_blur_image", "img kernel_size sigma"),
 }
-ARRAYS = ("to_tensor", "pil_to_tensor")  # helpers that answer with an array, as a dataset wants it; elsewhere it becomes a Tensor
+ARRAYS = (
+    "to_tensor",
+    "pil_to_tensor",
+)  # helpers that answer with an array, as a dataset wants it; elsewhere it becomes a Tensor
 FIRST = {"pic": "image", "img": "image", "tensor": "image"}  # what the helpers call their first argument
 
 for _name, (_helper, _args) in FUNCTIONS.items():
@@ -52,7 +55,9 @@ for _name, (_helper, _args) in FUNCTIONS.items():
         f"torchvision.transforms.functional.{_name}",
         to=f"compat.{_helper}",
         args=_args,
-        rename={} if _helper.startswith("adjust") else {key: value for key, value in FIRST.items() if key in _args.split()[:1]},
+        rename={}
+        if _helper.startswith("adjust")
+        else {key: value for key, value in FIRST.items() if key in _args.split()[:1]},
         like=f"compat.{_helper}",
         cases=text(f"T.functional.{_name}({_values})", f"ms.Tensor({_after})" if _name in ARRAYS else _after),
     )

@@ -36,25 +36,53 @@ for _name, (_args, _call) in TRANSFORMS.items():
         to=f"compat.{_name}",
         args=_args,
         like=f"compat.{_name}",
-        differs="random numbers are Python's, which mindspore.set_seed seeds" if _name.startswith(("Rand", "Color", "Au", "Triv")) else "",
+        differs="random numbers are Python's, which mindspore.set_seed seeds"
+        if _name.startswith(("Rand", "Color", "Au", "Triv"))
+        else "",
         cases=text(f"T.{_name}{_call}", f"ms_compat.{_name}{_call.replace('torch.', 'ms.')}"),
     )
 
 for _name, _args, _call in (("ToImage", "", "()"), ("ToDtype", "dtype scale", "(torch.float32, scale=True)")):
-    rule(f"torchvision.transforms.{_name}", to=f"compat.{_name}", args=_args, like=f"compat.{_name}",
-         cases=text(f"T.v2.{_name}{_call}", f"ms_compat.{_name}{_call.replace('torch.', 'ms.')}"))  # fmt: skip
-rule("torchvision.transforms.Identity", to="compat.ImageIdentity", like="compat.ImageIdentity",
-     cases=text("T.v2.Identity()", "ms_compat.ImageIdentity()"))  # fmt: skip
+    rule(
+        f"torchvision.transforms.{_name}",
+        to=f"compat.{_name}",
+        args=_args,
+        like=f"compat.{_name}",
+        cases=text(f"T.v2.{_name}{_call}", f"ms_compat.{_name}{_call.replace('torch.', 'ms.')}"),
+    )
+rule(
+    "torchvision.transforms.Identity",
+    to="compat.ImageIdentity",
+    like="compat.ImageIdentity",
+    cases=text("T.v2.Identity()", "ms_compat.ImageIdentity()"),
+)
 
 # Old names, still in use.
-rule("torchvision.transforms.Scale", to="compat.Resize", args="size interpolation", like="compat.Resize",
-     cases=text("T.Scale(256)", "ms_compat.Resize(256)"))  # fmt: skip
-rule("torchvision.transforms.RandomSizedCrop", to="compat.RandomResizedCrop", args="size scale ratio interpolation",
-     like="compat.RandomResizedCrop", cases=text("T.RandomSizedCrop(224)", "ms_compat.RandomResizedCrop(224)"))  # fmt: skip
+rule(
+    "torchvision.transforms.Scale",
+    to="compat.Resize",
+    args="size interpolation",
+    like="compat.Resize",
+    cases=text("T.Scale(256)", "ms_compat.Resize(256)"),
+)
+rule(
+    "torchvision.transforms.RandomSizedCrop",
+    to="compat.RandomResizedCrop",
+    args="size scale ratio interpolation",
+    like="compat.RandomResizedCrop",
+    cases=text("T.RandomSizedCrop(224)", "ms_compat.RandomResizedCrop(224)"),
+)
 
 for _policy in ("IMAGENET", "CIFAR10", "SVHN"):
-    rule(f"torchvision.transforms.AutoAugmentPolicy.{_policy}", to=f"compat.AutoAugmentPolicy.{_policy}",
-         like=f"compat.AutoAugmentPolicy.{_policy}",
-         cases=text(f"T.AutoAugmentPolicy.{_policy}", f"ms_compat.AutoAugmentPolicy.{_policy}"))  # fmt: skip
-rule("torchvision.transforms.AutoAugmentPolicy", to="compat.AutoAugmentPolicy", like="compat.AutoAugmentPolicy",
-     cases=text("T.AutoAugmentPolicy", "ms_compat.AutoAugmentPolicy"))  # fmt: skip
+    rule(
+        f"torchvision.transforms.AutoAugmentPolicy.{_policy}",
+        to=f"compat.AutoAugmentPolicy.{_policy}",
+        like=f"compat.AutoAugmentPolicy.{_policy}",
+        cases=text(f"T.AutoAugmentPolicy.{_policy}", f"ms_compat.AutoAugmentPolicy.{_policy}"),
+    )
+rule(
+    "torchvision.transforms.AutoAugmentPolicy",
+    to="compat.AutoAugmentPolicy",
+    like="compat.AutoAugmentPolicy",
+    cases=text("T.AutoAugmentPolicy", "ms_compat.AutoAugmentPolicy"),
+)

@@ -15,7 +15,10 @@ FUNCTIONS = {
     "ops.batched_nms": ("boxes scores idxs iou_threshold", "(b, s, i, 0.5)"),
     "ops.masks_to_boxes": ("masks", "(m)"),
     "ops.sigmoid_focal_loss": ("inputs targets alpha gamma reduction", "(p, t, reduction='mean')"),
-    "ops.roi_align": ("input boxes output_size spatial_scale sampling_ratio aligned", "(f, b, (7, 7), 0.25, aligned=True)"),
+    "ops.roi_align": (
+        "input boxes output_size spatial_scale sampling_ratio aligned",
+        "(f, b, (7, 7), 0.25, aligned=True)",
+    ),
     "ops.RoIAlign": ("output_size spatial_scale sampling_ratio aligned", "(7, 0.25, 2)"),
     "ops.FrozenBatchNorm2d": ("num_features eps", "(64)"),
     "utils.make_grid": ("tensor nrow padding normalize value_range scale_each pad_value", "(b, nrow=4)"),
@@ -29,19 +32,35 @@ for _api, (_args, _call) in FUNCTIONS.items():
         to=f"compat.{_name}",
         args=_args,
         like=f"compat.{_name}",
-        params={each: each for each in ("weight", "bias", "running_mean", "running_var")} if _name == "FrozenBatchNorm2d" else {},
+        params={each: each for each in ("weight", "bias", "running_mean", "running_var")}
+        if _name == "FrozenBatchNorm2d"
+        else {},
         cases=[Case(f"torchvision.{_api}{_call}", f"ms_compat.{_name}{_call}", runs=False, why=WHY)],
     )
 
-rule("torch.ops.torchvision.nms", to="compat.nms", args="dets scores iou_threshold", like="compat.nms", cases=[
-    Case("torch.ops.torchvision.nms(b, s, 0.5)", "ms_compat.nms(b, s, 0.5)", runs=False, why=WHY),
-])  # fmt: skip
+rule(
+    "torch.ops.torchvision.nms",
+    to="compat.nms",
+    args="dets scores iou_threshold",
+    like="compat.nms",
+    cases=[
+        Case("torch.ops.torchvision.nms(b, s, 0.5)", "ms_compat.nms(b, s, 0.5)", runs=False, why=WHY),
+    ],
+)
 
 
-@rule("torch.ops.torchvision.roi_align", args="input rois spatial_scale pooled_height pooled_width sampling_ratio aligned", cases=[
-    Case("torch.ops.torchvision.roi_align(f, b, 0.25, 7, 7, 2, True)", "ms_compat.roi_align(f, b, (7, 7), 0.25, 2, True)",
-         runs=False, why=WHY),
-])  # fmt: skip
+@rule(
+    "torch.ops.torchvision.roi_align",
+    args="input rois spatial_scale pooled_height pooled_width sampling_ratio aligned",
+    cases=[
+        Case(
+            "torch.ops.torchvision.roi_align(f, b, 0.25, 7, 7, 2, True)",
+            "ms_compat.roi_align(f, b, (7, 7), 0.25, 2, True)",
+            runs=False,
+            why=WHY,
+        ),
+    ],
+)
 def compiled_roi_align(call: Call) -> None:
     names = ("input", "rois", "spatial_scale", "pooled_height", "pooled_width", "sampling_ratio", "aligned")
     if not all(map(call.has, names)):

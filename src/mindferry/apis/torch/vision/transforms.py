@@ -17,7 +17,9 @@ def text(before: str, after: str) -> list[Case]:
     like="compat.ToTensor",
     differs="the result is a numpy array; the loader makes Tensors of whole batches",
     cases=text("T.ToTensor()", "ms_compat.ToTensor()")
-    + text("T.Compose([T.CenterCrop(4), T.ToTensor()])", "ms_compat.Compose([vision.CenterCrop(4), vision.ToTensor()])"),
+    + text(
+        "T.Compose([T.CenterCrop(4), T.ToTensor()])", "ms_compat.Compose([vision.CenterCrop(4), vision.ToTensor()])"
+    ),
 )
 def to_tensor(call: Call) -> None:
     if not is_given(call, "pil"):
@@ -47,7 +49,9 @@ def normalize(call: Call) -> None:
 
 def _in_range(values: object, least: float) -> bool:
     """vision.Normalize takes numbers from 0 to 255."""
-    return isinstance(values, list | tuple) and all(isinstance(each, int | float) and least <= each <= 255 for each in values)
+    return isinstance(values, list | tuple) and all(
+        isinstance(each, int | float) and least <= each <= 255 for each in values
+    )
 
 
 @rule(

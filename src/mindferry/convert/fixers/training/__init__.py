@@ -36,7 +36,10 @@ def _ledger(context: Context, plain: set[ast.Expr]) -> None:
         if steps.is_optimizer_method(context, node, "step") and not node.args and not node.keywords:
             _as_function(context, node, "compat.apply_gradients")
         elif steps.is_optimizer_method(context, node, "step") and len(node.args) == 1 and not node.keywords:
-            wrap, optimizer = context.imports.spell("compat.closure_with_gradients"), context.source.text(node.func.value)
+            wrap, optimizer = (
+                context.imports.spell("compat.closure_with_gradients"),
+                context.source.text(node.func.value),
+            )
             context.edits.before(context.source.start(node.args[0]), f"{wrap}(")
             context.edits.after(context.source.end(node.args[0]), f", {optimizer})")
             context.handled |= {node, node.func}
@@ -54,5 +57,7 @@ def _as_function(context: Context, node: ast.Call, name: str) -> None:
 
 def finish(context: Context) -> None:
     found = _found.pop(id(context), [])
-    dropped = derivatives.write(context, _derived.pop(id(context), []), {statement for each in found for statement in each.lifted})
+    dropped = derivatives.write(
+        context, _derived.pop(id(context), []), {statement for each in found for statement in each.lifted}
+    )
     write(context, found, dropped)

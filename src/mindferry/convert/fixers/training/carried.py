@@ -15,7 +15,9 @@ ADVICE = (
 )
 
 
-def across_iterations(context: Context, statement: ast.stmt, loss: ast.expr, lifted: list[ast.stmt], scope: ast.AST) -> str:
+def across_iterations(
+    context: Context, statement: ast.stmt, loss: ast.expr, lifted: list[ast.stmt], scope: ast.AST
+) -> str:
     """Why the loss depends on the graph of an earlier iteration, naming the lines; '' if it doesn't."""
     loop = context.enclosing(statement, ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef)
     written: set[str] = set().union(*(flow.writes(each) for each in lifted))
@@ -25,7 +27,9 @@ def across_iterations(context: Context, statement: ast.stmt, loss: ast.expr, lif
         if region is None or (isinstance(region, ast.For) and name in flow.writes(region.target)):
             continue
         makers = [each for each in _simple(context, region) if name in flow.writes(each)]
-        carrying = [each for each in makers if _brings_graph(each, written) and not _is_cut(context, each, name, written)]
+        carrying = [
+            each for each in makers if _brings_graph(each, written) and not _is_cut(context, each, name, written)
+        ]
         cuts = [each for each in makers if _is_cut(context, each, name, written)]
         if carrying and not _suffices(context, cuts, statement, region):
             return f"{name} (line {carrying[0].lineno}) {MARK}{_lines(cuts)}"

@@ -12,7 +12,16 @@ from .steps import statements_before
 from .write import indentation
 
 API = "torch.autograd.grad"
-NAMES = ("outputs", "inputs", "grad_outputs", "retain_graph", "create_graph", "only_inputs", "allow_unused", "is_grads_batched")
+NAMES = (
+    "outputs",
+    "inputs",
+    "grad_outputs",
+    "retain_graph",
+    "create_graph",
+    "only_inputs",
+    "allow_unused",
+    "is_grads_batched",
+)
 PATTERN = "write what leads from the inputs to the output as a function: `def f(x): return model(x).sum()`, then `ms.grad(f)(x)`"
 
 
@@ -48,7 +57,12 @@ def find(context: Context) -> list[Derivative]:
     for each in found:
         each.arguments = _arguments(context, each, found)
         if any(name not in each.arguments for name in each.inputs):
-            context.find(each.call, "MF205", "this gradient was not lifted: its output doesn't depend on all of its inputs", PATTERN)
+            context.find(
+                each.call,
+                "MF205",
+                "this gradient was not lifted: its output doesn't depend on all of its inputs",
+                PATTERN,
+            )
     found = [each for each in found if all(name in each.arguments for name in each.inputs)]
     return found
 
@@ -123,7 +137,10 @@ def _between(context: Context, before: list[ast.stmt], each: Derivative) -> list
                 lifted.append(statement)
                 carrying |= flow.writes(statement)
     for statement in lifted:
-        if any(isinstance(node, ast.Return | ast.Yield | ast.Await | ast.Break | ast.Continue) for node in ast.walk(statement)):
+        if any(
+            isinstance(node, ast.Return | ast.Yield | ast.Await | ast.Break | ast.Continue)
+            for node in ast.walk(statement)
+        ):
             raise Refused(f"its output is computed in a statement that leaves the block (line {statement.lineno})")
     return lifted
 
@@ -146,7 +163,9 @@ def _fresh_inputs(context: Context, found: list[Derivative]) -> None:
         match node:
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr="requires_grad_", value=ast.Name(id=name)))):
                 pass
-            case ast.Assign(targets=[ast.Attribute(attr="requires_grad", value=ast.Name(id=name))], value=ast.Constant(value=True)):
+            case ast.Assign(
+                targets=[ast.Attribute(attr="requires_grad", value=ast.Name(id=name))], value=ast.Constant(value=True)
+            ):
                 pass
             case _:
                 continue
@@ -168,7 +187,13 @@ def write(context: Context, found: list[Derivative], moved: set[ast.stmt]) -> se
     functions: dict[tuple[object, ...], str] = {}
     planned: list[tuple[Derivative, str]] = []
     for each in found:
-        key = (each.scope, id(context.block_of(each.statement)), ast.dump(each.outputs), tuple(each.lifted), tuple(each.arguments))
+        key = (
+            each.scope,
+            id(context.block_of(each.statement)),
+            ast.dump(each.outputs),
+            tuple(each.lifted),
+            tuple(each.arguments),
+        )
         if key not in functions:
             base = each.outputs.id if isinstance(each.outputs, ast.Name) else "output"
             functions[key] = name = _free(f"{base}_of", names | set(functions.values()))
@@ -195,7 +220,9 @@ def _function(context: Context, each: Derivative, name: str, found: list[Derivat
     result = context.edits.text(each.outputs)
     lifted = each.lifted
     match lifted[-1] if lifted else None:
-        case ast.Assign(targets=[ast.Name(id=target)], value=value) if isinstance(each.outputs, ast.Name) and target == each.outputs.id:
+        case ast.Assign(targets=[ast.Name(id=target)], value=value) if (
+            isinstance(each.outputs, ast.Name) and target == each.outputs.id
+        ):
             result = context.edits.text(value)
             live = _live(lifted[:-1], _reads(value, found), found)
         case _:
@@ -203,7 +230,10 @@ def _function(context: Context, each: Derivative, name: str, found: list[Derivat
     for statement in live:
         old = indentation(context, statement)
         start = source.start(statement) if old.strip() else source.line_start(source.start(statement))
-        lines += [f"    {line.removeprefix(old)}" if line else "" for line in context.edits.span(start, source.end(statement)).splitlines()]
+        lines += [
+            f"    {line.removeprefix(old)}" if line else ""
+            for line in context.edits.span(start, source.end(statement)).splitlines()
+        ]
     return [*lines, f"    return {result}", ""]
 
 
@@ -224,7 +254,9 @@ def _reads(node: ast.AST, found: list[Derivative]) -> set[str]:
         return flow.reads(node)
     replaced = {part for each in inner for part in ast.walk(each.call)}
     names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and part not in replaced}
-    return names.union(*(each.arguments for each in inner), *(flow.reads(each.weights) for each in inner if each.weights is not None))
+    return names.union(
+        *(each.arguments for each in inner), *(flow.reads(each.weights) for each in inner if each.weights is not None)
+    )
 
 
 def _replace(context: Context, each: Derivative, function: str) -> None:
@@ -257,12 +289,19 @@ def _drop_unused(context: Context, found: list[Derivative], moved: set[ast.stmt]
     dropped: set[ast.stmt] = set()
     for statement in sorted({s for each in found for s in each.lifted}, key=context.source.start, reverse=True):
         scope = next(each.scope for each in found if statement in each.lifted)
-        is_plain = isinstance(statement, ast.Assign) and not any(_is_derived(node, found) for node in ast.walk(statement))
+        is_plain = isinstance(statement, ast.Assign) and not any(
+            _is_derived(node, found) for node in ast.walk(statement)
+        )
         if is_plain and not flow.writes(statement) & _read_in(scope, {*dropped, statement}, found):
             dropped.add(statement)
         elif any(isinstance(node, ast.Call) and sources.calls_network(context, node) for node in ast.walk(statement)):
-            context.find(statement, "MF202", "this network runs a second time where its gradient is taken; dropout masks would differ",
-                         "seed the dropout, or leave it out here", severity="note")  # fmt: skip
+            context.find(
+                statement,
+                "MF202",
+                "this network runs a second time where its gradient is taken; dropout masks would differ",
+                "seed the dropout, or leave it out here",
+                severity="note",
+            )
     for statement in dropped - moved:
         delete_statement(context.edits, statement)
     return dropped
@@ -273,9 +312,16 @@ def _read_in(scope: ast.AST, without: set[ast.stmt], found: list[Derivative]) ->
     hidden = {node for statement in without for node in ast.walk(statement)}
     shown = [each for each in found if each.call not in hidden]
     hidden |= {node for each in shown for node in ast.walk(each.call)}
-    names = {node.id for node in ast.walk(scope) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node not in hidden}
-    return names.union(*(each.arguments for each in shown), *(flow.reads(each.weights) for each in shown if each.weights is not None),
-                       *(flow.reads(each.parameters) for each in shown if each.parameters is not None))  # fmt: skip
+    names = {
+        node.id
+        for node in ast.walk(scope)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node not in hidden
+    }
+    return names.union(
+        *(each.arguments for each in shown),
+        *(flow.reads(each.weights) for each in shown if each.weights is not None),
+        *(flow.reads(each.parameters) for each in shown if each.parameters is not None),
+    )
 
 
 def _is_derived(node: ast.AST, found: list[Derivative]) -> bool:

@@ -40,7 +40,9 @@ def _left_on_self(context: Context, owner: ast.AST, scope: ast.AST) -> dict[str,
     """`self.out = self.net(x)` in the other methods: attribute -> line."""
     found: dict[str, int] = {}
     methods = [
-        each for each in ast.iter_child_nodes(owner) if isinstance(each, FUNCTIONS) and each is not scope and each.name != "__init__"
+        each
+        for each in ast.iter_child_nodes(owner)
+        if isinstance(each, FUNCTIONS) and each is not scope and each.name != "__init__"
     ]
     for _ in range(3):  # an attribute may be computed from another one
         for method in methods:
@@ -56,7 +58,9 @@ def _left_on_self(context: Context, owner: ast.AST, scope: ast.AST) -> dict[str,
                 if sources.carries(context, value) or flow.reads(value, with_gradient=True) & carrying:
                     written = {name for name in flow.writes(statement) if not _is_object(context, statement, name)}
                     carrying |= written
-                    found |= {name: statement.lineno for name in written if name.startswith("self.") and name not in found}
+                    found |= {
+                        name: statement.lineno for name in written if name.startswith("self.") and name not in found
+                    }
                 elif isinstance(statement, ast.Assign):
                     carrying -= flow.writes(statement)
     return found
@@ -71,7 +75,11 @@ def _statements(method: ast.AST) -> list[ast.stmt]:
         if isinstance(statement, FUNCTIONS) or flow.is_cut(statement):
             continue
         found.append(statement)
-        stack += [each for each in reversed(list(ast.iter_child_nodes(statement))) if isinstance(each, ast.stmt | ast.ExceptHandler)]  # type: ignore[misc]
+        stack += [
+            each
+            for each in reversed(list(ast.iter_child_nodes(statement)))
+            if isinstance(each, ast.stmt | ast.ExceptHandler)
+        ]  # type: ignore[misc]
     return found
 
 
@@ -84,7 +92,9 @@ def _is_object(context: Context, statement: ast.stmt, name: str) -> bool:
 
 
 def _is_set(scope: ast.AST, name: str) -> bool:
-    return any(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store) for node in ast.walk(scope))
+    return any(
+        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store) for node in ast.walk(scope)
+    )
 
 
 def _passed_in(context: Context, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> int:
@@ -92,7 +102,13 @@ def _passed_in(context: Context, function: ast.FunctionDef | ast.AsyncFunctionDe
     names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
     is_method = bool(names) and names[0] == "self"
     for call in context.source.of(ast.Call):
-        called = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id if isinstance(call.func, ast.Name) else ""
+        called = (
+            call.func.attr
+            if isinstance(call.func, ast.Attribute)
+            else call.func.id
+            if isinstance(call.func, ast.Name)
+            else ""
+        )
         if called != function.name or isinstance(call.func, ast.Attribute) != is_method:
             continue
         position = names.index(name) - is_method if name in names else -1

@@ -50,7 +50,13 @@ def _switches_off(node: ast.expr) -> bool:
     """`torch.no_grad()` itself; not one of two contexts, chosen by a condition."""
     if not isinstance(node, ast.Call):
         return False
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
+    name = (
+        node.func.attr
+        if isinstance(node.func, ast.Attribute)
+        else node.func.id
+        if isinstance(node.func, ast.Name)
+        else ""
+    )
     given = [*node.args, *(each.value for each in node.keywords)]
     if name == "no_grad" or not given:
         return name in ("no_grad", "inference_mode")
@@ -79,10 +85,15 @@ def _changes_receiver(name: str) -> bool:
 def written_in_order(context: Context, statements: Iterable[ast.stmt]) -> list[str]:
     """Plain names that the statements bind, in the order of the text."""
     nodes = [
-        node for statement in statements for node in ast.walk(statement) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        node
+        for statement in statements
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     ]
     inner = {name for statement in statements for name in comprehension_names(statement)}
-    return [name for name in dict.fromkeys(node.id for node in sorted(nodes, key=context.source.start)) if name not in inner]
+    return [
+        name for name in dict.fromkeys(node.id for node in sorted(nodes, key=context.source.start)) if name not in inner
+    ]
 
 
 def comprehension_names(node: ast.AST) -> Iterator[str]:
@@ -111,7 +122,11 @@ def _replaces(statement: ast.stmt) -> set[str]:
         return {key(statement.target)} if statement.value is not None else set()
     if not isinstance(statement, ast.Assign):
         return set()
-    targets = [each for target in statement.targets for each in (target.elts if isinstance(target, ast.Tuple | ast.List) else [target])]
+    targets = [
+        each
+        for target in statement.targets
+        for each in (target.elts if isinstance(target, ast.Tuple | ast.List) else [target])
+    ]
     return {key(target) for target in targets} - {""}
 
 
@@ -147,10 +162,14 @@ def _events(node: ast.AST) -> Iterator[tuple[str, bool]]:
             yield from _events(each)
     elif isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
         inner = set(comprehension_names(node))
-        yield from ((name, False) for child in ast.walk(node) if isinstance(child, ast.Name) and (name := child.id) not in inner)
+        yield from (
+            (name, False) for child in ast.walk(node) if isinstance(child, ast.Name) and (name := child.id) not in inner
+        )
     elif isinstance(node, ast.Lambda):
         inner = {argument.arg for argument in node.args.args}
-        yield from ((child.id, False) for child in ast.walk(node.body) if isinstance(child, ast.Name) and child.id not in inner)
+        yield from (
+            (child.id, False) for child in ast.walk(node.body) if isinstance(child, ast.Name) and child.id not in inner
+        )
     else:
         for child in ast.iter_child_nodes(node):
             yield from _events(child)

@@ -46,7 +46,9 @@ def _place(context: Context, each: Backward) -> None:
     own = set().union(*(flow.writes(statement) for statement in each.lifted))
     needed = set().union(*(flow.reads(statement) for statement in inner)) - own
     between = [
-        (index, block[index]) for index in range(first, last) if block[index] not in inner and not _only_clears(context, block[index])
+        (index, block[index])
+        for index in range(first, last)
+        if block[index] not in inner and not _only_clears(context, block[index])
     ]
     late = [index for index, statement in between if flow.writes(statement) & needed or _updates(context, statement)]
     end = max(late, default=first - 1)
@@ -59,9 +61,14 @@ def _place(context: Context, each: Backward) -> None:
     if _sees_old_value(block, inner, late):
         raise Refused(f"line {inner[0].lineno} reads what line {block[end].lineno} changes before the loss is complete")
     each.place = next(statement for statement in inner if block.index(statement) > end)
-    each.retained = _with_what_they_need(each, [
-        s for s in inner if any(flow.writes(s) & flow.reads(block[index]) for index in readers if index > block.index(s))
-    ])  # fmt: skip
+    each.retained = _with_what_they_need(
+        each,
+        [
+            s
+            for s in inner
+            if any(flow.writes(s) & flow.reads(block[index]) for index in readers if index > block.index(s))
+        ],
+    )
     _keep_outer(context, each, [statement for statement in each.lifted if statement not in inner])
 
 
@@ -103,7 +110,11 @@ def _with_what_they_need(each: Backward, chosen: list[ast.stmt]) -> list[ast.stm
 
 def _keep_outer(context: Context, each: Backward, outer: list[ast.stmt]) -> None:
     """Lifted from outside of the condition that the backward() stands under: they stay if anything else reads what they write."""
-    rest = [node for node in _outside(context, each.scope, {*each.lifted, each.statement, *each.merged}) if hasattr(node, "lineno")]
+    rest = [
+        node
+        for node in _outside(context, each.scope, {*each.lifted, each.statement, *each.merged})
+        if hasattr(node, "lineno")
+    ]
     read = set().union(*(flow.reads(node) for node in rest)) if rest else set()
     kept = _with_what_they_need(each, [statement for statement in outer if flow.writes(statement) & read])
     kept = [statement for statement in kept if statement in outer]
@@ -113,7 +124,9 @@ def _keep_outer(context: Context, each: Backward, outer: list[ast.stmt]) -> None
         for node in rest:
             between = context.source.start(statement) < context.source.start(node) < context.source.start(each.place)
             if between and flow.writes(node) & (flow.reads(statement) - flow.writes(statement)):
-                raise Refused(f"line {statement.lineno} reads what line {getattr(node, 'lineno', 0)} changes before the loss is complete")
+                raise Refused(
+                    f"line {statement.lineno} reads what line {getattr(node, 'lineno', 0)} changes before the loss is complete"
+                )
 
 
 def _guard(context: Context, each: Backward) -> None:
@@ -145,9 +158,17 @@ def _is_steady(test: ast.expr) -> bool:
 
 def _check_repeated(context: Context, each: Backward, others: list[Backward]) -> None:
     """What runs twice must give the same twice: networks do, but for dropout; a random draw or an iterator doesn't."""
-    shared = [statement for other in others if other.scope is each.scope for statement in other.lifted if statement in each.lifted]
+    shared = [
+        statement
+        for other in others
+        if other.scope is each.scope
+        for statement in other.lifted
+        if statement in each.lifted
+    ]
     kept = {*each.retained, *(statement for other in others for statement in other.retained)}
-    each.repeated += [statement for statement in dict.fromkeys(shared) if statement not in kept and statement not in each.repeated]
+    each.repeated += [
+        statement for statement in dict.fromkeys(shared) if statement not in kept and statement not in each.repeated
+    ]
     for statement in dict.fromkeys([*each.retained, *shared]):
         for node in ast.walk(statement):
             if isinstance(node, ast.Call) and not _repeats(context, node):
@@ -160,9 +181,16 @@ def _check_repeated(context: Context, each: Backward, others: list[Backward]) ->
 def _repeats(context: Context, call: ast.Call) -> bool:
     if sources.calls_network(context, call):
         return True
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id if isinstance(call.func, ast.Name) else ""
+    name = (
+        call.func.attr
+        if isinstance(call.func, ast.Attribute)
+        else call.func.id
+        if isinstance(call.func, ast.Name)
+        else ""
+    )
     is_random = any(
-        word in name for word in ("rand", "normal", "bernoulli", "multinomial", "dropout", "uniform", "sample", "shuffle", "noise")
+        word in name
+        for word in ("rand", "normal", "bernoulli", "multinomial", "dropout", "uniform", "sample", "shuffle", "noise")
     )
     return not is_random and name not in ("next", "pop", "popleft", "get_batch")
 
@@ -206,7 +234,11 @@ def _anchor(context: Context, each: Backward) -> ast.stmt:
 def _optimizer_names(context: Context, scope: ast.AST) -> set[str]:
     found = set()
     for node in ast.walk(scope):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and is_optimizer_method(context, node, "step"):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and is_optimizer_method(context, node, "step")
+        ):
             found.add(flow.key(node.func.value))
     return found - {""}
 
@@ -216,12 +248,22 @@ def _inputs_and_outputs(context: Context, each: Backward) -> None:
     loop = each.anchor if isinstance(each.anchor, ast.For | ast.While) else None
     varying = {name for node in _outside(context, loop or each.scope, lifted) for name in flow.writes(node)}
     if loop is None and isinstance(each.scope, ast.FunctionDef | ast.AsyncFunctionDef):
-        varying |= {argument.arg for argument in each.scope.args.args if context.reading.symbols and _is_data(context, each, argument.arg)}
+        varying |= {
+            argument.arg
+            for argument in each.scope.args.args
+            if context.reading.symbols and _is_data(context, each, argument.arg)
+        }
     own = {name for statement in each.lifted for name in flow.writes(statement)}
     earlier = flow.read_before_written([*each.lifted, *each.others, each.loss])
-    used = {name for node in _outside(context, each.scope, lifted | {each.statement, *each.merged}) for name in flow.reads(node)}
+    used = {
+        name
+        for node in _outside(context, each.scope, lifted | {each.statement, *each.merged})
+        for name in flow.reads(node)
+    }
     losses = {flow.key(loss) for loss in (each.loss, *each.others)} if not each.others else set()
-    own_leaves = set(sources.own_leaves(context, [*each.lifted, *each.others, each.loss]))  # parameters: found by the function itself
+    own_leaves = set(
+        sources.own_leaves(context, [*each.lifted, *each.others, each.loss])
+    )  # parameters: found by the function itself
     each.inputs = [name for name in earlier if (name in varying or name in own) and name not in own_leaves]
     each.outputs = [name for name in flow.written_in_order(context, each.lifted) if name in used and name not in losses]
 
@@ -233,7 +275,11 @@ def _is_data(context: Context, each: Backward, name: str) -> bool:
         for node in ast.walk(statement)
         if isinstance(node, ast.Name) and node.id == name
     ]
-    called = any(isinstance(node, ast.Call) and flow.key(node.func) == name for statement in each.lifted for node in ast.walk(statement))
+    called = any(
+        isinstance(node, ast.Call) and flow.key(node.func) == name
+        for statement in each.lifted
+        for node in ast.walk(statement)
+    )
     return bool(kinds) and not called and all(kind in ("tensor", "unknown", "list", "tuple", "dict") for kind in kinds)
 
 
@@ -245,7 +291,9 @@ def _outside(context: Context, scope: ast.AST, excluded: set[ast.stmt]) -> list[
         node = stack.pop()
         if node in excluded:
             continue
-        if isinstance(node, ast.For | ast.While | ast.If | ast.With | ast.Try | ast.ExceptHandler | ast.FunctionDef | ast.withitem):
+        if isinstance(
+            node, ast.For | ast.While | ast.If | ast.With | ast.Try | ast.ExceptHandler | ast.FunctionDef | ast.withitem
+        ):
             stack.extend(ast.iter_child_nodes(node))
         else:
             result.append(node)

@@ -17,9 +17,13 @@ def warn(context: Context, lifted: list[ast.stmt]) -> None:
     for node in branches:
         body, orelse = (_networks(context, (part for each in side for part in ast.walk(each))) for side in _sides(node))
         for name in sorted((body ^ orelse) - always):
-            context.find(node, "MF206", f"{name} takes part in the loss only sometimes: where it doesn't, its gradients are zeros here, None in torch",
-                         f"give {name} an optimizer of its own and step it only where it ran; without weight decay and momentum nothing differs",
-                         severity="warning")  # fmt: skip
+            context.find(
+                node,
+                "MF206",
+                f"{name} takes part in the loss only sometimes: where it doesn't, its gradients are zeros here, None in torch",
+                f"give {name} an optimizer of its own and step it only where it ran; without weight decay and momentum nothing differs",
+                severity="warning",
+            )
 
 
 def _sides(node: ast.If | ast.IfExp) -> tuple[list[ast.AST], list[ast.AST]]:

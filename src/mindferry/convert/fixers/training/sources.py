@@ -42,7 +42,9 @@ def with_their_start(lifted: list[ast.stmt], chosen: list[ast.stmt], block: list
     ]
     own = set().union(*(flow.writes(statement) for statement in lifted))
     between = [  # `loss = 0` after a first loop that is lifted too
-        each for each in chosen if each not in lifted and each in block and lifted[0].lineno < each.lineno and flow.writes(each) & own
+        each
+        for each in chosen
+        if each not in lifted and each in block and lifted[0].lineno < each.lineno and flow.writes(each) & own
     ]
     return sorted([*starts, *lifted, *between], key=lambda each: each.lineno)
 
@@ -50,7 +52,9 @@ def with_their_start(lifted: list[ast.stmt], chosen: list[ast.stmt], block: list
 def _is_constant(node: ast.expr) -> bool:
     if isinstance(node, ast.Tuple):
         return all(_is_constant(each) for each in node.elts)
-    return isinstance(node, ast.Constant) or (isinstance(node, ast.List | ast.Dict) and not list(ast.iter_child_nodes(node))[1:])
+    return isinstance(node, ast.Constant) or (
+        isinstance(node, ast.List | ast.Dict) and not list(ast.iter_child_nodes(node))[1:]
+    )
 
 
 def carries(context: Context, node: ast.AST) -> bool:
@@ -77,7 +81,9 @@ def _is_source(context: Context, node: ast.AST, seen: frozenset[str] = frozenset
         if isinstance(parent, ast.Call) and parent.func is node:
             return False
         is_module = owner.kind == "instance" and context.reading.symbols.is_module(owner.qual)
-        return (is_module and kind.is_tensor) or (node.attr in ("weight", "bias") and kind.kind in ("tensor", "unknown", "method"))
+        return (is_module and kind.is_tensor) or (
+            node.attr in ("weight", "bias") and kind.kind in ("tensor", "unknown", "method")
+        )
     return False
 
 
@@ -85,14 +91,18 @@ def calls_network(context: Context, call: ast.Call, seen: frozenset[str] = froze
     symbols, kind = context.reading.symbols, context.reading.type(call.func)
     arguments = [*call.args, *(each.value for each in call.keywords)]
     if kind.kind == "instance":
-        return not _is_loss(context, call.func) and (symbols.is_module(kind.qual) or holds_network(context, kind.qual, seen))
+        return not _is_loss(context, call.func) and (
+            symbols.is_module(kind.qual) or holds_network(context, kind.qual, seen)
+        )
     if kind.kind == "method" and isinstance(call.func, ast.Attribute):
         owner = context.reading.type(call.func.value)
         if owner.kind != "instance":
             return False
         is_own = symbols.method(owner.qual, call.func.attr) is not None
         return symbols.is_module(owner.qual) or (is_own and holds_network(context, owner.qual, seen))
-    if kind.kind in ("ref", "value") and kind.qual in symbols.results:  # a function of the project: does it get a network?
+    if (
+        kind.kind in ("ref", "value") and kind.qual in symbols.results
+    ):  # a function of the project: does it get a network?
         if any(_is_network(context, argument) for argument in arguments):
             return True
         body = _body(context, call) if kind.qual not in seen else None
@@ -101,7 +111,9 @@ def calls_network(context: Context, call: ast.Call, seen: frozenset[str] = froze
         return True
     is_own = isinstance(call.func, ast.Attribute) and flow.key(call.func).startswith("self.")
     is_named = isinstance(call.func, ast.Name) and not _makes_no_gradient(context, call.func.id)
-    is_method = isinstance(call.func, ast.Attribute) and (call.func.attr == "forward" or is_named_like_network(call.func.value))
+    is_method = isinstance(call.func, ast.Attribute) and (
+        call.func.attr == "forward" or is_named_like_network(call.func.value)
+    )
     return kind.kind in ("unknown", "method") and (is_named or is_own or is_method) and not _is_loss(context, call.func)
 
 

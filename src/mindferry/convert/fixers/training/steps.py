@@ -27,7 +27,9 @@ class Backward:
     place: ast.stmt  # where the call of the gradient function goes
     retained: list[ast.stmt] = field(default_factory=list)  # lifted, but needed where they stand too
     repeated: list[ast.stmt] = field(default_factory=list)  # of these, those that run even where the backward() doesn't
-    guards: list[tuple[ast.expr, bool]] = field(default_factory=list)  # conditions, and whether they must hold, for the backward()
+    guards: list[tuple[ast.expr, bool]] = field(
+        default_factory=list
+    )  # conditions, and whether they must hold, for the backward()
     is_kept_later: bool = False  # gradients are taken at `place` but added up where the backward() stands
     merged: list[ast.Expr] = field(default_factory=list)  # other backward() calls that this one stands for
     others: list[ast.expr] = field(default_factory=list)  # their losses
@@ -52,11 +54,13 @@ def find(context: Context) -> list[Backward]:
     found: list[Backward] = []
     for node in context.source.of(ast.Expr):
         match node:
-            case ast.Expr(value=ast.Call(func=ast.Attribute(attr="backward", value=owner), args=[loss], keywords=[])) if _is_accelerator(
-                context, owner
-            ):
+            case ast.Expr(
+                value=ast.Call(func=ast.Attribute(attr="backward", value=owner), args=[loss], keywords=[])
+            ) if _is_accelerator(context, owner):
                 call = ast.Call(func=loss, args=[], keywords=[])
-            case ast.Expr(value=ast.Call(func=ast.Attribute(attr="backward", value=loss)) as call) if _is_loss(context, loss, call):
+            case ast.Expr(value=ast.Call(func=ast.Attribute(attr="backward", value=loss)) as call) if _is_loss(
+                context, loss, call
+            ):
                 pass
             case _:
                 continue
@@ -71,7 +75,9 @@ def find(context: Context) -> list[Backward]:
                 _plain_step(context, each)
             place.settle(context, each, lifted)
             if each.step is None and not names_parameters(context, each):
-                raise Refused("which parameters it trains can't be seen from here: no network is called and no optimizer steps")
+                raise Refused(
+                    "which parameters it trains can't be seen from here: no network is called and no optimizer steps"
+                )
             lifted.append(each)
             sometimes.warn(context, each.lifted)
         except Refused as reason:
@@ -124,7 +130,12 @@ def _read(context: Context, statement: ast.Expr, call: ast.Call, loss: ast.expr)
         reason = obstacle(each)
         if reason:
             raise Refused(f"its loss is computed in a statement that {reason} (line {each.lineno})")
-        if any(stopped.chosen(context, item.context_expr) for node in ast.walk(each) if isinstance(node, ast.With) for item in node.items):
+        if any(
+            stopped.chosen(context, item.context_expr)
+            for node in ast.walk(each)
+            if isinstance(node, ast.With)
+            for item in node.items
+        ):
             raise Refused(
                 f"line {each.lineno} switches gradients off under a condition; write `x = x.detach() if condition else x` instead"
             )
@@ -141,7 +152,9 @@ def obstacle(statement: ast.stmt) -> str:
         return "also updates parameters"
     if any(isinstance(node, ast.Return | ast.Yield | ast.YieldFrom | ast.Await) for node in nodes):
         return "returns or yields"
-    leaves_loop = any(isinstance(node, ast.Break | ast.Continue) for node in nodes) and not isinstance(statement, ast.For | ast.While)
+    leaves_loop = any(isinstance(node, ast.Break | ast.Continue) for node in nodes) and not isinstance(
+        statement, ast.For | ast.While
+    )
     return "leaves the loop" if leaves_loop else ""
 
 
@@ -198,31 +211,54 @@ def _plain_step(context: Context, each: Backward) -> None:
     """One backward, one step of one optimizer right after it, gradients cleared in the same block: the idiomatic form."""
     block = each.block
     position = block.index(each.statement)
-    steps = [s for s in block[position + 1 :] if isinstance(s, ast.Expr) and is_optimizer_method(context, s.value, "step")]
+    steps = [
+        s for s in block[position + 1 :] if isinstance(s, ast.Expr) and is_optimizer_method(context, s.value, "step")
+    ]
     idle = [s for s in block if isinstance(s, ast.Expr) and clears(context, s.value)]
     everywhere = [node for node in ast.walk(each.scope) if is_optimizer_method(context, node, "step")]
-    touches = any(isinstance(node, ast.Attribute) and node.attr in ("grad", "unscale_", "add_param_group") for node in ast.walk(each.scope))
-    if len(steps) != 1 or len(everywhere) != 1 or not idle or touches or each.merged or not isinstance(each.loss, ast.Name):
+    touches = any(
+        isinstance(node, ast.Attribute) and node.attr in ("grad", "unscale_", "add_param_group")
+        for node in ast.walk(each.scope)
+    )
+    if (
+        len(steps) != 1
+        or len(everywhere) != 1
+        or not idle
+        or touches
+        or each.merged
+        or not isinstance(each.loss, ast.Name)
+    ):
         return
     call = steps[0].value
     assert isinstance(call, ast.Call)
     if call.args or call.keywords or _may_be_none(each, call):
         return
     between = block[position + 1 : block.index(steps[0])]
-    clips = [s for s in between if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call) and _is_clip(context, s.value)]
+    clips = [
+        s for s in between if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call) and _is_clip(context, s.value)
+    ]
     nets = sources.networks(context, [*each.lifted, each.loss])
     handles = {flow.key(call.func.value), *(nets or [])} if isinstance(call.func, ast.Attribute) else set()
     if any(flow.reads(s) & handles or _clips(context, s) or _reads_parameters(s) for s in between if s not in clips):
         return  # what gets the optimizer or the network may look at the gradients that parameters keep
-    if clips and (nets is None or len(nets) != 1 or any(f"{nets[0]}.parameters()" not in context.source.text(clip) for clip in clips)):
+    if clips and (
+        nets is None
+        or len(nets) != 1
+        or any(f"{nets[0]}.parameters()" not in context.source.text(clip) for clip in clips)
+    ):
         return  # the norm is over other parameters than the optimizer's
-    if len(clips) != sum(_clips(context, statement) for statement in ast.walk(each.scope) if isinstance(statement, ast.Expr | ast.Assign)):
+    if len(clips) != sum(
+        _clips(context, statement) for statement in ast.walk(each.scope) if isinstance(statement, ast.Expr | ast.Assign)
+    ):
         return
     each.step, each.idle, each.clips = steps[0], list(idle), clips
 
 
 def _reads_parameters(statement: ast.stmt) -> bool:
-    return any(isinstance(node, ast.Attribute) and node.attr in ("parameters", "named_parameters") for node in ast.walk(statement))
+    return any(
+        isinstance(node, ast.Attribute) and node.attr in ("parameters", "named_parameters")
+        for node in ast.walk(statement)
+    )
 
 
 def _may_be_none(each: Backward, step: ast.Call) -> bool:
@@ -231,7 +267,10 @@ def _may_be_none(each: Backward, step: ast.Call) -> bool:
     if not isinstance(each.scope, ast.FunctionDef | ast.AsyncFunctionDef) or not isinstance(step.func.value, ast.Name):
         return False
     arguments = each.scope.args
-    optional = [*(arguments.args[len(arguments.args) - len(arguments.defaults) :] if arguments.defaults else []), *arguments.kwonlyargs]
+    optional = [
+        *(arguments.args[len(arguments.args) - len(arguments.defaults) :] if arguments.defaults else []),
+        *arguments.kwonlyargs,
+    ]
     return any(argument.arg == step.func.value.id for argument in optional)
 
 
@@ -249,7 +288,10 @@ def _clips(context: Context, node: ast.AST) -> bool:
     """torch's clipping, or somebody's: `accelerator.clip_grad_norm_(...)`."""
     return any(
         isinstance(each, ast.Call)
-        and (context.api(each.func).startswith("torch.nn.utils.clip_grad") or getattr(each.func, "attr", "").startswith("clip_grad"))
+        and (
+            context.api(each.func).startswith("torch.nn.utils.clip_grad")
+            or getattr(each.func, "attr", "").startswith("clip_grad")
+        )
         for each in ast.walk(node)
     )
 

@@ -29,7 +29,9 @@ def write(context: Context, found: list[Backward], dropped: set[ast.stmt]) -> No
             call, later = _kept_later(context, each, forward, grads)
             lines += [""]
         else:
-            call = "\n".join([*(context.edits.text(statement) for statement in each.cleared), _kept(context, each, forward)])
+            call = "\n".join(
+                [*(context.edits.text(statement) for statement in each.cleared), _kept(context, each, forward)]
+            )
             lines += [""]
         call = _indented(context, each, _guarded(context, each, call, forward))
         if each.place in calls:  # two losses begin with the same statement
@@ -67,10 +69,14 @@ def _function(context: Context, each: Backward, name: str, dropped: set[ast.stmt
             start = previous  # a comment between two lifted statements goes with them
         old = indentation(context, statement)
         body = [
-            line[len(old) :] if line.startswith(old) else line for line in context.edits.span(start, source.end(statement)).splitlines()
+            line[len(old) :] if line.startswith(old) else line
+            for line in context.edits.span(start, source.end(statement)).splitlines()
         ]
         if statement in each.repeated and (nets := sources.networks(context, [statement])):
-            body = [f"with {context.imports.spell('compat.statistics_kept')}({', '.join(nets)}):", *(f"    {line}" for line in body)]
+            body = [
+                f"with {context.imports.spell('compat.statistics_kept')}({', '.join(nets)}):",
+                *(f"    {line}" for line in body),
+            ]
         lines += [f"    {line}" if line.strip() else "" for line in body]
     loss = " + ".join([*(context.edits.text(other) for other in each.others), context.edits.text(each.loss)])
     lines.append(f"    return {', '.join([loss, *each.outputs])}")
@@ -91,8 +97,12 @@ def _plain(context: Context, each: Backward, forward: str, names: set[str]) -> t
     for clip in each.clips:
         call = clip.value
         assert isinstance(call, ast.Call)
-        limit = context.edits.text(call.args[1] if len(call.args) > 1 else next(k.value for k in call.keywords if k.arg == "max_norm"))
-        context.edits.replace_node(clip, f"{grads} = {context.imports.spell('mindspore.ops.clip_by_global_norm')}({grads}, {limit})")
+        limit = context.edits.text(
+            call.args[1] if len(call.args) > 1 else next(k.value for k in call.keywords if k.arg == "max_norm")
+        )
+        context.edits.replace_node(
+            clip, f"{grads} = {context.imports.spell('mindspore.ops.clip_by_global_norm')}({grads}, {limit})"
+        )
     context.edits.replace_node(each.step, f"{optimizer}({grads})")
     for statement in each.idle:
         delete_statement(context.edits, statement)
@@ -103,7 +113,10 @@ def _guarded(context: Context, each: Backward, call: str, forward: str) -> str:
     """Gradients only where the backward() would have run; the forward alone where not."""
     if not each.guards:
         return call
-    tests = [text if holds else f"not ({text})" for text, holds in ((context.edits.text(test), holds) for test, holds in each.guards)]
+    tests = [
+        text if holds else f"not ({text})"
+        for text, holds in ((context.edits.text(test), holds) for test, holds in each.guards)
+    ]
     test = tests[0] if len(tests) == 1 else " and ".join(f"({text})" for text in tests)
     unit = context.source.indent(each.statement).removeprefix(context.source.indent(each.place)) or "    "
     lines = [f"if {test}:", *(unit + line for line in call.splitlines())]
@@ -194,7 +207,11 @@ def _parameters_of(context: Context, each: Backward, optimizer: ast.expr) -> str
 
 def _is_made_later(context: Context, each: Backward, optimizer: ast.expr) -> bool:
     name = optimizer.id if isinstance(optimizer, ast.Name) else ""
-    stores = [node for node in ast.walk(each.scope) if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)]
+    stores = [
+        node
+        for node in ast.walk(each.scope)
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+    ]
     loops = [loop for loop in ast.walk(each.scope) if isinstance(loop, ast.For) and name in flow.writes(loop.target)]
     stores = [node for node in stores if not any(context.is_within(node, loop.target) for loop in loops)]
     return bool(stores) and all(context.source.start(node) > context.source.start(each.statement) for node in stores)
@@ -206,7 +223,11 @@ def _insert(context: Context, each: Backward, lines: list[str]) -> None:
     indent = indentation(context, each.anchor)
     offset = source.line_start(source.start(each.anchor))
     text = "".join((indent + line if line else "") + newline for line in lines)
-    spaced = source.data[:offset].rstrip(b" \t").endswith((b"\n\n", b"\n\r\n")) or not offset or _opens_block(context, each.anchor)
+    spaced = (
+        source.data[:offset].rstrip(b" \t").endswith((b"\n\n", b"\n\r\n"))
+        or not offset
+        or _opens_block(context, each.anchor)
+    )
     context.edits.before(offset, ("" if spaced else newline) + text)
 
 
@@ -214,7 +235,9 @@ def _opens_block(context: Context, statement: ast.stmt) -> bool:
     return context.block_of(statement)[0] is statement
 
 
-def _replace(context: Context, each: Backward, call: str, later: str, retained: set[ast.stmt], places: set[ast.stmt]) -> None:
+def _replace(
+    context: Context, each: Backward, call: str, later: str, retained: set[ast.stmt], places: set[ast.stmt]
+) -> None:
     gone = [*each.lifted, *each.merged, *each.cleared]
     if each.place in each.lifted and each.place not in retained:
         _put(context, each.place, call)
@@ -224,7 +247,8 @@ def _replace(context: Context, each: Backward, call: str, later: str, retained: 
             gone.append(each.statement)
     else:
         context.edits.replace_node(
-            each.statement, f"{call}{context.source.newline()}{indentation(context, each.statement)}{later}" if later else call
+            each.statement,
+            f"{call}{context.source.newline()}{indentation(context, each.statement)}{later}" if later else call,
         )
     for statement in gone:
         if statement not in places and statement not in retained:
@@ -249,8 +273,13 @@ def _put(context: Context, statement: ast.stmt, text: str) -> None:
 
 def _retain(context: Context, statement: ast.stmt, moves_statistics: bool) -> None:
     """It runs here and again inside the function: its batch statistics must move once."""
-    context.find(statement, "MF202", "this network runs a second time where its gradient is taken; dropout masks would differ",
-                 "seed the dropout, or compute this loss before the other", severity="note")  # fmt: skip
+    context.find(
+        statement,
+        "MF202",
+        "this network runs a second time where its gradient is taken; dropout masks would differ",
+        "seed the dropout, or compute this loss before the other",
+        severity="note",
+    )
     nets = sources.networks(context, [statement])
     if nets and not moves_statistics:
         source = context.source

@@ -32,7 +32,17 @@ def restyle(code: str, settings: Settings, path: str, lines: list[int], compat_i
             _rewrite(step, text, settings, result)
         except Refused as refusal:
             what = "compiled" if settings.style == "functional" else f"written in the {settings.style} style"
-            result.findings.append(Finding("MF210", "warning", path, line, 1, f"this step was not {what}: {refusal}", "it stays in the functional form"))
+            result.findings.append(
+                Finding(
+                    "MF210",
+                    "warning",
+                    path,
+                    line,
+                    1,
+                    f"this step was not {what}: {refusal}",
+                    "it stays in the functional form",
+                )
+            )
     result.code = text.apply(compat_import if result.compat else "")
     return result
 

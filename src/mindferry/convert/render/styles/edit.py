@@ -37,8 +37,13 @@ class Text:
         if compat_import:
             self.need(compat_import)
         lines = list(self.lines)
-        last = max((node.end_lineno or 0 for node in self.tree.body if isinstance(node, ast.Import | ast.ImportFrom)), default=0)
-        spans = [*self._spans, (last, last, "".join(f"{each}\n" for each in self.imports))] if self.imports else self._spans
+        last = max(
+            (node.end_lineno or 0 for node in self.tree.body if isinstance(node, ast.Import | ast.ImportFrom)),
+            default=0,
+        )
+        spans = (
+            [*self._spans, (last, last, "".join(f"{each}\n" for each in self.imports))] if self.imports else self._spans
+        )
         for start, end, text in sorted(spans, reverse=True):
             lines[start:end] = [text]
         return "".join(lines)

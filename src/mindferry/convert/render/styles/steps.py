@@ -59,7 +59,12 @@ def _blocks(node: ast.AST) -> list[list[ast.stmt]]:
 
 def _makes(node: ast.Assign, forward: str) -> bool:
     match node:
-        case ast.Assign(targets=[ast.Name()], value=ast.Call(func=ast.Attribute(attr="value_and_grad"), args=[ast.Name(id=name), _, ast.Attribute(attr="parameters")])):
+        case ast.Assign(
+            targets=[ast.Name()],
+            value=ast.Call(
+                func=ast.Attribute(attr="value_and_grad"), args=[ast.Name(id=name), _, ast.Attribute(attr="parameters")]
+            ),
+        ):
             return name == forward
     return False
 

@@ -56,7 +56,11 @@ def as_model(step: Step, text: Text) -> None:
     if _is_epoch_loop(owner, loop):
         assert isinstance(owner, ast.For) and isinstance(owner.iter, ast.Call)
         epochs, first, last = text.of(owner.iter.args[0]), owner, owner
-    if any(text.of(node).endswith(".set_train(False)") for node in ast.walk(_function(loop, text)) if isinstance(node, ast.Call)):
+    if any(
+        text.of(node).endswith(".set_train(False)")
+        for node in ast.walk(_function(loop, text))
+        if isinstance(node, ast.Call)
+    ):
         raise Refused("a network is in evaluation mode near it, and Model.train puts all into training mode")
     loader = loop.iter.args[0] if isinstance(loop.iter, ast.Call) else loop.iter
     name = _free("trainer", text)
@@ -78,12 +82,24 @@ def _network_and_loss(step: Step, text: Text) -> tuple[str, str]:
     if step.maker_call.keywords:
         raise Refused("the loop uses more of the forward pass than the loss")
     match step.forward.body:
-        case [ast.Assign(targets=[ast.Name(id=out)], value=ast.Call(args=[ast.Name(id=x)], keywords=[]) as inner),
-              ast.Assign(targets=[ast.Name(id=loss)], value=ast.Call(args=[ast.Name(id=used), ast.Name(id=y)], keywords=[]) as outer),
-              ast.Return(value=ast.Name(id=returned))] if used == out and returned == loss:  # fmt: skip
+        case [
+            ast.Assign(targets=[ast.Name(id=out)], value=ast.Call(args=[ast.Name(id=x)], keywords=[]) as inner),
+            ast.Assign(
+                targets=[ast.Name(id=loss)],
+                value=ast.Call(args=[ast.Name(id=used), ast.Name(id=y)], keywords=[]) as outer,
+            ),
+            ast.Return(value=ast.Name(id=returned)),
+        ] if used == out and returned == loss:
             pass
-        case [ast.Assign(targets=[ast.Name(id=loss)], value=ast.Call(args=[ast.Call(args=[ast.Name(id=x)], keywords=[]) as inner, ast.Name(id=y)], keywords=[]) as outer),
-              ast.Return(value=ast.Name(id=returned))] if returned == loss:  # fmt: skip
+        case [
+            ast.Assign(
+                targets=[ast.Name(id=loss)],
+                value=ast.Call(
+                    args=[ast.Call(args=[ast.Name(id=x)], keywords=[]) as inner, ast.Name(id=y)], keywords=[]
+                ) as outer,
+            ),
+            ast.Return(value=ast.Name(id=returned)),
+        ] if returned == loss:
             pass
         case _:
             raise Refused("its loss is more than `criterion(net(x), y)`")
@@ -99,8 +115,10 @@ def _batch_loop(step: Step, text: Text) -> tuple[ast.For, list[str]]:
     match loop:
         case ast.For(target=ast.Tuple(elts=[ast.Name() as x, ast.Name() as y]), iter=ast.Name() | ast.Attribute()):
             pass
-        case ast.For(target=ast.Tuple(elts=[ast.Name(), ast.Tuple(elts=[ast.Name() as x, ast.Name() as y])]),
-                     iter=ast.Call(func=ast.Name(id="enumerate"), args=[ast.Name() | ast.Attribute()], keywords=[])):  # fmt: skip
+        case ast.For(
+            target=ast.Tuple(elts=[ast.Name(), ast.Tuple(elts=[ast.Name() as x, ast.Name() as y])]),
+            iter=ast.Call(func=ast.Name(id="enumerate"), args=[ast.Name() | ast.Attribute()], keywords=[]),
+        ):
             pass
         case _:
             raise Refused("its loop is not `for x, y in loader`")
@@ -108,9 +126,15 @@ def _batch_loop(step: Step, text: Text) -> tuple[ast.For, list[str]]:
         raise Refused("the batch is changed before the step")
     others = [each for each in loop.body if each not in (step.call, step.update)]
     if not all(_only_prints(each) for each in others):
-        raise Refused(f"its loop does more than step and print: `{text.of(next(each for each in others if not _only_prints(each))).splitlines()[0]}`")
+        raise Refused(
+            f"its loop does more than step and print: `{text.of(next(each for each in others if not _only_prints(each))).splitlines()[0]}`"
+        )
     loss = text.of(step.result)
-    after = [node for node in ast.walk(_function(loop, text)) if isinstance(node, ast.Name) and node.id == loss and node.lineno > (loop.end_lineno or 0)]
+    after = [
+        node
+        for node in ast.walk(_function(loop, text))
+        if isinstance(node, ast.Name) and node.id == loss and node.lineno > (loop.end_lineno or 0)
+    ]
     if after:
         raise Refused("the last loss is used after the loop")
     return loop, [x.id, y.id]
@@ -128,7 +152,9 @@ def _only_prints(node: ast.stmt) -> bool:
 def _is_epoch_loop(owner: ast.AST, loop: ast.For) -> bool:
     """`for epoch in range(n)` around the batches alone."""
     match owner:
-        case ast.For(target=ast.Name(), iter=ast.Call(func=ast.Name(id="range"), args=[_], keywords=[]), body=[only], orelse=[]) if only is loop:
+        case ast.For(
+            target=ast.Name(), iter=ast.Call(func=ast.Name(id="range"), args=[_], keywords=[]), body=[only], orelse=[]
+        ) if only is loop:
             return True
     return False
 
@@ -142,7 +168,9 @@ def _outwards(node: ast.AST, text: Text) -> list[ast.AST]:
 
 
 def _function(node: ast.AST, text: Text) -> ast.AST:
-    while (parent := text.parents.get(node)) is not None and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+    while (parent := text.parents.get(node)) is not None and not isinstance(
+        node, ast.FunctionDef | ast.AsyncFunctionDef
+    ):
         node = parent
     return node
 

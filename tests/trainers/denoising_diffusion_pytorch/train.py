@@ -20,5 +20,5 @@ for i in range(100):
 model = Unet(dim=8, dim_mults=(1, 2), flash_attn=False)
 diffusion = GaussianDiffusion(model, image_size=16, timesteps=50)
 trainer = Trainer(diffusion, "squares", train_batch_size=8, gradient_accumulate_every=2, train_lr=1e-3, train_num_steps=50,
-                  save_and_sample_every=1000, calculate_fid=False)
+                  save_and_sample_every=1000, calculate_fid=False)  # fmt: skip
 trainer.train()

@@ -86,12 +86,12 @@ for i in range(24):
     with open(f"yolo/labels/{i}.txt", "w") as f:
         f.write(f"{kind} {(x + size / 2) / 64} {(y + size / 2) / 64} {size / 64} {size / 64}\n")
 for name, text in {"tiny.cfg": CONFIG, "files.txt": "\n".join(paths) + "\n", "names.txt": "red\ngreen\n",
-                   "tiny.data": "classes=2\ntrain=yolo/files.txt\nvalid=yolo/files.txt\nnames=yolo/names.txt\n"}.items():
+                   "tiny.data": "classes=2\ntrain=yolo/files.txt\nvalid=yolo/files.txt\nnames=yolo/names.txt\n"}.items():  # fmt: skip
     with open(f"yolo/{name}", "w") as f:
         f.write(text)
 
 from pytorchyolo.train import run  # noqa: E402
 
 sys.argv[1:] = ["-m", "yolo/tiny.cfg", "-d", "yolo/tiny.data", "-e", "10", "--n_cpu", "0", "--seed", "1", "--evaluation_interval", "100",
-                "--checkpoint_interval", "100"]
+                "--checkpoint_interval", "100"]  # fmt: skip
 run()

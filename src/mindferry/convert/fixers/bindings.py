@@ -195,14 +195,12 @@ class Names:
 
 def _own_value(store: ast.Name, targets: ast.AST | None, parents: dict[ast.AST, ast.AST]) -> ast.expr | None:
     """`ones(1)` for b in `a, b = zeros(1), ones(1)`."""
-    match parents.get(targets) if isinstance(targets, ast.Tuple | ast.List) else None:
-        case ast.Assign(value=ast.Tuple(elts=values) | ast.List(elts=values)) if len(values) == len(
-            targets.elts
-        ) and not any(  # type: ignore[union-attr]
-            isinstance(each, ast.Starred)
-            for each in (*values, *targets.elts)  # type: ignore[union-attr]
-        ):
-            return values[targets.elts.index(store)]  # type: ignore[union-attr]
+    if not isinstance(targets, ast.Tuple | ast.List) or not isinstance(assigned := parents.get(targets), ast.Assign):
+        return None
+    if not isinstance(assigned.value, ast.Tuple | ast.List) or len(assigned.value.elts) != len(targets.elts):
+        return None
+    if not any(isinstance(each, ast.Starred) for each in (*assigned.value.elts, *targets.elts)):
+        return assigned.value.elts[targets.elts.index(store)]
     return None
 
 

@@ -78,8 +78,8 @@ def _statements(method: ast.AST) -> list[ast.stmt]:
         stack += [
             each
             for each in reversed(list(ast.iter_child_nodes(statement)))
-            if isinstance(each, ast.stmt | ast.ExceptHandler)
-        ]  # type: ignore[misc]
+            if isinstance(each, ast.stmt | ast.ExceptHandler)  # type: ignore[misc]
+        ]
     return found
 
 

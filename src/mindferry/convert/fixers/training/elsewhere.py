@@ -75,11 +75,8 @@ def _statements(method: ast.AST) -> list[ast.stmt]:
         if isinstance(statement, FUNCTIONS) or flow.is_cut(statement):
             continue
         found.append(statement)
-        stack += [
-            each
-            for each in reversed(list(ast.iter_child_nodes(statement)))
-            if isinstance(each, ast.stmt | ast.ExceptHandler)  # type: ignore[misc]
-        ]
+        parts = (each for each in ast.iter_child_nodes(statement) if isinstance(each, ast.stmt | ast.ExceptHandler))
+        stack += reversed(list(parts))  # type: ignore[arg-type]
     return found
 
 

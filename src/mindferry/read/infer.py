@@ -44,7 +44,7 @@ def read(
 ) -> Reading:
     """Read the module; what it defines is added to `symbols`. Reading all files twice settles references between them."""
     reader = _Reader(symbols, module, is_package, is_api, source.nodes)
-    reader.values.is_torch_file = b"torch" in source.data
+    reader.values.is_torch_file = source.mentions("torch")
     scope = Scope()
     reader.block(source.tree.body, scope)
     while reader.deferred:

@@ -47,7 +47,7 @@ def save(call: Call) -> None:
             kind = call.reading.type(node)
             if kind.kind != "instance" or not call.reading.symbols.is_module(kind.qual):
                 return
-            if b"torch.load" not in call.reading.source.data:
+            if not _is_loaded(call):
                 call.set(obj=f"{call.of(node)}.state_dict()")
                 call.note = "MindSpore can't save a whole network with its code, so its parameters are saved: build the network anew to load them"
             else:
@@ -55,6 +55,13 @@ def save(call: Call) -> None:
                     "MindSpore can't save a whole network with its code",
                     "save its state_dict(), build the network anew and load that",
                 )
+
+
+def _is_loaded(call: Call) -> bool:
+    """Whether the file also loads something: then it may load what is saved here."""
+    reading = call.reading
+    kinds = (reading.type(node.func) for node in reading.source.of(ast.Call))
+    return any(kind.kind == "ref" and reading.symbols.origin(kind.qual) == "torch.load" for kind in kinds)
 
 
 @rule(

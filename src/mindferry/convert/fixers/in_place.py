@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from ... import findings
 from ...apis._lookup import api_of, is_in_place
 from ...read.source import Source
-from ...read.torch_types import IN_PLACE
 from ...read.types import TENSOR
 from ..context import Context
 from .bindings import CERTAIN_VIEWS, Names
@@ -121,7 +120,7 @@ def _chain(context: Context, call: ast.Call, changed: ast.expr) -> tuple[list[as
 def _strip_data(context: Context, node: ast.Attribute) -> None:
     """`w.data` is the tensor itself where it is written to, measured or shown; elsewhere it is cut off from gradients."""
     parent = context.parents.get(node)
-    is_changed = isinstance(parent, ast.Attribute) and parent.attr in IN_PLACE
+    is_changed = isinstance(parent, ast.Attribute) and parent.attr in context.reading.symbols.framework.members.in_place
     if not (is_changed or context.reading.type(node.value).is_tensor or _is_parameter(node.value)):
         return
     while isinstance(parent, ast.Subscript) and parent.value is node and isinstance(parent.ctx, ast.Load):

@@ -2,9 +2,9 @@
 
 import ast
 
-from ....read.torch_types import DTYPES
 from ... import Case, rule
 from ..._call import Call
+from .._framework import DTYPES
 
 DEVICE_WORDS = (
     "device",

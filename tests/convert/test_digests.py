@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from conformance.digest import recorded, sources
 
 SOURCES = {name: compute for name, compute in sources().items() if not name.startswith("timm")}

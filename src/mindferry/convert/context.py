@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from ..apis import Rule, Table
 from ..artifacts import Finding, Rewrite
@@ -13,6 +14,8 @@ from ..read.infer import Reading
 from ..read.source import Edits, Source
 from .render.imports import Imports
 from .settings import Settings
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -34,6 +37,7 @@ class Context:
         default_factory=dict
     )  # what a pass does with a node once its parts are converted
     _stores: dict[str, list[ast.Name]] = field(default_factory=dict)
+    _derived: dict[Any, Any] = field(default_factory=dict)
 
     @property
     def parents(self) -> dict[ast.AST, ast.AST]:
@@ -89,6 +93,13 @@ class Context:
                 if not isinstance(node.ctx, ast.Load):
                     self._stores.setdefault(node.id, []).append(node)
         return self._stores.get(name, [])
+
+    def derived(self, compute: Callable[[Context], T]) -> T:
+        """What a function makes of this file, computed once however often it is asked for."""
+        if compute not in self._derived:
+            self._derived[compute] = compute(self)
+        found: T = self._derived[compute]
+        return found
 
     def api(self, node: ast.expr) -> str:
         """torch's dotted name of an expression that refers to one, or ''."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ... import findings
 from ...apis._lookup import api_of, is_in_place
+from ...read.framework import Role
 from ...read.source import Source
 from ...read.types import TENSOR
 from ..context import Context
@@ -143,9 +144,8 @@ def _strip_data(context: Context, node: ast.Attribute) -> None:
 def _check_gradient(context: Context, names: Names, node: ast.Attribute) -> None:
     """Training steps keep gradients on parameters; on nothing else."""
     owner = context.enclosing(node, ast.ClassDef)
-    is_optimizer = owner is not None and context.reading.symbols.torch_base(
-        context.reading.owners.get(owner, "")
-    ).startswith("torch.optim.")
+    role = context.reading.symbols.role(context.reading.owners.get(owner, "")) if owner is not None else Role.NONE
+    is_optimizer = role in (Role.OPTIMIZER, Role.SCHEDULER)
     holder = node.value.value if isinstance(node.value, ast.Attribute) and node.value.attr == "data" else node.value
     is_named = isinstance(holder, ast.Name) and (
         holder.id == "p" or "param" in holder.id or names.binding(holder).is_parameter

@@ -134,7 +134,9 @@ def _start(
             start_new_session=True,  # so that it can be ended together with what it started
         )
     except OSError as error:
-        raise MindferryError(f"cannot run `{' '.join(command)}` in {cwd}: {error.strerror}; check the command") from None
+        raise MindferryError(
+            f"cannot run `{' '.join(command)}` in {cwd}: {error.strerror}; check the command"
+        ) from None
 
 
 def _environment(settings: Path, more: dict[str, str]) -> dict[str, str]:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from ..artifacts import Finding, PlainRun
 from ..errors import MindferryError
+from ..findings import MF230, MF231, MF232, Code
 from ..frameworks.mirror import mirror
 from ..frameworks.process import settings as framework_settings
 from ..frameworks.watched import Run, Watch, run_watched, scratch_folder
@@ -36,6 +37,7 @@ def run_plain(
     *,
     steps: int = 20,
     seconds: float = 600.0,
+    seeds: int = SEEDS,
     first: Run | None = None,
     weights: Path | None = None,
     stdin: bytes = b"",
@@ -46,7 +48,7 @@ def run_plain(
     root = project if project.is_dir() else project.parent
     runs = [first] if first is not None else []
     named = [str(weights.resolve()) if weights and each == weights.name else each for each in command]
-    while len(runs) < SEEDS:
+    while len(runs) < seeds:
         show(f"the original, seed {len(runs) + 1}")
         run = _run(root, None, named, Watch(root, "seed", steps, seconds, seed=1000 * len(runs)), stdin)
         if not run.is_well and not runs:
@@ -65,12 +67,13 @@ def judge(ours: Run, runs: Sequence[Run], seconds: float = 0.0) -> PlainRun:
     """The first thing that is wrong, in the order in which a user would meet it."""
     theirs = runs[0]
     seeds = tuple(run.losses for run in runs)
-    finding, outside = _failure(ours), ()
+    outside: tuple[int, ...] = ()
+    finding = _failure(ours)
     if finding is None:
         finding = _other_ending(ours, theirs)
     if finding is None:
         outside, what = outside_band(ours.losses, seeds)
-        finding = _finding("MF232", what) if what else None
+        finding = _finding(MF232, what) if what else None
     command = shlex.join(ours.command)
     return PlainRun(
         command,
@@ -106,17 +109,17 @@ def _run(root: Path, code: Path | None, command: Sequence[str], watch: Watch, st
 def _failure(ours: Run) -> Finding | None:
     """An error, with the line of the converted project that raised it."""
     if ours.ended == "seconds":
-        return _finding("MF231", f"the converted script was still running after {ours.seconds:.0f} s")
+        return _finding(MF231, f"the converted script was still running after {ours.seconds:.0f} s")
     if ours.is_well:
         return None
     error = next((record["error"] for record in ours.records if record.get("error")), None)
     if error is None:
-        return _finding("MF230", f"the converted script ended with {_ending(ours.code)}: {_last_line(ours.output)}")
+        return _finding(MF230, f"the converted script ended with {_ending(ours.code)}: {_last_line(ours.output)}")
     message = " ".join(str(error["message"]).split("\n\n")[0].split("\n----")[0].split())[:400]
     frames = error["frames"]
     inside = [frame for frame in frames if not str(frame[0]).endswith("ms_compat.py")] or frames
     path, line = (str(inside[-1][0]), int(inside[-1][1])) if inside else ("", 0)
-    return _finding("MF230", f"the converted script fails: {error['type']}: {message}", path, line)
+    return _finding(MF230, f"the converted script fails: {error['type']}: {message}", path, line)
 
 
 def _other_ending(ours: Run, theirs: Run) -> Finding | None:
@@ -124,19 +127,15 @@ def _other_ending(ours: Run, theirs: Run) -> Finding | None:
     if theirs.ended == "seconds" and made >= wanted:
         return None
     if made != wanted:
-        return _finding("MF231", f"the converted script made {made} training steps, the original {wanted}")
+        return _finding(MF231, f"the converted script made {made} training steps, the original {wanted}")
     if ours.ended != theirs.ended and theirs.ended in ("itself", "steps"):
-        return _finding("MF231", f"the converted script ended by {ours.ended}, the original by {theirs.ended}")
+        return _finding(MF231, f"the converted script ended by {ours.ended}, the original by {theirs.ended}")
     return None
 
 
-def _finding(code: str, message: str, path: str = "", line: int = 0) -> Finding:
-    advice = {
-        "MF230": "mend that line in the converted project, or report it; then run again",
-        "MF231": "see what it printed in .mindferry/plain.json",
-        "MF232": "see `mindferry train`, which shows the first step that differs on the same batches",
-    }
-    return Finding(code, "error", path, line, 1 if path else 0, message, advice[code])
+def _finding(code: Code, message: str, path: str = "", line: int = 0) -> Finding:
+    advice = code.advice[0].lower() + code.advice[1:].rstrip(".")
+    return Finding(code, code.severity, path, line, 1 if path else 0, message, advice)
 
 
 def _ending(code: int) -> str:

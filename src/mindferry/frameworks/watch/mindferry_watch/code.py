@@ -27,7 +27,7 @@ class Watcher:
         self.is_asking = False
 
     def install(self) -> None:
-        sys.meta_path.insert(0, self)  # type: ignore[arg-type]
+        sys.meta_path.insert(0, self)
         self._block()
         script = sys.argv[0] if sys.argv else ""
         if self.session.settings.role == "observe":

@@ -64,7 +64,7 @@ class Objects:
                 objects.made[module] = candidates
 
         nn.Module.__call__ = noted_call
-        nn.Module.__init__ = noted_start  # type: ignore[method-assign]
+        nn.Module.__init__ = noted_start
 
     def makers(self, module: Any, frame: FrameType | None) -> list[dict[str, Any]]:
         """The calls that made a module, innermost first: its class, then the functions of the project around it."""
@@ -82,9 +82,9 @@ class Objects:
             calls.append(self._call(type(module).__module__, type(module).__qualname__, owner, frame, skip=1))
         while frame is not None and len(calls) < FRAMES and frame.f_code.co_name != "<module>":
             name, caller = frame.f_code.co_name, frame.f_back
-            if self.session.is_own(frame.f_code.co_filename) and name.isidentifier() and caller is not None:
-                if frame.f_code.co_qualname == name if hasattr(frame.f_code, "co_qualname") else True:
-                    calls.append(self._call(str(frame.f_globals.get("__name__", "")), name, frame, caller))
+            is_own = self.session.is_own(frame.f_code.co_filename) and name.isidentifier()
+            if is_own and caller is not None and getattr(frame.f_code, "co_qualname", name) == name:
+                calls.append(self._call(str(frame.f_globals.get("__name__", "")), name, frame, caller))
             frame = caller
         return calls
 
@@ -164,13 +164,13 @@ class Objects:
         known: weakref.WeakKeyDictionary[Any, None] = weakref.WeakKeyDictionary()
 
         def noted_iterate(loader: Any) -> Iterator[Any]:
-            made = iterate(loader)
+            made: Iterator[Any] = iterate(loader)
             if loader in known or len(objects.loaders) >= NETWORKS:
                 return made
             known[loader] = None
             return objects.first_batch(loader, made, sys._getframe(1))
 
-        DataLoader.__iter__ = noted_iterate  # type: ignore[method-assign, assignment]
+        DataLoader.__iter__ = noted_iterate
 
     def first_batch(self, loader: Any, batches: Iterator[Any], frame: FrameType) -> Iterator[Any]:
         try:

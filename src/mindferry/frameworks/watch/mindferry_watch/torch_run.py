@@ -45,9 +45,11 @@ class _Steps:
             steps.has_optimizer = True
             start(self, *args, **kwargs)
 
-        torch.Tensor.backward = noted_backward  # type: ignore[method-assign, assignment]
-        optimizer.Optimizer.__init__ = noted_start  # type: ignore[method-assign]
-        optimizer.register_optimizer_step_post_hook(lambda made, *_: steps.after_step(float(made.param_groups[0]["lr"])))
+        torch.Tensor.backward = noted_backward
+        optimizer.Optimizer.__init__ = noted_start
+        optimizer.register_optimizer_step_post_hook(
+            lambda made, *_: steps.after_step(float(made.param_groups[0]["lr"]))
+        )
 
     def after_step(self, rate: float) -> None:
         losses, self.losses = self.losses, []

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ... import findings
 from ...apis._lookup import api_of, is_in_place
 from ...read.framework import Role
+from ...read.guesses import looks_like_parameter
 from ...read.source import Source
 from ...read.types import TENSOR
 from ..context import Context
@@ -147,9 +148,7 @@ def _check_gradient(context: Context, names: Names, node: ast.Attribute) -> None
     role = context.reading.symbols.role(context.reading.owners.get(owner, "")) if owner is not None else Role.NONE
     is_optimizer = role in (Role.OPTIMIZER, Role.SCHEDULER)
     holder = node.value.value if isinstance(node.value, ast.Attribute) and node.value.attr == "data" else node.value
-    is_named = isinstance(holder, ast.Name) and (
-        holder.id == "p" or "param" in holder.id or names.binding(holder).is_parameter
-    )
+    is_named = isinstance(holder, ast.Name) and (looks_like_parameter(holder.id) or names.binding(holder).is_parameter)
     if is_optimizer or is_named or _is_parameter(holder):
         parent = context.parents.get(node)
         is_operand = isinstance(parent, ast.Attribute | ast.Subscript | ast.BinOp | ast.UnaryOp | ast.AugAssign)

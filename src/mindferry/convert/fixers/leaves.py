@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import weakref
 
+from ...read.guesses import looks_like_parameter
 from ...read.source import Source
 from ..context import Context
 
@@ -129,7 +130,7 @@ def _keeps_gradient(context: Context, owner: ast.Name) -> bool:
         and isinstance(node.value, ast.Name)
         and node.value.id == owner.id
         for node in ast.walk(scope)
-    ) and not ("param" in owner.id or owner.id == "p")
+    ) and not looks_like_parameter(owner.id)
 
 
 def _scope(context: Context, node: ast.AST) -> ast.AST:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 
 from ... import findings
+from ...read.guesses import looks_like_trainer
 from ..context import Context
-
-NOT_NETWORKS = ("train", "fit", "run", "learn")  # a trainer's, runner's or learner's own method of that name
 
 
 def prepare(context: Context) -> None:
@@ -27,7 +26,7 @@ def prepare(context: Context) -> None:
 def _warn(context: Context, node: ast.Expr, owner: ast.expr, name: str) -> None:
     text = context.source.text(owner)
     is_defined = any(name in info.results for info in context.reading.symbols.classes.values())
-    if is_defined or any(word in text.lower() for word in NOT_NETWORKS):
+    if is_defined or looks_like_trainer(text):
         return
     mode = "" if name == "train" else "False"
     context.find(

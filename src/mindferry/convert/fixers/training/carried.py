@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ....read.guesses import looks_like_detaching
 from ...context import Context
 from . import flow
 
@@ -106,8 +107,7 @@ def _is_cut(context: Context, statement: ast.stmt, name: str, written: set[str])
 def _detaches(context: Context, call: ast.Call) -> bool:
     """A function, or a network's class, that says detach somewhere."""
     kind = context.reading.type(call.func)
-    words = context.source.text(call.func).lower()
-    if "detach" in words or "repackage" in words:
+    if looks_like_detaching(context.source.text(call.func)):
         return True
     bodies = [node for node, name in context.reading.owners.items() if name == kind.qual and kind.qual]
     return any(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ....read.guesses import looks_like_optimizer_wrapper
 from ...context import Context
 from . import flow, sources
 from .steps import Backward, Refused, is_optimizer_method, obstacle
@@ -96,7 +97,7 @@ def _is_update(context: Context, node: ast.AST) -> bool:
         return True
     match node:
         case ast.Call(func=ast.Attribute(attr=name, value=owner)):
-            return name.startswith("step") and "opt" in context.source.text(owner).lower()
+            return name.startswith("step") and looks_like_optimizer_wrapper(context.source.text(owner))
     return False
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from .... import findings
 from ....read.framework import Role
+from ....read.guesses import looks_like_accelerator, looks_like_optimizer
 from ...context import Context
 from .. import stopped
 from . import carried, elsewhere, flow, sometimes, sources
@@ -96,10 +97,10 @@ def _refuse(context: Context, statement: ast.stmt, reason: str) -> None:
 
 def _is_accelerator(context: Context, node: ast.expr) -> bool:
     """`accelerator.backward(loss)`, `self.fabric.backward(loss)`."""
-    name = context.source.text(node).rpartition(".")[2].lower()
+    name = context.source.text(node).rpartition(".")[2]
     kind = context.reading.type(node)
     is_open = kind.kind in ("unknown", "method") or kind.qual.startswith(("accelerate.", "lightning."))
-    return is_open and ("accelerator" in name or name == "fabric")
+    return is_open and looks_like_accelerator(name)
 
 
 def _is_loss(context: Context, node: ast.expr, call: ast.Call) -> bool:
@@ -203,8 +204,7 @@ def is_optimizer_method(context: Context, node: ast.AST, name: str) -> bool:
             kind = context.reading.type(receiver)
             if kind.kind == "instance":
                 return context.reading.symbols.role(kind.qual) is Role.OPTIMIZER
-            text = context.source.text(receiver).lower()
-            return kind.kind in ("unknown", "method") and "opt" in text and "sched" not in text
+            return kind.kind in ("unknown", "method") and looks_like_optimizer(context.source.text(receiver))
     return False
 
 

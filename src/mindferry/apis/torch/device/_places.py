@@ -61,9 +61,15 @@ def _is_consumed(node: ast.AST, call: Call) -> bool:
     function = _name_of(parent.func)
     if function in CONSUMERS:
         return True
+    return isinstance(parent.func, ast.Name) and _is_read_there(_name_of(node), function, call)
+
+
+def _is_read_there(name: str, function: str, call: Call) -> bool:
+    """Whether a function or class of the same file takes it under the same name, so that its reads have been looked at."""
     source = call.reading.source
-    defined = {each.name for each in (*source.of(ast.FunctionDef), *source.of(ast.ClassDef))}
-    return isinstance(parent.func, ast.Name) and function in defined and function not in ("print", "str")
+    scopes: list[ast.AST] = [each for each in source.of(ast.FunctionDef) if each.name == function]
+    scopes += [each for each in source.of(ast.ClassDef) if each.name == function]
+    return any(isinstance(part, ast.arg) and part.arg == name for scope in scopes for part in ast.walk(scope))
 
 
 def _name_of(node: ast.AST) -> str:

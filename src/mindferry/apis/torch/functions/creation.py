@@ -264,9 +264,8 @@ def arange(call: Call) -> None:
 )
 def tensor(call: Call) -> None:
     is_plain = call.kind("data").kind in ("int", "float", "bool", "ndarray")
-    if call.literal("data") is ... and not is_plain:  # a list may hold numpy's numbers, and tensors
-        call.use_like()
-    elif "j" in repr(call.literal("data")):  # complex128 in MindSpore
+    is_unclear = call.literal("data") is ... and not is_plain  # a list may hold numpy's numbers, and tensors
+    if is_unclear or "j" in repr(call.literal("data")):  # complex numbers would be complex128
         call.use_like()
 
 

@@ -20,7 +20,9 @@ STAGES = ("imports", "models", "scripts")
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m corpus", description=__doc__.splitlines()[0])
-    parser.add_argument("--folder", type=Path, default=Path("build/corpus"), help="where sources, conversions and results are kept")
+    parser.add_argument(
+        "--folder", type=Path, default=Path("build/corpus"), help="where sources, conversions and results are kept"
+    )
     parser.add_argument("--clones", type=Path, help="a folder of clones: owner+name/repo or owner/name")
     parser.add_argument("--only", nargs="+", metavar="NAME", default=[], help="these projects, again")
     parser.add_argument("--again", action="store_true", help="all anew")

@@ -78,7 +78,12 @@ def _run(framework: str, root: Path, files: list[str], paths: list[str]) -> list
     with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile("w+") as told:
         process = subprocess.Popen(
             [sys.executable, "-P", script, framework, str(root.resolve())],
-            stdin=subprocess.PIPE, stdout=told, stderr=subprocess.DEVNULL, cwd=scratch, env=environment, text=True,
+            stdin=subprocess.PIPE,
+            stdout=told,
+            stderr=subprocess.DEVNULL,
+            cwd=scratch,
+            env=environment,
+            text=True,
         )
         try:
             process.communicate("\n".join(files) + "\n", timeout=LIMIT + 2 * len(files))

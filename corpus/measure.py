@@ -84,8 +84,8 @@ def measure(project: Project, folder: Path, clones: Path | None, say: Callable[[
         return row
     output = folder / project.name / "converted"
     say("converting")
-    findings = _convert(source, output, row)
     paths = needs(project, folder)
+    findings = _convert(source, output, paths, row)
     if "imports" in stages and row.exit_code in (0, 1):
         say("importing")
         row.modules = _import(source, output, paths, findings)
@@ -100,13 +100,14 @@ def measure(project: Project, folder: Path, clones: Path | None, say: Callable[[
     return row
 
 
-def _convert(source: Path, output: Path, row: Row) -> dict[str, list[int]]:
+def _convert(source: Path, output: Path, paths: list[str], row: Row) -> dict[str, list[int]]:
     """Convert by the command, as a user would; file -> lines that an error or a warning speaks of."""
     shutil.rmtree(output, ignore_errors=True)
     began = time.monotonic()
     command = [sys.executable, "-m", "mindferry", "convert", str(source), "-o", str(output), "--json"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=MINUTES * 60)
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([os.environ.get("PYTHONPATH", ""), *paths])}
+        done = subprocess.run(command, capture_output=True, text=True, timeout=MINUTES * 60, env=environment)
     except subprocess.TimeoutExpired:
         row.exit_code = 124
         return {}

@@ -8,6 +8,7 @@ from typing import Any
 
 from conformance.zoo_models import declare_missing_operators
 from conformance.zoo_run import cotangent, errors, hold_memory, leaves
+
 from mindferry.frameworks.worker import Link
 
 FORWARD, GRADIENT = 1e-4, 1e-3
@@ -107,7 +108,9 @@ def _furthest(outputs: list[Any], expected: list[Any]) -> float:
     return max(found)
 
 
-def _gradients(model: Any, positional: list[Any], named: dict[str, Any], requires: list[bool], folder: Path) -> tuple[float, str]:
+def _gradients(
+    model: Any, positional: list[Any], named: dict[str, Any], requires: list[bool], folder: Path
+) -> tuple[float, str]:
     import mindspore as ms
     import numpy as np
 

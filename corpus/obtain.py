@@ -45,7 +45,9 @@ def _install(wanted: list[str], target: Path) -> None:
 
 
 def _check_out(project: Project, target: Path, clones: Path | None) -> None:
-    places = [] if clones is None else [clones / project.repository.replace("/", "+") / "repo", clones / project.repository]
+    places = (
+        [] if clones is None else [clones / project.repository.replace("/", "+") / "repo", clones / project.repository]
+    )
     git = next((each for place in places for each in (place / ".git", place) if (each / "HEAD").exists()), None)
     if git is None:
         raise NotHad(f"no clone of {project.repository}; give its folder with --clones")

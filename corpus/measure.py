@@ -41,7 +41,7 @@ class Outcome:
 @dataclass(slots=True)
 class Row:
     name: str
-    field: str
+    area: str
     origin: str
     missing: str = ""  # why it could not be had
     exit_code: int = -1

@@ -68,14 +68,14 @@ def write_page(rows: list[Row]) -> None:
 
 def _row(row: Row) -> str:
     if row.missing:
-        return f"| {row.name} | {row.field} | | {_cell(row.missing)} | | | |"
+        return f"| {row.name} | {row.area} | | {_cell(row.missing)} | | | |"
     counts = [
         f"{sum(each.result == 'right' for each in group)} of {sum(each.result != 'not comparable' for each in group)}"
         if group
         else ""
         for group in (row.modules, row.models, row.scripts)
     ]
-    return f"| {row.origin} | {row.field} | {row.exit_code} | {row.errors} | {' | '.join(counts)} |"
+    return f"| {row.origin} | {row.area} | {row.exit_code} | {row.errors} | {' | '.join(counts)} |"
 
 
 def _causes(wrong: list[Outcome]) -> list[str]:

@@ -11,7 +11,14 @@ from ...read.framework import Framework, Members, Role
 from ...read.types import SIMPLE, TENSOR, UNKNOWN, Type, instance, tuple_of
 
 TENSOR_CLASSES = frozenset(
-    {"torch.Tensor", "torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.autograd.Variable"}
+    {
+        "torch.Tensor",
+        "torch.nn.Parameter",
+        "torch.nn.parameter.Parameter",
+        "torch.nn.Buffer",
+        "torch.nn.parameter.Buffer",
+        "torch.autograd.Variable",
+    }
 )
 FUNCTION_HOMES = frozenset({"torch", "torch.linalg", "torch.fft", "torch.special", "torch._C._nn", "torch.functional"})
 IN_PLACE = frozenset(

@@ -9,6 +9,7 @@ from importlib.resources import files
 
 from ...read.framework import Framework, Members, Role
 from ...read.types import SIMPLE, TENSOR, UNKNOWN, Type, instance, tuple_of
+from ._aliases import canonical
 
 TENSOR_CLASSES = frozenset(
     {
@@ -97,6 +98,7 @@ def torch() -> Framework:
         ),
         roles=_roles(),
         role_homes=tuple(prefix for prefix, _ in _roles()),
+        canonical=canonical,
         call_result=call_result,
         method_result=method_result,
         network_call_result=network_call_result,

@@ -22,7 +22,7 @@ T = TypeVar("T")
 class Finding:
     """One place that needs a person, or that a person should know of."""
 
-    code: str  # MF1xx code, MF2xx training, MF3xx data, MF4xx weights, MF9xx files
+    code: str  # one of findings.CODES
     severity: str  # "error": left unconverted; "warning": converted, look at it; "note": for information
     path: str
     line: int

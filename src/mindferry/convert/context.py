@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from ..apis import Rule, Table
 from ..artifacts import Finding, Rewrite
+from ..findings import Code
 from ..read.infer import Reading
 from ..read.source import Edits, Source
 from .render.imports import Imports
@@ -45,10 +46,13 @@ class Context:
         return self.reading.source
 
     def find(
-        self, node: ast.AST, code: str, message: str, advice: str = "", severity: str = "error", rule: str = ""
+        self, node: ast.AST, code: Code, message: str, advice: str = "", severity: str = "", rule: str = ""
     ) -> None:
+        """Without a severity it is the code's own."""
         line, column = self.source.position(self.source.start(node))
-        self.findings.append(Finding(code, severity, self.source.path, line, column + 1, message, advice, rule))
+        self.findings.append(
+            Finding(code, severity or code.severity, self.source.path, line, column + 1, message, advice, rule)
+        )
 
     def rewritten(self, node: ast.AST, rule: str, before: str, after: str) -> None:
         line, column = self.source.position(self.source.start(node))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 
+from .. import findings
 from ..apis import Rule, table
 from ..apis._call import Call
 from ..apis._lookup import api_of, is_in_place, rule_of
@@ -53,11 +54,11 @@ def convert_file(
     result = _convert(source, symbols, module, is_package, compat_import, settings, is_notebook)
     if not lines:
         return result
-    if not result.rewrites or any(each.code == "MF901" for each in result.findings):
+    if not result.rewrites or any(each.code == findings.MF901 for each in result.findings):
         result.code = given.data.decode("utf-8")
     result.rewrites = [replace(each, line=lines[each.line - 1]) for each in result.rewrites]
     result.findings = [
-        each if each.code == "MF901" else replace(each, line=lines[each.line - 1]) for each in result.findings
+        each if each.code == findings.MF901 else replace(each, line=lines[each.line - 1]) for each in result.findings
     ]
     return result
 
@@ -105,7 +106,7 @@ def _convert(
         _check_compiles(source, flags)
         lineno = getattr(error, "lineno", 1) or 1
         finding = Finding(
-            "MF901",
+            findings.MF901,
             "error",
             source.path,
             lineno,
@@ -114,8 +115,8 @@ def _convert(
             "please report this as a bug of mindferry, with the file",
         )
         return FileResult(source.data.decode("utf-8"), [], [finding], set())
-    findings = sorted([*context.findings, *styled.findings], key=lambda f: (f.line, f.column, f.code))
-    return FileResult(code, context.rewrites, findings, context.imports.compat | styled.compat)
+    found = sorted([*context.findings, *styled.findings], key=lambda f: (f.line, f.column, f.code))
+    return FileResult(code, context.rewrites, found, context.imports.compat | styled.compat)
 
 
 def _is_ported(source: Source, symbols: Symbols) -> bool:
@@ -158,7 +159,7 @@ def _is_skipped(node: ast.AST, api: str, entry: Rule, context: Context) -> bool:
     if context.settings.applies_to(api, entry.api):
         return False
     if not api.startswith("any#"):
-        context.find(node, "MF103", f"{api}: left as it was, as --only or --skip asked", severity="warning", rule=api)
+        context.find(node, findings.MF103, f"{api}: left as it was, as --only or --skip asked", rule=api)
     return True
 
 
@@ -166,7 +167,7 @@ def _note_platform(node: ast.AST, api: str, entry: Rule, context: Context) -> No
     if context.settings.target == "portable" and "CPU" not in entry.platforms:
         context.find(
             node,
-            "MF104",
+            findings.MF104,
             f"{api}: {entry.to} runs on Ascend only",
             "give --target ascend if that is where it runs",
             "warning",
@@ -207,12 +208,12 @@ def _convert_call(node: ast.Call, context: Context) -> None:
         return
     if call.refusal:
         message, advice = call.refusal
-        context.find(node, "MF101", f"{api}: {message}", advice, rule=api)
+        context.find(node, findings.MF101, f"{api}: {message}", advice, rule=api)
         return
     call.apply()
     _note_platform(node, api, entry, context)
     if call.note:
-        context.find(node, "MF110", f"{api}: {call.note}", severity="note", rule=api)
+        context.find(node, findings.MF110, f"{api}: {call.note}", rule=api)
     line, column = context.source.position(context.source.start(node))
     context.rewrites.append(Rewrite(line, column + 1, entry.api, before, context.edits.text(node)))
 
@@ -220,7 +221,7 @@ def _convert_call(node: ast.Call, context: Context) -> None:
 def _unknown(node: ast.AST, api: str, context: Context, severity: str = "error") -> None:
     context.find(
         node,
-        "MF100",
+        findings.MF100,
         f"{api} has no rule",
         f"convert it by hand, or add a rule: `mindferry rules new {api}`",
         severity,
@@ -255,11 +256,11 @@ def _convert_reference(node: ast.Attribute | ast.Name, context: Context) -> None
         target = entry.to
     if entry.missing or not target:
         context.find(
-            node, "MF101", f"{api}: {entry.missing or 'has no counterpart as a value'}", entry.advice, rule=api
+            node, findings.MF101, f"{api}: {entry.missing or 'has no counterpart as a value'}", entry.advice, rule=api
         )
         return
     if target.startswith("."):
-        context.find(node, "MF101", f"{api}: {UNBOUND[0]}", UNBOUND[1], rule=api)
+        context.find(node, findings.MF101, f"{api}: {UNBOUND[0]}", UNBOUND[1], rule=api)
         return
     _note_platform(node, api, entry, context)
     before, text = context.source.text(node), context.imports.spell(target)
@@ -275,7 +276,7 @@ def _convert_module(node: ast.Name | ast.Attribute, api: str, context: Context) 
     else:
         context.find(
             node,
-            "MF102",
+            findings.MF102,
             f"{api} as a value has no counterpart",
             "name what is taken from it, and convert again",
             rule=api,
@@ -285,7 +286,7 @@ def _convert_module(node: ast.Name | ast.Attribute, api: str, context: Context) 
 def _convert_attribute(node: ast.Attribute, entry: Rule, receiver: ast.expr, context: Context) -> None:
     """A tensor's attribute: the rule's target is a template with {x} for the tensor, or '.name'."""
     if entry.missing:
-        context.find(node, "MF101", f"{entry.api.rstrip('@')}: {entry.missing}", entry.advice, rule=entry.api)
+        context.find(node, findings.MF101, f"{entry.api.rstrip('@')}: {entry.missing}", entry.advice, rule=entry.api)
         return
     before = context.source.text(node)
     if entry.to.startswith("."):
@@ -346,11 +347,11 @@ def _mark_findings(context: Context) -> None:
             for line in range(_first_line(node), _header_end(node) + 1):
                 starts[line] = node if line not in starts or node.lineno >= starts[line].lineno else starts[line]
     marked: dict[ast.stmt, list[Finding]] = {}
-    for line, findings in statements.items():
+    for line, found in statements.items():
         if line in starts:
-            marked.setdefault(starts[line], []).extend(findings)
-    for node, findings in marked.items():
-        _mark(context, node, findings)
+            marked.setdefault(starts[line], []).extend(found)
+    for node, found in marked.items():
+        _mark(context, node, found)
 
 
 def _first_line(node: ast.stmt) -> int:
@@ -365,7 +366,7 @@ def _header_end(node: ast.stmt) -> int:
     return max(_first_line(body[0]) - 1, node.lineno)
 
 
-def _mark(context: Context, node: ast.stmt, findings: list[Finding]) -> None:
+def _mark(context: Context, node: ast.stmt, found: list[Finding]) -> None:
     source = context.source
     first = min([node, *getattr(node, "decorator_list", [])], key=source.start)
     start = source.start(first)
@@ -385,6 +386,6 @@ def _mark(context: Context, node: ast.stmt, findings: list[Finding]) -> None:
     if previous.startswith(b"# mindferry:"):
         return
     text = "; ".join(
-        dict.fromkeys(f.message + (f" ({f.advice})" if f.advice and f.code != "MF100" else "") for f in findings)
+        dict.fromkeys(f.message + (f" ({f.advice})" if f.advice and f.code != findings.MF100 else "") for f in found)
     )
     context.edits.before(line_start, f"{indent}# mindferry: {' '.join(text.split())}{source.newline()}")

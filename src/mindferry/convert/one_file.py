@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from .. import findings
 from ..artifacts import FileConversion, Finding
 from ..layout import CHECKPOINTS, LARGEST_COPY, Layout, ProjectFile
 from ..read.source import Source, Unreadable
@@ -74,15 +75,15 @@ def _copy(file: ProjectFile, raw: bytes) -> Written:
             if file.path.suffix in CHECKPOINTS
             else "copy or link it yourself"
         )
-        finding = Finding("MF902", "note", file.relative, 1, 1, f"not copied: it is {what}", advice)
+        finding = Finding(findings.MF902, "note", file.relative, 1, 1, f"not copied: it is {what}", advice)
         return Written(FileConversion(file.relative, "skipped", "", (), (finding,)), None, set())
     data, message = rewrite_dependencies(file.relative, raw)
-    findings = (
-        (Finding("MF905", "warning", file.relative, 1, 1, message, "put mindspore in torch's place"),)
+    found = (
+        (Finding(findings.MF905, "warning", file.relative, 1, 1, message, "put mindspore in torch's place"),)
         if message
         else ()
     )
-    return Written(FileConversion(file.relative, "copied", digest(data), (), findings), data, set())
+    return Written(FileConversion(file.relative, "copied", digest(data), (), found), data, set())
 
 
 def _failed(file: ProjectFile, error: Unreadable, raw: bytes | None = None) -> Written:
@@ -91,7 +92,7 @@ def _failed(file: ProjectFile, error: Unreadable, raw: bytes | None = None) -> W
         if raw is not None
         else "make it readable and convert again"
     )
-    finding = Finding("MF900", "error", file.relative, error.line, error.column, str(error), advice)
+    finding = Finding(findings.MF900, "error", file.relative, error.line, error.column, str(error), advice)
     return Written(FileConversion(file.relative, "failed", digest(raw or b""), (), (finding,)), raw, set())
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .. import findings
 from ..artifacts import Finding, Inventory
 from .code import RuleCard
 from .gather import COMMANDS, Found
@@ -100,7 +101,7 @@ def _todo(found: Found) -> Iterator[Task]:
     """Unreadable files first, then calls that were left, then what was measured and differs."""
     if found.convert:
         errors = [finding for finding in found.convert.findings if finding.severity == "error"]
-        yield from (_task(each) for each in sorted(errors, key=lambda each: each.code != "MF900"))
+        yield from (_task(each) for each in sorted(errors, key=lambda each: each.code != findings.MF900))
     if found.weights and not found.weights.complete:
         lost = (*found.weights.mismatched, *found.weights.missing, *found.weights.unexpected)
         what = f"{plural(len(lost), 'parameter')} found no place, first {lost[0]}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ... import findings
 from ...apis.torch._packages import packages
 from ..context import Context
 
@@ -20,7 +21,7 @@ def prepare(context: Context) -> None:
             if head in known and head not in context.reading.symbols.roots and not _is_optional(context, node):
                 context.find(
                     node,
-                    "MF150",
+                    findings.MF150,
                     f"{head} needs torch itself, so the import stays and the file doesn't run without torch",
                     known[head],
                 )

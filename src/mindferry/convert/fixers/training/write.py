@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from .... import findings
 from ...context import Context
 from ...render.imports import delete_statement
 from . import flow, sources
@@ -275,10 +276,9 @@ def _retain(context: Context, statement: ast.stmt, moves_statistics: bool) -> No
     """It runs here and again inside the function: its batch statistics must move once."""
     context.find(
         statement,
-        "MF202",
+        findings.MF202,
         "this network runs a second time where its gradient is taken; dropout masks would differ",
         "seed the dropout, or compute this loss before the other",
-        severity="note",
     )
     nets = sources.networks(context, [statement])
     if nets and not moves_statistics:

@@ -1,4 +1,4 @@
-"""Writes apis/torch/members.tsv: what torch's classes call their methods and attributes, and which of a tensor's mean the same in MindSpore.
+"""Writes read/torch_members.tsv: what torch's classes call their methods and attributes, and which of a tensor's mean the same in MindSpore.
 
 Run it where both frameworks are installed: `python scripts/members/write_members.py`. The last column is measured:
 a method that MindSpore's tensor has too is called on numbers of several types, and results, types and shapes must agree.
@@ -15,7 +15,7 @@ import mindspore as ms
 import numpy as np
 import torch
 
-TARGET = Path(__file__).parents[2] / "src" / "mindferry" / "apis" / "torch" / "members.tsv"
+TARGET = Path(__file__).parents[2] / "src" / "mindferry" / "read" / "torch_members.tsv"
 CLASSES = {
     "Tensor": torch.Tensor,
     "Module": torch.nn.Module,
@@ -49,7 +49,11 @@ UNTOLD = {
     "all": ["dim=None, keepdim=False"],
     "any": ["dim=None, keepdim=False"],
     "squeeze": ["dim=None"],
-    "detach": [""],
+    **dict.fromkeys(["detach", "detach_", "relu", "relu_", "arccosh", "arccosh_", "is_nonzero", "is_pinned"], [""]),
+    **dict.fromkeys(["clamp_min", "clamp_max", "clamp_min_", "clamp_max_", "less", "prelu", "is_same_size"], ["other"]),
+    "log_softmax": ["dim, dtype=None"],
+    "split_with_sizes": ["split_sizes, dim=0"],
+    "to": ["device=None, dtype=None, non_blocking=False, copy=False, memory_format=None, other=None"],
 }  # overloads that torch's docstrings leave out
 
 
@@ -88,7 +92,7 @@ def parsed(text: str) -> tuple[int, float, list[str]]:
         elif part == "*":
             is_keyword = True
         elif part.startswith("*") or name in SIZES:
-            most = float("inf")
+            least, most = least + 1, float("inf")
             names.append(name.lstrip("*"))
         else:
             names += [name, ALSO.get(name, name)]

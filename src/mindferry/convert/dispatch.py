@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import ast
 import builtins
-import sys
-
-import numpy as np
 
 from ..apis import Rule
 from ..apis._call import Call
 from ..apis._lookup import rule_of
-from ..apis.torch._members import member
+from ..read.networks import is_mode_call
+from ..read.torch_members import member
+from .. import findings
 from ..layout import FRAMEWORKS
-from ..read.torch_types import DISTINCTIVE
+from ..read.expressions import FOREIGN
 from ..read.types import Type
 from .context import Context
 from .render.dispatched import PREFIX, attribute_form, is_dispatched, module_form, tensor_form
@@ -30,8 +29,14 @@ PLAIN = {
     "int": int,
     "float": float,
     "bool": bool,
-    "ndarray": np.ndarray,
 }
+OF_ARRAYS = frozenset(
+    "all any argmax argmin argpartition argsort astype base byteswap choose clip compress conj conjugate copy ctypes "
+    "cumprod cumsum data diagonal dot dtype dump dumps fill flags flat flatten getfield imag item itemset itemsize max "
+    "mean min nbytes ndim newbyteorder nonzero partition prod ptp put ravel real repeat reshape resize round "
+    "searchsorted setfield setflags shape size sort squeeze std strides sum swapaxes T take tobytes tofile tolist "
+    "tostring trace transpose var view".split()
+)
 # Names that lists, strings, queries, plots and widgets have too: a tensor's only if something else speaks for it.
 SHARED = frozenset(
     "add index sort split values indices apply map type new mode where select resize put name names rename solve "
@@ -46,13 +51,8 @@ TAKES_TEXT = frozenset("to type norm cuda add_module register_buffer register_pa
 }
 TAKES_FUNCTIONS = frozenset("apply register_hook".split())
 NOT_NETWORKS = ("train", "fit", "run", "learn", "engine", "agent", "solver")
+DEVICES = ("cpu", "cuda", "mps", "xpu", "npu", "meta")
 SAME_ATTRIBUTES = frozenset("shape dtype ndim T mT itemsize nbytes device data".split())
-# Packages whose values are never tensors of torch's.
-FOREIGN = frozenset(
-    "numpy np pandas PIL cv2 matplotlib scipy sklearn skimage tqdm yaml requests wandb tensorboardX h5py nltk pytest "
-    "click rich omegaconf hydra gym gymnasium networkx rdkit librosa soundfile plotly seaborn imageio psutil".split()
-) | frozenset(sys.stdlib_module_names)
-
 
 def judge_call(node: ast.Call, context: Context) -> Verdict | None:
     """What a method call on a receiver of unknown type is; None if no class of torch's has such a method."""
@@ -65,10 +65,12 @@ def judge_call(node: ast.Call, context: Context) -> Verdict | None:
     candidates = [each for each in (of_tensor, of_module) if each is not None and each.is_method]
     if not candidates:
         return None
-    if b"torch" not in context.source.data and name not in DISTINCTIVE:
+    if b"torch" not in context.source.data:
         return Verdict(Outcome.NOT_TORCH, "the file has nothing of torch's", "assumed")
     if not any(each.fits(node) for each in candidates):
         return Verdict(Outcome.NOT_TORCH, "torch's method doesn't take these arguments", "proven")
+    if name == "to" and any(isinstance(each, ast.Constant) and not _names_place(each) for each in node.args):
+        return Verdict(Outcome.NOT_TORCH, "torch's to() takes a device or a type", "proven")
     if name not in TAKES_TEXT and any(map(_is_text, (*node.args, *(each.value for each in node.keywords)))):
         return Verdict(Outcome.NOT_TORCH, "torch's method takes no text", "proven")
     if name in SHARED and not _speaks_for_torch(node, name, context):
@@ -114,7 +116,7 @@ def dispatch_call(node: ast.Call, context: Context) -> None:
         context.rewritten(node, api, before, context.edits.text(node))
     elif verdict.outcome is Outcome.LEFT:
         advice = "write it in another way, or annotate the value's type if it is no tensor"
-        context.find(node, "MF123", f"{context.source.text(function)}: {verdict.why}", advice, "warning", api)
+        context.find(node, findings.MF123, f"{context.source.text(function)}: {verdict.why}", advice, rule=api)
 
 
 def is_unclear(node: ast.Attribute, context: Context) -> bool:
@@ -122,8 +124,12 @@ def is_unclear(node: ast.Attribute, context: Context) -> bool:
     kind, symbols = context.reading.type(node.value), context.reading.symbols
     if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name) and node.value.func.id == "super":
         return False
+    if kind.kind == "method" and kind.qual.startswith("."):
+        return False
     if kind.kind in ("unknown", "batch", "method", "none"):
         return not context.reading.type(node).qual.startswith(("torch.Tensor.", "torch.nn.Module."))
+    if kind.kind == "ndarray":
+        return node.attr not in OF_ARRAYS
     if kind.kind in PLAIN:
         return not hasattr(PLAIN[kind.kind], node.attr)  # it can't be what it seems, so nothing is known of it
     if kind.kind == "ref":
@@ -138,7 +144,7 @@ def _is_unknown_global(kind: Type, context: Context) -> bool:
     """A variable of another file, or of a package that nobody reads."""
     symbols, qual = context.reading.symbols, context.reading.symbols.origin(kind.qual)
     head, _, last = qual.rpartition(".")
-    if not head or qual.partition(".")[0] in {*FRAMEWORKS, *FOREIGN, "builtins"} or hasattr(builtins, qual):
+    if not head or qual.partition(".")[0] in {*FRAMEWORKS, *FOREIGN, "builtins", "numpy"} or hasattr(builtins, qual):
         return False
     is_defined = qual in symbols.classes or qual in symbols.results or qual in symbols.exports
     return not is_defined and symbols.is_local(qual) and not last[:1].isupper()
@@ -151,6 +157,11 @@ def _is_text(node: ast.expr) -> bool:
         case ast.List(elts=parts) | ast.Tuple(elts=parts):
             return any(map(_is_text, parts))
     return False
+
+
+def _names_place(node: ast.Constant) -> bool:
+    """'cuda:0', 0, True: a device, or whether to wait."""
+    return not isinstance(node.value, str) or node.value.partition(":")[0] in DEVICES
 
 
 def _speaks_for_torch(node: ast.Call, name: str, context: Context) -> bool:
@@ -186,6 +197,8 @@ def _names_type(node: ast.Call, context: Context) -> bool:
 def _may_be_network(node: ast.Call, name: str, context: Context) -> bool:
     """`thing.eval()`, unless the project has something else that trains or evaluates."""
     assert isinstance(node.func, ast.Attribute)
+    if not is_mode_call(node):
+        return False
     text = context.source.text(node.func.value).lower()
     symbols = context.reading.symbols
     is_defined = any(name in info.results and not symbols.is_module(qual) for qual, info in symbols.classes.items())

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from .. import findings
 from ..apis import Rule, table
 from ..apis._call import Call
 from ..apis._lookup import api_of, is_in_place, rule_of
-from ..artifacts import Finding, Rewrite
+from ..artifacts import Finding, Rewrite, Site
 from ..layout import FRAMEWORKS
 from ..read.fstrings import is_located
 from ..read.infer import read
@@ -18,6 +18,7 @@ from ..read.symbols import Symbols
 from .context import Context
 from .dispatch import dispatch_attribute, dispatch_call, is_defined_here
 from .fixers import PASSES
+from .ledger import account
 from .render.comments import keep_comments
 from .render.imports import COMPAT_MODULE, NATURAL, Imports, fill_empty_blocks
 from .render.left_decorators import comment_out
@@ -25,6 +26,7 @@ from .render.lines_apart import apart
 from .render.styles import restyle
 from .run_rule import UNBOUND, run_rule
 from .settings import Settings, rules_for
+from .verdict import Outcome, Verdict
 
 PORTABLE = Settings()
 CONVERTED = frozenset({ast.Call, ast.Attribute, ast.Name})
@@ -36,6 +38,7 @@ class FileResult:
     rewrites: list[Rewrite]
     findings: list[Finding]
     compat: set[str]
+    sites: list[Site] = field(default_factory=list)
 
 
 def convert_file(
@@ -57,6 +60,7 @@ def convert_file(
     if not result.rewrites or any(each.code == findings.MF901 for each in result.findings):
         result.code = given.data.decode("utf-8")
     result.rewrites = [replace(each, line=lines[each.line - 1]) for each in result.rewrites]
+    result.sites = [replace(each, line=lines[each.line - 1]) for each in result.sites]
     result.findings = [
         each if each.code == findings.MF901 else replace(each, line=lines[each.line - 1]) for each in result.findings
     ]
@@ -93,6 +97,7 @@ def _convert(
     _mark_findings(context)
     for each in passes:
         each.finish(context)
+    sites = account(context)
     keep_comments(context.edits)
     context.imports.rewrite(context.edits)
     fill_empty_blocks(context.edits)
@@ -116,7 +121,7 @@ def _convert(
         )
         return FileResult(source.data.decode("utf-8"), [], [finding], set())
     found = sorted([*context.findings, *styled.findings], key=lambda f: (f.line, f.column, f.code))
-    return FileResult(code, context.rewrites, found, context.imports.compat | styled.compat)
+    return FileResult(code, context.rewrites, found, context.imports.compat | styled.compat, sites)
 
 
 def _is_ported(source: Source, symbols: Symbols) -> bool:
@@ -204,13 +209,16 @@ def _convert_call(node: ast.Call, context: Context) -> None:
     call = Call(node, entry, context.reading, context.edits, context.imports, receiver)
     run_rule(call, entry)
     if call.is_kept or (call.refusal and api.startswith("any#")):
+        context.verdicts.setdefault(node.func, Verdict(Outcome.CONVERTED, "stays as it is", "proven"))
         dispatch_call(node, context)
         return
     if call.refusal:
         message, advice = call.refusal
         context.find(node, findings.MF101, f"{api}: {message}", advice, rule=api)
+        context.verdicts[node.func] = Verdict(Outcome.LEFT, message, "proven")
         return
     call.apply()
+    context.verdicts[node.func] = Verdict(Outcome.CONVERTED, "", "unknown" if api.startswith("any#") else "proven")
     _note_platform(node, api, entry, context)
     if call.note:
         context.find(node, findings.MF110, f"{api}: {call.note}", rule=api)

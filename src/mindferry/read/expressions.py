@@ -11,7 +11,15 @@ from .networks import SHARED, is_mode_call, is_named_like_network
 from .networks import UNMISTAKABLE as OF_NETWORKS
 from .scope import Scope
 from .symbols import Symbols
-from .torch_types import DTYPES, TENSOR_ATTRIBUTES, UNMISTAKABLE, call_result, method_result, module_call_result
+from .torch_types import (
+    DTYPES,
+    TENSOR_ATTRIBUTES,
+    TENSOR_CLASSES,
+    UNMISTAKABLE,
+    call_result,
+    method_result,
+    module_call_result,
+)
 from .types import (
     BOOL,
     EMPTY,
@@ -26,6 +34,7 @@ from .types import (
     UNKNOWN,
     Type,
     arithmetic,
+    foreign,
     instance,
     join,
     list_of,
@@ -35,6 +44,12 @@ from .types import (
 
 _BUILTIN_NAMES = frozenset(dir(builtins))
 _ANNOTATIONS = {"int": INT, "float": FLOAT, "bool": BOOL, "str": STR, "None": NONE}
+# Packages whose values are never torch's: what comes from them is left alone.
+FOREIGN = frozenset(
+    "pandas PIL cv2 matplotlib scipy sklearn skimage yaml requests wandb h5py nltk omegaconf networkx rdkit librosa "
+    "soundfile plotly seaborn imageio psutil argparse logging json re pathlib os sys time datetime subprocess csv math "
+    "string shutil glob io zipfile tarfile tempfile hashlib base64 urllib socket platform textwrap struct uuid".split()
+)
 FRAMEWORKS = ("torch", "torchvision", "einops", "accelerate", "ema_pytorch")
 OF_DICTS = (
     SHARED
@@ -94,7 +109,9 @@ class Expressions:
         if base.is_tensor:
             return TENSOR_ATTRIBUTES.get(name, Type("method", f"torch.Tensor.{name}"))
         if base.kind == "ndarray":
-            return SIZE if name == "shape" else (NDARRAY if name == "T" else UNKNOWN)
+            return SIZE if name == "shape" else NDARRAY if name in ("T", "real", "imag") else Type("method", f".{name}")
+        if base.kind == "foreign":
+            return base
         if base.kind == "instance":
             return self._instance_member(base.qual, name)
         if base.kind == "tuple" and name in ("values", "indices") and len(base.items) == 2:
@@ -185,7 +202,7 @@ class Expressions:
             return self._call_method(node, function.qual, count)
         if function.kind == "instance":
             return self._call_instance(function.qual)
-        return UNKNOWN
+        return function if function.kind == "foreign" else UNKNOWN
 
     def _fill(self, node: ast.Call, arguments: list[Type], scope: Scope) -> None:
         """`rows = []` and then `rows.append(x)`: a list of what is put into it."""
@@ -230,6 +247,8 @@ class Expressions:
             return self.symbols.results[qual]
         if head in ("numpy", "np"):
             return NDARRAY
+        if head in FOREIGN and not self.symbols.is_local(qual):
+            return foreign(qual)
         return self._call_builtin(qual, node, arguments)
 
     def _call_builtin(self, qual: str, node: ast.Call, arguments: list[Type]) -> Type:
@@ -280,6 +299,10 @@ class Expressions:
                 self._note_arguments(qual, node, [self.types[argument] for argument in node.args], skip=1)
                 return own
             return self._module_method(receiver, name, node)
+        if receiver.kind == "ndarray":
+            return {"tolist": Type("list"), "item": FLOAT, "tobytes": UNKNOWN, "nonzero": list_of(NDARRAY)}.get(
+                name, NDARRAY
+            )
         if receiver.kind == "str":
             return {"split": list_of(STR)}.get(name, STR)
         if receiver.kind == "list" and name == "pop":
@@ -523,13 +546,7 @@ class Expressions:
         if kind.kind != "ref":
             return UNKNOWN
         qual = self.symbols.origin(kind.qual)
-        if qual in (
-            "torch.Tensor",
-            "torch.autograd.Variable",
-            "torch.nn.Parameter",
-            "torch.FloatTensor",
-            "torch.LongTensor",
-        ):
+        if is_tensor_class(qual):
             return TENSOR
         if qual == "numpy.ndarray":
             return NDARRAY
@@ -538,6 +555,11 @@ class Expressions:
                 qual[9:], Type(qual[9:]) if qual[9:] in ("list", "tuple", "dict", "set") else UNKNOWN
             )
         return instance(qual) if qual in self.symbols.classes or qual.startswith("torch.") else UNKNOWN
+
+
+def is_tensor_class(qual: str) -> bool:
+    """torch.Tensor, torch.BoolTensor, torch.cuda.FloatTensor, torch.nn.Buffer …"""
+    return qual in TENSOR_CLASSES or (qual.startswith(("torch.", "torch.cuda.")) and qual.endswith("Tensor"))
 
 
 # By class, not by instance: bound methods in an instance are a cycle, which only the garbage collector would free.

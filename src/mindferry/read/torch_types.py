@@ -129,6 +129,10 @@ UNMISTAKABLE = (DISTINCTIVE | IN_PLACE) - frozenset(
     "unbind narrow clamp unfold matmul tanh sigmoid numel requires_grad_".split()
 )
 
+TENSOR_CLASSES = frozenset(
+    "torch.Tensor torch.autograd.Variable torch.nn.Parameter torch.nn.parameter.Parameter torch.nn.Buffer "
+    "torch.nn.parameter.Buffer".split()
+)
 DTYPES = frozenset(
     "float32 float float64 double float16 half bfloat16 complex64 cfloat complex128 cdouble uint8 int8 int16 short int32 int int64 long "
     "bool uint16 uint32 uint64 float8_e4m3fn float8_e5m2".split()
@@ -149,7 +153,7 @@ def method_result(name: str, arguments: int) -> Type:
 def call_result(qual: str, arguments: int) -> Type:
     """What calling torch's `qual` returns."""
     root, _, name = qual.rpartition(".")
-    if qual in ("torch.Tensor", "torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.autograd.Variable"):
+    if qual in TENSOR_CLASSES:
         return TENSOR
     if name[:1].isupper() and not name.endswith("Tensor"):
         return instance(qual)

@@ -26,13 +26,17 @@ CLASSES = {
 }
 SIZES = {"dims", "size", "sizes", "shape", "repeats"}  # given one by one, or as one tuple
 ALSO = {"dim": "axis", "keepdim": "keepdims", "other": "x2"}  # NumPy's names, which torch takes too
-NEVER = {"share_memory_", "cuda", "ipu", "xpu", "mtia", "storage", "untyped_storage", "data_ptr", "module_load"} | {
-    "reinforce",
-    "record_stream",
-    "backward",
-    "retain_grad",
-    "register_hook",
-} | {"chunk", "split", "tensor_split", "hsplit", "vsplit", "unbind", "transpose", "expand", "max", "min", "median"}
+NEVER = (
+    {"share_memory_", "cuda", "ipu", "xpu", "mtia", "storage", "untyped_storage", "data_ptr", "module_load"}
+    | {
+        "reinforce",
+        "record_stream",
+        "backward",
+        "retain_grad",
+        "register_hook",
+    }
+    | {"chunk", "split", "tensor_split", "hsplit", "vsplit", "unbind", "transpose", "expand", "max", "min", "median"}
+)
 # the second set: MindSpore's methods differ under ms.jit
 
 
@@ -49,8 +53,8 @@ UNTOLD = {
     "all": ["dim=None, keepdim=False"],
     "any": ["dim=None, keepdim=False"],
     "squeeze": ["dim=None"],
-    **dict.fromkeys(["detach", "detach_", "relu", "relu_", "arccosh", "arccosh_", "is_nonzero", "is_pinned"], [""]),
-    **dict.fromkeys(["clamp_min", "clamp_max", "clamp_min_", "clamp_max_", "less", "prelu", "is_same_size"], ["other"]),
+    **{name: [""] for name in "detach detach_ relu relu_ arccosh arccosh_ is_nonzero is_pinned".split()},
+    **{name: ["other"] for name in "clamp_min clamp_max clamp_min_ clamp_max_ less prelu is_same_size".split()},
     "log_softmax": ["dim, dtype=None"],
     "split_with_sizes": ["split_sizes, dim=0"],
     "to": ["device=None, dtype=None, non_blocking=False, copy=False, memory_format=None, other=None"],
@@ -136,8 +140,14 @@ def forms() -> dict[str, list[tuple[np.ndarray, tuple[Any, ...]]]]:
     truth, half, one = signed > 0, signed.astype("float16"), np.array([2.5], "float32")
     return {
         "0": [(each, ()) for each in (signed, positive, whole, truth, half, one)],
-        "1": [(signed, (other,)), (positive, (positive,)), (whole, (small,)), (truth, (truth,)), (signed, (2.0,))]
-        + [(whole, (2,))],
+        "1": [
+            (signed, (other,)),
+            (positive, (positive,)),
+            (whole, (small,)),
+            (truth, (truth,)),
+            (signed, (2.0,)),
+            (whole, (2,)),
+        ],
         "d": [(signed, (0,)), (signed, (1,)), (signed, (-1,)), (whole, (1,)), (truth, (0,))],
     }
 

@@ -178,7 +178,7 @@ class Call:
             return False
         if not self._declared:
             return True
-        named = {each.arg for each in self.node.keywords}
+        named = {each.arg for each in self.node.keywords if each.arg}
         is_renamed = any(name in rule.rename and rule.rename[name] != name for name in named)
         has_all = set(rule.defaults) <= {rule.rename.get(name, name) for name in self.given}
         stays = not any(name in self.given for name in (*rule.drop, *rule.only))

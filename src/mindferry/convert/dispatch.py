@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 import builtins
 
+from .. import findings
 from ..apis import Rule
 from ..apis._call import Call
 from ..apis._lookup import rule_of
-from ..read.networks import is_mode_call
-from ..read.torch_members import member
-from .. import findings
 from ..layout import FRAMEWORKS
 from ..read.expressions import FOREIGN
+from ..read.networks import is_mode_call
+from ..read.torch_members import member
 from ..read.types import Type
 from .context import Context
 from .render.dispatched import PREFIX, attribute_form, is_dispatched, module_form, tensor_form
@@ -54,6 +54,7 @@ NOT_NETWORKS = ("train", "fit", "run", "learn", "engine", "agent", "solver")
 DEVICES = ("cpu", "cuda", "mps", "xpu", "npu", "meta")
 SAME_ATTRIBUTES = frozenset("shape dtype ndim T mT itemsize nbytes device data".split())
 
+
 def judge_call(node: ast.Call, context: Context) -> Verdict | None:
     """What a method call on a receiver of unknown type is; None if no class of torch's has such a method."""
     if not isinstance(node.func, ast.Attribute):
@@ -69,12 +70,16 @@ def judge_call(node: ast.Call, context: Context) -> Verdict | None:
         return Verdict(Outcome.NOT_TORCH, "the file has nothing of torch's", "assumed")
     if not any(each.fits(node) for each in candidates):
         return Verdict(Outcome.NOT_TORCH, "torch's method doesn't take these arguments", "proven")
-    if name == "to" and any(isinstance(each, ast.Constant) and not _names_place(each) for each in node.args):
-        return Verdict(Outcome.NOT_TORCH, "torch's to() takes a device or a type", "proven")
-    if name not in TAKES_TEXT and any(map(_is_text, (*node.args, *(each.value for each in node.keywords)))):
+    given = (*node.args, *(each.value for each in node.keywords))
+    is_odd = (
+        any(map(_is_text, given)) if name not in TAKES_TEXT else not all(_is_own_text(name, each) for each in given)
+    )
+    if is_odd:
         return Verdict(Outcome.NOT_TORCH, "torch's method takes no text", "proven")
     if name in SHARED and not _speaks_for_torch(node, name, context):
-        return Verdict(Outcome.NOT_TORCH, f"other things have a {name}() too, and nothing here speaks for torch", "assumed")
+        return Verdict(
+            Outcome.NOT_TORCH, f"other things have a {name}() too, and nothing here speaks for torch", "assumed"
+        )
     if not module_form(name) and (
         (of_tensor is not None and of_tensor.is_same(node)) or _is_unchanged(node, name, context)
     ):
@@ -86,7 +91,9 @@ def judge_call(node: ast.Call, context: Context) -> Verdict | None:
 
 def _undispatched(name: str, context: Context) -> Verdict | None:
     if not tensor_form(name, context.rules) and member("Tensor", name) is None:
-        return Verdict(Outcome.CONVERTED, "MindSpore's networks have it too")  # state_dict, apply, register_forward_hook
+        return Verdict(
+            Outcome.CONVERTED, "MindSpore's networks have it too"
+        )  # state_dict, apply, register_forward_hook
     return Verdict(Outcome.LEFT, f"{name}() has no counterpart, if this is a tensor's")
 
 
@@ -159,9 +166,18 @@ def _is_text(node: ast.expr) -> bool:
     return False
 
 
-def _names_place(node: ast.Constant) -> bool:
-    """'cuda:0', 0, True: a device, or whether to wait."""
-    return not isinstance(node.value, str) or node.value.partition(":")[0] in DEVICES
+def _is_own_text(name: str, node: ast.expr) -> bool:
+    """Whether torch's method takes this text, or it is none: `to("cuda:0")`, `norm("fro")`."""
+    if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+        return True
+    match name:
+        case "to" | "cuda":
+            return node.value.partition(":")[0] in DEVICES
+        case "norm":
+            return node.value in ("fro", "nuc")
+        case "type":
+            return node.value.startswith("torch.")
+    return True
 
 
 def _speaks_for_torch(node: ast.Call, name: str, context: Context) -> bool:
@@ -234,7 +250,9 @@ def judge_attribute(node: ast.Attribute, context: Context) -> Verdict | None:
         return Verdict(Outcome.CONVERTED, "means the same in MindSpore")
     if attribute_form(node.attr, context.rules):
         return Verdict(Outcome.DISPATCHED, "asked at run time")
-    return Verdict(Outcome.NOT_TORCH, f"other things have a {node.attr} too, and nothing here speaks for torch", "assumed")
+    return Verdict(
+        Outcome.NOT_TORCH, f"other things have a {node.attr} too, and nothing here speaks for torch", "assumed"
+    )
 
 
 def dispatch_attribute(node: ast.Attribute, context: Context) -> None:

@@ -127,19 +127,21 @@ class _Ledger:
             return Verdict(Outcome.NOT_TORCH, f"torch's {home} has no {node.attr}", "proven")
         if not isinstance(node.ctx, ast.Load):
             return Verdict(Outcome.CONVERTED, "set as in torch", "proven")
-        entry = self.context.rules.get(api) or self.context.rules.get(f"{api}@")
+        entry = self.context.rules.get(api if self._is_called(node) else f"{api}@")
         if entry is not None and not entry.missing:
             return Verdict(Outcome.CONVERTED, "stays as it is", "proven")
         return self._unaccounted(node, f".{node.attr}")
 
     def _of_unknown(self, node: ast.Attribute) -> Verdict:
-        parent = self.context.parents.get(node)
-        is_called = isinstance(parent, ast.Call) and parent.func is node
         if not isinstance(node.ctx, ast.Load):
             return Verdict(Outcome.NOT_TORCH, "an attribute of its own is set", "assumed")
-        if not is_called:
+        if not self._is_called(node):
             return Verdict(Outcome.NOT_TORCH, "a value, where torch has a method", "assumed")
         return Verdict(Outcome.NOT_TORCH, "no tensor and no network has such a method", "assumed")
+
+    def _is_called(self, node: ast.AST) -> bool:
+        parent = self.context.parents.get(node)
+        return isinstance(parent, ast.Call) and parent.func is node
 
     def _unaccounted(self, node: ast.AST, name: str) -> Verdict:
         why = f"{name.lstrip('.')}: nothing says what became of it"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from typing import NamedTuple
 
 
-class Outcome(str, Enum):
+class Outcome(StrEnum):
     """What became of a site."""
 
     CONVERTED = "converted"

@@ -11,6 +11,7 @@ from .networks import SHARED, is_mode_call, is_named_like_network
 from .networks import UNMISTAKABLE as OF_NETWORKS
 from .scope import Scope
 from .symbols import Symbols
+from .torch_members import members
 from .torch_types import (
     DTYPES,
     TENSOR_ATTRIBUTES,
@@ -161,7 +162,15 @@ class Expressions:
             return TENSOR
         if base == "torch.nn.ModuleDict" and name not in OF_DICTS and not name.startswith("_"):
             return MODULE
+        if base and self.symbols.is_module(qual) and self._is_own_field(base, name):
+            return UNKNOWN
         return Type("method", f"{base}.{name}") if base else UNKNOWN
+
+    def _is_own_field(self, base: str, name: str) -> bool:
+        """Whether torch's networks have nothing of that name: something that the project, or another, put there."""
+        return name not in members()["Module"] and not any(
+            self.is_api(f"{home}.{name}") or self.is_api(f"{home}.{name}@") for home in (base, "torch.nn.Module")
+        )
 
     def _Call(self, node: ast.Call, scope: Scope) -> Type:
         if isinstance(node.func, ast.Attribute) and node.func.attr == "train":

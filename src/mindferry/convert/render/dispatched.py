@@ -51,7 +51,7 @@ _TENSOR = {
     "masked_fill": "tensor_masked_fill",
     "element_size": "tensor_element_size",
     "requires_grad_": "tensor_requires_grad",
-    **{name: "tensor_same" for name in ("contiguous", "cpu", "cuda", "pin_memory", "to_dense")},
+    **dict.fromkeys(("contiguous", "cpu", "cuda", "pin_memory", "to_dense", "as_subclass"), "tensor_same"),
     **{
         name: f"tensor_{name}"
         for name in ("float", "double", "half", "bfloat16", "long", "int", "short", "byte", "bool")

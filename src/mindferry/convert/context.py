@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from ..apis import Rule, Table
 from ..artifacts import Finding, Rewrite
@@ -14,6 +15,8 @@ from ..read.source import Edits, Source
 from .render.imports import Imports
 from .settings import Settings
 from .verdict import Verdict
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -36,6 +39,7 @@ class Context:
     )  # what a pass does with a node once its parts are converted
     verdicts: dict[ast.AST, Verdict] = field(default_factory=dict)  # of methods and attributes of unknown receivers
     _stores: dict[str, list[ast.Name]] = field(default_factory=dict)
+    _derived: dict[Any, Any] = field(default_factory=dict)
 
     @property
     def parents(self) -> dict[ast.AST, ast.AST]:
@@ -91,6 +95,13 @@ class Context:
                 if not isinstance(node.ctx, ast.Load):
                     self._stores.setdefault(node.id, []).append(node)
         return self._stores.get(name, [])
+
+    def derived(self, compute: Callable[[Context], T]) -> T:
+        """What a function makes of this file, computed once however often it is asked for."""
+        if compute not in self._derived:
+            self._derived[compute] = compute(self)
+        found: T = self._derived[compute]
+        return found
 
     def api(self, node: ast.expr) -> str:
         """torch's dotted name of an expression that refers to one, or ''."""

@@ -111,7 +111,7 @@ class _Ledger:
     def _of_receiver(self, node: ast.Attribute) -> Verdict:
         """A method or attribute that nothing changed and nobody spoke of."""
         reading, owner = self.context.reading, self.context.reading.type(node.value)
-        if is_unclear(node, self.context):
+        if is_unclear(node, self.context) or (owner.kind == "unknown" and not self._is_called(node)):
             return self._of_unknown(node)
         api, _ = api_of(node, reading, self.context.rules)
         if not api or api.startswith("any#"):

@@ -45,6 +45,7 @@ from .types import (
 
 _BUILTIN_NAMES = frozenset(dir(builtins))
 _ANNOTATIONS = {"int": INT, "float": FLOAT, "bool": BOOL, "str": STR, "None": NONE}
+REDUCTIONS = frozenset("sum mean std var max min prod argmax argmin all any dot trace ptp".split())  # of arrays
 # Packages whose values are never torch's: what comes from them is left alone.
 FOREIGN = frozenset(
     "pandas PIL cv2 matplotlib scipy sklearn skimage yaml requests wandb h5py nltk omegaconf networkx rdkit librosa "
@@ -309,9 +310,7 @@ class Expressions:
                 return own
             return self._module_method(receiver, name, node)
         if receiver.kind == "ndarray":
-            return {"tolist": Type("list"), "item": FLOAT, "tobytes": UNKNOWN, "nonzero": list_of(NDARRAY)}.get(
-                name, NDARRAY
-            )
+            return _array_method_result(name)
         if receiver.kind == "str":
             return {"split": list_of(STR)}.get(name, STR)
         if receiver.kind == "list" and name == "pop":
@@ -564,6 +563,13 @@ class Expressions:
                 qual[9:], Type(qual[9:]) if qual[9:] in ("list", "tuple", "dict", "set") else UNKNOWN
             )
         return instance(qual) if qual in self.symbols.classes or qual.startswith("torch.") else UNKNOWN
+
+
+def _array_method_result(name: str) -> Type:
+    """What a method of a numpy array gives: an array, though a reduction may give a number of numpy's."""
+    if name in REDUCTIONS:
+        return foreign("numpy.generic")
+    return {"tolist": Type("list"), "item": FLOAT, "nonzero": list_of(NDARRAY)}.get(name, NDARRAY)
 
 
 def is_tensor_class(qual: str) -> bool:

@@ -1,4 +1,4 @@
-"""Writes read/torch_members.tsv: what torch's classes call their methods and attributes, and which of a tensor's mean the same in MindSpore.
+"""Writes apis/torch/members.tsv: what torch's classes call their methods and attributes, and which of a tensor's mean the same in MindSpore.
 
 Run it where both frameworks are installed: `python scripts/members/write_members.py`. The last column is measured:
 a method that MindSpore's tensor has too is called on numbers of several types, and results, types and shapes must agree.
@@ -15,7 +15,7 @@ import mindspore as ms
 import numpy as np
 import torch
 
-TARGET = Path(__file__).parents[2] / "src" / "mindferry" / "read" / "torch_members.tsv"
+TARGET = Path(__file__).parents[2] / "src" / "mindferry" / "apis" / "torch" / "members.tsv"
 CLASSES = {
     "Tensor": torch.Tensor,
     "Module": torch.nn.Module,

@@ -9,10 +9,10 @@ from .. import findings
 from ..apis import Rule
 from ..apis._call import Call
 from ..apis._lookup import rule_of
+from ..apis.torch._members import member
 from ..layout import FRAMEWORKS
 from ..read.expressions import FOREIGN
 from ..read.networks import is_mode_call
-from ..read.torch_members import member
 from ..read.types import Type
 from .context import Context
 from .render.dispatched import PREFIX, attribute_form, is_dispatched, module_form, tensor_form
@@ -66,7 +66,7 @@ def judge_call(node: ast.Call, context: Context) -> Verdict | None:
     candidates = [each for each in (of_tensor, of_module) if each is not None and each.is_method]
     if not candidates:
         return None
-    if b"torch" not in context.source.data:
+    if not context.source.mentions("torch"):
         return Verdict(Outcome.NOT_TORCH, "the file has nothing of torch's", "assumed")
     if not any(each.fits(node) for each in candidates):
         return Verdict(Outcome.NOT_TORCH, "torch's method doesn't take these arguments", "proven")
@@ -244,7 +244,7 @@ def judge_attribute(node: ast.Attribute, context: Context) -> Verdict | None:
     found = member("Tensor", node.attr)
     if found is None or found.is_method:
         return None
-    if b"torch" not in context.source.data:
+    if not context.source.mentions("torch"):
         return Verdict(Outcome.NOT_TORCH, "the file has nothing of torch's", "assumed")
     if node.attr in SAME_ATTRIBUTES or not isinstance(node.ctx, ast.Load):
         return Verdict(Outcome.CONVERTED, "means the same in MindSpore")

@@ -12,10 +12,10 @@ import bisect
 
 from .. import findings
 from ..apis._lookup import api_of
+from ..apis.torch._members import members
 from ..artifacts import Site
 from ..layout import FRAMEWORKS
 from ..read.fstrings import is_located
-from ..read.torch_members import members
 from .context import Context
 from .dispatch import is_unclear
 from .verdict import Outcome, Verdict

@@ -10,7 +10,7 @@ import functools
 from ...apis import Table
 from ...apis._lookup import rule_of
 from ...apis._table import table
-from ...read.torch_members import members
+from ...apis.torch._members import members
 
 PREFIX = "any_"
 _TENSOR = {

@@ -1,4 +1,4 @@
-"""What torch's classes call their methods and attributes (torch_members.tsv), and whether a call is one that torch's would take."""
+"""What torch's classes call their methods and attributes (members.tsv), and whether a call is one that torch's would take."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Member:
 def members() -> dict[str, dict[str, Member]]:
     """By class, then by name."""
     found: dict[str, dict[str, Member]] = {}
-    text = files("mindferry.read").joinpath("torch_members.tsv").read_text("utf-8")
+    text = files("mindferry.apis.torch").joinpath("members.tsv").read_text("utf-8")
     for line in text.splitlines():
         if line.startswith("#") or not line.strip():
             continue

@@ -116,9 +116,16 @@ MF122 = Code(
 MF123 = Code(
     "MF123",
     Severity.WARNING,
-    "train() or eval() of an unknown object",
-    "Whether the object is a network can't be told from here, so the call stays.",
-    "If the object is a network, write `set_train()` or `set_train(False)`.",
+    "A method of an unknown object",
+    "Nothing tells what the object is. If it is a tensor, this method of it has no counterpart in MindSpore.",
+    "Write it in another way; if the object is no tensor, annotate its type.",
+)
+MF124 = Code(
+    "MF124",
+    Severity.WARNING,
+    "A place that nothing accounts for",
+    "The name may be torch's, and no rule and no fixer says what became of it. The code stays as it was.",
+    "Look at it, and report it as a gap in mindferry.",
 )
 MF130 = Code(
     "MF130",

@@ -39,6 +39,8 @@ class Members:
     of_network_tables: frozenset[str]  # of a dictionary of networks; any other attribute is one of its networks
     returning_self: frozenset[str]  # methods of networks
     network_results: Mapping[str, Type]  # methods of networks -> what they return
+    of_all_tensors: frozenset[str]  # every method and attribute of a tensor
+    of_all_networks: frozenset[str]  # every method and attribute of a network
     parameter_names: frozenset[str]  # methods of networks that make an attribute of the name that they are given
 
 

@@ -136,6 +136,7 @@ class GradientOptimizer(Optimizer):
 
     def __init__(self, params, **defaults):
         self.starts = [0]
+        self.has_gaps = False  # some gradients are or have been None; not asked for in a compiled step
         self.missed = {}  # position of a parameter -> steps of its group without a gradient for it, which don't count for it
         self.rates, self.inertias, self.counts, self.slots = [], [], [], []
         super().__init__(params, {"maximize": False, **defaults})
@@ -172,11 +173,12 @@ class GradientOptimizer(Optimizer):
         if len(grads) != len(self.parameters):
             raise ValueError("the optimizer takes one gradient for each of optimizer.parameters")
         grads = self.without_frozen(grads)
-        if self.missed or any(grad is None for grad in grads):
-            return self.update_some(grads)
+        self.has_gaps = bool(self.missed) or any(grad is None for grad in grads)
         return super().__call__(grads)
 
     def construct(self, grads):
+        if self.has_gaps:
+            return self.update_some(grads)
         for i, group in enumerate(self.param_groups):
             start, end = self.starts[i], self.starts[i + 1]
             used = [j for j in range(start, end) if grads[j] is not None]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import re
 
+from ... import findings
 from ..context import Context
 
 _TORCH_FILE = re.compile(rb"\.(?:pth\.tar|pth|pt)(?=[\"'])")
 
 
 def prepare(context: Context) -> None:
-    if b"torch" not in context.source.data:
+    if not context.source.mentions("torch"):
         return
     for node in context.source.of(ast.Constant):
         if isinstance(node.value, str) and node.value.endswith((".pth", ".pt", ".pth.tar")):
@@ -22,10 +23,9 @@ def prepare(context: Context) -> None:
                 context.edits.replace(start, end, new.decode("utf-8"))
                 context.find(
                     node,
-                    "MF401",
+                    findings.MF401,
                     f"checkpoint name {node.value!r} now ends in .ckpt",
                     "convert existing files with `mindferry weights`",
-                    severity="note",
                 )
 
 

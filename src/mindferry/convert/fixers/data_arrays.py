@@ -5,20 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ... import findings
 from ...apis._call import Call
 from ...apis._lookup import api_of
 from ...apis._rule import Rule
 from ...apis.torch.data._numpy import TENSOR_ONLY, array_rule, type_name
+from ...read.framework import Role
 from ...read.types import TENSOR
 from ..context import Context
 from .data_loaders import makes_arrays, value_of
 
-DATASETS = (
-    "torch.utils.data.Dataset",
-    "torch.utils.data.IterableDataset",
-    "torch.utils.data.dataset.",
-    "torchvision.datasets.",
-)
 TO_ARRAY_FUNCTIONS = tuple(f"torchvision.transforms.functional.{name}" for name in ("to_tensor", "pil_to_tensor"))
 NEUTRAL = ("torch.utils.data.", "torchvision.")  # what these give are arrays already
 
@@ -67,8 +63,7 @@ def _is_image_made_array(context: Context, node: ast.Call) -> bool:
 
 
 def _is_dataset(context: Context, node: ast.ClassDef) -> bool:
-    base = context.reading.symbols.torch_base(context.reading.owners.get(node, ""))
-    return base.startswith(DATASETS)
+    return context.reading.symbols.role(context.reading.owners.get(node, "")) is Role.DATASET
 
 
 def _is_collate(context: Context, node: ast.FunctionDef | ast.ClassDef) -> bool:
@@ -107,7 +102,7 @@ def _convert(context: Context, zone: list[ast.AST]) -> None:
         if found is None or not found.accepts(node, api.startswith("torch.Tensor.")):
             context.find(
                 zone[0],
-                "MF130",
+                findings.MF130,
                 f"{api} has no numpy form here, so this code computes with MindSpore operators, which must not run "
                 "in worker processes",
                 "keep num_workers at 0, or write it with numpy",

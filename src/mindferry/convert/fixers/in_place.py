@@ -10,9 +10,10 @@ import ast
 import weakref
 from dataclasses import dataclass
 
+from ... import findings
 from ...apis._lookup import api_of, is_in_place
+from ...read.framework import Role
 from ...read.source import Source
-from ...read.torch_types import IN_PLACE
 from ...read.types import TENSOR
 from ..context import Context
 from .bindings import CERTAIN_VIEWS, Names
@@ -120,7 +121,7 @@ def _chain(context: Context, call: ast.Call, changed: ast.expr) -> tuple[list[as
 def _strip_data(context: Context, node: ast.Attribute) -> None:
     """`w.data` is the tensor itself where it is written to, measured or shown; elsewhere it is cut off from gradients."""
     parent = context.parents.get(node)
-    is_changed = isinstance(parent, ast.Attribute) and parent.attr in IN_PLACE
+    is_changed = isinstance(parent, ast.Attribute) and parent.attr in context.reading.symbols.framework.members.in_place
     if not (is_changed or context.reading.type(node.value).is_tensor or _is_parameter(node.value)):
         return
     while isinstance(parent, ast.Subscript) and parent.value is node and isinstance(parent.ctx, ast.Load):
@@ -143,9 +144,8 @@ def _strip_data(context: Context, node: ast.Attribute) -> None:
 def _check_gradient(context: Context, names: Names, node: ast.Attribute) -> None:
     """Training steps keep gradients on parameters; on nothing else."""
     owner = context.enclosing(node, ast.ClassDef)
-    is_optimizer = owner is not None and context.reading.symbols.torch_base(
-        context.reading.owners.get(owner, "")
-    ).startswith("torch.optim.")
+    role = context.reading.symbols.role(context.reading.owners.get(owner, "")) if owner is not None else Role.NONE
+    is_optimizer = role in (Role.OPTIMIZER, Role.SCHEDULER)
     holder = node.value.value if isinstance(node.value, ast.Attribute) and node.value.attr == "data" else node.value
     is_named = isinstance(holder, ast.Name) and (
         holder.id == "p" or "param" in holder.id or names.binding(holder).is_parameter
@@ -160,7 +160,7 @@ def _check_gradient(context: Context, names: Names, node: ast.Attribute) -> None
         context.handled.add(node)
         context.find(
             node,
-            "MF142",
+            findings.MF142,
             f"{context.source.text(node)}: only parameters keep gradients, and only in a training step",
             "take the gradient by ms.grad(fn, position)(inputs)",
         )
@@ -271,7 +271,7 @@ def _refuse(context: Context, chain: list[ast.Call], message: str, advice: str) 
         "_"
     ):  # inplace=True saves memory; that it is relied on is rare
         return
-    context.find(chain[0], "MF140", f"in place: {message}", advice)
+    context.find(chain[0], findings.MF140, f"in place: {message}", advice)
     context.handled |= {each for link in chain for each in (link, link.func)}
 
 
@@ -375,15 +375,14 @@ def _warn_of_others(context: Context, names: Names, node: ast.expr, base: ast.Na
         )
         context.find(
             node,
-            "MF141",
+            findings.MF141,
             f"{base.id} is bound to a new tensor here; {binding.other} {shares} and no longer changes with it",
             f"assign to {binding.other} too if that is meant",
-            severity="warning",
         )
     elif binding.how == "argument" and not _is_in_forward(context, base) and context.enclosing(base, ast.FunctionDef):
         context.find(
             node,
-            "MF141",
+            findings.MF141,
             f"{base.id} is bound to a new tensor here; the caller's tensor no longer changes",
             "return it, and use what is returned",
             severity="note",
@@ -479,10 +478,9 @@ def _warn_of_views(context: Context, names: Names, node: ast.Assign) -> None:
     elif isinstance(target.value, ast.Subscript) and context.reading.type(target.value.value).is_tensor:
         context.find(
             node,
-            "MF141",
+            findings.MF141,
             f"{context.source.text(target.value)} is a copy in MindSpore, so assigning into it changes nothing",
             "write one index: x[i, j] = ...",
-            severity="warning",
         )
 
 

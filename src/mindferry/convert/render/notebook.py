@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+from ... import findings
 from ...apis import table
 from ...artifacts import Finding
 from ...read.infer import read
@@ -107,7 +108,7 @@ def _mask(cell: Cell, path: str, magics: list[str]) -> str:
         if _INSTALL.search(line):
             cell.findings.append(
                 Finding(
-                    "MF151",
+                    findings.MF151,
                     "warning",
                     f"{path}:cell {cell.number}",
                     number,
@@ -130,7 +131,7 @@ def _mask(cell: Cell, path: str, magics: list[str]) -> str:
             if at is None:
                 cell.findings.append(
                     Finding(
-                        "MF900",
+                        findings.MF900,
                         "error",
                         f"{path}:cell {cell.number}",
                         error.lineno or 1,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from .... import findings
+from ....read.framework import Role
 from ...context import Context
 from .. import stopped
 from . import carried, elsewhere, flow, sources
@@ -105,7 +107,7 @@ def find(context: Context) -> list[Backward]:
 def _refuse(context: Context, statement: ast.stmt, reason: str) -> None:
     context.handled |= set(ast.walk(statement))
     advice = carried.ADVICE if carried.MARK in reason else elsewhere.ADVICE if elsewhere.MARK in reason else PATTERN
-    context.find(statement, "MF201", f"this backward() was not lifted: {reason}", advice)
+    context.find(statement, findings.MF201, f"this backward() was not lifted: {reason}", advice)
 
 
 def _is_accelerator(context: Context, node: ast.expr) -> bool:
@@ -240,8 +242,7 @@ def is_optimizer_method(context: Context, node: ast.AST, name: str) -> bool:
         case ast.Call(func=ast.Attribute(attr=attr, value=receiver)) if attr == name:
             kind = context.reading.type(receiver)
             if kind.kind == "instance":
-                base = context.reading.symbols.torch_base(kind.qual)
-                return base.startswith("torch.optim.") and not base.startswith("torch.optim.lr_scheduler")
+                return context.reading.symbols.role(kind.qual) is Role.OPTIMIZER
             text = context.source.text(receiver).lower()
             return kind.kind in ("unknown", "method") and "opt" in text and "sched" not in text
     return False

@@ -142,6 +142,14 @@ def _plain(context: Context, each: Backward, forward: str, names: set[str]) -> t
 def _is_native(context: Context, each: Backward) -> bool:
     """MindSpore's own function does where every parameter has a gradient and a tensor is among what comes back beside the loss."""
     if context.settings.jit or context.settings.style != "functional":
+        if may_be_unreached(context, each):
+            context.find(
+                each.statement,
+                findings.MF206,
+                "a network or layer may take part in this loss only sometimes: where it doesn't, its gradients are zeros "
+                "here, None in torch",
+                "leave --jit and --style out if its optimizer has weight decay or momentum",
+            )
         return True
     has_tensor = not each.outputs or any(name not in each.unbound for name in each.outputs)
     return has_tensor and not each.first_values and not may_be_unreached(context, each)

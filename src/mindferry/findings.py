@@ -214,9 +214,9 @@ MF206 = Code(
     "MF206",
     Severity.WARNING,
     "A network that takes part in the loss only sometimes",
-    "Where the network doesn't run, torch leaves its gradients at None and the optimizer skips its parameters. Here "
-    "the gradients are zeros, and weight decay and momentum still act.",
-    "Give the network an optimizer of its own, and step it only where the network ran.",
+    "Where the network doesn't run, torch leaves its gradients at None and the optimizer skips its parameters. In the "
+    "forms that `--jit` and `--style` ask for the gradients are zeros, and weight decay and momentum still act.",
+    "Leave those options out for this script, or give the network an optimizer of its own.",
 )
 MF207 = Code(
     "MF207",

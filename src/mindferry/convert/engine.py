@@ -16,12 +16,15 @@ from ..read.infer import read
 from ..read.source import Edits, Source, Unreadable
 from ..read.symbols import Symbols
 from .context import Context
-from .fixers import PASSES
+from .fixers import FIXERS
+from .gather import gather
+from .plan import Plan
 from .render.comments import keep_comments
 from .render.imports import COMPAT_MODULE, NATURAL, Imports, fill_empty_blocks
 from .render.left_decorators import comment_out
 from .render.lines_apart import apart
 from .render.styles import restyle
+from .render.write import RULES, PlanWriter
 from .settings import Settings, rules_for
 
 PORTABLE = Settings()
@@ -73,25 +76,31 @@ def _convert(
 ) -> FileResult:
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if is_notebook else 0
     reading = read(source, symbols, module, is_package, table().is_api)
-    context = Context(
-        reading, Edits(source), Imports(reading, compat_import), rules_for(settings.target), settings, is_notebook
-    )
-    passes = [each for each in PASSES if settings.applies(each.__name__.rpartition(".")[2])]
+    facts = gather(reading, rules_for(settings.target), settings, is_notebook)
+    plan = Plan()
+    for fixer in FIXERS:
+        if settings.applies(fixer.name):
+            plan.add(fixer.name, fixer.plan(facts))
+    context = Context(facts, Edits(source), Imports(reading, compat_import), plan.claimed, plan.rules, plan.notes)
     if settings.is_restricted:
         _keep_names(context)
-    for each in passes:
-        each.prepare(context)
+    writer = PlanWriter(plan, context)
+    writer.before_rules()
+    from .fixers import training
+
+    if settings.applies("training"):
+        training.prepare(context)
     for node in reversed(source.nodes):  # every node after all of its parts
         if type(node) in CONVERTED and node not in context.handled and is_located(node):
             _convert_node(node, context)
-        if node in context.turns:
-            context.turns[node]()
-        if node in context.captured:
-            context.captured[node] = context.edits.text(node)
+        writer.at_node(node)
     comment_out(context)
     _mark_findings(context)
-    for each in passes:
-        each.finish(context)
+    writer.at_end()
+    if settings.applies("training"):
+        context.edits.begin("training")
+        training.finish(context)
+        context.edits.begin(RULES)
     keep_comments(context.edits)
     context.imports.rewrite(context.edits)
     fill_empty_blocks(context.edits)
@@ -114,7 +123,11 @@ def _convert(
             "please report this as a bug of mindferry, with the file",
         )
         return FileResult(source.data.decode("utf-8"), [], [finding], set())
-    found = sorted([*context.findings, *styled.findings], key=lambda f: (f.line, f.column, f.code))
+    met = [
+        Finding(findings.MF906, "warning", source.path, line, 1, what, findings.MF906.advice)
+        for line, what in plan.conflicts
+    ]
+    found = sorted([*context.findings, *styled.findings, *met], key=lambda f: (f.line, f.column, f.code))
     return FileResult(code, context.rewrites, found, context.imports.compat | styled.compat)
 
 
@@ -200,6 +213,7 @@ def _convert_call(node: ast.Call, context: Context) -> None:
         return
     before = context.source.text(node)
     call = Call(node, entry, context.reading, context.edits, context.imports, receiver)
+    call.noted = context.notes.get(node, "")
     _run_rule(call, entry)
     if call.is_kept:
         return

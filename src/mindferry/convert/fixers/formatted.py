@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import ast
 import string
+from collections.abc import Iterator
+from functools import partial
 
 from ...read.fstrings import is_located
-from ..context import Context
+from ..facts import Facts
+from ..plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, ReplaceNode, Texts
 
 BEFORE_A_DOT = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 
 
-def prepare(context: Context) -> None:
-    pass
+def plan(facts: Facts) -> Iterator[Change]:
+    yield AtEnd(partial(_write, facts))
 
 
-def finish(context: Context) -> None:
-    for field in context.source.of(ast.FormattedValue):
+def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
+    for field in facts.source.of(ast.FormattedValue):
         if isinstance(field.format_spec, ast.JoinedStr) and is_located(field.value):
-            _take_number(context, field.value)
-    for node in context.source.of(ast.Call):
+            yield from _take_number(facts, field.value, texts)
+    for node in facts.source.of(ast.Call):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format")):
                 for each in _with_format(text, node):
-                    _take_number(context, each)
+                    yield from _take_number(facts, each, texts)
 
 
 def _with_format(text: str, call: ast.Call) -> list[ast.expr]:
@@ -42,31 +45,31 @@ def _with_format(text: str, call: ast.Call) -> list[ast.expr]:
     return found if not any(isinstance(each, ast.Starred) for each in call.args) else []
 
 
-def _take_number(context: Context, value: ast.expr) -> None:
-    if isinstance(value, ast.Name) and _is_both(context, value):
-        before = context.edits.text(value)
-        context.edits.replace_node(value, f"{context.imports.spell('compat.plain_number')}({before})")
-        context.rewritten(value, "format", before, context.edits.text(value))
+def _take_number(facts: Facts, value: ast.expr, texts: Texts) -> Iterator[Edit]:
+    if isinstance(value, ast.Name) and _is_both(facts, value):
+        before = texts.of(value)
+        yield ReplaceNode(value, f"{texts.name('compat.plain_number')}({before})")
+        yield facts.record(value, "format", before, texts.of(value))
         return
-    if not context.reading.type(value).is_tensor:
+    if not facts.reading.type(value).is_tensor:
         return
-    start, end = context.source.start(value), context.source.end(value)
-    before = context.edits.text(value)
+    start, end = facts.source.start(value), facts.source.end(value)
+    before = texts.of(value)
     if isinstance(value, BEFORE_A_DOT):
-        context.edits.after(end, ".item()")
+        yield InsertAfter(end, ".item()")
     else:
-        context.edits.before(start, "(")
-        context.edits.after(end, ").item()")
-    context.rewritten(value, "format", before, context.edits.text(value))
+        yield InsertBefore(start, "(")
+        yield InsertAfter(end, ").item()")
+    yield facts.record(value, "format", before, texts.of(value))
 
 
-def _is_both(context: Context, value: ast.Name) -> bool:
+def _is_both(facts: Facts, value: ast.Name) -> bool:
     """`best = 0.0`, and a tensor later: in some round of the loop it is one."""
-    scope = context.enclosing(value, ast.FunctionDef, ast.AsyncFunctionDef) or context.source.tree
+    scope = facts.enclosing(value, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
     names = [
         node
         for node in ast.walk(scope)
         if isinstance(node, ast.Name) and node.id == value.id and isinstance(node.ctx, ast.Store)
     ]
-    kinds = {context.reading.type(node).kind for node in names}
+    kinds = {facts.reading.type(node).kind for node in names}
     return "tensor" in kinds and bool(kinds & {"int", "float"})

@@ -102,7 +102,9 @@ def _plain(context: Context, each: Backward, forward: str, names: set[str]) -> t
             call.args[1] if len(call.args) > 1 else next(k.value for k in call.keywords if k.arg == "max_norm")
         )
         context.edits.replace_node(
-            clip, f"{grads} = {context.imports.spell('mindspore.ops.clip_by_global_norm')}({grads}, {limit})"
+            clip,
+            f"{grads} = {context.imports.spell('mindspore.ops.clip_by_global_norm')}({grads}, {limit})",
+            swallows=True,
         )
     context.edits.replace_node(each.step, f"{optimizer}({grads})")
     for statement in each.idle:

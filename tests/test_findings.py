@@ -14,6 +14,8 @@ import pytest
 from mindferry import convert_project, convert_source, findings
 from mindferry.artifacts import Finding, ProjectConversion
 from mindferry.convert.settings import Settings
+from mindferry.frameworks.watched import Run
+from mindferry.train.plain import judge
 
 ROOT = Path(__file__).parents[1]
 HEAD = "import torch\nfrom torch import nn\n"
@@ -130,6 +132,18 @@ PROJECTS: dict[findings.Code, Callable[[Path], ProjectConversion]] = {
 }
 
 
+def ended(losses: list[float], how: str) -> Run:
+    steps = [{"loss": loss, "lr": 0.1} for loss in losses]
+    return Run(("python", "train.py"), int(how == "error"), how, 1.0, "", ({"steps": steps, "pid": 1},), Path())
+
+
+RUNS = {
+    findings.MF230: ended([], "error"),
+    findings.MF231: ended([1.0, 0.9], "itself"),
+    findings.MF232: ended([1.0, 0.9, 7.0], "itself"),
+}
+
+
 def only(found: list[Finding] | tuple[Finding, ...], code: str) -> Finding:
     assert code in {each.code for each in found}, [str(each) for each in found]
     return next(each for each in found if each.code == code)
@@ -156,6 +170,15 @@ def test_a_rule_that_writes_nonsense_leaves_the_file_as_it_was(monkeypatch: pyte
     assert only(result.findings, findings.MF901).severity == "error" and result.main == code
 
 
+@pytest.mark.parametrize("code", RUNS)
+def test_a_plain_run_makes_the_finding(code: findings.Code) -> None:
+    """Real runs are in tests/train/test_plain.py; these are the endings that a run may have."""
+    theirs = ended([1.0, 0.9, 0.8], "itself")
+    assert judge(theirs, [theirs, theirs]).finding is None
+    made = judge(RUNS[code], [theirs, theirs]).finding
+    assert made is not None and made.code == code
+
+
 def test_two_fixers_that_write_the_same_place_are_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     """No fixers are known to make MF906; two that don't know of each other make it."""
     from mindferry.convert import engine
@@ -170,7 +193,7 @@ def test_two_fixers_that_write_the_same_place_are_a_finding(monkeypatch: pytest.
 
 
 def test_each_code_is_made_by_a_test_above() -> None:
-    assert {*SNIPPETS, *PROJECTS, findings.MF901, findings.MF906} == set(findings.CODES)
+    assert {*SNIPPETS, *PROJECTS, *RUNS, findings.MF901, findings.MF906} == set(findings.CODES)
 
 
 def test_a_code_stands_once_and_nowhere_else_as_text() -> None:

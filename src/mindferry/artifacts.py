@@ -317,6 +317,22 @@ class Curves:
 
 
 @dataclass(frozen=True, slots=True)
+class PlainRun:
+    """The converted script as it is: own data, own random numbers, dropout on, no torch in reach."""
+
+    command: str
+    ended: str  # itself, steps, seconds, error, killed
+    reference_ended: str
+    losses: tuple[float, ...]
+    seeds: tuple[tuple[float, ...], ...]  # losses of the reference, once with its own seeds and then with others
+    passed: bool
+    finding: Finding | None = None  # the first thing that is wrong
+    outside: tuple[int, ...] = ()  # steps, from 0, whose loss lies outside of what the seeds span
+    seconds: float = 0.0
+    output: str = ""  # the last lines that it printed
+
+
+@dataclass(frozen=True, slots=True)
 class Phase:
     """A part of a training step."""
 

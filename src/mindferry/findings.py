@@ -225,6 +225,28 @@ MF210 = Code(
     "`--style cell`, `--style model` or `--jit` was asked for, and this step does more than that form can say.",
     "Nothing: the functional form is right. The finding says what stands in the way.",
 )
+MF230 = Code(
+    "MF230",
+    Severity.ERROR,
+    "The converted script fails",
+    "The original's command ends well; the same command in the converted project, without torch, raises an error. The "
+    "line is that of the converted file.",
+    "Mend that line in the converted project, or report it, then run again.",
+)
+MF231 = Code(
+    "MF231",
+    Severity.ERROR,
+    "The converted script ends otherwise",
+    "The converted script made another number of training steps than the original, or did not end.",
+    "See what it printed, in `.mindferry/plain.json`.",
+)
+MF232 = Code(
+    "MF232",
+    Severity.ERROR,
+    "Losses outside of the band",
+    "The converted script runs by itself, but its losses lie where none of the original's seeds come.",
+    "See `mindferry train`, which shows the first step that differs on the same batches.",
+)
 MF250 = Code(
     "MF250",
     Severity.WARNING,

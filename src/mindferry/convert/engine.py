@@ -13,7 +13,7 @@ from ..artifacts import Finding, Rewrite
 from ..layout import FRAMEWORKS
 from ..read.fstrings import is_located
 from ..read.infer import read
-from ..read.source import Edits, Source, Unreadable
+from ..read.source import Source, Unreadable
 from ..read.symbols import Symbols
 from .context import Context
 from .fixers import FIXERS
@@ -24,7 +24,7 @@ from .render.imports import COMPAT_MODULE, NATURAL, Imports, fill_empty_blocks
 from .render.left_decorators import comment_out
 from .render.lines_apart import apart
 from .render.styles import restyle
-from .render.write import RULES, PlanWriter
+from .render.write import PlanWriter
 from .settings import Settings, rules_for
 
 PORTABLE = Settings()
@@ -81,15 +81,11 @@ def _convert(
     for fixer in FIXERS:
         if settings.applies(fixer.name):
             plan.add(fixer.name, fixer.plan(facts))
-    context = Context(facts, Edits(source), Imports(reading, compat_import), plan.claimed, plan.rules, plan.notes)
+    context = Context(facts, plan, Imports(reading, compat_import))
     if settings.is_restricted:
         _keep_names(context)
     writer = PlanWriter(plan, context)
     writer.before_rules()
-    from .fixers import training
-
-    if settings.applies("training"):
-        training.prepare(context)
     for node in reversed(source.nodes):  # every node after all of its parts
         if type(node) in CONVERTED and node not in context.handled and is_located(node):
             _convert_node(node, context)
@@ -97,10 +93,6 @@ def _convert(
     comment_out(context)
     _mark_findings(context)
     writer.at_end()
-    if settings.applies("training"):
-        context.edits.begin("training")
-        training.finish(context)
-        context.edits.begin(RULES)
     keep_comments(context.edits)
     context.imports.rewrite(context.edits)
     fill_empty_blocks(context.edits)
@@ -262,6 +254,8 @@ def _run_rule(call: Call, entry: Rule) -> None:
             entry.function(call)
         except Unbound:
             call._replacement, call.to = None, "."
+        except (TypeError, ValueError, IndexError):  # a literal of a type that torch would refuse as well
+            call.leave("is not called as torch has it", "give the arguments that it needs and convert again")
     if call.to.startswith(".") and call.receiver is None and call._replacement is None:
         call.leave(*UNBOUND)
     if not call.refusal and not call.is_kept and not call.is_sound:

@@ -34,7 +34,7 @@ class Facts:
     def parents(self) -> dict[ast.AST, ast.AST]:
         return self.reading.source.parents
 
-    def derived(self, compute: Callable[[Facts], T]) -> T:
+    def derived(self, compute: Callable[[Any], T]) -> T:
         """What a function makes of these facts, computed once however often it is asked for."""
         if compute not in self._derived:
             self._derived[compute] = compute(self)

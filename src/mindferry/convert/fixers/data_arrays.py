@@ -10,16 +10,11 @@ from ...apis._call import Call
 from ...apis._lookup import api_of
 from ...apis._rule import Rule
 from ...apis.torch.data._numpy import TENSOR_ONLY, array_rule, type_name
+from ...read.framework import Role
 from ..facts import Facts
 from ..plan import Change, UseRule, claim
 from .data_loaders import makes_arrays, value_of
 
-DATASETS = (
-    "torch.utils.data.Dataset",
-    "torch.utils.data.IterableDataset",
-    "torch.utils.data.dataset.",
-    "torchvision.datasets.",
-)
 TO_ARRAY_FUNCTIONS = tuple(f"torchvision.transforms.functional.{name}" for name in ("to_tensor", "pil_to_tensor"))
 NEUTRAL = ("torch.utils.data.", "torchvision.")  # what these give are arrays already
 
@@ -73,8 +68,7 @@ def _is_image_made_array(facts: Facts, node: ast.Call) -> bool:
 
 
 def _is_dataset(facts: Facts, node: ast.ClassDef) -> bool:
-    base = facts.reading.symbols.torch_base(facts.reading.owners.get(node, ""))
-    return base.startswith(DATASETS)
+    return facts.reading.symbols.role(facts.reading.owners.get(node, "")) is Role.DATASET
 
 
 def _is_collate(facts: Facts, node: ast.FunctionDef | ast.ClassDef) -> bool:

@@ -24,7 +24,7 @@ FLAGS = {"--local_rank", "--local-rank"}
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    if b"distributed" not in facts.source.data and b"multiprocessing" not in facts.source.data:
+    if not facts.source.mentions("distributed") and not facts.source.mentions("multiprocessing"):
         return
     for node in facts.source.nodes:
         if isinstance(node, ast.Constant) and node.value in NAMES:

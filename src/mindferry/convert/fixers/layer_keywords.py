@@ -31,4 +31,4 @@ def _is_torch_layer(function: ast.expr, facts: Facts) -> bool:
     if kind.kind != "instance" or not symbols.is_module(kind.qual) or symbols.method(kind.qual, "forward") is not None:
         return False
     base = symbols.torch_base(kind.qual)
-    return base.startswith("torch.nn.") and base != "torch.nn.Module"
+    return symbols.framework.is_network(base) and base != symbols.framework.network

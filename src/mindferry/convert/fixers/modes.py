@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
+from ...read.framework import Role
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, InsertAfter, Texts
 
@@ -66,5 +67,4 @@ def _given(facts: Facts, call: ast.Call) -> list[ast.Call]:
 def _is_network(facts: Facts, value: ast.Call) -> bool:
     """A network, not a loss."""
     kind, symbols = facts.reading.type(value), facts.reading.symbols
-    is_loss = symbols.torch_base(kind.qual).endswith("Loss")
-    return kind.kind == "instance" and symbols.is_module(kind.qual) and not is_loss
+    return kind.kind == "instance" and symbols.is_module(kind.qual) and symbols.role(kind.qual) is not Role.LOSS

@@ -6,13 +6,12 @@ import ast
 from collections.abc import Iterator
 
 from ... import findings
-from ...apis.torch._packages import packages
+from ...apis.torch._packages import need_of_torch
 from ..facts import Facts
 from ..plan import Change
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    known = packages()
     imports: list[ast.Import | ast.ImportFrom] = [*facts.source.of(ast.Import), *facts.source.of(ast.ImportFrom)]
     for node in imports:
         if isinstance(node, ast.Import):
@@ -20,12 +19,15 @@ def plan(facts: Facts) -> Iterator[Change]:
         else:
             modules = [] if node.level else [node.module or ""]
         for head in dict.fromkeys(module.partition(".")[0] for module in modules):
-            if head in known and head not in facts.reading.symbols.roots and not _is_optional(facts, node):
+            if head in facts.reading.symbols.roots or (need := need_of_torch(head)) is None:
+                continue
+            why, advice = need
+            if not _is_optional(facts, node):
                 yield facts.found(
                     node,
                     findings.MF150,
-                    f"{head} needs torch itself, so the import stays and the file doesn't run without torch",
-                    known[head],
+                    f"{head} {why}, so the import stays and the file doesn't run without torch",
+                    advice,
                 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...read.framework import Role
 from ...read.source import Source
 from ..facts import Facts
 from ..plan import Edit, InsertAfter, InsertBefore, ReplaceNode, Texts
@@ -112,7 +113,7 @@ def _works_on_graph(facts: Facts, node: ast.With, scope: ast.AST) -> bool:
     return any(
         facts.reading.type(target).kind not in NUMBERS
         and flow.key(target) in read
-        and sources.carries(facts, each.value)
+        and sources.carries(facts, each.value)  # type: ignore[arg-type]
         for each in makers
         for target in ast.walk(each)
         if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store)
@@ -126,8 +127,8 @@ def trains(node: ast.AST) -> bool:
 def _is_driver(facts: Facts, function: ast.AST) -> bool:
     """It evaluates (goes through a loader, switches a network's mode), initialises or updates. No loss is computed by calling it."""
     name, owner = getattr(function, "name", ""), facts.enclosing(function, ast.ClassDef)
-    base = facts.reading.symbols.torch_base(facts.reading.owners.get(owner, "")) if owner is not None else ""
-    if base.startswith("torch.optim.") or (name.endswith("_") and not name.endswith("__")):
+    role = facts.reading.symbols.role(facts.reading.owners.get(owner, "")) if owner is not None else Role.NONE
+    if role in (Role.OPTIMIZER, Role.SCHEDULER) or (name.endswith("_") and not name.endswith("__")):
         return True
     for node in ast.walk(function):
         if isinstance(node, ast.Attribute) and node.attr == "eval" and isinstance(facts.parents.get(node), ast.Call):

@@ -13,7 +13,7 @@ NOT_NETWORKS = ("train", "fit", "run", "learn")  # a trainer's, runner's or lear
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    if b"torch" not in facts.source.data:
+    if not facts.source.mentions("torch"):
         return
     for node in facts.source.of(ast.Expr):
         match node:

@@ -12,7 +12,7 @@ from enum import Enum
 
 from .... import findings
 from ....apis._lookup import api_of, is_in_place
-from ....read.torch_types import IN_PLACE
+from ....read.framework import Role
 from ....read.types import TENSOR
 from ...facts import Facts
 from ...plan import Change, ReplaceSpan, claim
@@ -146,7 +146,7 @@ def _chain(facts: Facts, call: ast.Call, changed: ast.expr) -> tuple[list[ast.Ca
 def _strip_data(facts: Facts, found: InPlace, node: ast.Attribute) -> None:
     """`w.data` is the tensor itself where it is written to, measured or shown; elsewhere it is cut off from gradients."""
     parent = facts.parents.get(node)
-    is_changed = isinstance(parent, ast.Attribute) and parent.attr in IN_PLACE
+    is_changed = isinstance(parent, ast.Attribute) and parent.attr in facts.reading.symbols.framework.members.in_place
     if not (is_changed or facts.reading.type(node.value).is_tensor or _is_parameter(node.value)):
         return
     while isinstance(parent, ast.Subscript) and parent.value is node and isinstance(parent.ctx, ast.Load):
@@ -168,9 +168,8 @@ def _strip_data(facts: Facts, found: InPlace, node: ast.Attribute) -> None:
 def _check_gradient(facts: Facts, found: InPlace, names: Names, node: ast.Attribute) -> None:
     """Training steps keep gradients on parameters; on nothing else."""
     owner = facts.enclosing(node, ast.ClassDef)
-    is_optimizer = owner is not None and facts.reading.symbols.torch_base(
-        facts.reading.owners.get(owner, "")
-    ).startswith("torch.optim.")
+    role = facts.reading.symbols.role(facts.reading.owners.get(owner, "")) if owner is not None else Role.NONE
+    is_optimizer = role in (Role.OPTIMIZER, Role.SCHEDULER)
     holder = node.value.value if isinstance(node.value, ast.Attribute) and node.value.attr == "data" else node.value
     is_named = isinstance(holder, ast.Name) and (
         holder.id == "p" or "param" in holder.id or names.binding(holder).is_parameter

@@ -18,7 +18,7 @@ from .settings import Settings
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Facts:
     reading: Reading
     rules: Table

@@ -20,7 +20,7 @@ class Context(Facts):
         super().__init__(facts.reading, facts.rules, facts.settings, facts.is_notebook, facts._derived)
         self.edits = Edits(facts.source)
         self.imports = imports
-        self.handled = plan.claimed  # nodes that a fixer takes care of itself
+        self.handled = set(plan.claimed)  # nodes that a fixer takes care of itself
         self.instead: dict[ast.AST, Rule] = plan.rules  # calls that follow another rule than their API's
         self.notes = plan.notes  # what a fixer knows for the rule of a call
         self.findings: list[Finding] = []

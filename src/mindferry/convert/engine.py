@@ -16,6 +16,7 @@ from ..read.infer import read
 from ..read.source import Source, Unreadable
 from ..read.symbols import Symbols
 from .context import Context
+from .facts import Facts
 from .fixers import FIXERS
 from .gather import gather
 from .plan import Plan
@@ -49,39 +50,59 @@ def convert_file(
     settings: Settings = PORTABLE,
     is_notebook: bool = False,
 ) -> FileResult:
-    if _is_ported(source, symbols):
-        return FileResult(source.data.decode("utf-8"), [], [], set())
-    given = source
-    source, lines = apart(given, is_notebook) if settings.applies("training") else (given, [])
-    result = _convert(source, symbols, module, is_package, compat_import, settings, is_notebook)
-    if not lines:
+    return plan_file(source, symbols, module, is_package, settings, is_notebook).write(compat_import)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFile:
+    """A file that was read and planned; it may be written more than once."""
+
+    given: Source
+    facts: Facts | None  # None: it stays as it is
+    plan: Plan
+    lines: list[int]  # where each line stood in what was given, if statements were set apart
+
+    def write(self, compat_import: str) -> FileResult:
+        """With the helpers imported so; '' defines them in the file itself."""
+        if self.facts is None:
+            return FileResult(self.given.data.decode("utf-8"), [], [], set())
+        result = _write(self.facts, self.plan, compat_import)
+        if not self.lines:
+            return result
+        if not result.rewrites or any(each.code == findings.MF901 for each in result.findings):
+            result.code = self.given.data.decode("utf-8")
+        result.rewrites = [replace(each, line=self.lines[each.line - 1]) for each in result.rewrites]
+        result.findings = [
+            each if each.code == findings.MF901 else replace(each, line=self.lines[each.line - 1])
+            for each in result.findings
+        ]
         return result
-    if not result.rewrites or any(each.code == findings.MF901 for each in result.findings):
-        result.code = given.data.decode("utf-8")
-    result.rewrites = [replace(each, line=lines[each.line - 1]) for each in result.rewrites]
-    result.findings = [
-        each if each.code == findings.MF901 else replace(each, line=lines[each.line - 1]) for each in result.findings
-    ]
-    return result
 
 
-def _convert(
+def plan_file(
     source: Source,
     symbols: Symbols,
-    module: str,
-    is_package: bool,
-    compat_import: str,
-    settings: Settings,
-    is_notebook: bool,
-) -> FileResult:
-    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if is_notebook else 0
-    reading = read(source, symbols, module, is_package, table().is_api)
-    facts = gather(reading, rules_for(settings.target), settings, is_notebook)
+    module: str = "__main__",
+    is_package: bool = False,
+    settings: Settings = PORTABLE,
+    is_notebook: bool = False,
+) -> PlannedFile:
     plan = Plan()
+    if _is_ported(source, symbols):
+        return PlannedFile(source, None, plan, [])
+    set_apart, lines = apart(source, is_notebook) if settings.applies("training") else (source, [])
+    reading = read(set_apart, symbols, module, is_package, table().is_api)
+    facts = gather(reading, rules_for(settings.target), settings, is_notebook)
     for fixer in FIXERS:
         if settings.applies(fixer.name):
             plan.add(fixer.name, fixer.plan(facts))
-    context = Context(facts, plan, Imports(reading, compat_import))
+    return PlannedFile(source, facts, plan, lines)
+
+
+def _write(facts: Facts, plan: Plan, compat_import: str) -> FileResult:
+    source, settings = facts.source, facts.settings
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if facts.is_notebook else 0
+    context = Context(facts, plan, Imports(facts.reading, compat_import))
     if settings.is_restricted:
         _keep_names(context)
     writer = PlanWriter(plan, context)

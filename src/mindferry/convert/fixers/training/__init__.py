@@ -22,8 +22,8 @@ def plan(facts: Facts) -> Iterator[Change]:
 
 
 def _prepare(found: list[steps.Backward], derived: list[derivatives.Derivative], context: Context) -> None:
-    derived += derivatives.find(context)
-    found += steps.find(context)
+    derived[:] = derivatives.find(context)
+    found[:] = steps.find(context)
     plain = {statement for each in found if each.step is not None for statement in (each.step, *each.idle, *each.clips)}
     for each in found:
         for statement in (each.statement, *each.merged):

@@ -11,6 +11,7 @@ from ..read.source import Edits
 from .facts import Facts
 from .plan import Plan
 from .render.imports import Imports
+from .verdict import Verdict
 
 
 class Context(Facts):
@@ -23,6 +24,7 @@ class Context(Facts):
         self.handled = set(plan.claimed)  # nodes that a fixer takes care of itself
         self.instead: dict[ast.AST, Rule] = plan.rules  # calls that follow another rule than their API's
         self.notes = plan.notes  # what a fixer knows for the rule of a call
+        self.verdicts: dict[ast.AST, Verdict] = {}  # what became of methods and attributes, of unknown receivers too
         self.findings: list[Finding] = []
         self.rewrites: list[Rewrite] = []
 

@@ -378,6 +378,10 @@ class Edits:
         low = bisect.bisect_left(self._edits, self.source.start(node), key=_start)
         return low < len(self._edits) and self._edits[low].start <= self.source.end(node)
 
+    def replacements(self) -> list[tuple[int, int]]:
+        """The spans that were replaced, in order; none overlaps another."""
+        return [(edit.start, edit.end) for edit in self._edits if edit.end > edit.start]
+
     def text(self, node: ast.AST) -> str:
         """The node's text with all edits so far applied."""
         return self.span(self.source.start(node), self.source.end(node))

@@ -21,13 +21,13 @@ def plan(facts: Facts) -> Iterator[Change]:
         for head in dict.fromkeys(module.partition(".")[0] for module in modules):
             if head in facts.reading.symbols.roots or (need := need_of_torch(head)) is None:
                 continue
-            why, advice = need
             if not _is_optional(facts, node):
                 yield facts.found(
                     node,
                     findings.MF150,
-                    f"{head} {why}, so the import stays and the file doesn't run without torch",
-                    advice,
+                    f"{head} {need.why}, so the import stays and the file doesn't run without torch",
+                    need.advice,
+                    "warning" if need.is_guess else "",
                 )
 
 

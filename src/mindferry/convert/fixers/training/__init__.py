@@ -28,7 +28,7 @@ def _prepare(found: list[steps.Backward], derived: list[derivatives.Derivative],
     for each in found:
         for statement in (each.statement, *each.merged):
             call = statement.value
-            assert isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+            assert isinstance(call, ast.Call)
             context.handled |= {call, call.func}
     for statement in plain:
         assert isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)

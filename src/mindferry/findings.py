@@ -311,6 +311,13 @@ MF905 = Code(
     "A requirements or build file names torch in a form that mindferry doesn't rewrite.",
     "Put mindspore in torch's place.",
 )
+MF906 = Code(
+    "MF906",
+    Severity.WARNING,
+    "Two changes met",
+    "Two parts of mindferry wanted to write the same place, and only one of them could.",
+    "Compare this place with the original, and report it as a defect of mindferry.",
+)
 
 CODES: dict[str, Code] = {str(value): value for value in list(globals().values()) if isinstance(value, Code)}
 

@@ -11,6 +11,7 @@ from .networks import SHARED, is_mode_call, is_named_like_network
 from .networks import UNMISTAKABLE as OF_NETWORKS
 from .scope import Scope
 from .symbols import Symbols
+from .torch_objects import object_attribute, object_method
 from .torch_types import DTYPES, TENSOR_ATTRIBUTES, UNMISTAKABLE, call_result, method_result, module_call_result
 from .types import (
     BOOL,
@@ -136,6 +137,8 @@ class Expressions:
         if self.symbols.method(qual, name) is not None:
             return Type("method", f"{qual}.{name}")
         base = self.symbols.torch_base(qual)
+        if (held := object_attribute(base, name)) != UNKNOWN:
+            return held
         if (
             base
             and self.symbols.is_module(qual)
@@ -279,7 +282,8 @@ class Expressions:
             if own is not None:
                 self._note_arguments(qual, node, [self.types[argument] for argument in node.args], skip=1)
                 return own
-            return self._module_method(receiver, name, node)
+            given = object_method(self.symbols.torch_base(receiver.qual), name)
+            return given if given != UNKNOWN else self._module_method(receiver, name, node)
         if receiver.kind == "str":
             return {"split": list_of(STR)}.get(name, STR)
         if receiver.kind == "list" and name == "pop":

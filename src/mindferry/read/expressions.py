@@ -282,7 +282,7 @@ class Expressions:
             if own is not None:
                 self._note_arguments(qual, node, [self.types[argument] for argument in node.args], skip=1)
                 return own
-            given = object_method(self.symbols.torch_base(receiver.qual), name)
+            given = object_method(self.symbols.torch_base(receiver.qual), name, count)
             return given if given != UNKNOWN else self._module_method(receiver, name, node)
         if receiver.kind == "str":
             return {"split": list_of(STR)}.get(name, STR)

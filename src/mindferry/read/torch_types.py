@@ -23,6 +23,7 @@ PAIR = tuple_of(TENSOR, TENSOR)
 
 TENSOR_METHODS: dict[str, Type] = {
     **dict.fromkeys(["size"], SIZE),
+    **dict.fromkeys(["to_sparse", "to_sparse_csr", "to_sparse_coo", "coalesce"], instance("torch.sparse.Tensor")),
     **dict.fromkeys(["stride"], tuple_of(INT)),
     **dict.fromkeys(
         ["numel", "nelement", "dim", "ndimension", "element_size", "get_device", "storage_offset", "data_ptr"], INT
@@ -100,6 +101,7 @@ FUNCTIONS: dict[str, Type] = {
     ),
     **dict.fromkeys(["can_cast", "typename", "initial_seed", "get_num_threads", "vmap", "func", "export"], UNKNOWN),
     "get_default_dtype": instance("torch.dtype"),
+    **dict.fromkeys(["sparse_coo_tensor", "sparse_csr_tensor"], instance("torch.sparse.Tensor")),
     **dict.fromkeys(["lu", "geqrf", "triangular_solve", "lstsq", "std_mean", "var_mean", "eig", "symeig"], PAIR),
 }
 
@@ -158,6 +160,8 @@ def call_result(qual: str, arguments: int) -> Type:
         "torch.autograd.Variable",
     ):
         return TENSOR
+    if root == "torch.sparse":
+        return TENSOR if name in ("mm", "addmm") else instance("torch.sparse.Tensor")
     if name[:1].isupper() and not name.endswith("Tensor"):
         return instance(qual)
     if qual.startswith("torch.nn.functional."):

@@ -2,9 +2,9 @@
 
 import ast
 
-from ....read.torch_types import DTYPES
 from ... import Case, rule
 from ..._call import Call
+from .._framework import DTYPES
 
 DEVICE_WORDS = (
     "device",
@@ -243,7 +243,7 @@ _stays("as_subclass", "cls", Case("x.as_subclass(torch.Tensor) * 2", "x * 2", sh
 
 
 def in_torch_file(call: Call) -> bool:
-    return b"torch" in call.edits.source.data
+    return call.edits.source.mentions("torch")
 
 
 @rule(

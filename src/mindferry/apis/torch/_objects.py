@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .types import INT, SIZE, TENSOR, UNKNOWN, Type, instance
+from ...read.types import INT, SIZE, TENSOR, UNKNOWN, Type, instance
 
 DISTRIBUTIONS, SPARSE = "torch.distributions.", "torch.sparse.Tensor"
 _METHODS = frozenset(

@@ -1,4 +1,4 @@
-"""One file: read it, let rules and passes edit it, and make sure that what comes out compiles."""
+"""One file: read it, plan its changes, write them, and make sure that what comes out compiles."""
 
 from __future__ import annotations
 

@@ -178,6 +178,7 @@ class Rewrite:
     rule: str
     before: str
     after: str
+    receiver: str = ""  # "observed": a watched run showed its type, the text alone did not
 
 
 @dataclass(frozen=True, slots=True)

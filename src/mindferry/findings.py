@@ -304,6 +304,13 @@ MF905 = Code(
     "A requirements or build file names torch in a form that mindferry doesn't rewrite.",
     "Put mindspore in torch's place.",
 )
+MF906 = Code(
+    "MF906",
+    Severity.WARNING,
+    "An observation of another version",
+    "The file has changed since the run that was observed. What that run showed of this file is not used.",
+    "Run `mindferry observe` again.",
+)
 
 CODES: dict[str, Code] = {str(value): value for value in list(globals().values()) if isinstance(value, Code)}
 

@@ -17,6 +17,7 @@ from ..read.source import Edits, Source, Unreadable
 from ..read.symbols import Symbols
 from .context import Context
 from .fixers import PASSES
+from .from_observation import mark_observed
 from .render.comments import keep_comments
 from .render.imports import COMPAT_MODULE, NATURAL, Imports, fill_empty_blocks
 from .render.left_decorators import comment_out
@@ -50,7 +51,7 @@ def convert_file(
         return FileResult(source.data.decode("utf-8"), [], [], set())
     given = source
     source, lines = apart(given, is_notebook) if settings.applies("training") else (given, [])
-    result = _convert(source, symbols, module, is_package, compat_import, settings, is_notebook)
+    result = _convert(source, symbols, module, is_package, compat_import, settings, is_notebook, lines)
     if not lines:
         return result
     if not result.rewrites or any(each.code == findings.MF901 for each in result.findings):
@@ -70,9 +71,10 @@ def _convert(
     compat_import: str,
     settings: Settings,
     is_notebook: bool,
+    lines: list[int],
 ) -> FileResult:
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if is_notebook else 0
-    reading = read(source, symbols, module, is_package, table().is_api)
+    reading = read(source, symbols, module, is_package, table().is_api, lines)
     context = Context(
         reading, Edits(source), Imports(reading, compat_import), rules_for(settings.target), settings, is_notebook
     )
@@ -95,10 +97,10 @@ def _convert(
     keep_comments(context.edits)
     context.imports.rewrite(context.edits)
     fill_empty_blocks(context.edits)
-    lines = [each.line for each in context.rewrites if each.rule == "torch.Tensor.backward"]
+    steps = [each.line for each in context.rewrites if each.rule == "torch.Tensor.backward"]
     code = context.edits.apply()
     try:
-        styled = restyle(code, settings, source.path, lines, compat_import)
+        styled = restyle(code, settings, source.path, steps, compat_import)
         code = styled.code
         compile(code, source.path, "exec", flags, dont_inherit=True)
     except (SyntaxError, ValueError) as error:
@@ -115,7 +117,7 @@ def _convert(
         )
         return FileResult(source.data.decode("utf-8"), [], [finding], set())
     found = sorted([*context.findings, *styled.findings], key=lambda f: (f.line, f.column, f.code))
-    return FileResult(code, context.rewrites, found, context.imports.compat | styled.compat)
+    return FileResult(code, mark_observed(context), found, context.imports.compat | styled.compat)
 
 
 def _is_ported(source: Source, symbols: Symbols) -> bool:

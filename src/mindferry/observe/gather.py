@@ -212,7 +212,8 @@ def _made(body: Record, key: str) -> Made:
 
 def _apis(layout: Layout, lines: dict[str, frozenset[int]]) -> Iterable[str]:
     """torch's names on lines that ran."""
-    symbols, found = read_symbols(layout), set()
+    symbols = read_symbols(layout)
+    found: set[str] = set()
     for file in layout.python:
         if not lines.get(file.relative):
             continue
@@ -222,8 +223,8 @@ def _apis(layout: Layout, lines: dict[str, frozenset[int]]) -> Iterable[str]:
         except (Unreadable, OSError, RecursionError):
             continue
         for node in source.nodes:
-            kind = reading.type(node) if isinstance(node, ast.Name | ast.Attribute) else None
-            if kind is not None and kind.kind in ("ref", "method") and kind.qual.startswith(("torch.", "torchvision.")):
-                if getattr(node, "lineno", 0) in lines[file.relative]:
-                    found.add(kind.qual)
+            if isinstance(node, ast.Name | ast.Attribute) and node.lineno in lines[file.relative]:
+                kind = reading.type(node)
+                is_torch = kind.kind in ("ref", "method") and kind.qual.startswith(("torch.", "torchvision."))
+                found |= {kind.qual} if is_torch else set()
     return sorted(found)

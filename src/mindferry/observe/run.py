@@ -49,7 +49,7 @@ def observe(
     if not commands:
         raise MindferryError("which command runs the project? Give it after --, as in `-- python train.py`")
     sites = unclear_sites(layout)
-    runs = []
+    runs: list[Run] = []
     for number, command in enumerate(commands):
         run = _run(layout, command, sites, scratch / f"run-{number}", steps, seconds, write)
         if log is not None:

@@ -10,7 +10,7 @@ from ..layout import Layout, read_symbols
 from ..read.fstrings import is_located
 from ..read.infer import Reading, read
 from ..read.source import Source, Unreadable
-from ..read.torch_types import TENSOR_ATTRIBUTES, UNMISTAKABLE
+from ..read.torch_types import TENSOR_ATTRIBUTES, TENSOR_METHODS, UNMISTAKABLE
 
 OWNERS = ("torch.Tensor.", "torch.nn.Module.", "torch.optim.Optimizer.", "any#")
 
@@ -38,8 +38,9 @@ def unclear_sites(layout: Layout) -> dict[str, dict[Span, Span]]:
 
 def torch_names() -> frozenset[str]:
     """Methods and attributes that a tensor, a network or an optimizer has."""
-    ruled = {api.rpartition("#")[2].rpartition(".")[2].rstrip("@") for api in table().rules if api.startswith(OWNERS)}
-    return frozenset(ruled | set(TENSOR_ATTRIBUTES) | UNMISTAKABLE)
+    ruled = {api.rpartition("#")[2] for api in table().rules if api.startswith(OWNERS) or api.count(".") == 1}
+    names = {api.rpartition(".")[2].rstrip("@") for api in ruled}  # x.chunk follows torch.chunk
+    return frozenset(names | set(TENSOR_ATTRIBUTES) | set(TENSOR_METHODS) | UNMISTAKABLE)
 
 
 def _unclear(reading: Reading, names: frozenset[str]) -> list[ast.expr]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .networks import is_network_name
+from .observed import ObservedTypes
 from .types import MODULE, UNKNOWN, Type, join
 
 MODULE_BASES = (
@@ -61,6 +62,7 @@ class Symbols:
     sets_mode: bool = False  # some network's train() is called
     roots: frozenset[str] = frozenset()  # top-level modules and packages of the project
     mentioned: set[str] = field(default_factory=set)  # every attribute's name that the project reads or calls
+    seen: ObservedTypes = field(default_factory=ObservedTypes)  # what a watched run showed
 
     def fork(self) -> Symbols:
         """A copy that one file's conversion may add to: what the others find must not depend on which came first."""
@@ -77,6 +79,7 @@ class Symbols:
             self.sets_mode,
             self.roots,
             set(self.mentioned),
+            self.seen,
         )
 
     def origin(self, qual: str) -> str:

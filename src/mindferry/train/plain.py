@@ -47,6 +47,7 @@ def run_plain(
     started = time.monotonic()
     root = project if project.is_dir() else project.parent
     runs = [first] if first is not None else []
+    stdin = stdin or (str(first.main.get("stdin", "")).encode() if first is not None else b"")
     named = [str(weights.resolve()) if weights and each == weights.name else each for each in command]
     while len(runs) < seeds:
         show(f"the original, seed {len(runs) + 1}")

@@ -250,6 +250,8 @@ def _run_rule(call: Call, entry: Rule) -> None:
             entry.function(call)
         except Unbound:
             call._replacement, call.to = None, "."
+        except (TypeError, ValueError, IndexError):  # a literal of a type that torch would refuse as well
+            call.leave("is not called as torch has it", "give the arguments that it needs and convert again")
     if call.to.startswith(".") and call.receiver is None and call._replacement is None:
         call.leave(*UNBOUND)
     if not call.refusal and not call.is_kept and not call.is_sound:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import artifacts
 from .artifacts import STATE, Comparison, Curves, Inventory, PlainRun, ProjectConversion, WeightsReport
-from .config import MODULE, Config, read_config
+from .config import MODULE, Config, Train, read_config
 from .errors import MindferryError
 from .files import write_text
 from .layout import find_files
@@ -174,7 +174,7 @@ def _with_command(config: Config, command: Command) -> Config:
 
 
 def _observe(state: Migration) -> tuple[Observation, bool, str]:
-    from .frameworks.watched import scratch_folder
+    from .frameworks.watched import joined, scratch_folder
     from .observe.run import observe, split_commands
 
     assert state.command is not None
@@ -192,7 +192,7 @@ def _observe(state: Migration) -> tuple[Observation, bool, str]:
         )
         save_observation(found.observation, state.archive, found.parts)
     log.unlink(missing_ok=True)
-    state.first = next((run for run in found.runs if run.losses), found.runs[0])
+    state.first = joined(found.runs)
     seen = found.observation
     steps = sum(len(run.losses) for run in seen.runs)
     sites = sum(len(file.sites) for file in seen.files)
@@ -209,8 +209,10 @@ def _stages(state: Migration) -> list[tuple[str, Stage]]:
         chosen.append(("verify", _verify))
     elif state.observation is not None and state.observation.networks:
         chosen.append(("verify", _verify_observed))
-    if state.config.train.script:
-        chosen += [("train", _train), ("plain", _plain)]
+    if state.config.train.script and (state.observation is None or any(run.losses for run in state.observation.runs)):
+        chosen.append(("train", _train))
+    if state.config.train.script or _own_commands(state):
+        chosen.append(("plain", _plain))
     return chosen
 
 
@@ -391,12 +393,11 @@ def _plain(state: Migration) -> tuple[PlainRun, bool, str]:
     from .train.plain import run_plain
 
     options = state.config.train
-    script = ["-m", options.script.removeprefix(MODULE)] if options.script.startswith(MODULE) else [options.script]
     with progress("plain run") as advance:
         run = run_plain(
             state.project,
             state.output,
-            ["python", *script, *options.args],
+            _own_commands(state) or [python_command(options)],
             steps=options.steps,
             seconds=state.command.seconds if state.command else SECONDS,
             first=state.first,
@@ -404,6 +405,28 @@ def _plain(state: Migration) -> tuple[PlainRun, bool, str]:
             show=lambda text: advance(text, 0),
         )
     return run, run.passed, plain_summary(run)
+
+
+def _own_commands(state: Migration) -> list[list[str]]:
+    """What the user wrote. torch's launcher is left out, because MindSpore has its own; several processes are not run."""
+    from .observe.run import runnable, split_commands
+    from .observe.use import training_of
+
+    commands = []
+    for words in split_commands(state.command.words) if state.command else []:
+        is_launched = Path(words[0]).name == "torchrun"
+        alone = training_of(words, 1) if is_launched else None
+        if is_launched and alone is None:
+            return []
+        commands.append(python_command(alone) if alone else runnable(words))
+    return commands
+
+
+def python_command(train: Train) -> list[str]:
+    """The [train] section as a command."""
+    script = train.script
+    words = ["-m", script.removeprefix(MODULE)] if script.startswith(MODULE) else [script]
+    return ["python", *words, *train.args]
 
 
 def plain_summary(run: PlainRun) -> str:

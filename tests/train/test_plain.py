@@ -46,7 +46,7 @@ def run(folder: Path, script: str, *edit: tuple[str, str]) -> PlainRun:
         assert before in text
         text = text.replace(before, after)
     (output / "train.py").write_text(text)
-    return run_plain(project, output, ["python", "train.py", "a b"], steps=50, seeds=2)
+    return run_plain(project, output, [["python", "train.py", "a b"]], steps=50, seeds=2)
 
 
 def test_a_script_that_runs_by_itself_passes_and_leaves_both_folders_alone(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from ..config import read_config
 from ..migrate import Command, Outcome, migrate, not_done, write_page
 from ..report import REPORT
 
@@ -45,6 +46,7 @@ def command(project: Path, output: Path, steps: int, seconds: float, as_json: bo
     else:
         if not tail:
             _show_not_done(project, output)
+            _propose(project, output)
         is_told = _show_failed(project, outcomes)
         click.echo(f"{verdict if is_told or not detail else f'{verdict} {detail}'}\nreport: {output / REPORT}")
     raise click.exceptions.Exit(0 if all(outcome.ok for outcome in outcomes) else 1)
@@ -75,6 +77,18 @@ def _show_failed(project: Path, outcomes: list[Outcome]) -> bool:
             f"\n{failed[0]} could not run: see {sections[failed[0]]} in {project / 'mindferry.toml'}, then run the same command again."
         )
     return bool(failed)
+
+
+def _propose(project: Path, output: Path) -> None:
+    """Commands that the project seems to be run with; nothing is run unasked."""
+    from ..observe.commands import propose_commands
+
+    config = read_config(project)
+    found = propose_commands(project) if not (config.train.script or config.verify.model) else []
+    if found:
+        lines = [f"mindferry migrate {project} -o {output} -- {each.command}   # {each.found_in}" for each in found]
+        text = "\n".join(f"    {line}" for line in lines)
+        click.echo(f"Or give the command that runs the project; everything else is seen from it:\n\n{text}\n")
 
 
 def _show_not_done(project: Path, output: Path) -> None:

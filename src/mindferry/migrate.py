@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
 import os
@@ -25,6 +24,7 @@ from .files import write_text
 from .layout import find_files
 from .observation import Observation, load_observation, save_observation
 from .progress import progress
+from .suggest import suggest_model
 
 if TYPE_CHECKING:
     from .frameworks.watched import Run
@@ -129,38 +129,15 @@ def not_done(project: Path, output: Path) -> NotDone | None:
     parts = artifacts.load(Inventory, output, "analyze").parts
     network = next((part for part in reversed(parts) if part.kind == "network"), None)
     if not config.verify.model and network is not None:
-        name = f"{network.path.removesuffix('.py').replace('/', '.')}:{network.name}"
-        needed = _required(project / network.path if project.is_dir() else project, network.name)
-        example = f"{name}({', '.join(f'{each}=…' for each in needed)})" if needed else name
-        model = f'model = "{example}"   # {"write a value for each …" if needed else "or a function that makes it, with arguments"}'
-        return NotDone(
-            "the network, module by module",
-            ("[verify]", model, 'inputs = ["float32[2,3,224,224]"]   # what its forward takes'),
-        )
+        told = suggest_model(project, network.path, network.name)
+        hint = "or a function that makes it, with arguments" if told.is_complete else "write a value for each …"
+        origin = "what its first layer takes" if told.is_read else "what its forward takes"
+        model = f'model = "{told.model}"   # {hint}'
+        return NotDone("the network, module by module", ("[verify]", model, f'inputs = ["{told.inputs}"]   # {origin}'))
     script = next((part.path for part in parts if part.kind == "entry point" and "train" in part.path), "")
     if not config.train.script and script:
         return NotDone("training steps", ("[train]", f'script = "{script}"', "steps = 20"))
     return None
-
-
-def _required(path: Path, name: str) -> list[str]:
-    """The arguments without which the class can't be built."""
-    try:
-        tree = ast.parse(path.read_text("utf-8", "replace"))
-    except (OSError, SyntaxError, ValueError):
-        return []
-    owner = next((node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == name), None)
-    made = (
-        next((node for node in owner.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"), None)
-        if owner
-        else None
-    )
-    if made is None:
-        return []
-    places = [*made.args.posonlyargs, *made.args.args][1:]
-    wanted = places[: len(places) - len(made.args.defaults)] if made.args.defaults else places
-    words = zip(made.args.kwonlyargs, made.args.kw_defaults, strict=True)
-    return [each.arg for each in (*wanted, *(word for word, default in words if default is None))]
 
 
 def _with_command(config: Config, command: Command) -> Config:

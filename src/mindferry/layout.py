@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .apis import table
+from .apis import framework, table
 from .apis._lookup import FRAMEWORKS as FRAMEWORKS
 from .errors import MindferryError
 from .observation import Observation
@@ -119,7 +119,8 @@ def read_symbols(layout: Layout, observation: Observation | None = None) -> Symb
 
 def _read_all(layout: Layout, seen: ObservedTypes) -> Symbols:
     roots = frozenset(file.module.partition(".")[0] for file in layout.python)
-    symbols = Symbols(excluded=frozenset(file.module for file in layout.excluded), roots=roots, seen=seen)
+    excluded = frozenset(file.module for file in layout.excluded)
+    symbols = Symbols(framework(), excluded=excluded, roots=roots, seen=seen)
     rules = table()
     rounds = (
         2 if len(layout.python) <= SMALL else 1

@@ -14,6 +14,7 @@ from ..read.infer import Reading
 from ..read.source import Edits, Source
 from .render.imports import Imports
 from .settings import Settings
+from .verdict import Verdict
 
 T = TypeVar("T")
 
@@ -36,6 +37,7 @@ class Context:
     turns: dict[ast.AST, Callable[[], None]] = field(
         default_factory=dict
     )  # what a pass does with a node once its parts are converted
+    verdicts: dict[ast.AST, Verdict] = field(default_factory=dict)  # of methods and attributes of unknown receivers
     _stores: dict[str, list[ast.Name]] = field(default_factory=dict)
     _derived: dict[Any, Any] = field(default_factory=dict)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from .. import findings
 from ..artifacts import FileConversion, Finding
 from ..layout import CHECKPOINTS, LARGEST_COPY, Layout, ProjectFile
-from ..read.source import Source, Unreadable
+from ..read.source import Source, Unreadable, is_script
 from ..read.symbols import Symbols
 from .dependencies import rewrite_dependencies
 from .engine import FileResult, convert_file
@@ -44,7 +44,11 @@ def convert_one(file: ProjectFile, layout: Layout, symbols: Symbols, settings: S
     status = "converted" if data != raw else "unchanged"
     rewrites = tuple(sorted(result.rewrites, key=lambda each: (each.line, each.column)))
     return Written(
-        FileConversion(file.relative, status, digest(data), rewrites, tuple(result.findings)), data, result.compat
+        FileConversion(
+            file.relative, status, digest(data), rewrites, tuple(result.findings), sites=tuple(result.sites)
+        ),
+        data,
+        result.compat,
     )
 
 
@@ -110,8 +114,8 @@ def helper_home(layout: Layout, file: ProjectFile) -> tuple[str, str]:
         package = Path(*Path(file.relative).parts[: len(folder.parts) + 1])
         return str(package), f"from {'.' * depth} import {COMPAT_MODULE}"
     # Folders without __init__.py are imported by their path from the root (`models.net`); scripts are run where they are.
-    is_script = "/" in file.relative and b"__main__" in file.path.read_bytes()
-    return (str(folder) if is_script else ".", f"import {COMPAT_MODULE}")
+    runs_in_place = "/" in file.relative and is_script(file.path.read_bytes())
+    return (str(folder) if runs_in_place else ".", f"import {COMPAT_MODULE}")
 
 
 def with_key(written: Written, key: str) -> Written:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 
 from ..apis import table
+from ..apis.torch._members import members
 from ..frameworks.watched import Span
 from ..layout import Layout, read_symbols
 from ..read.fstrings import is_located
 from ..read.infer import Reading, read
 from ..read.source import Source, Unreadable
-from ..read.torch_types import TENSOR_ATTRIBUTES, TENSOR_METHODS, UNMISTAKABLE
 
-OWNERS = ("torch.Tensor.", "torch.nn.Module.", "torch.optim.Optimizer.", "any#")
+OWNERS = ("Tensor", "Module", "Optimizer", "LRScheduler", "Dataset", "DataLoader")
+UNCLEAR = ("unknown", "none")  # what a reading says of what it can't tell
 
 
 def unclear_sites(layout: Layout) -> dict[str, dict[Span, Span]]:
@@ -38,9 +39,7 @@ def unclear_sites(layout: Layout) -> dict[str, dict[Span, Span]]:
 
 def torch_names() -> frozenset[str]:
     """Methods and attributes that a tensor, a network or an optimizer has."""
-    ruled = {api.rpartition("#")[2] for api in table().rules if api.startswith(OWNERS) or api.count(".") == 1}
-    names = {api.rpartition(".")[2].rstrip("@") for api in ruled}  # x.chunk follows torch.chunk
-    return frozenset(names | set(TENSOR_ATTRIBUTES) | set(TENSOR_METHODS) | UNMISTAKABLE)
+    return frozenset(name for owner in OWNERS for name in members().get(owner, ()))
 
 
 def _unclear(reading: Reading, names: frozenset[str]) -> list[ast.expr]:
@@ -66,8 +65,11 @@ def _string_parts(source: Source) -> dict[ast.AST, Span]:
 
 
 def is_unclear(reading: Reading, node: ast.expr) -> bool:
-    is_value = not isinstance(node, ast.Starred | ast.Constant | ast.Lambda)
-    return is_value and is_located(node) and reading.type(node).kind == "unknown"
+    """Whether the reading can't tell what it is; an attribute that only seems to be a method of torch's is unclear too."""
+    if isinstance(node, ast.Starred | ast.Constant | ast.Lambda) or not is_located(node):
+        return False
+    kind = reading.type(node)
+    return kind.kind in UNCLEAR or (kind.kind == "method" and isinstance(node, ast.Attribute))
 
 
 def span_of(node: ast.expr) -> Span:

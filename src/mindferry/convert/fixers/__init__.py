@@ -29,7 +29,6 @@ from . import (
     tidy,
     torch_modules,
     training,
-    unknown_networks,
     unused_devices,
 )
 
@@ -41,7 +40,6 @@ PASSES = (
     layer_keywords,
     layer_settings,
     module_loops,
-    unknown_networks,
     needs_torch,
     checkpoint_names,
     data_loaders,

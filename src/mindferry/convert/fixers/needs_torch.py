@@ -19,13 +19,13 @@ def prepare(context: Context) -> None:
         for head in dict.fromkeys(module.partition(".")[0] for module in modules):
             if head in context.reading.symbols.roots or (need := need_of_torch(head)) is None:
                 continue
-            why, advice = need
             if not _is_optional(context, node):
                 context.find(
                     node,
                     findings.MF150,
-                    f"{head} {why}, so the import stays and the file doesn't run without torch",
-                    advice,
+                    f"{head} {need.why}, so the import stays and the file doesn't run without torch",
+                    need.advice,
+                    "warning" if need.is_guess else "",
                 )
 
 

@@ -20,7 +20,7 @@ def prepare(context: Context) -> None:
     for each in found:
         for statement in (each.statement, *each.merged):
             call = statement.value
-            assert isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+            assert isinstance(call, ast.Call)
             context.handled |= {call, call.func}
     for statement in plain:
         assert isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)

@@ -19,9 +19,8 @@ from ..findings import MF230, MF231, MF232, Code
 from ..frameworks.mirror import mirror
 from ..frameworks.process import settings as framework_settings
 from ..frameworks.watched import Run, Watch, joined, run_watched, scratch_folder
-from .band import outside_band
+from .band import FEWEST, MOST, outside_band
 
-SEEDS = 3  # runs of the original
 PATIENCE = 20.0  # times as long as the original the conversion may take
 SHORTEST = 300.0  # seconds that it has in any case
 BLOCKED = ("torch", "torchvision", "torchaudio", "torchtext", "functorch", "mindferry")
@@ -37,7 +36,8 @@ def run_plain(
     *,
     steps: int = 20,
     seconds: float = 600.0,
-    seeds: int = SEEDS,
+    seeds: int = FEWEST,
+    most: int = MOST,
     first: Run | None = None,
     weights: Path | None = None,
     stdin: bytes = b"",
@@ -54,19 +54,30 @@ def run_plain(
     named = [
         [str(weights.resolve()) if weights and word == weights.name else word for word in each] for each in commands
     ]
-    while len(runs) < seeds:
-        show(f"the original, seed {len(runs) + 1}")
-        run = _run(root, None, named, Watch(root, "seed", steps, seconds, seed=1000 * len(runs)), stdin)
-        if not run.is_well and not runs:
-            raise MindferryError(f"`{shlex.join(run.command)}` fails in the original: {_last_line(run.output)}")
-        if not run.is_well:
-            break
-        runs.append(run)
+
+    def add_seeds(count: int) -> None:
+        while len(runs) < count:
+            show(f"the original, seed {len(runs) + 1}")
+            run = _run(root, None, named, Watch(root, "seed", steps, seconds, seed=1000 * len(runs)), stdin)
+            if not run.is_well and not runs:
+                raise MindferryError(f"`{shlex.join(run.command)}` fails in the original: {_last_line(run.output)}")
+            if not run.is_well:
+                return
+            runs.append(run)
+
+    add_seeds(seeds)
     own = [[_TORCH_FILE.sub(".ckpt", word) for word in each] for each in commands]
     patience = max(SHORTEST, PATIENCE * max(run.seconds for run in runs))
     show("the conversion")
     ours = _run(root, converted, own, Watch(root, "plain", steps, patience, blocked=BLOCKED), stdin)
+    if is_suspect(ours, runs):
+        add_seeds(most)
     return judge(ours, runs, time.monotonic() - started)
+
+
+def is_suspect(ours: Run, runs: Sequence[Run]) -> bool:
+    """Whether only the band speaks against the run: a few seeds may be too narrow a band."""
+    return judge(ours, runs).finding is not None and _failure(ours) is None and _other_ending(ours, runs[0]) is None
 
 
 def judge(ours: Run, runs: Sequence[Run], seconds: float = 0.0) -> PlainRun:

@@ -143,7 +143,7 @@ PROJECTS: dict[findings.Code, Callable[[Path], ProjectConversion]] = {
     findings.MF903: _edited,
     findings.MF904: _edited_and_gone,
     findings.MF905: _odd_requirements,
-    findings.MF906: _observed_before_a_change,
+    findings.MF907: _observed_before_a_change,
 }
 
 
@@ -194,8 +194,21 @@ def test_a_plain_run_makes_the_finding(code: findings.Code) -> None:
     assert made is not None and made.code == code
 
 
+def test_two_fixers_that_write_the_same_place_are_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No fixers are known to make MF906; two that don't know of each other make it."""
+    from mindferry.convert import engine
+    from mindferry.convert.fixers import Fixer
+    from mindferry.convert.plan import ReplaceNode
+
+    first = Fixer("first", lambda facts: iter([ReplaceNode(facts.source.tree.body[-1], "y = 1")]), ())
+    second = Fixer("second", lambda facts: iter([ReplaceNode(facts.source.tree.body[-1].value, "2")]), ())
+    monkeypatch.setattr(engine, "FIXERS", (first, second))
+    monkeypatch.delenv("MINDFERRY_CONFLICTS")
+    assert only(convert_source(HEAD + "y = 0\n").findings, findings.MF906).line == 3
+
+
 def test_each_code_is_made_by_a_test_above() -> None:
-    assert {*SNIPPETS, *PROJECTS, *RUNS, findings.MF901} == set(findings.CODES)
+    assert {*SNIPPETS, *PROJECTS, *RUNS, findings.MF901, findings.MF906} == set(findings.CODES)
 
 
 def test_a_code_stands_once_and_nowhere_else_as_text() -> None:

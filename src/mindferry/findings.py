@@ -314,6 +314,13 @@ MF905 = Code(
 MF906 = Code(
     "MF906",
     Severity.WARNING,
+    "Two changes met",
+    "Two parts of mindferry wanted to write the same place, and only one of them could.",
+    "Compare this place with the original, and report it as a defect of mindferry.",
+)
+MF907 = Code(
+    "MF907",
+    Severity.WARNING,
     "An observation of another version",
     "The file has changed since the run that was observed. What that run showed of this file is not used.",
     "Run `mindferry observe` again.",

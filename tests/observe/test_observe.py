@@ -153,7 +153,7 @@ def test_an_observation_of_another_version_is_refused_by_file(seen: tuple[Path, 
     root = project(tmp_path, train=TRAIN + "# changed\n", net=NET)
     done = mindferry("convert", root, "-o", "out", "--observed", seen[0] / "seen.zip", "--json", cwd=tmp_path)
     files = {file["path"]: file for file in json.loads(done.stdout)["files"]}
-    assert [each["code"] for each in files["train.py"]["findings"]] == ["MF906"]
+    assert [each["code"] for each in files["train.py"]["findings"]] == ["MF907"]
     assert not files["net.py"]["findings"]
     assert not [each for each in files["train.py"]["rewrites"] if each["receiver"]]
 

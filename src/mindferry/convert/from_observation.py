@@ -30,7 +30,7 @@ def changed_files(layout: Layout, observation: Observation | None) -> frozenset[
 
 def with_refusal(written: Written) -> Written:
     record = written.record
-    code = findings.MF906
+    code = findings.MF907
     message = "this file has changed since it was observed, so the observation of it is not used"
     finding = Finding(code, code.severity, record.path, 1, 1, message, "run `mindferry observe` again")
     return replace(written, record=replace(record, findings=(*record.findings, finding)))

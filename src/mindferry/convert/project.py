@@ -14,7 +14,7 @@ from ..layout import Layout, find_files, read_symbols, uses_torch
 from ..observation import Observation
 from ..progress import Advance
 from ..read.symbols import Symbols
-from .fixers import PASSES
+from .fixers import FIXERS
 from .from_observation import changed_files, with_refusal
 from .launch_files import README, SCRIPT, entry_of, is_distributed, launch_script, readme
 from .one_file import Written, digest, helper_home, with_key
@@ -48,7 +48,7 @@ def convert_project(
     path, output, settings = Path(path), Path(output), settings or Settings()
     if observation is not None:
         settings = replace(settings, observed=digest(dumps(observation).encode()))
-    settings.check([each.__name__.rpartition(".")[2] for each in PASSES])
+    settings.check([each.name for each in FIXERS])
     config = read_config(path)
     layout = find_files(path, config.convert.exclude, output)
     previous = None if check else previous_conversion(path, output)

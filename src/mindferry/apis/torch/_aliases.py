@@ -1,4 +1,10 @@
-"""Names that torch exports in more than one place: (prefix as written, prefix that the table uses)."""
+"""Names that torch exports in more than one place, and the one that the table uses: prefixes here, whole names in aliases.tsv."""
+
+from __future__ import annotations
+
+import functools
+import re
+from importlib.resources import files
 
 ALIASES: tuple[tuple[str, str], ...] = (
     ("torch.nn.modules.module.Module", "torch.nn.Module"),
@@ -63,3 +69,27 @@ ALIASES: tuple[tuple[str, str], ...] = (
     ("torch.functional.", "torch."),
     ("torch.nn.modules.utils.", "torch.nn.modules.utils."),
 )
+
+_NN_HOME = re.compile(r"^torch\.nn\.modules\.[a-z_]+\.(?=[A-Z])")  # torch.nn.modules.batchnorm.BatchNorm2d
+
+
+@functools.cache
+def canonical(api: str) -> str:
+    """One name for APIs that torch exports in several places, their methods and attributes included."""
+    known, rest = api, ""
+    while known:
+        if known in _exports():
+            return _exports()[known] + rest
+        known, dot, name = known.rpartition(".")
+        rest = f"{dot}{name}{rest}"
+    for alias, home in ALIASES:
+        if api.startswith(alias):
+            return home + api[len(alias) :]
+    return _NN_HOME.sub("torch.nn.", api) if api.startswith("torch.nn.modules.") else api
+
+
+@functools.cache
+def _exports() -> dict[str, str]:
+    text = (files("mindferry.apis.torch") / "aliases.tsv").read_text("utf-8")
+    rows = (line.partition("\t") for line in text.splitlines() if not line.startswith("#"))
+    return {written: home for written, _, home in rows}

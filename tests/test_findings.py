@@ -15,6 +15,7 @@ from mindferry import convert_project, convert_source, findings
 from mindferry.artifacts import Finding, ProjectConversion
 from mindferry.convert.settings import Settings
 from mindferry.frameworks.watched import Run
+from mindferry.observation import CommandRun, Observation, SeenFile, digest_of
 from mindferry.train.plain import judge
 
 ROOT = Path(__file__).parents[1]
@@ -33,7 +34,7 @@ SNIPPETS = {
         "    if isinstance(m, (nn.BatchNorm2d, nn.Linear)):\n        print(m.weight)\n"
     ),
     findings.MF122: "a = nn.LeakyReLU(0.1)\na.negative_slope = 0.3\n",
-    findings.MF123: "def f(thing):\n    return thing.to_sparse_csr()\n",
+    findings.MF123: "def f(thing):\n    return thing.to_mkldnn()\n",
     findings.MF124: "def f(x: torch.Tensor):\n    return map(x.view, [1, 2])\n",
     findings.MF130: (
         "class Set(torch.utils.data.Dataset):\n    def __getitem__(self, i):\n"
@@ -123,6 +124,15 @@ def _odd_requirements(folder: Path) -> ProjectConversion:
     return convert(folder, pyproject__toml='[tool.poetry.dependencies]\ntorch = [\n  {version = "2"},\n]\n', a__py=HEAD)
 
 
+def _observed_before_a_change(folder: Path) -> ProjectConversion:
+    source = folder / "source"
+    source.mkdir()
+    (source / "a.py").write_text(HEAD + "x = torch.zeros(3)\n")
+    run = CommandRun(("python", "a.py"), "itself", 1.0)
+    told = Observation(str(source), (run,), (SeenFile("a.py", digest_of(b"other text")),))
+    return convert_project(source, folder / "out", observation=told)
+
+
 PROJECTS: dict[findings.Code, Callable[[Path], ProjectConversion]] = {
     findings.MF103: _skipped,
     findings.MF104: _ascend_only,
@@ -133,6 +143,7 @@ PROJECTS: dict[findings.Code, Callable[[Path], ProjectConversion]] = {
     findings.MF903: _edited,
     findings.MF904: _edited_and_gone,
     findings.MF905: _odd_requirements,
+    findings.MF907: _observed_before_a_change,
 }
 
 

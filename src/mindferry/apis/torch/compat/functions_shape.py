@@ -234,7 +234,7 @@ def cat(tensors, dim=0):
     """torch.cat: empty one-dimensional tensors are passed over, types are promoted."""
     typed = promoted_together(list(tensors))
     given = [each for each in typed if each.shape != (0,)] or typed[:1]
-    filled = [each for each in given if each.size]
+    filled = [each for each in given if each.size > 0]
     if len(filled) > 1:
         return ops.cat(filled, dim)
     if len(filled) == 1:

@@ -110,7 +110,9 @@ def is_inside(relative: str) -> bool:
 def place_in(folder: Path, relative: str) -> Path:
     """Where a recorded path lies. One that leaves the folder is refused, and so is one that a link leads elsewhere."""
     if not is_inside(relative):
-        raise MindferryError(f"{relative!r} is no path inside {folder}; the record there is damaged or forged: remove it")
+        raise MindferryError(
+            f"{relative!r} is no path inside {folder}; the record there is damaged or forged: remove it"
+        )
     here = folder
     for part in PurePosixPath(relative).parts[:-1]:
         here = here / part

@@ -6,7 +6,9 @@ from pathlib import Path
 
 from ...errors import MindferryError
 
-HEADER_BYTES = 32 << 20  # of JSON or of a zip's directory: read whole, and a list of empty lists takes twenty times its text
+HEADER_BYTES = (
+    32 << 20
+)  # of JSON or of a zip's directory: read whole, and a list of empty lists takes twenty times its text
 PICKLE_BYTES = 64 << 20
 OPERATIONS = 3_000_000
 ARGUMENTS = 64  # that a call in a pickle may have: a tuple that is given a million times is unpacked a million times

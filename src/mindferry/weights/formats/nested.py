@@ -111,9 +111,7 @@ def _choose(path: Path, sets: dict[str, dict[Any, Any]], inside: dict[str, int])
     models = [key for key in sets if not _is_about(key, TRAINING)] or list(sets)
     if len(models) > 1:
         # A stray tensor beside a model (best_accuracy) doesn't make the whole file a state dict.
-        models = [
-            key for key in models if len(sets[key]) > 1 and inside.get(key, 0) <= _count(sets[key])
-        ] or models
+        models = [key for key in models if len(sets[key]) > 1 and inside.get(key, 0) <= _count(sets[key])] or models
     plain = [key for key in models if not _is_about(key, AVERAGED)] or models
     if len(plain) == 1:
         return plain[0]

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..dtypes import DTYPES
 from .entry import Checkpoint, Entry, SourceFile, Span
-from .limits import ENTRIES, HEADER_BYTES, PICKLE_BYTES, bad, check_expansion, check_name, shown
+from .limits import PICKLE_BYTES, bad, check_expansion, check_name, shown
 from .nested import Found, find_parameters
 from .pickled import Interpreter
 from .rebuilt import NumpyArray, Storage, TensorRef

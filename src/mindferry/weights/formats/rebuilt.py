@@ -212,7 +212,9 @@ class Rebuilder:
             raise self.refuse("holds a tensor whose conj or neg is neither true nor false")
         is_conjugate, is_negative = bits
         if is_negative and (tensor.dtype == "bool" or tensor.dtype.startswith("float8")):
-            raise self.refuse(f"holds a negated view of {tensor.dtype}, which mindferry can't compute; save it resolved")
+            raise self.refuse(
+                f"holds a negated view of {tensor.dtype}, which mindferry can't compute; save it resolved"
+            )
         is_conjugate &= tensor.dtype.startswith("complex")
         return replace(tensor, is_conjugate=is_conjugate, is_negative=is_negative)
 

@@ -18,7 +18,9 @@ def zip_records(file: SourceFile) -> dict[str, Span]:
     """Every record's bytes and checksum, by name."""
     start, size, count = _directory(file)
     if size > HEADER_BYTES or count > ENTRIES:
-        raise bad(file.path, f"is a zip with a directory of {size} bytes and {count} records; that is more than any model has")
+        raise bad(
+            file.path, f"is a zip with a directory of {size} bytes and {count} records; that is more than any model has"
+        )
     data = file.read(start, size)
     records: dict[str, Span] = {}
     at = 0
@@ -70,7 +72,9 @@ def _entry(file: SourceFile, data: bytes, at: int) -> tuple[str, Span, int]:
     try:
         name = check_name(file.path, raw.decode("utf-8" if flags & 0x800 else "cp437"))
     except UnicodeDecodeError:
-        raise bad(file.path, f"is a damaged zip: the name of a record is no text at byte {at} of its directory") from None
+        raise bad(
+            file.path, f"is a damaged zip: the name of a record is no text at byte {at} of its directory"
+        ) from None
     extra = data[at + 46 + name_size : at + 46 + name_size + extra_size]
     size, packed, header = _wide(file, extra, (size, packed, header))
     if flags & 1 or method or packed != size:

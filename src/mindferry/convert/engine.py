@@ -130,7 +130,7 @@ def _is_ported(source: Source, symbols: Symbols) -> bool:
 def _check_compiles(source: Source, flags: int) -> None:
     """Some mistakes are not found by parsing: `return` outside of a function, an argument given twice."""
     try:
-        compile(source.data, source.path, "exec", flags, dont_inherit=True)
+        compile(source.data.decode("utf-8"), source.path, "exec", flags, dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         message, line = (error.msg, error.lineno) if isinstance(error, SyntaxError) else (str(error), 1)
         raise Unreadable(f"not valid Python 3: {message}", line or 1) from None

@@ -54,12 +54,21 @@ def _converted(
         return convert_notebook(raw, file.relative, symbols, compat_import, settings)
     source = Source(raw, file.relative)
     result = convert_file(source, symbols, file.module, file.is_package, compat_import, settings)
-    if source.encoding == "utf-8-sig":
-        return b"\xef\xbb\xbf" + result.code.encode("utf-8"), result
+    return _encoded(source, result.code, raw), result
+
+
+def _encoded(source: Source, code: str, raw: bytes) -> bytes:
+    """In the file's own encoding, so that its cookie stays true; what did not change stays byte for byte."""
+    if code.encode("utf-8") == source.data:
+        return raw
     try:
-        return result.code.encode(source.encoding), result
-    except UnicodeEncodeError:  # a finding's arrow in a file that is declared to be latin-1
-        return result.code.encode(source.encoding, "replace"), result
+        data = code.encode(source.encoding)
+        is_same = data.decode(source.encoding) == code
+    except UnicodeError:  # a finding's arrow in a file that is declared to be latin-1
+        data, is_same = code.encode(source.encoding, "replace"), True
+    if not is_same:
+        raise Unreadable(f"its encoding, {source.encoding}, can't be written back; save the file as UTF-8")
+    return data
 
 
 def _is_copied(file: ProjectFile) -> bool:

@@ -55,7 +55,7 @@ def convert_notebook(
         module += f"# mindferry cell {cell.number}\n"
         cell.first_line = module.count("\n") + 1
         module += cell.masked.rstrip("\n") + "\n"
-    source = Source(module.encode("utf-8", "surrogatepass"), path)
+    source = Source(module, path)
     read(source, symbols, is_api=table().is_api)
     result = convert_file(source, symbols, compat_import=compat_import, settings=settings, is_notebook=True)
     texts = _split(result.code, magics)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import re
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -119,6 +121,18 @@ def place_in(folder: Path, relative: str) -> Path:
         if here.is_symlink():
             raise MindferryError(f"{here} is a link, and nothing is written through links; remove it and run again")
     return folder / relative
+
+
+def read_regular(path: Path, limit: int | None = None) -> bytes:
+    """A file's bytes. Never waits: what became a pipe or a device since it was found is an OSError, as is a larger file."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(handle, "rb") as file:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+        if limit is not None and status.st_size > limit:
+            raise OSError(errno.EFBIG, f"it is larger than {limit >> 20} MB", str(path))
+        return file.read()
 
 
 def write_text(path: Path, text: str) -> None:

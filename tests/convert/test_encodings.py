@@ -55,7 +55,7 @@ def test_a_file_keeps_its_encoding_and_every_letter(codec, tmp_path):
         assert written == raw
         return
     text = written.decode(codec)
-    assert "import torch" not in text and "mint.cat" in text or "ops.cat" in text
+    assert ("import torch" not in text and "mint.cat" in text) or "ops.cat" in text
     assert text.count(letters) == 4 if letters else True
 
 

@@ -6,8 +6,9 @@ import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..artifacts import FileConversion, Finding
-from ..layout import CHECKPOINTS, LARGEST_COPY, Layout, ProjectFile
+from ..artifacts import FileConversion, Finding, Rewrite
+from ..files import read_regular
+from ..layout import CHECKPOINTS, LARGEST_CODE, LARGEST_COPY, Layout, LeftOut, ProjectFile
 from ..read.source import Source, Unreadable
 from ..read.symbols import Symbols
 from .dependencies import rewrite_dependencies
@@ -22,29 +23,71 @@ class Written:
     """A file of the output before it is written."""
 
     record: FileConversion
-    data: bytes | None  # None: nothing is written
+    data: bytes | Path | None  # a path: what stands there, which need not be held in memory; None: nothing is written
     compat: set[str]
+
+    def content(self) -> bytes:
+        """What is written; empty where nothing is, or where the file is gone by now."""
+        if not isinstance(self.data, Path):
+            return self.data or b""
+        try:
+            return read_regular(self.data)
+        except OSError:
+            return b""
 
 
 def convert_one(file: ProjectFile, layout: Layout, symbols: Symbols, settings: Settings) -> Written:
     """Nothing that a file holds stops the others."""
+    raw: bytes | None = None
     try:
-        raw = file.path.read_bytes() if _is_copied(file) else b""
-    except OSError as error:
-        return _failed(file, Unreadable(f"cannot be read: {error.strerror}"))
-    if not file.is_code:
-        return _copy(file, raw)
-    try:
+        raw = read_regular(file.path, LARGEST_CODE) if _is_copied(file) else b""
+        if not file.is_code:
+            return _copy(file, raw)
         data, result = _converted(file, raw, helper_home(layout, file)[1], symbols.fork(), settings)
+        rewrites = tuple(sorted(result.rewrites, key=lambda each: (each.line, each.column)))
+    except OSError as error:
+        return failed(file, Unreadable(f"cannot be read: {error.strerror}"))
     except Unreadable as error:
-        return _failed(file, error, raw)
+        return failed(file, error, raw)
     except RecursionError:
-        return _failed(file, Unreadable("nested too deeply to be read"), raw)
-    status = "converted" if data != raw else "unchanged"
-    rewrites = tuple(sorted(result.rewrites, key=lambda each: (each.line, each.column)))
+        return failed(file, Unreadable("nested too deeply to be read"), raw)
+    except MemoryError:
+        return failed(file, Unreadable("there is not enough memory to convert it"), raw)
+    except Exception as error:
+        return _defective(file, error, raw or b"")
+    if data == raw:
+        return _as_it_was(file, "unchanged", raw, rewrites, tuple(result.findings))
     return Written(
-        FileConversion(file.relative, status, digest(data), rewrites, tuple(result.findings)), data, result.compat
+        FileConversion(file.relative, "converted", digest(data), rewrites, tuple(result.findings)), data, result.compat
     )
+
+
+def _as_it_was(
+    file: ProjectFile,
+    status: str,
+    raw: bytes,
+    rewrites: tuple[Rewrite, ...] = (),
+    findings: tuple[Finding, ...] = (),
+) -> Written:
+    return Written(FileConversion(file.relative, status, digest(raw), rewrites, findings), file.path, set())
+
+
+def _defective(file: ProjectFile, error: Exception, raw: bytes) -> Written:
+    message = f"mindferry failed on this file ({type(error).__name__}: {str(error)[:200]}), so it stays as it was"
+    advice = "please report this as a bug of mindferry, with the file"
+    return _as_it_was(file, "failed", raw, findings=(Finding("MF901", "error", file.relative, 1, 1, message, advice),))
+
+
+def left_out(each: LeftOut) -> Written:
+    """Something that is not copied, with a finding that says why."""
+    if each.is_unread:
+        message, advice = f"cannot be read: {each.reason}", "make it readable and convert again"
+        finding = Finding("MF900", "error", each.relative, 1, 1, message, advice)
+    else:
+        is_code = each.relative.endswith((".py", ".ipynb"))
+        severity, advice = "warning" if is_code else "note", "copy what it stands for into the project, if it is needed"
+        finding = Finding("MF902", severity, each.relative, 1, 1, f"not copied: {each.reason}", advice)
+    return Written(FileConversion(each.relative, "skipped", "", (), (finding,)), None, set())
 
 
 def _converted(
@@ -91,17 +134,21 @@ def _copy(file: ProjectFile, raw: bytes) -> Written:
         if message
         else ()
     )
+    if data == raw:
+        return _as_it_was(file, "copied", raw, findings=findings)
     return Written(FileConversion(file.relative, "copied", digest(data), (), findings), data, set())
 
 
-def _failed(file: ProjectFile, error: Unreadable, raw: bytes | None = None) -> Written:
+def failed(file: ProjectFile, error: Unreadable, raw: bytes | None = None) -> Written:
     advice = (
         "mend the file and convert again; it was copied as it is"
         if raw is not None
         else "make it readable and convert again"
     )
     finding = Finding("MF900", "error", file.relative, error.line, error.column, str(error), advice)
-    return Written(FileConversion(file.relative, "failed", digest(raw or b""), (), (finding,)), raw, set())
+    if raw is not None:
+        return _as_it_was(file, "failed", raw, findings=(finding,))
+    return Written(FileConversion(file.relative, "failed", "", (), (finding,)), None, set())
 
 
 def helper_home(layout: Layout, file: ProjectFile) -> tuple[str, str]:
@@ -118,7 +165,7 @@ def helper_home(layout: Layout, file: ProjectFile) -> tuple[str, str]:
         package = Path(*Path(file.relative).parts[: len(folder.parts) + 1])
         return str(package), f"from {'.' * depth} import {COMPAT_MODULE}"
     # Folders without __init__.py are imported by their path from the root (`models.net`); scripts are run where they are.
-    is_script = "/" in file.relative and b"__main__" in file.path.read_bytes()
+    is_script = "/" in file.relative and b"__main__" in read_regular(file.path, LARGEST_CODE)
     return (str(folder) if is_script else ".", f"import {COMPAT_MODULE}")
 
 

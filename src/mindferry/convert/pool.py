@@ -7,16 +7,20 @@ import gc
 import multiprocessing
 import os
 import warnings
+from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
-from ..errors import MindferryError
+from ..files import read_regular
 from ..layout import Layout, ProjectFile
+from ..read.source import Unreadable
 from ..read.symbols import Symbols
-from .one_file import Written, convert_one
+from .one_file import Written, convert_one, failed
 from .settings import Settings
 
+BATCH = 4  # files that a process gets at a time
+AHEAD = 4  # batches that wait for each process
 WORTH_A_POOL = 60  # files of code; below that the processes take longer to start than they save
 
 
@@ -31,14 +35,42 @@ def convert_files(
             for file in files:
                 yield convert_one(file, layout, symbols, settings)
         return
-    context = multiprocessing.get_context("spawn")
+    done = 0
     try:
-        with ProcessPoolExecutor(workers, context, _start, (layout, symbols, settings)) as pool:
-            yield from pool.map(_work, files, chunksize=4)
+        for written in _in_pool(files, layout, symbols, settings, workers):
+            yield written
+            done += 1
+    except BrokenProcessPool:  # one of the files being converted ended its process; which one, only trying can tell
+        for file in files[done:]:
+            yield from _alone(file, layout, symbols, settings)
+
+
+def _in_pool(
+    files: list[ProjectFile], layout: Layout, symbols: Symbols, settings: Settings, workers: int
+) -> Iterator[Written]:
+    """A few batches ahead of what is taken, so that results don't pile up."""
+    context = multiprocessing.get_context("spawn")
+    batches = [files[start : start + BATCH] for start in range(0, len(files), BATCH)]
+    with ProcessPoolExecutor(workers, context, _start, (layout, symbols, settings)) as pool:
+        waiting: deque[Future[list[Written]]] = deque()
+        try:
+            for batch in batches:
+                waiting.append(pool.submit(_work, batch))
+                if len(waiting) > AHEAD * workers:
+                    yield from waiting.popleft().result()
+            while waiting:
+                yield from waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _alone(file: ProjectFile, layout: Layout, symbols: Symbols, settings: Settings) -> Iterator[Written]:
+    try:
+        yield from _in_pool([file], layout, symbols, settings, 1)
     except BrokenProcessPool:
-        raise MindferryError(
-            "a worker process ended by itself, perhaps for lack of memory; run again with -j 1"
-        ) from None
+        reason = Unreadable("the process that converted it ended by itself, perhaps for lack of memory")
+        yield failed(file, reason, read_regular(file.path))
 
 
 @contextlib.contextmanager
@@ -62,6 +94,6 @@ def _start(layout: Layout, symbols: Symbols, settings: Settings) -> None:
     _shared[:] = [(layout, symbols, settings)]
 
 
-def _work(file: ProjectFile) -> Written:
+def _work(files: list[ProjectFile]) -> list[Written]:
     with quietly():
-        return convert_one(file, *_shared[0])
+        return [convert_one(file, *_shared[0]) for file in files]

@@ -66,6 +66,7 @@ class Layout:
     files: tuple[ProjectFile, ...]
     excluded: tuple[ProjectFile, ...]
     left_out: tuple[LeftOut, ...] = ()
+    names: frozenset[str] = frozenset()  # of all its files and folders, without `.py`
 
     @property
     def python(self) -> list[ProjectFile]:
@@ -92,7 +93,8 @@ def find_files(path: Path, exclude: tuple[str, ...], output: Path | None = None)
         (left if any(fnmatch.fnmatch(relative, pattern) for pattern in exclude) else kept).append(entry)
     if not kept:
         raise MindferryError(f"{path} is empty; give the folder that holds the project")
-    return Layout(path, tuple(kept), tuple(left), tuple(out))
+    names = frozenset(part.removesuffix(".py") for file in kept for part in file.relative.split("/"))
+    return Layout(path, tuple(kept), tuple(left), tuple(out), names)
 
 
 def _walk(root: Path, output: Path | None) -> Iterator[Path | LeftOut]:
@@ -198,4 +200,5 @@ def mentions_torch(path: Path) -> bool:
         data = read_regular(path, LARGEST_CODE)
     except OSError:
         return False
+    data = data.replace(b"\0", b"")  # of a notebook in UTF-16
     return any(name.encode() in data for name in FRAMEWORKS)

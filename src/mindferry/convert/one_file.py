@@ -151,22 +151,32 @@ def failed(file: ProjectFile, error: Unreadable, raw: bytes | None = None) -> Wr
     return Written(FileConversion(file.relative, "failed", "", (), (finding,)), None, set())
 
 
+def helper_name(layout: Layout) -> str:
+    """ms_compat, unless the project has something of that name itself."""
+    name, number = COMPAT_MODULE, 2
+    while name in layout.names:
+        name, number = f"{COMPAT_MODULE}_{number}", number + 1
+    return name
+
+
 def helper_home(layout: Layout, file: ProjectFile) -> tuple[str, str]:
-    """(folder of ms_compat.py relative to the root, import statement) for a file that uses helpers."""
+    """(folder of the helpers relative to the root, import statement) for a file that uses helpers."""
     folder, depth = Path(file.relative).parent, 0
+    name = helper_name(layout)
+    module = name if name == COMPAT_MODULE else f"{name} as {COMPAT_MODULE}"
     if not file.module:
-        return str(folder), f"import {COMPAT_MODULE}"  # a notebook runs where it stands
+        return str(folder), f"import {module}"  # a notebook runs where it stands
     is_package = (layout.root / "__init__.py").is_file()
     while (layout.root / folder / "__init__.py").is_file() and str(folder) != ".":
         folder, depth = folder.parent, depth + 1
     if is_package and str(folder) == ".":
-        return ".", f"from {'.' * (depth + 1)} import {COMPAT_MODULE}"
+        return ".", f"from {'.' * (depth + 1)} import {module}"
     if depth:
         package = Path(*Path(file.relative).parts[: len(folder.parts) + 1])
-        return str(package), f"from {'.' * depth} import {COMPAT_MODULE}"
+        return str(package), f"from {'.' * depth} import {module}"
     # Folders without __init__.py are imported by their path from the root (`models.net`); scripts are run where they are.
     is_script = "/" in file.relative and b"__main__" in read_regular(file.path, LARGEST_CODE)
-    return (str(folder) if is_script else ".", f"import {COMPAT_MODULE}")
+    return (str(folder) if is_script else ".", f"import {module}")
 
 
 def with_key(written: Written, key: str) -> Written:

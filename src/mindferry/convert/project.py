@@ -15,12 +15,11 @@ from ..progress import Advance
 from ..read.symbols import Symbols
 from .fixers import PASSES
 from .launch_files import README, SCRIPT, entry_of, is_distributed, launch_script, readme
-from .one_file import Written, digest, helper_home, left_out, with_key
+from .one_file import Written, digest, helper_home, helper_name, left_out, with_key
 from .output import previous_conversion as previous_conversion
 from .output import write_output
 from .pool import convert_files, quietly
 from .render.helpers_module import render
-from .render.imports import COMPAT_MODULE
 from .reuse import facts_digest, file_key, inputs_digest, records_of, reusable
 from .settings import Settings
 from .trainer import NAME as TRAINER
@@ -116,7 +115,7 @@ def _helpers(layout: Layout, written: list[Written]) -> list[Written]:
             wanted.setdefault(helper_home(layout, file)[0], set()).update(each.compat)
     result = []
     for folder, names in sorted(wanted.items()):
-        relative = (Path(folder) / f"{COMPAT_MODULE}.py").as_posix()
+        relative = (Path(folder) / f"{helper_name(layout)}.py").as_posix()
         data = render(names).encode("utf-8")
         result.append(Written(FileConversion(relative, "helpers", digest(data)), data, names))
     return result

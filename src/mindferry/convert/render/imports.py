@@ -110,7 +110,8 @@ class Imports:
         if home == "compat":
             if not self.compat_import:
                 return inline(self.compat, self.renamed)
-            return self.compat_import + ("" if bound == COMPAT_MODULE else f" as {bound}")
+            module = self.compat_import.partition(" as ")[0]
+            return self.compat_import if bound == COMPAT_MODULE else f"{module} as {bound}"
         return form.replace("{0}", bound).replace("{as}", "" if bound == usual else f" as {bound}")
 
     def rewrite(self, edits: Edits) -> None:

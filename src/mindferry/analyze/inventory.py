@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .. import findings
 from ..apis import Table, table
 from ..artifacts import ApiUse, CodeClass, Finding, Inventory, ModuleClass, Part, Place, Port
 from ..config import read_config
@@ -60,12 +61,14 @@ class _Tables:
             line, column = getattr(error, "line", 1), getattr(error, "column", 1)
             message = str(error) or f"cannot be read: {type(error).__name__}"
             self.findings.append(
-                Finding("MF900", "error", file.relative, line, column, message, "mend the file and analyze again")
+                Finding(
+                    findings.MF900, "error", file.relative, line, column, message, "mend the file and analyze again"
+                )
             )
         except Exception as error:
             message = f"mindferry failed on this file ({type(error).__name__}: {str(error)[:200]})"
             advice = "please report this as a bug of mindferry, with the file"
-            self.findings.append(Finding("MF901", "error", file.relative, 1, 1, message, advice))
+            self.findings.append(Finding(findings.MF901, "error", file.relative, 1, 1, message, advice))
 
     def _read(self, file: ProjectFile, symbols: Symbols) -> None:
         source = Source(read_regular(file.path, LARGEST_CODE), file.relative)
@@ -123,7 +126,7 @@ def analyze_project(
             advance(file.relative)
         tables.read(file, symbols)
     tables.findings += [
-        Finding("MF900", "error", each.relative, 1, 1, f"cannot be read: {each.reason}", "make it readable")
+        Finding(findings.MF900, "error", each.relative, 1, 1, f"cannot be read: {each.reason}", "make it readable")
         for each in layout.left_out
         if each.is_unread
     ]

@@ -233,14 +233,14 @@ class Call:
                 continue
             new = self.rule.rename.get(name, name) if self._declared else name
             value = node.value if isinstance(node, ast.keyword) else node
+            if name in changes:  # before the keyword goes in front: a replacement takes every edit at its start along
+                self.edits.replace(source.start(value), source.end(value), str(changes.pop(name)))
             if isinstance(node, ast.keyword):
                 if new != name:
                     self.edits.replace(source.start(node), source.start(node) + len(name.encode()), new)
             elif force_keyword or self._beyond_positional(name):
                 self.edits.before(slot.start, f"{new}=")
                 force_keyword = True
-            if name in changes:
-                self.edits.replace(source.start(value), source.end(value), str(changes.pop(name)))
         self._append(
             {self.rule.rename.get(k, k) if self._declared else k: v for k, v in changes.items() if v is not None},
             opening,

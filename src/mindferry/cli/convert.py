@@ -11,16 +11,10 @@ from .. import artifacts
 from ..artifacts import ProjectConversion
 from ..convert import convert_project
 from ..convert.settings import STYLES, TARGETS, Settings
+from ..findings import CODES
 from ..layout import find_files
 from ..progress import progress
 
-TOPICS = {
-    "MF1": "Code that was left, or that needs a look",
-    "MF2": "Training",
-    "MF3": "Data",
-    "MF4": "Weights",
-    "MF9": "Files",
-}
 STATUSES = {
     "helpers": "written with helpers",
     "launch": "launch or requirements changed",
@@ -147,7 +141,7 @@ def _sarif(result: ProjectConversion) -> str:
     from ..sarif import result as entry
 
     codes = sorted({finding.code for finding in result.findings})
-    rules = {code: TOPICS.get(code[:3], "Finding") for code in codes}
+    rules = {code: CODES[code].heading if code in CODES else "Finding" for code in codes}
     return document(
         rules,
         (

@@ -5,13 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from ..apis import Rule, Table
 from ..artifacts import Finding, Rewrite
+from ..findings import Code
 from ..read.infer import Reading
 from ..read.source import Edits, Source
 from .render.imports import Imports
 from .settings import Settings
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -33,6 +37,7 @@ class Context:
         default_factory=dict
     )  # what a pass does with a node once its parts are converted
     _stores: dict[str, list[ast.Name]] = field(default_factory=dict)
+    _derived: dict[Any, Any] = field(default_factory=dict)
 
     @property
     def parents(self) -> dict[ast.AST, ast.AST]:
@@ -43,10 +48,13 @@ class Context:
         return self.reading.source
 
     def find(
-        self, node: ast.AST, code: str, message: str, advice: str = "", severity: str = "error", rule: str = ""
+        self, node: ast.AST, code: Code, message: str, advice: str = "", severity: str = "", rule: str = ""
     ) -> None:
+        """Without a severity it is the code's own."""
         line, column = self.source.position(self.source.start(node))
-        self.findings.append(Finding(code, severity, self.source.path, line, column + 1, message, advice, rule))
+        self.findings.append(
+            Finding(code, severity or code.severity, self.source.path, line, column + 1, message, advice, rule)
+        )
 
     def rewritten(self, node: ast.AST, rule: str, before: str, after: str) -> None:
         line, column = self.source.position(self.source.start(node))
@@ -85,6 +93,13 @@ class Context:
                 if not isinstance(node.ctx, ast.Load):
                     self._stores.setdefault(node.id, []).append(node)
         return self._stores.get(name, [])
+
+    def derived(self, compute: Callable[[Context], T]) -> T:
+        """What a function makes of this file, computed once however often it is asked for."""
+        if compute not in self._derived:
+            self._derived[compute] = compute(self)
+        found: T = self._derived[compute]
+        return found
 
     def api(self, node: ast.expr) -> str:
         """torch's dotted name of an expression that refers to one, or ''."""

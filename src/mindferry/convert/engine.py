@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 
+from .. import findings
 from ..apis import Rule, table
 from ..apis._call import Call, Unbound
 from ..apis._lookup import api_of, is_in_place, rule_of
@@ -52,11 +53,11 @@ def convert_file(
     result = _convert(source, symbols, module, is_package, compat_import, settings, is_notebook)
     if not lines:
         return result
-    if not result.rewrites or any(each.code == "MF901" for each in result.findings):
+    if not result.rewrites or any(each.code == findings.MF901 for each in result.findings):
         result.code = given.data.decode("utf-8")
     result.rewrites = [replace(each, line=lines[each.line - 1]) for each in result.rewrites]
     result.findings = [
-        each if each.code == "MF901" else replace(each, line=lines[each.line - 1]) for each in result.findings
+        each if each.code == findings.MF901 else replace(each, line=lines[each.line - 1]) for each in result.findings
     ]
     return result
 
@@ -104,7 +105,7 @@ def _convert(
         _check_compiles(source, flags)
         lineno = getattr(error, "lineno", 1) or 1
         finding = Finding(
-            "MF901",
+            findings.MF901,
             "error",
             source.path,
             lineno,
@@ -113,8 +114,8 @@ def _convert(
             "please report this as a bug of mindferry, with the file",
         )
         return FileResult(source.data.decode("utf-8"), [], [finding], set())
-    findings = sorted([*context.findings, *styled.findings], key=lambda f: (f.line, f.column, f.code))
-    return FileResult(code, context.rewrites, findings, context.imports.compat | styled.compat)
+    found = sorted([*context.findings, *styled.findings], key=lambda f: (f.line, f.column, f.code))
+    return FileResult(code, context.rewrites, found, context.imports.compat | styled.compat)
 
 
 def _is_ported(source: Source, symbols: Symbols) -> bool:
@@ -157,7 +158,7 @@ def _is_skipped(node: ast.AST, api: str, entry: Rule, context: Context) -> bool:
     if context.settings.applies_to(api, entry.api):
         return False
     if not api.startswith("any#"):
-        context.find(node, "MF103", f"{api}: left as it was, as --only or --skip asked", severity="warning", rule=api)
+        context.find(node, findings.MF103, f"{api}: left as it was, as --only or --skip asked", rule=api)
     return True
 
 
@@ -165,7 +166,7 @@ def _note_platform(node: ast.AST, api: str, entry: Rule, context: Context) -> No
     if context.settings.target == "portable" and "CPU" not in entry.platforms:
         context.find(
             node,
-            "MF104",
+            findings.MF104,
             f"{api}: {entry.to} runs on Ascend only",
             "give --target ascend if that is where it runs",
             "warning",
@@ -204,12 +205,12 @@ def _convert_call(node: ast.Call, context: Context) -> None:
         return
     if call.refusal:
         message, advice = call.refusal
-        context.find(node, "MF101", f"{api}: {message}", advice, rule=api)
+        context.find(node, findings.MF101, f"{api}: {message}", advice, rule=api)
         return
     call.apply()
     _note_platform(node, api, entry, context)
     if call.note:
-        context.find(node, "MF110", f"{api}: {call.note}", severity="note", rule=api)
+        context.find(node, findings.MF110, f"{api}: {call.note}", rule=api)
     line, column = context.source.position(context.source.start(node))
     context.rewrites.append(Rewrite(line, column + 1, entry.api, before, context.edits.text(node)))
 
@@ -247,6 +248,8 @@ def _run_rule(call: Call, entry: Rule) -> None:
             entry.function(call)
         except Unbound:
             call._replacement, call.to = None, "."
+        except (TypeError, ValueError, IndexError):  # a literal of a type that torch would refuse as well
+            call.leave("is not called as torch has it", "give the arguments that it needs and convert again")
     if call.to.startswith(".") and call.receiver is None and call._replacement is None:
         call.leave(*UNBOUND)
     if not call.refusal and not call.is_kept and not call.is_sound:
@@ -258,7 +261,7 @@ def _run_rule(call: Call, entry: Rule) -> None:
 def _unknown(node: ast.AST, api: str, context: Context, severity: str = "error") -> None:
     context.find(
         node,
-        "MF100",
+        findings.MF100,
         f"{api} has no rule",
         f"convert it by hand, or add a rule: `mindferry rules new {api}`",
         severity,
@@ -290,11 +293,11 @@ def _convert_reference(node: ast.Attribute | ast.Name, context: Context) -> None
         target = entry.to
     if entry.missing or not target:
         context.find(
-            node, "MF101", f"{api}: {entry.missing or 'has no counterpart as a value'}", entry.advice, rule=api
+            node, findings.MF101, f"{api}: {entry.missing or 'has no counterpart as a value'}", entry.advice, rule=api
         )
         return
     if target.startswith("."):
-        context.find(node, "MF101", f"{api}: {UNBOUND[0]}", UNBOUND[1], rule=api)
+        context.find(node, findings.MF101, f"{api}: {UNBOUND[0]}", UNBOUND[1], rule=api)
         return
     _note_platform(node, api, entry, context)
     before, text = context.source.text(node), context.imports.spell(target)
@@ -310,7 +313,7 @@ def _convert_module(node: ast.Name | ast.Attribute, api: str, context: Context) 
     else:
         context.find(
             node,
-            "MF102",
+            findings.MF102,
             f"{api} as a value has no counterpart",
             "name what is taken from it, and convert again",
             rule=api,
@@ -320,7 +323,7 @@ def _convert_module(node: ast.Name | ast.Attribute, api: str, context: Context) 
 def _convert_attribute(node: ast.Attribute, entry: Rule, receiver: ast.expr, context: Context) -> None:
     """A tensor's attribute: the rule's target is a template with {x} for the tensor, or '.name'."""
     if entry.missing:
-        context.find(node, "MF101", f"{entry.api.rstrip('@')}: {entry.missing}", entry.advice, rule=entry.api)
+        context.find(node, findings.MF101, f"{entry.api.rstrip('@')}: {entry.missing}", entry.advice, rule=entry.api)
         return
     before = context.source.text(node)
     if entry.to.startswith("."):
@@ -381,11 +384,11 @@ def _mark_findings(context: Context) -> None:
             for line in range(_first_line(node), _header_end(node) + 1):
                 starts[line] = node if line not in starts or node.lineno >= starts[line].lineno else starts[line]
     marked: dict[ast.stmt, list[Finding]] = {}
-    for line, findings in statements.items():
+    for line, found in statements.items():
         if line in starts:
-            marked.setdefault(starts[line], []).extend(findings)
-    for node, findings in marked.items():
-        _mark(context, node, findings)
+            marked.setdefault(starts[line], []).extend(found)
+    for node, found in marked.items():
+        _mark(context, node, found)
 
 
 def _first_line(node: ast.stmt) -> int:
@@ -400,7 +403,7 @@ def _header_end(node: ast.stmt) -> int:
     return max(_first_line(body[0]) - 1, node.lineno)
 
 
-def _mark(context: Context, node: ast.stmt, findings: list[Finding]) -> None:
+def _mark(context: Context, node: ast.stmt, found: list[Finding]) -> None:
     source = context.source
     first = min([node, *getattr(node, "decorator_list", [])], key=source.start)
     start = source.start(first)
@@ -420,6 +423,6 @@ def _mark(context: Context, node: ast.stmt, findings: list[Finding]) -> None:
     if previous.startswith(b"# mindferry:"):
         return
     text = "; ".join(
-        dict.fromkeys(f.message + (f" ({f.advice})" if f.advice and f.code != "MF100" else "") for f in findings)
+        dict.fromkeys(f.message + (f" ({f.advice})" if f.advice and f.code != findings.MF100 else "") for f in found)
     )
     context.edits.before(line_start, f"{indent}# mindferry: {' '.join(text.split())}{source.newline()}")

@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from .. import findings
 from ..artifacts import FileConversion, Finding, Rewrite
 from ..files import read_regular
 from ..layout import CHECKPOINTS, LARGEST_CODE, LARGEST_COPY, Layout, LeftOut, ProjectFile
@@ -75,18 +76,20 @@ def _as_it_was(
 def _defective(file: ProjectFile, error: Exception, raw: bytes) -> Written:
     message = f"mindferry failed on this file ({type(error).__name__}: {str(error)[:200]}), so it stays as it was"
     advice = "please report this as a bug of mindferry, with the file"
-    return _as_it_was(file, "failed", raw, findings=(Finding("MF901", "error", file.relative, 1, 1, message, advice),))
+    return _as_it_was(
+        file, "failed", raw, findings=(Finding(findings.MF901, "error", file.relative, 1, 1, message, advice),)
+    )
 
 
 def left_out(each: LeftOut) -> Written:
     """Something that is not copied, with a finding that says why."""
     if each.is_unread:
         message, advice = f"cannot be read: {each.reason}", "make it readable and convert again"
-        finding = Finding("MF900", "error", each.relative, 1, 1, message, advice)
+        finding = Finding(findings.MF900, "error", each.relative, 1, 1, message, advice)
     else:
         is_code = each.relative.endswith((".py", ".ipynb"))
         severity, advice = "warning" if is_code else "note", "copy what it stands for into the project, if it is needed"
-        finding = Finding("MF902", severity, each.relative, 1, 1, f"not copied: {each.reason}", advice)
+        finding = Finding(findings.MF902, severity, each.relative, 1, 1, f"not copied: {each.reason}", advice)
     return Written(FileConversion(each.relative, "skipped", "", (), (finding,)), None, set())
 
 
@@ -126,17 +129,17 @@ def _copy(file: ProjectFile, raw: bytes) -> Written:
             if file.path.suffix in CHECKPOINTS
             else "copy or link it yourself"
         )
-        finding = Finding("MF902", "note", file.relative, 1, 1, f"not copied: it is {what}", advice)
+        finding = Finding(findings.MF902, "note", file.relative, 1, 1, f"not copied: it is {what}", advice)
         return Written(FileConversion(file.relative, "skipped", "", (), (finding,)), None, set())
     data, message = rewrite_dependencies(file.relative, raw)
-    findings = (
-        (Finding("MF905", "warning", file.relative, 1, 1, message, "put mindspore in torch's place"),)
+    found = (
+        (Finding(findings.MF905, "warning", file.relative, 1, 1, message, "put mindspore in torch's place"),)
         if message
         else ()
     )
     if data == raw:
-        return _as_it_was(file, "copied", raw, findings=findings)
-    return Written(FileConversion(file.relative, "copied", digest(data), (), findings), data, set())
+        return _as_it_was(file, "copied", raw, findings=found)
+    return Written(FileConversion(file.relative, "copied", digest(data), (), found), data, set())
 
 
 def failed(file: ProjectFile, error: Unreadable, raw: bytes | None = None) -> Written:
@@ -145,7 +148,7 @@ def failed(file: ProjectFile, error: Unreadable, raw: bytes | None = None) -> Wr
         if raw is not None
         else "make it readable and convert again"
     )
-    finding = Finding("MF900", "error", file.relative, error.line, error.column, str(error), advice)
+    finding = Finding(findings.MF900, "error", file.relative, error.line, error.column, str(error), advice)
     if raw is not None:
         return _as_it_was(file, "failed", raw, findings=(finding,))
     return Written(FileConversion(file.relative, "failed", "", (), (finding,)), None, set())

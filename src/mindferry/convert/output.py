@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from .. import findings
 from ..artifacts import STATE, FileConversion, Finding, ProjectConversion, load, save
 from ..errors import MindferryError
 from ..files import alone_in, is_inside, place_in, read_regular, remove_abandoned, write_bytes
@@ -123,7 +124,7 @@ def _write(output: Path, each: Written, known: tuple[str, ...]) -> FileConversio
     current = _digest_of(target)
     if current and current != record.digest and current not in known:
         finding = Finding(
-            "MF903",
+            findings.MF903,
             "warning",
             record.path,
             1,
@@ -150,7 +151,7 @@ def _remove(output: Path, path: str, known: tuple[str, ...]) -> FileConversion |
             target.unlink()
         return None
     finding = Finding(
-        "MF904",
+        findings.MF904,
         "warning",
         path,
         1,

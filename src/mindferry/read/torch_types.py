@@ -149,7 +149,14 @@ def method_result(name: str, arguments: int) -> Type:
 def call_result(qual: str, arguments: int) -> Type:
     """What calling torch's `qual` returns."""
     root, _, name = qual.rpartition(".")
-    if qual in ("torch.Tensor", "torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.autograd.Variable"):
+    if qual in (
+        "torch.Tensor",
+        "torch.nn.Parameter",
+        "torch.nn.parameter.Parameter",
+        "torch.nn.Buffer",
+        "torch.nn.parameter.Buffer",
+        "torch.autograd.Variable",
+    ):
         return TENSOR
     if name[:1].isupper() and not name.endswith("Tensor"):
         return instance(qual)

@@ -19,7 +19,7 @@ from .judge import Verdict, judge
 from .predict import agreement
 from .settings import Settings
 
-_TORCH, _MINDSPORE = f"{__package__}.backends.torch", f"{__package__}.backends.mindspore"
+_TORCH, _MINDSPORE = "mindferry.frameworks.torch", "mindferry.frameworks.mindspore"
 Show = Callable[[str], None]
 
 

@@ -2,6 +2,8 @@
 
 ALIASES: tuple[tuple[str, str], ...] = (
     ("torch.nn.modules.module.Module", "torch.nn.Module"),
+    ("torch.nn.parameter.Buffer", "torch.nn.Buffer"),
+    ("torch.nn.functional._Reduction.", "torch.nn._reduction."),
     ("torch.nn.parameter.Parameter", "torch.nn.Parameter"),
     ("torch.nn.parallel.DataParallel", "torch.nn.DataParallel"),
     ("torch.nn.parallel.data_parallel.DataParallel", "torch.nn.DataParallel"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from ... import findings
 from ...read.types import MODULE, TENSOR, Type, tuple_of
 from ..context import Context
 
@@ -100,7 +101,7 @@ def _rename(context: Context, node: ast.Attribute, receiver: Type) -> None:
     if len(names) > 1:
         context.find(
             node,
-            "MF121",
+            findings.MF121,
             f"{node.attr} is called {' or '.join(sorted(names))} in MindSpore, depending on the layer",
             "test for each layer in a branch of its own",
         )

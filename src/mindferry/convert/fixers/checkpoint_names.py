@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from ... import findings
 from ..context import Context
 
 _TORCH_FILE = re.compile(rb"\.(?:pth\.tar|pth|pt)(?=[\"'])")
@@ -22,10 +23,9 @@ def prepare(context: Context) -> None:
                 context.edits.replace(start, end, new.decode("utf-8"))
                 context.find(
                     node,
-                    "MF401",
+                    findings.MF401,
                     f"checkpoint name {node.value!r} now ends in .ckpt",
                     "convert existing files with `mindferry weights`",
-                    severity="note",
                 )
 
 

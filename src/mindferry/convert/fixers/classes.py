@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ... import findings
 from ..context import Context
 
 UNBOUND = {"forward": "construct", "train": "set_train"}
@@ -62,10 +63,9 @@ def _rename(context: Context, method: ast.FunctionDef) -> None:
     if arguments and arguments[0].arg != "self":
         context.find(
             method,
-            "MF120",
+            findings.MF120,
             f"the first argument of construct must be named self, not {arguments[0].arg}, for jit and export",
             "rename it",
-            severity="warning",
         )
 
 

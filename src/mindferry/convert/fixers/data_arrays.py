@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ... import findings
 from ...apis._call import Call
 from ...apis._lookup import api_of
 from ...apis._rule import Rule
@@ -107,7 +108,7 @@ def _convert(context: Context, zone: list[ast.AST]) -> None:
         if found is None or not found.accepts(node, api.startswith("torch.Tensor.")):
             context.find(
                 zone[0],
-                "MF130",
+                findings.MF130,
                 f"{api} has no numpy form here, so this code computes with MindSpore operators, which must not run "
                 "in worker processes",
                 "keep num_workers at 0, or write it with numpy",

@@ -1,4 +1,4 @@
-"""`f"{loss:.4f}"` and `"{:.4f}".format(loss)`: a MindSpore Tensor takes no format, its number does."""
+"""`f"{loss:.4f}"` and `"{:.4f}".format(loss)`: a MindSpore Tensor takes no format, its number does; asked at run time where it may be one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import string
 from ...read.fstrings import is_located
 from ..context import Context
 
+NUMERIC = frozenset("bcdeEfFgGnoxX%")
+CLOCKS = frozenset({"time", "perf_counter", "monotonic", "process_time", "time_ns", "default_timer"})
+NUMBERS = frozenset({"len", "int", "float", "round", "item", "numel", "getsize", "accuracy_score", "f1_score"})
 BEFORE_A_DOT = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 
 
@@ -18,32 +21,112 @@ def prepare(context: Context) -> None:
 def finish(context: Context) -> None:
     for field in context.source.of(ast.FormattedValue):
         if isinstance(field.format_spec, ast.JoinedStr) and is_located(field.value):
-            _take_number(context, field.value)
+            _take_number(context, field.value, is_number=_formats_number(field.format_spec))
     for node in context.source.of(ast.Call):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format")):
-                for each in _with_format(text, node):
-                    _take_number(context, each)
+                for each, spec in _with_format(text, node):
+                    _take_number(context, each, is_number=spec[-1] in NUMERIC)
+                if any(keyword.arg is None for keyword in node.keywords):
+                    _format_at_run_time(context, node)
+            case ast.Call(func=ast.Name(id="format"), args=[value, ast.Constant(value=str(spec))]) if spec:
+                _take_number(context, value, is_number=spec[-1] in NUMERIC)
+            case ast.Call(func=ast.Attribute(value=ast.expr() as text, attr="format")) if _is_text(context, text, node):
+                _format_at_run_time(context, node)
 
 
-def _with_format(text: str, call: ast.Call) -> list[ast.expr]:
-    """The arguments that the text gives a format."""
+def _formats_number(spec: ast.JoinedStr) -> bool:
+    """`.4f` or `{width}d`: told by its last letter."""
+    last = spec.values[-1] if spec.values else None
+    return isinstance(last, ast.Constant) and str(last.value)[-1:] in NUMERIC
+
+
+def _is_text(context: Context, text: ast.expr, call: ast.Call) -> bool:
+    """A template kept in a name, or put together: `('{' + fmt + '}').format(**vars(self))`."""
+    if isinstance(text, ast.Constant | ast.JoinedStr) or context.reading.type(call.func).kind == "ref":
+        return False
+    is_string = context.reading.type(text).kind in ("str", "unknown")
+    return is_string and any(_may_be_tensor(context, each) for each in _given(call))
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _format_at_run_time(context: Context, node: ast.Call) -> None:
+    """Which argument gets a format is known when it runs, and so is what it holds."""
+    assert isinstance(node.func, ast.Attribute)
+    source, text = context.source, node.func.value
+    before = context.edits.text(node)
+    opening = source.find_token(b"(", source.end(node.func), source.end(node)) + 1
+    context.edits.before(source.start(node), f"{context.imports.spell('compat.format_numbers')}(")
+    context.edits.replace(source.end(text), opening, ", ")
+    context.rewritten(node, "format", before, context.edits.text(node))
+
+
+def _may_be_tensor(context: Context, value: ast.expr) -> bool:
+    """Whether nothing tells that it is something else: an argument, an attribute, what a dict holds, or a sum of these."""
+    match value:
+        case ast.BinOp(left=left, right=right):
+            if _is_clock(left) or _is_clock(right):
+                return False
+            return _may_be_tensor(context, left) or _may_be_tensor(context, right)
+        case ast.UnaryOp(operand=operand):
+            return _may_be_tensor(context, operand)
+        case ast.Starred(value=inner):
+            return _may_be_tensor(context, inner)
+        case ast.Call(func=ast.Name(id="vars")) | ast.Call(func=ast.Attribute(attr="avg" | "mean" | "average")):
+            return True
+        case ast.Name(id=name) if _is_only_number(context, name):
+            return False
+        case ast.Name() | ast.Attribute() | ast.Subscript():
+            return context.reading.type(value).kind in ("unknown", "tensor", "dict", "list", "tuple")
+    return False
+
+
+def _with_format(text: str, call: ast.Call) -> list[tuple[ast.expr, str]]:
+    """The arguments that the text gives a format, and which."""
     try:
         fields = [(name, spec) for _, name, spec, _ in string.Formatter().parse(text) if name is not None]
     except ValueError:
         return []
     keywords = {keyword.arg: keyword.value for keyword in call.keywords}
-    found: list[ast.expr] = []
+    found: dict[ast.expr, str] = {}
     for index, (name, spec) in enumerate(fields):
         position = index if not name else int(name) if name.isdigit() else -1
         given = call.args[position] if 0 <= position < len(call.args) else keywords.get(name)
-        if spec and given is not None and given not in found:
-            found.append(given)
-    return found if not any(isinstance(each, ast.Starred) for each in call.args) else []
+        if spec and given is not None:
+            found.setdefault(given, spec)
+    return list(found.items()) if not any(isinstance(each, ast.Starred) for each in call.args) else []
 
 
-def _take_number(context: Context, value: ast.expr) -> None:
-    if isinstance(value, ast.Name) and _is_both(context, value):
+def _called(node: ast.expr) -> str:
+    match node:
+        case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
+            return name
+    return ""
+
+
+def _is_clock(node: ast.expr) -> bool:
+    return _called(node) in CLOCKS
+
+
+def _is_only_number(context: Context, name: str) -> bool:
+    """Whether everything that the file gives the name is a clock's time, a length or a tensor's number."""
+    values = [
+        node.value
+        for node in context.source.of(ast.Assign)
+        if any(isinstance(each, ast.Name) and each.id == name for each in node.targets)
+    ]
+    parts = [
+        part for value in values for part in ((value.left, value.right) if isinstance(value, ast.BinOp) else (value,))
+    ]
+    return bool(values) and all(_called(each) in CLOCKS | NUMBERS or isinstance(each, ast.Constant) for each in parts)
+
+
+def _take_number(context: Context, value: ast.expr, is_number: bool) -> None:
+    is_unknown = is_number and _may_be_tensor(context, value) and not context.reading.type(value).is_tensor
+    if is_unknown or (isinstance(value, ast.Name) and _is_both(context, value)):
         before = context.edits.text(value)
         context.edits.replace_node(value, f"{context.imports.spell('compat.plain_number')}({before})")
         context.rewritten(value, "format", before, context.edits.text(value))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 
+from ... import findings
 from ..context import Context
 from ..render.imports import delete_decorator, delete_statement
 from . import stopped
@@ -62,10 +63,9 @@ def finish(context: Context) -> None:
             if any(_casts(item, context) for item in node.items):
                 context.find(
                     node,
-                    "MF203",
+                    findings.MF203,
                     "runs in float32 now: MindSpore casts networks, not blocks",
                     "for mixed precision on Ascend wrap the network: `amp.auto_mixed_precision(net, 'O2')`",
-                    severity="note",
                 )
             for item in node.items:
                 if not _casts(item, context):
@@ -85,10 +85,9 @@ def finish(context: Context) -> None:
             if stopped.trains(context.source.tree):
                 context.find(
                     node,
-                    "MF204",
+                    findings.MF204,
                     f"{context.source.text(node)}: gradients are not switched by a statement here",
                     "use the block `with torch.no_grad():`, or detach() what is computed without gradients",
-                    severity="warning",
                 )
 
 

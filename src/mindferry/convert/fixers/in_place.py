@@ -10,6 +10,7 @@ import ast
 import weakref
 from dataclasses import dataclass
 
+from ... import findings
 from ...apis._lookup import api_of, is_in_place
 from ...read.source import Source
 from ...read.torch_types import IN_PLACE
@@ -160,7 +161,7 @@ def _check_gradient(context: Context, names: Names, node: ast.Attribute) -> None
         context.handled.add(node)
         context.find(
             node,
-            "MF142",
+            findings.MF142,
             f"{context.source.text(node)}: only parameters keep gradients, and only in a training step",
             "take the gradient by ms.grad(fn, position)(inputs)",
         )
@@ -271,7 +272,7 @@ def _refuse(context: Context, chain: list[ast.Call], message: str, advice: str) 
         "_"
     ):  # inplace=True saves memory; that it is relied on is rare
         return
-    context.find(chain[0], "MF140", f"in place: {message}", advice)
+    context.find(chain[0], findings.MF140, f"in place: {message}", advice)
     context.handled |= {each for link in chain for each in (link, link.func)}
 
 
@@ -375,15 +376,14 @@ def _warn_of_others(context: Context, names: Names, node: ast.expr, base: ast.Na
         )
         context.find(
             node,
-            "MF141",
+            findings.MF141,
             f"{base.id} is bound to a new tensor here; {binding.other} {shares} and no longer changes with it",
             f"assign to {binding.other} too if that is meant",
-            severity="warning",
         )
     elif binding.how == "argument" and not _is_in_forward(context, base) and context.enclosing(base, ast.FunctionDef):
         context.find(
             node,
-            "MF141",
+            findings.MF141,
             f"{base.id} is bound to a new tensor here; the caller's tensor no longer changes",
             "return it, and use what is returned",
             severity="note",
@@ -479,10 +479,9 @@ def _warn_of_views(context: Context, names: Names, node: ast.Assign) -> None:
     elif isinstance(target.value, ast.Subscript) and context.reading.type(target.value.value).is_tensor:
         context.find(
             node,
-            "MF141",
+            findings.MF141,
             f"{context.source.text(target.value)} is a copy in MindSpore, so assigning into it changes nothing",
             "write one index: x[i, j] = ...",
-            severity="warning",
         )
 
 

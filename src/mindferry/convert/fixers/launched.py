@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 
+from ... import findings
 from ..context import Context
 
 NAMES = {
@@ -29,10 +30,9 @@ def prepare(context: Context) -> None:
         elif isinstance(node, ast.Constant) and node.value in FLAGS and _is_option(context, node):
             context.find(
                 node,
-                "MF250",
+                findings.MF250,
                 "msrun gives no --local_rank: the default stays, and each process may take itself for the only one",
                 "read the rank from mindspore.communication.get_rank() after init()",
-                severity="warning",
             )
 
 

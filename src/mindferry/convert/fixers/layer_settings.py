@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from ... import findings
 from ...read.types import MODULE
 from ..context import Context
 
@@ -49,7 +50,7 @@ def _report(context: Context, node: ast.Attribute) -> None:
     is_helper = entry is not None and entry.to.startswith("compat.")
     context.find(
         node,
-        "MF122",
+        findings.MF122,
         f"{context.source.text(node)}: MindSpore's layer {'may read' if is_helper else 'reads'} {node.attr} only when it is built",
         ADVICE,
         "warning" if is_helper else "error",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from ...apis.torch._packages import packages
+from ... import findings
+from ...apis.torch._packages import need_of_torch
 from ..context import Context
 
 
 def prepare(context: Context) -> None:
-    known = packages()
     imports: list[ast.Import | ast.ImportFrom] = [*context.source.of(ast.Import), *context.source.of(ast.ImportFrom)]
     for node in imports:
         if isinstance(node, ast.Import):
@@ -17,12 +17,15 @@ def prepare(context: Context) -> None:
         else:
             modules = [] if node.level else [node.module or ""]
         for head in dict.fromkeys(module.partition(".")[0] for module in modules):
-            if head in known and head not in context.reading.symbols.roots and not _is_optional(context, node):
+            if head in context.reading.symbols.roots or (need := need_of_torch(head)) is None:
+                continue
+            why, advice = need
+            if not _is_optional(context, node):
                 context.find(
                     node,
-                    "MF150",
-                    f"{head} needs torch itself, so the import stays and the file doesn't run without torch",
-                    known[head],
+                    findings.MF150,
+                    f"{head} {why}, so the import stays and the file doesn't run without torch",
+                    advice,
                 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ... import findings
 from ..context import Context
 
 API = "torch.nn.SyncBatchNorm"
@@ -17,10 +18,9 @@ def prepare(context: Context) -> None:
         if context.api(node.func) in (API, f"{API}.convert_sync_batchnorm"):
             context.find(
                 node,
-                "MF207",
+                findings.MF207,
                 "SyncBatchNorm: statistics are each process's own here, torch's are over all processes",
                 ADVICE,
-                severity="warning",
             )
 
 

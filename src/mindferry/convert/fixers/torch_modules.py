@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ... import findings
 from ...apis._table import canonical
 from ..context import Context
 from ..render.imports import delete_statement
@@ -101,7 +102,7 @@ def _choose(context: Context, node: ast.Call | ast.Subscript, home: str, chosen:
     if names is None:
         context.find(
             node,
-            "MF102",
+            findings.MF102,
             f"which of {home} is chosen here can't be told; the table has what this file mentions: {known}",
             CHOICE_ADVICE,
             "warning",
@@ -110,7 +111,7 @@ def _choose(context: Context, node: ast.Call | ast.Subscript, home: str, chosen:
     elif lacking:
         context.find(
             node,
-            "MF102",
+            findings.MF102,
             f"{', '.join(lacking)} of {home}, which may be chosen here, has no counterpart; the table has {known}",
             CHOICE_ADVICE,
             "warning",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ... import findings
 from ..context import Context
 
 NOT_NETWORKS = ("train", "fit", "run", "learn")  # a trainer's, runner's or learner's own method of that name
@@ -31,10 +32,9 @@ def _warn(context: Context, node: ast.Expr, owner: ast.expr, name: str) -> None:
     mode = "" if name == "train" else "False"
     context.find(
         node,
-        "MF122",
+        findings.MF123,
         f"{text}.{name}(): whether {text} is a network can't be told from here, so the call stays",
         f"if it is one, write {text}.set_train({mode})",
-        severity="warning",
     )
 
 

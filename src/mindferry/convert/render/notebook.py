@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+from ... import findings
 from ...apis import table
 from ...artifacts import Finding
 from ...read.infer import read
@@ -149,7 +150,7 @@ def _mask(cell: Cell, path: str, marks: Marks) -> str:
         if _INSTALL.search(line):
             cell.findings.append(
                 Finding(
-                    "MF151",
+                    findings.MF151,
                     "warning",
                     f"{path}:cell {cell.number}",
                     number,
@@ -174,7 +175,7 @@ def _mask(cell: Cell, path: str, marks: Marks) -> str:
             if at is None:
                 cell.findings.append(
                     Finding(
-                        "MF900",
+                        findings.MF900,
                         "error",
                         f"{path}:cell {cell.number}",
                         error.lineno or 1,

@@ -33,6 +33,11 @@ PARAMS = {"weight": "weight", "bias": "bias", "groups": "group"}
             shapes=((2, 4, 5, 6),),
         ),
         Case(
+            "nn.ConvTranspose2d(4, 8, (4, 3), (2, 2), (1, 0), 0, 1, False)",
+            "nn.Conv2dTranspose(4, 8, (4, 3), (2, 2), padding=(1, 1, 0, 0), group=1, has_bias=False, pad_mode='pad')",
+            shapes=((2, 4, 5, 6),),
+        ),
+        Case(
             "nn.ConvTranspose2d(4, 8, 3, stride=2, padding=1, groups=2, dilation=2)",
             "nn.Conv2dTranspose(4, 8, 3, stride=2, padding=1, group=2, dilation=2, has_bias=True, pad_mode='pad')",
             shapes=((2, 4, 5, 6),),

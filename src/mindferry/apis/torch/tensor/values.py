@@ -174,10 +174,16 @@ def requires_grad(call: Call) -> None:
 
 @rule(
     "torch.Tensor.get_device",
-    cases=[Case("x.get_device()", "0", shapes=((2, 3),), runs=False, why="-1 on a CPU in torch")],
+    cases=[
+        Case(
+            "x * x.get_device()",
+            "x * (-1 if x.device == 'CPU' else 0)",
+            shapes=((2, 3),),
+        )
+    ],
 )
 def get_device(call: Call) -> None:
-    call.replace("0")
+    call.replace(f"-1 if {call.target}.device == 'CPU' else 0")
 
 
 for _name, _why in (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from .... import findings
 from ...context import Context
 from . import flow, sources
 
@@ -19,10 +20,9 @@ def warn(context: Context, lifted: list[ast.stmt]) -> None:
         for name in sorted((body ^ orelse) - always):
             context.find(
                 node,
-                "MF206",
+                findings.MF206,
                 f"{name} takes part in the loss only sometimes: where it doesn't, its gradients are zeros here, None in torch",
                 f"give {name} an optimizer of its own and step it only where it ran; without weight decay and momentum nothing differs",
-                severity="warning",
             )
 
 

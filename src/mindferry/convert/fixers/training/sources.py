@@ -71,7 +71,7 @@ def _connected(node: ast.AST) -> Iterator[ast.AST]:
             stack.extend(ast.iter_child_nodes(here))
 
 
-def _is_source(context: Context, node: ast.AST, seen: frozenset[str] = frozenset()) -> bool:
+def _is_source(context: Context, node: ast.AST, seen: set[str] | None = None) -> bool:
     if isinstance(node, ast.Call):
         return calls_network(context, node, seen)
     if isinstance(node, ast.Name):
@@ -87,7 +87,8 @@ def _is_source(context: Context, node: ast.AST, seen: frozenset[str] = frozenset
     return False
 
 
-def calls_network(context: Context, call: ast.Call, seen: frozenset[str] = frozenset()) -> bool:
+def calls_network(context: Context, call: ast.Call, seen: set[str] | None = None) -> bool:
+    """Whether it runs a network, by whatever functions and objects of the project; `seen`: those that were looked into on the way."""
     symbols, kind = context.reading.symbols, context.reading.type(call.func)
     arguments = [*call.args, *(each.value for each in call.keywords)]
     if kind.kind == "instance":
@@ -105,8 +106,8 @@ def calls_network(context: Context, call: ast.Call, seen: frozenset[str] = froze
     ):  # a function of the project: does it get a network?
         if any(_is_network(context, argument) for argument in arguments):
             return True
-        body = _body(context, call) if kind.qual not in seen else None
-        return body is not None and any(_is_source(context, each, seen | {kind.qual}) for each in _connected(body))
+        body = _body(context, call)
+        return body is not None and _reaches_network(context, kind.qual, _connected(body), seen)
     if any(_is_network(context, argument) for argument in call.args):
         return True
     is_own = isinstance(call.func, ast.Attribute) and flow.key(call.func).startswith("self.")
@@ -126,29 +127,62 @@ def _is_loss(context: Context, node: ast.expr) -> bool:
     return kind.kind in ("unknown", "method") and ("criterion" in name or "loss" in name)
 
 
-def holds_network(context: Context, qual: str, seen: frozenset[str] = frozenset()) -> bool:
+def holds_network(context: Context, qual: str, seen: set[str] | None = None) -> bool:
     """Whether an object of a class may run a network. Only a class in this file that calls none certainly doesn't."""
     symbols = context.reading.symbols
-    if qual in seen or symbols.origin(qual) not in symbols.classes:
+    if (seen is not None and qual in seen) or symbols.origin(qual) not in symbols.classes:
         return False
-    bodies = [node for node, name in context.reading.owners.items() if isinstance(node, ast.ClassDef) and name == qual]
-    if not bodies or any(base in symbols.classes and base != qual for base in symbols.bases(qual)):
+    body = context.derived(_definitions).get((ast.ClassDef, qual))
+    if body is None or any(base in symbols.classes and base != qual for base in symbols.bases(qual)):
         return True
-    calls = (each for each in ast.walk(bodies[0]) if isinstance(each, ast.Call))
-    return any(calls_network(context, each, seen | {qual}) for each in calls)
+    return _reaches_network(context, qual, (each for each in ast.walk(body) if isinstance(each, ast.Call)), seen)
+
+
+def _reaches_network(context: Context, qual: str, parts: Iterable[ast.AST], seen: set[str] | None) -> bool:
+    """Whether one of the parts runs a network. Each function and class is looked into once, however many ways lead to it."""
+    known = context.derived(_known_answers)
+    if qual in known:
+        return known[qual]
+    if seen is not None:
+        if qual in seen:
+            return False
+        seen.add(qual)
+        return any(_is_source(context, each, seen) for each in parts)
+    looked_into = {qual}
+    known[qual] = found = any(_is_source(context, each, looked_into) for each in parts)
+    if not found:
+        known |= dict.fromkeys(looked_into, False)
+    return found
+
+
+def _known_answers(context: Context) -> dict[str, bool]:
+    return {}
+
+
+def _definitions(context: Context) -> dict[tuple[type, str], ast.AST]:
+    """(kind, full name) -> the first definition of that name in this file."""
+    found: dict[tuple[type, str], ast.AST] = {}
+    for node, name in context.reading.owners.items():
+        found.setdefault((type(node), name), node)
+    return found
 
 
 def _makes_no_gradient(context: Context, name: str) -> bool:
     """A builtin, or a named tuple of this file."""
-    if hasattr(builtins, name) and name not in context.reading.scope.names:
-        return True
-    return any(
-        isinstance(node, ast.Assign)
-        and isinstance(node.value, ast.Call)
-        and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
-        and context.source.text(node.value.func).rpartition(".")[2] in ("namedtuple", "NamedTuple")
+    is_builtin = hasattr(builtins, name) and name not in context.reading.scope.names
+    return is_builtin or name in context.derived(_named_tuples)
+
+
+def _named_tuples(context: Context) -> set[str]:
+    return {
+        target.id
         for node in context.source.tree.body
-    )
+        if isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Call)
+        and context.source.text(node.value.func).rpartition(".")[2] in ("namedtuple", "NamedTuple")
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
 
 
 def _is_network(context: Context, node: ast.expr) -> bool:
@@ -238,8 +272,8 @@ def _body(context: Context, call: ast.Call) -> ast.FunctionDef | None:
     kind = context.reading.type(call.func)
     if kind.kind not in ("ref", "value") or kind.qual not in context.reading.symbols.results:
         return None
-    for node, name in context.reading.owners.items():
-        if isinstance(node, ast.FunctionDef) and name == kind.qual:
-            marks = [context.api(each.func if isinstance(each, ast.Call) else each) for each in node.decorator_list]
-            return None if any(mark.endswith(("no_grad", "inference_mode")) for mark in marks) else node
-    return None
+    node = context.derived(_definitions).get((ast.FunctionDef, kind.qual))
+    if not isinstance(node, ast.FunctionDef):
+        return None
+    marks = [context.api(each.func if isinstance(each, ast.Call) else each) for each in node.decorator_list]
+    return None if any(mark.endswith(("no_grad", "inference_mode")) for mark in marks) else node

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from .... import findings
 from ...context import Context
 from .. import stopped
 from . import carried, elsewhere, flow, sometimes, sources
@@ -89,7 +90,7 @@ def find(context: Context) -> list[Backward]:
 def _refuse(context: Context, statement: ast.stmt, reason: str) -> None:
     context.handled |= set(ast.walk(statement))
     advice = carried.ADVICE if carried.MARK in reason else elsewhere.ADVICE if elsewhere.MARK in reason else PATTERN
-    context.find(statement, "MF201", f"this backward() was not lifted: {reason}", advice)
+    context.find(statement, findings.MF201, f"this backward() was not lifted: {reason}", advice)
 
 
 def _is_accelerator(context: Context, node: ast.expr) -> bool:

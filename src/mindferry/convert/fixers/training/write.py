@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from .... import findings
 from ...context import Context
 from ...render.imports import delete_statement
 from . import flow, sources
@@ -173,22 +174,29 @@ def _parameters(context: Context, each: Backward) -> str:
 
 def _optimizers(context: Context, each: Backward) -> list[str]:
     """Parameters of those that step or are cleared in the nearest loop or function that has any, and exist by then."""
-    from .steps import is_optimizer_method
-
     region: ast.AST | None = each.statement
     while region is not None:
         found = [
-            _parameters_of(context, each, node.func.value)
-            for node in ast.walk(region)
-            if isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and (is_optimizer_method(context, node, "step") or is_optimizer_method(context, node, "zero_grad"))
-            and not _is_made_later(context, each, node.func.value)
+            _parameters_of(context, each, optimizer)
+            for optimizer in context.derived(_stepping_optimizers)
+            if context.is_within(optimizer, region) and not _is_made_later(context, each, optimizer)
         ]
         if found:
             return list(dict.fromkeys(found))
         region = context.enclosing(region, ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
     return ["optimizer.parameters"]
+
+
+def _stepping_optimizers(context: Context) -> list[ast.expr]:
+    """What step() and zero_grad() are called of, all over the file."""
+    from .steps import is_optimizer_method
+
+    return [
+        call.func.value
+        for call in context.source.of(ast.Call)
+        if isinstance(call.func, ast.Attribute)
+        and (is_optimizer_method(context, call, "step") or is_optimizer_method(context, call, "zero_grad"))
+    ]
 
 
 def _parameters_of(context: Context, each: Backward, optimizer: ast.expr) -> str:
@@ -275,10 +283,9 @@ def _retain(context: Context, statement: ast.stmt, moves_statistics: bool) -> No
     """It runs here and again inside the function: its batch statistics must move once."""
     context.find(
         statement,
-        "MF202",
+        findings.MF202,
         "this network runs a second time where its gradient is taken; dropout masks would differ",
         "seed the dropout, or compute this loss before the other",
-        severity="note",
     )
     nets = sources.networks(context, [statement])
     if nets and not moves_statistics:

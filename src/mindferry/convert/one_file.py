@@ -10,7 +10,7 @@ from .. import findings
 from ..artifacts import FileConversion, Finding, Rewrite
 from ..files import read_regular
 from ..layout import CHECKPOINTS, LARGEST_CODE, LARGEST_COPY, Layout, LeftOut, ProjectFile
-from ..read.source import Source, Unreadable
+from ..read.source import Source, Unreadable, is_script
 from ..read.symbols import Symbols
 from .dependencies import rewrite_dependencies
 from .engine import FileResult, convert_file
@@ -178,8 +178,8 @@ def helper_home(layout: Layout, file: ProjectFile) -> tuple[str, str]:
         package = Path(*Path(file.relative).parts[: len(folder.parts) + 1])
         return str(package), f"from {'.' * depth} import {module}"
     # Folders without __init__.py are imported by their path from the root (`models.net`); scripts are run where they are.
-    is_script = "/" in file.relative and b"__main__" in read_regular(file.path, LARGEST_CODE)
-    return (str(folder) if is_script else ".", f"import {module}")
+    runs_in_place = "/" in file.relative and is_script(read_regular(file.path, LARGEST_CODE))
+    return (str(folder) if runs_in_place else ".", f"import {module}")
 
 
 def with_key(written: Written, key: str) -> Written:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from ..apis import table
+from ..apis import framework, table
 from ..artifacts import FileConversion, ProjectConversion
 from ..config import read_config
 from ..errors import MindferryError
@@ -102,7 +102,7 @@ def _convert(
     waiting = [file for file in layout.files if file not in ready]
     if symbols is None and any(file.is_code for file in waiting):  # one was edited or removed there
         symbols = read_symbols(layout)
-    made = convert_files(waiting, layout, symbols or Symbols(), settings, workers)
+    made = convert_files(waiting, layout, symbols or Symbols(framework()), settings, workers)
     for file in layout.files:
         yield ready[file] if file in ready else with_key(next(made), keys.get(file, ""))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..apis import table
+from ..apis import framework, table
 from ..artifacts import Finding, Rewrite
 from ..read.infer import read
 from ..read.source import Source
@@ -27,7 +27,7 @@ class Conversion:
 
 def convert_source(text: str, path: str = "<string>", settings: Settings = PORTABLE) -> Conversion:
     """Convert source text that stands alone. Nothing of it is executed."""
-    source, symbols = Source(text.encode("utf-8", "surrogateescape"), path), Symbols()
+    source, symbols = Source(text.encode("utf-8", "surrogateescape"), path), Symbols(framework())
     read(source, symbols, is_api=table().is_api)
     result = convert_file(source, symbols, settings=settings)
     code, helpers = result.code, ""

@@ -22,6 +22,13 @@ _TRIVIA = re.compile(rb"(?:[ \t\f\r\n]|\\\r?\n|#[^\r\n]*)*")
 
 
 _OF_312 = re.compile(r"\s*(?:type\s+\w+\s*[\[=]|(?:async\s+)?def\s+\w+\s*\[|class\s+\w+\s*\[)")
+DEFINITIONS: tuple[type[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef], ...] = (
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+)
+INFINITIES = frozenset({"inf", "infty", "infinity", "+inf"})
+_SCRIPT = re.compile(rb"^if\s+__name__\s*==", re.MULTILINE)
 _SHARED = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)  # one object for many nodes
 _NO_NODES = frozenset(
     {
@@ -55,6 +62,21 @@ def _complaint(error: SyntaxError) -> str:
     return f"not valid Python 3: {error.msg}"
 
 
+def is_infinity(node: ast.expr) -> bool:
+    """`inf`, `np.inf`, `torch.inf`, `float("inf")`."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name.lower() in INFINITIES
+        case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str(text))]):
+            return text.strip().lower() in INFINITIES
+    return False
+
+
+def is_script(raw: bytes) -> bool:
+    """Whether a file does something when it is run: `if __name__ == "__main__":`."""
+    return _SCRIPT.search(raw) is not None
+
+
 class Source:
     """Decoded text as UTF-8 bytes, its syntax tree, and byte offsets for every node."""
 
@@ -79,6 +101,7 @@ class Source:
         self.nodes: list[ast.AST] = [self.tree]  # every node, each after its parent
         self.parents: dict[ast.AST, ast.AST] = {}
         self._by_kind: dict[type, list[Any]] = {}
+        self._held: dict[re.Pattern[bytes], bool] = {}
         self._list_nodes()
 
     def _list_nodes(self) -> None:
@@ -122,6 +145,53 @@ class Source:
                     if token.type == tokenize.STRING:
                         inside |= set(range(node.lineno + token.start[0], node.lineno + token.end[0]))
         return frozenset(inside)
+
+    @functools.cached_property
+    def names(self) -> frozenset[str]:
+        """Every name in the code, and every string that reads as one; comments and prose are no part of it."""
+        words: set[str] = {node.id for node in self.of(ast.Name)}
+        words |= {node.attr for node in self.of(ast.Attribute)}
+        words |= {node.arg or "" for node in self.of(ast.keyword)} | {node.arg for node in self.of(ast.arg)}
+        words |= {node.name for kind in DEFINITIONS for node in self.of(kind)}
+        words |= {name or "" for node in self.of(ast.alias) for name in (node.name, node.asname)}
+        words |= {node.module or "" for node in self.of(ast.ImportFrom)}
+        words |= {
+            node.value
+            for node in self.of(ast.Constant)
+            if isinstance(node.value, str) and node.value.replace(".", "_").isidentifier()
+        }
+        return frozenset(words)
+
+    @functools.cached_property
+    def _vocabulary(self) -> str:
+        return "\n".join(self.names)
+
+    def mentions(self, word: str) -> bool:
+        """Whether the word is part of a name in the code."""
+        return word.encode("utf-8") in self.data and word in self._vocabulary
+
+    @functools.cached_property
+    def writes_negative_infinity(self) -> bool:
+        """`-inf`, `-math.inf`, `-float("inf")`, `float("-inf")`, `-1 * np.inf`, `np.NINF`."""
+        if b"inf" not in self.data.lower():
+            return False
+        texts = (node.value for node in self.of(ast.Constant) if isinstance(node.value, str))
+        return (
+            "NINF" in self.names
+            or any(text.strip().lower() in ("-inf", "-infinity") for text in texts)
+            or any(isinstance(node.op, ast.USub) and is_infinity(node.operand) for node in self.of(ast.UnaryOp))
+            or any(
+                (isinstance(node.op, ast.Sub) and is_infinity(node.right))
+                or (isinstance(node.op, ast.Mult) and (is_infinity(node.left) or is_infinity(node.right)))
+                for node in self.of(ast.BinOp)
+            )
+        )
+
+    def holds(self, pattern: re.Pattern[bytes]) -> bool:
+        """Whether the text holds the pattern anywhere; looked for once, however many calls ask."""
+        if pattern not in self._held:
+            self._held[pattern] = pattern.search(self.data) is not None
+        return self._held[pattern]
 
     def offset(self, line: int, column: int) -> int:
         return self._starts[line - 1] + column

@@ -5,17 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from .framework import Framework, Role
 from .networks import is_network_name
 from .types import MODULE, UNKNOWN, Type, join
-
-MODULE_BASES = (
-    "torch.nn.",
-    "einops.layers.torch.",
-    "torch.jit.ScriptModule",
-    "lightning.LightningModule",
-    "pytorch_lightning.LightningModule",
-)
-NOT_MODULES = ("torch.nn.parameter.", "torch.nn.utils.", "torch.nn.init.")
 
 
 @dataclass(slots=True)
@@ -53,6 +45,7 @@ class Overlay(dict[str, Arguments]):
 class Symbols:
     """Everything by dotted name; filled while files are read, used while they are read again."""
 
+    framework: Framework  # that the project is written for
     classes: dict[str, ClassInfo] = field(default_factory=dict)
     results: dict[str, Type] = field(default_factory=dict)  # function -> what it returns
     exports: dict[str, dict[str, Type]] = field(default_factory=dict)  # module -> its global names
@@ -69,6 +62,7 @@ class Symbols:
             for qual, each in self.classes.items()
         }
         return Symbols(
+            self.framework,
             classes,
             dict(self.results),
             dict(self.exports),
@@ -102,10 +96,12 @@ class Symbols:
         return [qual, *(each for base in info.bases for each in self.bases(base, seen | {qual}))]
 
     def is_module(self, qual: str) -> bool:
-        return any(
-            base.startswith(MODULE_BASES) and not base.startswith(NOT_MODULES) and base != "torch.nn.Parameter"
-            for base in self.bases(qual)
-        )
+        """Whether it is a network: derived from one of the framework's, or one of those."""
+        return any(self.framework.is_network(base) for base in self.bases(qual))
+
+    def role(self, qual: str) -> Role:
+        """What a class is for, by the framework's class that it derives from."""
+        return self.framework.role(self.torch_base(qual))
 
     def is_part_of_module(self, qual: str) -> bool:
         """A module, or a mixin: a class that a module of the project derives from too."""
@@ -126,7 +122,7 @@ class Symbols:
 
     def torch_base(self, qual: str) -> str:
         """The nearest base that is torch's or torchvision's own class, or ''."""
-        own = ("torch.", "torchvision.", "einops.")
+        own = self.framework.homes
         return next((base for base in self.bases(qual) if base.startswith(own) and base not in self.classes), "")
 
     def has_attribute(self, qual: str, name: str) -> bool:

@@ -36,6 +36,19 @@ INT, FLOAT, BOOL, STR = Type("int"), Type("float"), Type("bool"), Type("str")
 EMPTY = Type("list", "empty")  # `[]`, to be filled
 SIZE = Type("size")  # torch.Size: becomes a plain tuple
 MODULE = Type("instance", "torch.nn.Module")
+# By the names that the tables of types use.
+SIMPLE = {
+    "unknown": UNKNOWN,
+    "none": NONE,
+    "tensor": TENSOR,
+    "ndarray": NDARRAY,
+    "int": INT,
+    "float": FLOAT,
+    "bool": BOOL,
+    "str": STR,
+    "size": SIZE,
+    "list": Type("list"),
+}
 
 
 def ref(qual: str) -> Type:

@@ -12,7 +12,7 @@ _TORCH_FILE = re.compile(rb"\.(?:pth\.tar|pth|pt)(?=[\"'])")
 
 
 def prepare(context: Context) -> None:
-    if b"torch" not in context.source.data:
+    if not context.source.mentions("torch"):
         return
     for node in context.source.of(ast.Constant):
         if isinstance(node.value, str) and node.value.endswith((".pth", ".pt", ".pth.tar")):

@@ -10,16 +10,11 @@ from ...apis._call import Call
 from ...apis._lookup import api_of
 from ...apis._rule import Rule
 from ...apis.torch.data._numpy import TENSOR_ONLY, array_rule, type_name
+from ...read.framework import Role
 from ...read.types import TENSOR
 from ..context import Context
 from .data_loaders import makes_arrays, value_of
 
-DATASETS = (
-    "torch.utils.data.Dataset",
-    "torch.utils.data.IterableDataset",
-    "torch.utils.data.dataset.",
-    "torchvision.datasets.",
-)
 TO_ARRAY_FUNCTIONS = tuple(f"torchvision.transforms.functional.{name}" for name in ("to_tensor", "pil_to_tensor"))
 NEUTRAL = ("torch.utils.data.", "torchvision.")  # what these give are arrays already
 
@@ -68,8 +63,7 @@ def _is_image_made_array(context: Context, node: ast.Call) -> bool:
 
 
 def _is_dataset(context: Context, node: ast.ClassDef) -> bool:
-    base = context.reading.symbols.torch_base(context.reading.owners.get(node, ""))
-    return base.startswith(DATASETS)
+    return context.reading.symbols.role(context.reading.owners.get(node, "")) is Role.DATASET
 
 
 def _is_collate(context: Context, node: ast.FunctionDef | ast.ClassDef) -> bool:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from ... import findings
 from ...apis._lookup import api_of, is_in_place
+from ...read.framework import Role
 from ...read.source import Source
-from ...read.torch_types import IN_PLACE
 from ...read.types import TENSOR
 from ..context import Context
 from .bindings import CERTAIN_VIEWS, Names
@@ -121,7 +121,7 @@ def _chain(context: Context, call: ast.Call, changed: ast.expr) -> tuple[list[as
 def _strip_data(context: Context, node: ast.Attribute) -> None:
     """`w.data` is the tensor itself where it is written to, measured or shown; elsewhere it is cut off from gradients."""
     parent = context.parents.get(node)
-    is_changed = isinstance(parent, ast.Attribute) and parent.attr in IN_PLACE
+    is_changed = isinstance(parent, ast.Attribute) and parent.attr in context.reading.symbols.framework.members.in_place
     if not (is_changed or context.reading.type(node.value).is_tensor or _is_parameter(node.value)):
         return
     while isinstance(parent, ast.Subscript) and parent.value is node and isinstance(parent.ctx, ast.Load):
@@ -144,9 +144,8 @@ def _strip_data(context: Context, node: ast.Attribute) -> None:
 def _check_gradient(context: Context, names: Names, node: ast.Attribute) -> None:
     """Training steps keep gradients on parameters; on nothing else."""
     owner = context.enclosing(node, ast.ClassDef)
-    is_optimizer = owner is not None and context.reading.symbols.torch_base(
-        context.reading.owners.get(owner, "")
-    ).startswith("torch.optim.")
+    role = context.reading.symbols.role(context.reading.owners.get(owner, "")) if owner is not None else Role.NONE
+    is_optimizer = role in (Role.OPTIMIZER, Role.SCHEDULER)
     holder = node.value.value if isinstance(node.value, ast.Attribute) and node.value.attr == "data" else node.value
     is_named = isinstance(holder, ast.Name) and (
         holder.id == "p" or "param" in holder.id or names.binding(holder).is_parameter

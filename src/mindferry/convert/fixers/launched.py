@@ -22,7 +22,7 @@ FLAGS = {"--local_rank", "--local-rank"}
 
 
 def prepare(context: Context) -> None:
-    if b"distributed" not in context.source.data and b"multiprocessing" not in context.source.data:
+    if not context.source.mentions("distributed") and not context.source.mentions("multiprocessing"):
         return
     for node in context.source.nodes:
         if isinstance(node, ast.Constant) and node.value in NAMES:

@@ -29,7 +29,7 @@ def _is_torch_layer(function: ast.expr, context: Context) -> bool:
     if kind.kind != "instance" or not symbols.is_module(kind.qual) or symbols.method(kind.qual, "forward") is not None:
         return False
     base = symbols.torch_base(kind.qual)
-    return base.startswith("torch.nn.") and base != "torch.nn.Module"
+    return symbols.framework.is_network(base) and base != symbols.framework.network
 
 
 def finish(context: Context) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ...read.framework import Role
 from ..context import Context
 
 
@@ -59,8 +60,6 @@ def _given(context: Context, call: ast.Call) -> list[ast.Call]:
 def _is_network(context: Context, value: ast.Call) -> bool:
     """A network, not a loss."""
     kind, symbols = context.reading.type(value), context.reading.symbols
-    is_network = (
-        kind.kind == "instance" and symbols.is_module(kind.qual) and not symbols.torch_base(kind.qual).endswith("Loss")
-    )
+    is_network = kind.kind == "instance" and symbols.is_module(kind.qual) and symbols.role(kind.qual) is not Role.LOSS
     is_there = context.enclosing(value, ast.stmt) not in context.edits.removed  # `net = DataParallel(net)` can go
     return is_network and is_there and context.edits.text(value).endswith(")")

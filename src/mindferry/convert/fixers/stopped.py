@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...read.framework import Role
 from ..context import Context
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -121,8 +122,8 @@ def trains(node: ast.AST) -> bool:
 def _is_driver(context: Context, function: ast.AST) -> bool:
     """It evaluates (goes through a loader, switches a network's mode), initialises or updates. No loss is computed by calling it."""
     name, owner = getattr(function, "name", ""), context.enclosing(function, ast.ClassDef)
-    base = context.reading.symbols.torch_base(context.reading.owners.get(owner, "")) if owner is not None else ""
-    if base.startswith("torch.optim.") or (name.endswith("_") and not name.endswith("__")):
+    role = context.reading.symbols.role(context.reading.owners.get(owner, "")) if owner is not None else Role.NONE
+    if role in (Role.OPTIMIZER, Role.SCHEDULER) or (name.endswith("_") and not name.endswith("__")):
         return True
     for node in ast.walk(function):
         if isinstance(node, ast.Attribute) and node.attr == "eval" and isinstance(context.parents.get(node), ast.Call):

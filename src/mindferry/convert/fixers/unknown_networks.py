@@ -11,7 +11,7 @@ NOT_NETWORKS = ("train", "fit", "run", "learn")  # a trainer's, runner's or lear
 
 
 def prepare(context: Context) -> None:
-    if b"torch" not in context.source.data:
+    if not context.source.mentions("torch"):
         return
     for node in context.source.of(ast.Expr):
         match node:

@@ -56,7 +56,7 @@ PARAMS = {"weight": "weight", "bias": "bias", "groups": "group"}
 )
 def conv_transpose2d(call: Call) -> None:
     padding = call.literal("padding", 0)
-    if b"output_size" in call.reading.source.data:  # may be given when the layer is called
+    if call.reading.source.mentions("output_size"):  # may be given when the layer is called
         call.use_like()
     elif isinstance(padding, tuple) and len(padding) == 2:
         call.set(padding=repr((padding[0], padding[0], padding[1], padding[1])))

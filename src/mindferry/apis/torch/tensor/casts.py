@@ -2,9 +2,9 @@
 
 import ast
 
-from ....read.torch_types import DTYPES
 from ... import Case, rule
 from ..._call import Call
+from .._framework import DTYPES
 
 DEVICE_WORDS = (
     "device",
@@ -244,7 +244,7 @@ _stays("to_dense", "dtype", Case("x.to_dense() * 2", "x * 2", shapes=((2, 3),)))
 
 
 def in_torch_file(call: Call) -> bool:
-    return b"torch" in call.edits.source.data
+    return call.edits.source.mentions("torch")
 
 
 @rule(

@@ -35,7 +35,7 @@ def detach(call: Call) -> None:
 
 @rule("any#detach", cases=[Case("vars()['x'].detach() * x", "ops.stop_gradient(vars()['x']) * x", shapes=((2, 3),))])
 def any_detach(call: Call) -> None:
-    if b"torch" in call.edits.source.data and not call.node.args and not call.node.keywords:
+    if call.edits.source.mentions("torch") and not call.node.args and not call.node.keywords:
         detach(call)
     else:
         call.keep()

@@ -6,6 +6,7 @@ import ast
 import builtins
 from collections.abc import Iterable, Iterator
 
+from ....read.framework import Role
 from ....read.networks import is_named_like_network
 from ...context import Context
 from .. import leaves
@@ -122,7 +123,7 @@ def _is_loss(context: Context, node: ast.expr) -> bool:
     """torch's own losses have no parameters: a gradient goes through them, but starts elsewhere."""
     kind = context.reading.type(node)
     if kind.kind == "instance":
-        return kind.qual.startswith("torch.nn.") and kind.qual.endswith("Loss")
+        return context.reading.symbols.framework.role(kind.qual) is Role.LOSS
     name = flow.key(node).lower()
     return kind.kind in ("unknown", "method") and ("criterion" in name or "loss" in name)
 
@@ -207,8 +208,7 @@ def networks(context: Context, statements: Iterable[ast.AST]) -> list[str] | Non
             callee = _called(context, call)
             kind = context.reading.type(callee)
             name = flow.key(callee)
-            base = context.reading.symbols.torch_base(kind.qual) if kind.kind == "instance" else ""
-            if base.endswith("Loss"):
+            if kind.kind == "instance" and context.reading.symbols.role(kind.qual) is Role.LOSS:
                 continue
             if given := _given_networks(context, call):
                 found |= dict.fromkeys(given)

@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass, field
 
 from .... import findings
+from ....read.framework import Role
 from ...context import Context
 from .. import stopped
 from . import carried, elsewhere, flow, sometimes, sources
@@ -201,8 +202,7 @@ def is_optimizer_method(context: Context, node: ast.AST, name: str) -> bool:
         case ast.Call(func=ast.Attribute(attr=attr, value=receiver)) if attr == name:
             kind = context.reading.type(receiver)
             if kind.kind == "instance":
-                base = context.reading.symbols.torch_base(kind.qual)
-                return base.startswith("torch.optim.") and not base.startswith("torch.optim.lr_scheduler")
+                return context.reading.symbols.role(kind.qual) is Role.OPTIMIZER
             text = context.source.text(receiver).lower()
             return kind.kind in ("unknown", "method") and "opt" in text and "sched" not in text
     return False

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from .as_json import build, laid_out, plain
-from .errors import MindferryError
+from .errors import MindferryError, printable
 from .files import is_inside, read_regular, write_text
 
 STATE = ".mindferry"
@@ -33,7 +33,7 @@ class Finding:
 
     def __str__(self) -> str:
         advice = f" → {self.advice}" if self.advice else ""
-        return f"{self.path}:{self.line}:{self.column} {self.code} {self.message}{advice}"
+        return printable(f"{self.path}:{self.line}:{self.column} {self.code} {self.message}{advice}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,10 +69,12 @@ def read_config(project: Path) -> Config:
     """The project's mindferry.toml, or the defaults if it has none."""
     path = (project if project.is_dir() else project.parent) / NAME
     if not path.is_file():
+        if path.exists():
+            raise MindferryError(f"{path} is no file; mend it or move it away")
         return Config()
     try:
         body = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise MindferryError(f"cannot read {path}: {error}; mend it or move it away") from None
     unknown = sorted(set(body) - set(_SECTIONS))
     if unknown:
@@ -91,9 +93,15 @@ def _section(path: Path, name: str, kind: type, values: Any) -> Any:
         default = known[key].default
         if isinstance(default, tuple):
             value = tuple(value) if isinstance(value, list) else (value,) if isinstance(value, str) else value
+            if isinstance(value, tuple) and not all(isinstance(each, str) for each in value):
+                raise MindferryError(f"{path}: {name}.{key} should be a list of texts, not {_brief(value)}")
         elif isinstance(default, float) and isinstance(value, int):
             value = float(value)
         if type(value) is not type(default):
-            raise MindferryError(f"{path}: {name}.{key} should be a {type(default).__name__}, not {value!r}")
+            raise MindferryError(f"{path}: {name}.{key} should be a {type(default).__name__}, not {_brief(value)}")
         chosen[key] = value
     return kind(**chosen)
+
+
+def _brief(value: Any) -> str:
+    return repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}..."

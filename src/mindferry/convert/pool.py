@@ -51,7 +51,7 @@ def _in_pool(
     """A few batches ahead of what is taken, so that results don't pile up."""
     context = multiprocessing.get_context("spawn")
     batches = [files[start : start + BATCH] for start in range(0, len(files), BATCH)]
-    with ProcessPoolExecutor(workers, context, _start, (layout, symbols, settings)) as pool:
+    with _safe_path(), ProcessPoolExecutor(workers, context, _start, (layout, symbols, settings)) as pool:
         waiting: deque[Future[list[Written]]] = deque()
         try:
             for batch in batches:
@@ -71,6 +71,20 @@ def _alone(file: ProjectFile, layout: Layout, symbols: Symbols, settings: Settin
     except BrokenProcessPool:
         reason = Unreadable("the process that converted it ended by itself, perhaps for lack of memory")
         yield failed(file, reason, read_regular(file.path))
+
+
+@contextlib.contextmanager
+def _safe_path() -> Iterator[None]:
+    """Without the current folder on the path of the processes that start meanwhile: it may hold a random.py of anybody's."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 @contextlib.contextmanager

@@ -47,6 +47,8 @@ SILENCE = 600.0
 class WorkerError(MindferryError):
     """The worker's function raised, or the worker crashed or hung."""
 
+    keeps_lines = True
+
     def __init__(self, message: str, *, kind: str, framework: str, doing: str, detail: str, log: str) -> None:
         super().__init__(message)
         self.kind, self.framework, self.doing, self.detail, self.log = kind, framework, doing, detail, log

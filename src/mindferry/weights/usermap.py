@@ -38,7 +38,7 @@ def read_user_map(path: Path) -> UserMap:
 
     try:
         body = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise MindferryError(
             f"cannot read the map {path} ({error}); it is TOML with [names], [patterns], [transforms]"
         ) from None

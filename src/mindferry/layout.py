@@ -36,7 +36,9 @@ LARGEST_CODE = 64 * 2**20
 NOTHING = "it is a link to nothing"
 SMALL = 40  # files
 DEEPEST = 200  # imports followed from one file
-_IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import|import[ \t]+([\w.]+))", re.MULTILINE)
+_IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]*(\([^)]*\)|[^\n]*)|import[ \t]+([\w.]+))", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,7 @@ def read_symbols(layout: Layout) -> Symbols:
     """What the project's modules define, read in the order in which they import each other."""
     roots = frozenset(file.module.partition(".")[0] for file in layout.python)
     symbols = Symbols(framework(), excluded=frozenset(file.module for file in layout.excluded), roots=roots)
+    symbols.beside = _imported_beside_torch(layout)
     rules = table()
     rounds = (
         2 if len(layout.python) <= SMALL else 1
@@ -185,10 +188,21 @@ def _imports(file: ProjectFile) -> list[str]:
         return []
     package = file.module.split(".") if file.is_package else file.module.split(".")[:-1]
     found = []
-    for dots, name, plain in _IMPORT.findall(text):
+    for dots, name, taken, plain in _IMPORT.findall(text):
         base = package[: len(package) - len(dots) + 1] if dots else []
-        found.append(plain or ".".join([*base, *([name] if name else [])]))
+        module = plain or ".".join([*base, *([name] if name else [])])
+        found.append(module)
+        found += [f"{module}.{each}" for each in re.findall(r"\w+", taken)] if taken else []  # `from . import utils`
     return found
+
+
+def _imported_beside_torch(layout: Layout) -> frozenset[str]:
+    """What the files that use torch import: there a value may be a tensor although the file says nothing of it."""
+    found: set[str] = set()
+    for file in layout.python:
+        if mentions_torch(file.path):
+            found.update(_imports(file))
+    return frozenset(found)
 
 
 def uses_torch(layout: Layout) -> bool:

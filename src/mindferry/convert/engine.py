@@ -51,6 +51,10 @@ def convert_file(
     given = source
     source, lines = apart(given, is_notebook) if settings.applies("training") else (given, [])
     result = _convert(source, symbols, module, is_package, compat_import, settings, is_notebook)
+    if _is_without_torch(given, symbols, module) and not any(_is_of_framework(each.rule) for each in result.rewrites):
+        return FileResult(
+            given.data.decode("utf-8"), [], [f for f in result.findings if _is_of_framework(f.rule)], set()
+        )
     if not lines:
         return result
     if not result.rewrites or any(each.code == findings.MF901 for each in result.findings):
@@ -126,6 +130,15 @@ def _is_ported(source: Source, symbols: Symbols) -> bool:
     for node in source.of(ast.ImportFrom):
         names |= {(node.module or "").partition(".")[0]} if not node.level else {alias.name for alias in node.names}
     return bool(names & {"mindspore", COMPAT_MODULE}) and not names & (set(FRAMEWORKS) - symbols.roots)
+
+
+def _is_without_torch(source: Source, symbols: Symbols, module: str) -> bool:
+    """Whether nothing says that the file ever meets a tensor: it does not name torch, and no file that does imports it."""
+    return module not in symbols.beside and not any(name.encode() in source.data for name in FRAMEWORKS)
+
+
+def _is_of_framework(rule: str) -> bool:
+    return rule.partition(".")[0] in FRAMEWORKS
 
 
 def _check_compiles(source: Source, flags: int) -> None:

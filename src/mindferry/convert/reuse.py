@@ -41,6 +41,7 @@ def facts_digest(symbols: Symbols) -> str:
         symbols.sets_mode,
         sorted(symbols.roots),
         sorted(symbols.mentioned),
+        sorted(symbols.beside),
     ]
     return digest(json.dumps(facts).encode("utf-8"))
 

@@ -54,6 +54,7 @@ class Symbols:
     sets_mode: bool = False  # some network's train() is called
     roots: frozenset[str] = frozenset()  # top-level modules and packages of the project
     mentioned: set[str] = field(default_factory=set)  # every attribute's name that the project reads or calls
+    beside: frozenset[str] = frozenset()  # modules that a file which uses the framework imports
 
     def fork(self) -> Symbols:
         """A copy that one file's conversion may add to: what the others find must not depend on which came first."""
@@ -71,6 +72,7 @@ class Symbols:
             self.sets_mode,
             self.roots,
             set(self.mentioned),
+            self.beside,
         )
 
     def origin(self, qual: str) -> str:

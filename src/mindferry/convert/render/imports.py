@@ -53,11 +53,6 @@ NATURAL = {
 }
 
 
-_DIRECTIVE = re.compile(
-    rb"#\s*(noqa|type:|pylint:|pyright:|pyrefly:|isort:|usort:|ruff:|fmt:)"
-)  # speaks to a tool about the statement, so goes with it
-
-
 @dataclass(slots=True)
 class Imports:
     """The file's `Writer`: spells names, collects what they need, then edits the import statements."""
@@ -210,7 +205,7 @@ def _comments(source: Source, node: ast.stmt) -> list[str]:
     """Comments between the names of an import that goes."""
     start, end = source.start(node), source.end(node)
     found = re.findall(rb"#[^\r\n]*", source.data[start:end]) if b"(" in source.data[start:end] else []
-    return [comment.decode("utf-8").rstrip() for comment in found if not _DIRECTIVE.match(comment)]
+    return [comment.decode("utf-8").rstrip() for comment in found]
 
 
 def _bound_by(block: list[ast.stmt]) -> set[str]:
@@ -235,7 +230,7 @@ def delete_statement(edits: Edits, node: ast.AST) -> None:
         edits.replace(separator if separator >= 0 else start, end, "")
     elif after.lstrip().startswith(b";"):
         edits.replace(start, source.skip_trivia(source.data.index(b";", end) + 1), "")
-    elif after.lstrip().startswith(b"#") and not _DIRECTIVE.match(after.lstrip()):
+    elif after.lstrip().startswith(b"#"):
         edits.replace(start, source.skip_blanks(end), "")
     else:
         edits.replace(line_start, line_end, "")
@@ -246,7 +241,7 @@ def delete_decorator(edits: Edits, node: ast.expr) -> None:
     source = edits.source
     start, end = source.line_start(source.start(node)), source.line_end(source.end(node))
     after = source.data[source.end(node) : end].lstrip(b" \t)")
-    if after.startswith(b"#") and not _DIRECTIVE.match(after):
+    if after.startswith(b"#"):
         edits.replace(source.skip_blanks(start), end - len(after), "")
     else:
         edits.replace(start, end, "")

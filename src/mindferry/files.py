@@ -39,12 +39,14 @@ def complete_or_absent(path: Path) -> Iterator[Path]:
         yield partial
         partial.chmod(0o666 & ~_umask())
         os.replace(partial, path)
-    except OSError as error:
-        raise _unwritable(path, error) from error
-    finally:
-        os.close(handle)
+    except BaseException as error:
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise _unwritable(path, error) from error
+        raise
+    finally:
+        os.close(handle)
 
 
 def _unwritable(path: Path, error: OSError | ValueError) -> MindferryError:

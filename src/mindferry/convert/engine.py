@@ -134,7 +134,14 @@ def _is_ported(source: Source, symbols: Symbols) -> bool:
 
 def _is_without_torch(source: Source, symbols: Symbols, module: str) -> bool:
     """Whether nothing says that the file ever meets a tensor: it does not name torch, and no file that does imports it."""
-    return module not in symbols.beside and not any(name.encode() in source.data for name in FRAMEWORKS)
+    if module in symbols.beside:
+        return False
+    if not any(name.encode() in source.data for name in FRAMEWORKS):
+        return True
+    names = {alias.name.partition(".")[0] for node in source.of(ast.Import) for alias in node.names}
+    names |= {(node.module or "").partition(".")[0] for node in source.of(ast.ImportFrom)}
+    names |= {node.id for node in source.of(ast.Name)}
+    return not names & set(FRAMEWORKS)  # a docstring or a comment may speak of torch
 
 
 def _is_of_framework(rule: str) -> bool:

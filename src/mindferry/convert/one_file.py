@@ -44,7 +44,7 @@ def convert_one(file: ProjectFile, layout: Layout, symbols: Symbols, settings: S
         raw = read_regular(file.path, LARGEST_CODE) if _is_copied(file) else b""
         if not file.is_code:
             return _copy(file, raw)
-        data, result = _converted(file, raw, helper_home(layout, file)[1], symbols.fork(), settings)
+        data, result = _converted(file, raw, helper_home(layout, file)[1], symbols.fork(bool(file.module)), settings)
         rewrites = tuple(sorted(result.rewrites, key=lambda each: (each.line, each.column)))
     except OSError as error:
         return failed(file, Unreadable(f"cannot be read: {error.strerror}"))

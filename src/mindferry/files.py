@@ -59,7 +59,7 @@ def remove_abandoned(folder: Path) -> None:
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             found = _PARTIAL.fullmatch(entry.name)
-            if found and not _is_running(int(found.group(1))) and entry.is_file(follow_symlinks=False):
+            if found and not is_running(int(found.group(1))) and entry.is_file(follow_symlinks=False):
                 _remove_unlocked(entry.path)
 
 
@@ -74,7 +74,7 @@ def _remove_unlocked(path: str) -> None:
             os.close(handle)
 
 
-def _is_running(number: int) -> bool:
+def is_running(number: int) -> bool:
     try:
         os.kill(number, 0)
     except (ProcessLookupError, OverflowError):

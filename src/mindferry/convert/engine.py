@@ -48,6 +48,8 @@ def convert_file(
 ) -> FileResult:
     if _is_ported(source, symbols):
         return FileResult(source.data.decode("utf-8"), [], [], set())
+    if _is_without_torch(source, symbols, module) and not _imports_project(source, symbols):
+        return FileResult(source.data.decode("utf-8"), [], [], set())
     given = source
     source, lines = apart(given, is_notebook) if settings.applies("training") else (given, [])
     result = _convert(source, symbols, module, is_package, compat_import, settings, is_notebook)
@@ -142,6 +144,13 @@ def _is_without_torch(source: Source, symbols: Symbols, module: str) -> bool:
     names |= {(node.module or "").partition(".")[0] for node in source.of(ast.ImportFrom)}
     names |= {node.id for node in source.of(ast.Name)}
     return not names & set(FRAMEWORKS)  # a docstring or a comment may speak of torch
+
+
+def _imports_project(source: Source, symbols: Symbols) -> bool:
+    """Whether something of the project's own, which may be a network, comes into the file."""
+    if any(node.level or (node.module or "").partition(".")[0] in symbols.roots for node in source.of(ast.ImportFrom)):
+        return True
+    return any(alias.name.partition(".")[0] in symbols.roots for node in source.of(ast.Import) for alias in node.names)
 
 
 def _is_of_framework(rule: str) -> bool:

@@ -8,12 +8,14 @@ from pathlib import Path
 import click
 
 from .. import artifacts
+from ..accounts import summarize_sites
 from ..artifacts import ProjectConversion
 from ..convert import convert_project
 from ..convert.settings import STYLES, TARGETS, Settings
 from ..errors import printable
 from ..findings import CODES
 from ..layout import find_files
+from ..observation import load_observation
 from ..progress import progress
 
 STATUSES = {
@@ -50,6 +52,11 @@ STATUSES = {
     "-j", "--workers", type=click.IntRange(min=0), default=0, help="Processes. Default: all cores, for a large project."
 )
 @click.option("--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text", help="What to print.")
+@click.option(
+    "--observed",
+    type=click.Path(path_type=Path),
+    help="What `mindferry observe` saw: it decides what the text alone can't tell.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 def command(
     path: Path,
@@ -65,6 +72,7 @@ def command(
     tests: bool,
     workers: int,
     form: str,
+    observed: Path | None,
     as_json: bool,
 ) -> None:
     """Convert PyTorch code to MindSpore code: files, packages, notebooks. Nothing of it is executed.
@@ -91,6 +99,7 @@ def command(
             settings=Settings(target, only, skip, style, jit, trainer),
             workers=workers,
             texts=texts if diff else None,
+            observation=load_observation(observed) if observed else None,
         )
     if tests and not check:
         from ..verify.unit_tests import write_tests
@@ -118,6 +127,8 @@ def _summarize(result: ProjectConversion, check: bool) -> None:
     what = ", ".join(f"{number} {STATUSES.get(status, status)}" for status, number in sorted(counts.items()))
     reused = f" ({len(result.reused)} as before)" if result.reused else ""
     click.echo(f"{what}{reused}; {rewrites} rewrites, {len(findings)} finding{'' if len(findings) == 1 else 's'}")
+    if accounted := summarize_sites(site for file in result.files for site in file.sites):
+        click.echo(accounted)
     need = [file.path for file in result.files if any(f.severity == "error" for f in file.findings)]
     if need:
         click.echo(f"{len(need)} file{'s need' if len(need) > 1 else ' needs'} you: start with {printable(need[0])}")

@@ -59,7 +59,11 @@ def convert_one(file: ProjectFile, layout: Layout, symbols: Symbols, settings: S
     if data == raw:
         return _as_it_was(file, "unchanged", raw, rewrites, tuple(result.findings))
     return Written(
-        FileConversion(file.relative, "converted", digest(data), rewrites, tuple(result.findings)), data, result.compat
+        FileConversion(
+            file.relative, "converted", digest(data), rewrites, tuple(result.findings), sites=tuple(result.sites)
+        ),
+        data,
+        result.compat,
     )
 
 

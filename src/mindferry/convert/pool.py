@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 
 from ..files import read_regular
 from ..layout import Layout, ProjectFile
@@ -19,8 +20,8 @@ from ..read.symbols import Symbols
 from .one_file import Written, convert_one, failed
 from .settings import Settings
 
-BATCH = 4  # files that a process gets at a time
 AHEAD = 4  # batches that wait for each process
+BATCHES = 8  # for each process: files differ in size
 WORTH_A_POOL = 60  # files of code; below that the processes take longer to start than they save
 
 
@@ -50,12 +51,14 @@ def _in_pool(
 ) -> Iterator[Written]:
     """A few batches ahead of what is taken, so that results don't pile up."""
     context = multiprocessing.get_context("spawn")
-    batches = [files[start : start + BATCH] for start in range(0, len(files), BATCH)]
-    with _safe_path(), ProcessPoolExecutor(workers, context, _start, (layout, symbols, settings)) as pool:
+    # Each batch brings the project's facts along: a worker process keeps nothing from one to the next.
+    size = max(4, len(files) // (workers * BATCHES))
+    task = partial(_convert_batch, layout=layout, symbols=symbols, settings=settings)
+    with _safe_path(), ProcessPoolExecutor(workers, context) as pool:
         waiting: deque[Future[list[Written]]] = deque()
         try:
-            for batch in batches:
-                waiting.append(pool.submit(_work, batch))
+            for start in range(0, len(files), size):
+                waiting.append(pool.submit(task, files[start : start + size]))
                 if len(waiting) > AHEAD * workers:
                     yield from waiting.popleft().result()
             while waiting:
@@ -101,13 +104,6 @@ def quietly() -> Iterator[None]:
             gc.enable()
 
 
-_shared: list[tuple[Layout, Symbols, Settings]] = []
-
-
-def _start(layout: Layout, symbols: Symbols, settings: Settings) -> None:
-    _shared[:] = [(layout, symbols, settings)]
-
-
-def _work(files: list[ProjectFile]) -> list[Written]:
+def _convert_batch(files: list[ProjectFile], layout: Layout, symbols: Symbols, settings: Settings) -> list[Written]:
     with quietly():
-        return [convert_one(file, *_shared[0]) for file in files]
+        return [convert_one(file, layout, symbols, settings) for file in files]

@@ -42,6 +42,7 @@ def facts_digest(symbols: Symbols) -> str:
         sorted(symbols.roots),
         sorted(symbols.mentioned),
         sorted(symbols.beside),
+        sorted(symbols.unsure),
     ]
     return digest(json.dumps(facts).encode("utf-8"))
 

@@ -11,6 +11,7 @@ from typing import cast
 from .expressions import Expressions
 from .framework import Framework, Role
 from .networks import is_network_name, is_used_as_network
+from .reached import unsure_parameters
 from .scope import Scope
 from .source import Source
 from .symbols import ClassInfo, Symbols
@@ -27,6 +28,7 @@ class Reading:
     types: dict[ast.AST, Type]
     owners: dict[ast.AST, str]  # function or class -> its dotted name
     scope: Scope  # the module's own names
+    observed: frozenset[ast.AST] = frozenset()  # whose types a watched run showed
 
     def type(self, node: ast.AST) -> Type:
         return self.types.get(node, UNKNOWN)
@@ -38,10 +40,12 @@ def read(
     module: str = "__main__",
     is_package: bool = False,
     is_api: Callable[[str], bool] = lambda name: False,
+    lines: list[int] | None = None,
 ) -> Reading:
     """Read the module; what it defines is added to `symbols`. Reading all files twice settles references between them."""
     reader = _Reader(symbols, module, is_package, is_api, source.nodes)
     reader.values.is_torch_file = source.mentions("torch")
+    reader.values.seen = symbols.seen.of_file(source.path, lines)
     scope = Scope()
     reader.block(source.tree.body, scope)
     while reader.deferred:
@@ -49,7 +53,10 @@ def read(
     symbols.exports[module] = {
         name: kind for name, kind in scope.names.items() if kind.kind in ("ref", "instance", "list", "dict", "tuple")
     }
-    return Reading(source, module, symbols, reader.values.types, reader.owners, scope)
+    seen = frozenset(reader.values.observed)
+    reading = Reading(source, module, symbols, reader.values.types, reader.owners, scope, seen)
+    symbols.unsure |= unsure_parameters(reading)
+    return reading
 
 
 class _Reader:
@@ -63,6 +70,7 @@ class _Reader:
         self.owners: dict[ast.AST, str] = {}
         self._returned: list[list[Type]] = []
         self._used: dict[ast.FunctionDef, tuple[Counter[str], set[str]]] = {}
+        self._foreign_uses: dict[ast.FunctionDef, set[str]] = {}  # names that are used as no tensor is
         self._functions: list[ast.FunctionDef] = []  # whose bodies are being read
         self.suspects = frozenset(
             _holder(node) if type(node) is ast.Attribute else _given(node, framework)
@@ -284,6 +292,14 @@ class _Reader:
         else:
             info.results[node.name] = result
 
+    def _may_be_tensor(self, function: ast.FunctionDef, argument: ast.arg) -> bool:
+        """A network is given tensors, unless the annotation names something else or the argument is used as no tensor is."""
+        if argument.annotation is not None:
+            return _says_tensor(argument.annotation)
+        if function not in self._foreign_uses:
+            self._foreign_uses[function] = _used_otherwise(function, self.framework)
+        return argument.arg not in self._foreign_uses[function]
+
     def _parameters(self, node: ast.FunctionDef, scope: Scope, owner: str, qual: str) -> None:
         arguments = node.args
         positional = [*arguments.posonlyargs, *arguments.args]
@@ -309,7 +325,7 @@ class _Reader:
             if kind.kind in ("unknown", "none"):
                 kind = self.values.types.get(default, UNKNOWN) if default is not None else UNKNOWN
             is_tensor = (
-                is_forward
+                (is_forward and self._may_be_tensor(node, argument))
                 or (is_function and index > 0)
                 or (self.values.is_torch_file and argument.arg in self.suspects and argument.arg in self._uses(node)[1])
             )
@@ -329,6 +345,11 @@ class _Reader:
             scope.names[arguments.vararg.arg] = tuple_of(TENSOR) if is_forward else Type("tuple")
         if arguments.kwarg:
             scope.names[arguments.kwarg.arg] = Type("dict")
+
+
+def _says_tensor(annotation: ast.expr) -> bool:
+    """`"Tensor"`, `Float[Tensor, "b c"]`, `FloatTensorType`: whatever else it may be, it is a tensor."""
+    return "tensor" in ast.unparse(annotation).lower()
 
 
 def imported_names(node: ast.stmt) -> list[str]:
@@ -354,6 +375,18 @@ def _used_as_tensor(loop: ast.For, name: str, suspects: frozenset[str], framewor
         isinstance(node, ast.Call) and name in (_given(node, framework), _distinctive(node, framework))
         for node in ast.walk(loop)
     )
+
+
+def _used_otherwise(function: ast.FunctionDef, framework: Framework) -> set[str]:
+    """Names with a method that no tensor has, or read by a text: a cache, a dictionary."""
+    found = set()
+    for node in ast.walk(function):
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if attr not in framework.members.of_all_tensors:
+                found.add(name)
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str())):
+                found.add(name)
+    return found
 
 
 def _distinctive(node: ast.Call, framework: Framework) -> str:

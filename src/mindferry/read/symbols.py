@@ -9,6 +9,7 @@ from typing import Any
 
 from .framework import Framework, Role
 from .networks import is_network_name
+from .observed import ObservedTypes
 from .types import MODULE, UNKNOWN, Type, join
 
 
@@ -94,6 +95,8 @@ class Symbols:
     sets_mode: bool = False  # some network's train() is called
     roots: frozenset[str] = frozenset()  # top-level modules and packages of the project
     mentioned: set[str] = field(default_factory=set)  # every attribute's name that the project reads or calls
+    unsure: set[str] = field(default_factory=set)  # networks and optimizers with parameters that a loss may not reach
+    seen: ObservedTypes = field(default_factory=ObservedTypes)  # what a watched run showed
     beside: frozenset[str] = frozenset()  # modules that a file which uses the framework imports
 
     def fork(self, is_known: bool = False) -> Symbols:
@@ -112,18 +115,20 @@ class Symbols:
             self.sets_mode,
             self.roots,
             self.mentioned if is_known else set(self.mentioned),
+            set(self.unsure),
+            self.seen,
             self.beside,
         )
 
     def origin(self, qual: str) -> str:
-        """Follow re-exports: `pkg.Net` imported in pkg/__init__.py from pkg.model is `pkg.model.Net`."""
+        """Follow re-exports, of the project (`pkg.Net` that pkg/__init__.py imports from pkg.model) and of the framework."""
         for _ in range(8):
             module, _, name = qual.rpartition(".")
             found = self.exports.get(module, {}).get(name)
             if found is None or found.kind != "ref" or found.qual == qual:
-                return qual
+                break
             qual = found.qual
-        return qual
+        return self.framework.canonical(qual) if self.framework.is_own(qual) and not self.is_local(qual) else qual
 
     def is_local(self, qual: str) -> bool:
         """Whether the project itself defines it, whatever its name: torchvision's own sources may be what is converted."""

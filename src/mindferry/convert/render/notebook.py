@@ -110,7 +110,9 @@ def convert_notebook(
         _in_cell(each, cells, path) for each in result.findings
     ]
     rewrites = [replace(each, line=_place(each.line, cells)[1]) for each in result.rewrites]
-    return (_dump(body, raw, encoding) if is_changed else raw), FileResult("", rewrites, findings, result.compat)
+    sites = [replace(each, line=_place(each.line, cells)[1]) for each in result.sites]
+    changed = _dump(body, raw, encoding) if is_changed else raw
+    return changed, FileResult("", rewrites, findings, result.compat, sites)
 
 
 def _load(raw: bytes) -> tuple[str, dict[str, Any]]:

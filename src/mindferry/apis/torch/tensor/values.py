@@ -192,13 +192,12 @@ for _name, _why in (
     ("set_", "a tensor can't be given other memory"),
     ("resize_", "a tensor's shape is fixed"),
     ("resize_as_", "a tensor's shape is fixed"),
-    ("as_strided", "no strided views"),
     ("record_stream", "streams keep track of tensors themselves"),
     ("apply_", "Python functions don't run on tensors element by element"),
     ("map_", "Python functions don't run on tensors element by element"),
 ):
     rule(f"torch.Tensor.{_name}", missing=_why, strategy="wrapper", advice="build a new tensor with ops instead")
-for _name in ("to_sparse", "sparse_mask", "coalesce", "values", "indices", "to_sparse_csr", "_values", "_indices"):
+for _name in ("sparse_mask",):
     rule(
         f"torch.Tensor.{_name}",
         missing="MindSpore's sparse tensors are classes of their own, with few operators",

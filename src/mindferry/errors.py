@@ -16,3 +16,9 @@ def printable(text: str, keeps_lines: bool = False) -> str:
     return "".join(
         char if char.isprintable() or (keeps_lines and char in "\n\t") else repr(char)[1:-1] for char in text
     )
+
+
+def brief(value: object) -> str:
+    """Something from a file, short enough for a sentence."""
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= 100 else f"{text[:97]}..."

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import functools
 
+from ...read.source import Source
 from .._call import Call
 from ..quirks import applies
 
@@ -16,7 +18,12 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 def makes_empty_tensors(call: Call) -> bool:
     """Whether the file makes tensors without elements: torch's `cat` passes over them, MindSpore's refuses them."""
-    source = call.reading.source
+    return _holds_empty(call.reading.source)
+
+
+@functools.lru_cache(maxsize=4)
+def _holds_empty(source: Source) -> bool:
+    """Looked for once a file, however many calls ask."""
     return any(source.mentions(word) for word in EMPTY_MAKERS) and any(map(_makes_empty, source.of(ast.Call)))
 
 

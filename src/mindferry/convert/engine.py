@@ -99,7 +99,7 @@ def _convert(
         each.finish(context)
     sites = account(context)
     keep_comments(context.edits)
-    context.imports.rewrite(context.edits)
+    context.imports.rewrite(context.edits, context.findings)
     fill_empty_blocks(context.edits)
     lines = [each.line for each in context.rewrites if each.rule == "torch.Tensor.backward"]
     code = context.edits.apply()
@@ -314,7 +314,7 @@ def _convert_attribute(node: ast.Attribute, entry: Rule, receiver: ast.expr, con
 def _convert_inner(node: ast.Attribute, context: Context) -> None:
     """`x.data.shape`, `torch.float32.itemsize`: the inner part is a value of its own."""
     kind = context.reading.type(node.value)
-    if kind.is_tensor or kind.kind in ("instance", "unknown"):
+    if node.attr == "__version__" or kind.is_tensor or kind.kind in ("instance", "unknown"):
         _convert_reference(node, context)
 
 

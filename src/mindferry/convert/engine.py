@@ -16,7 +16,7 @@ from ..read.infer import read
 from ..read.source import Edits, Source, Unreadable
 from ..read.symbols import Symbols
 from .context import Context
-from .dispatch import dispatch_attribute, dispatch_call, is_defined_here
+from .dispatch import dispatch_attribute, dispatch_call, dispatch_face, is_defined_here
 from .fixers import PASSES
 from .ledger import account
 from .render.comments import keep_comments
@@ -251,6 +251,8 @@ def _convert_reference(node: ast.Attribute | ast.Name, context: Context) -> None
         entry = context.rules.get(f"{api}@")
         if entry is not None and isinstance(node, ast.Attribute) and not _is_skipped(node, api, entry, context):
             _convert_attribute(node, entry, receiver, context)
+        elif entry is None and isinstance(node, ast.Attribute):
+            dispatch_face(node, context)
         return
     entry = context.rules.get(api)
     if entry is None:

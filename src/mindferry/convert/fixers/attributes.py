@@ -14,13 +14,17 @@ ANY_LAYER = frozenset({"weight", "bias", "running_mean", "running_var", "__class
 RENAMED = ANY_LAYER - {"__class__"}
 # Layers whose parameters MindSpore names otherwise, told by what they are called where their class isn't known.
 _NORMS = re.compile(r"(?:.*_)?(?:bn|norm|ln|gn|embed|embedding)s?\d*(?:_.*)?")
+FLAT = ("torch.nn.Conv1d", "torch.nn.ConvTranspose1d")
+WRITTEN = frozenset("data grad requires_grad set_data assign_value register_hook name dtype device numel".split())
 PARTS = {"values": "[0]", "indices": "[1]"}
 
 
 def prepare(context: Context) -> None:
     for node in context.source.of(ast.Attribute):
         receiver = context.reading.type(node.value)
-        if receiver == MODULE and node.attr in ANY_LAYER and _is_any_layer(context, node.value):
+        if _is_set_by_name(context, node, receiver):
+            _tie(context, node)
+        elif receiver == MODULE and node.attr in ANY_LAYER and _is_any_layer(context, node.value):
             if isinstance(node.ctx, ast.Load):
                 _look_up(context, node)
             else:
@@ -31,6 +35,18 @@ def prepare(context: Context) -> None:
             _look_up(context, node)
         elif receiver == PAIR and node.attr in PARTS:
             _index(context, node)
+
+
+def _is_set_by_name(context: Context, node: ast.Attribute, receiver: Type) -> bool:
+    """`norm.bias = None` of any layer; `m.head.weight = m.embed.weight`, where nothing tells which layers these are."""
+    parent = context.parents[node]
+    if node.attr not in RENAMED or not isinstance(parent, ast.Assign) or parent.targets != [node]:
+        return False
+    if isinstance(parent.value, ast.Constant) and parent.value.value is None and node.attr == "bias":
+        is_own = isinstance(node.value, ast.Name) and node.value.id == "self"
+        return receiver.kind in ("instance", "unknown") and not is_own and context.source.mentions("torch")
+    is_tied = isinstance(parent.value, ast.Attribute) and parent.value.attr in RENAMED
+    return is_tied and receiver.kind == "unknown" and context.source.mentions("torch")
 
 
 def _is_any_layer(context: Context, node: ast.expr) -> bool:
@@ -84,8 +100,31 @@ def _index(context: Context, node: ast.Attribute) -> None:
     context.handled.add(node)
 
 
+def _is_flat_weight(context: Context, node: ast.Attribute, base: str) -> bool:
+    """`self.conv.weight.squeeze(1)` of a Conv1d: MindSpore's has an axis more, so what is read of it is put in torch's shape."""
+    if base not in FLAT or node.attr != "weight" or not isinstance(node.ctx, ast.Load):
+        return False
+    match context.parents.get(node):
+        case ast.Attribute(attr=name):
+            return name not in WRITTEN and not name.endswith("_")
+        case ast.BinOp() | ast.Subscript(ctx=ast.Load()):
+            return True
+        case ast.Call(func=function) if node is not function:
+            api = context.api(function)
+            return api.startswith("torch.") and not api.startswith(
+                ("torch.nn.init.", "torch.nn.Param", "torch.nn.utils.")
+            )
+    return False
+
+
 def _rename(context: Context, node: ast.Attribute, receiver: Type) -> None:
     symbols = context.reading.symbols
+    if _is_flat_weight(context, node, symbols.torch_base(receiver.qual)):
+        new = f"{context.imports.spell('compat.flat_weight')}({context.source.text(node.value)})"
+        context.rewritten(node, symbols.torch_base(receiver.qual), context.source.text(node), new)
+        context.edits.replace_node(node, new)
+        context.handled |= {node, *ast.walk(node)}
+        return
     if (
         symbols.method(receiver.qual, node.attr) is not None
         or symbols.attribute(receiver.qual, node.attr).kind != "unknown"

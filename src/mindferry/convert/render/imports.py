@@ -16,6 +16,7 @@ from .left_over import left_over_names, placeholder
 
 COMPAT_MODULE = "ms_compat"
 MISSING = "compat.Missing"
+OF_HELPERS = {"initializer"}  # what helpers that stand in the file itself import under a name that a home has too
 
 # home module -> (import statement, name it binds)
 HOMES = {
@@ -91,21 +92,24 @@ class Imports:
         return f"{self.homes[home]}.{rest}" if rest else self.homes[home]
 
     def _inline_name(self, name: str) -> str:
-        if self._taken is None:
-            self._taken = _bound_names(self.reading) | self.kept
+        taken = self._names_taken() - OF_HELPERS
         head, dot, rest = name.partition(".")
-        if head in self._taken:
+        if head in taken:
             self.renamed[head] = f"ms_{head}"
         return self.renamed.get(head, head) + dot + rest
+
+    def _names_taken(self) -> set[str]:
+        if self._taken is None:
+            self._taken = _bound_names(self.reading) | self.kept | (set() if self.compat_import else OF_HELPERS)
+        return self._taken
 
     def _bind(self, home: str) -> str:
         for name, kind in self.reading.scope.names.items():
             if kind.kind == "ref" and kind.qual == home:
                 return name
-        if self._taken is None:
-            self._taken = _bound_names(self.reading) | self.kept
+        taken = self._names_taken()
         wanted = HOMES[home][1]
-        while wanted in self._taken or wanted in self.homes.values():
+        while wanted in taken or wanted in self.homes.values():
             wanted = f"ms_{wanted}" if not wanted.startswith("ms_") else f"{wanted}_"
         return wanted
 

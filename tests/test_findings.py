@@ -33,7 +33,7 @@ SNIPPETS = {
         "    if isinstance(m, (nn.BatchNorm2d, nn.Linear)):\n        print(m.weight)\n"
     ),
     findings.MF122: "a = nn.LeakyReLU(0.1)\na.negative_slope = 0.3\n",
-    findings.MF123: "def f(thing):\n    return thing.to_sparse_csr()\n",
+    findings.MF123: "def f(thing):\n    return thing.to_mkldnn()\n",
     findings.MF124: "def f(x: torch.Tensor):\n    return map(x.view, [1, 2])\n",
     findings.MF130: (
         "class Set(torch.utils.data.Dataset):\n    def __getitem__(self, i):\n"
@@ -54,10 +54,6 @@ SNIPPETS = {
         "loss = net(torch.ones(2, 3)).sum()\nloss.backward()\nopt.step()\n"
     ),
     findings.MF205: "def f(y: torch.Tensor, x: torch.Tensor):\n    return torch.autograd.grad(y, x)[0]\n",
-    findings.MF206: (
-        NET + "other = nn.Linear(3, 3)\nfor i in range(3):\n    h = net(torch.ones(2, 3))\n    if i:\n"
-        "        h = other(h)\n    loss = h.sum()\n    loss.backward()\n    opt.step()\n"
-    ),
     findings.MF207: "net = nn.SyncBatchNorm(3)\n",
     findings.MF250: (
         "import argparse\nimport torch.distributed as dist\nparser = argparse.ArgumentParser()\n"
@@ -100,6 +96,12 @@ def _not_in_style(folder: Path) -> ProjectConversion:
     return convert(folder, Settings(style="model"), a__py=HEAD + code)
 
 
+def _sometimes_unreached(folder: Path) -> ProjectConversion:
+    code = NET + "other = nn.Linear(3, 3)\nfor i in range(3):\n    opt.zero_grad()\n    h = net(torch.ones(2, 3))\n"
+    code += "    if i:\n        h = other(h)\n    loss = h.sum()\n    loss.backward()\n    opt.step()\n"
+    return convert(folder, Settings(jit=True), a__py=HEAD + code)
+
+
 def _not_copied(folder: Path) -> ProjectConversion:
     return convert(folder, model__pth="x", a__py=HEAD)
 
@@ -125,6 +127,7 @@ PROJECTS: dict[findings.Code, Callable[[Path], ProjectConversion]] = {
     findings.MF103: _skipped,
     findings.MF104: _ascend_only,
     findings.MF151: _notebook_installs,
+    findings.MF206: _sometimes_unreached,
     findings.MF210: _not_in_style,
     findings.MF902: _not_copied,
     findings.MF903: _edited,
@@ -180,8 +183,21 @@ def test_a_plain_run_makes_the_finding(code: findings.Code) -> None:
     assert made is not None and made.code == code
 
 
+def test_two_fixers_that_write_the_same_place_are_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No fixers are known to make MF906; two that don't know of each other make it."""
+    from mindferry.convert import engine
+    from mindferry.convert.fixers import Fixer
+    from mindferry.convert.plan import ReplaceNode
+
+    first = Fixer("first", lambda facts: iter([ReplaceNode(facts.source.tree.body[-1], "y = 1")]), ())
+    second = Fixer("second", lambda facts: iter([ReplaceNode(facts.source.tree.body[-1].value, "2")]), ())
+    monkeypatch.setattr(engine, "FIXERS", (first, second))
+    monkeypatch.delenv("MINDFERRY_CONFLICTS")
+    assert only(convert_source(HEAD + "y = 0\n").findings, findings.MF906).line == 3
+
+
 def test_each_code_is_made_by_a_test_above() -> None:
-    assert {*SNIPPETS, *PROJECTS, *RUNS, findings.MF901} == set(findings.CODES)
+    assert {*SNIPPETS, *PROJECTS, *RUNS, findings.MF901, findings.MF906} == set(findings.CODES)
 
 
 def test_a_code_stands_once_and_nowhere_else_as_text() -> None:

@@ -214,9 +214,9 @@ MF206 = Code(
     "MF206",
     Severity.WARNING,
     "A network that takes part in the loss only sometimes",
-    "Where the network doesn't run, torch leaves its gradients at None and the optimizer skips its parameters. Here "
-    "the gradients are zeros, and weight decay and momentum still act.",
-    "Give the network an optimizer of its own, and step it only where the network ran.",
+    "Where the network doesn't run, torch leaves its gradients at None and the optimizer skips its parameters. In the "
+    "forms that `--jit` and `--style` ask for the gradients are zeros, and weight decay and momentum still act.",
+    "Leave those options out for this script, or give the network an optimizer of its own.",
 )
 MF207 = Code(
     "MF207",
@@ -310,6 +310,13 @@ MF905 = Code(
     "Requirements that still name torch",
     "A requirements or build file names torch in a form that mindferry doesn't rewrite.",
     "Put mindspore in torch's place.",
+)
+MF906 = Code(
+    "MF906",
+    Severity.WARNING,
+    "Two changes met",
+    "Two parts of mindferry wanted to write the same place, and only one of them could.",
+    "Compare this place with the original, and report it as a defect of mindferry.",
 )
 
 CODES: dict[str, Code] = {str(value): value for value in list(globals().values()) if isinstance(value, Code)}

@@ -52,6 +52,7 @@ class Call:
         self.given: dict[str, ast.expr] = {}
         self._positional: dict[str, int] = {}
         self._bind()
+        self.noted: str | tuple[str, ...] = ""  # what a fixer knows about the call and the rule can't see
         self._changes: dict[str, str | None] = {}
         self._replacement: str | None = None
 

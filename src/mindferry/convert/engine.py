@@ -1,4 +1,4 @@
-"""One file: read it, let rules and passes edit it, and make sure that what comes out compiles."""
+"""One file: read it, plan its changes, write them, and make sure that what comes out compiles."""
 
 from __future__ import annotations
 
@@ -13,17 +13,21 @@ from ..artifacts import Finding, Rewrite, Site
 from ..layout import FRAMEWORKS
 from ..read.fstrings import is_located
 from ..read.infer import read
-from ..read.source import Edits, Source, Unreadable
+from ..read.source import Source, Unreadable
 from ..read.symbols import Symbols
 from .context import Context
 from .dispatch import dispatch_attribute, dispatch_call, dispatch_face, is_defined_here
-from .fixers import PASSES
+from .facts import Facts
+from .fixers import FIXERS
+from .gather import gather
 from .ledger import account
+from .plan import Plan
 from .render.comments import keep_comments
 from .render.imports import COMPAT_MODULE, NATURAL, Imports, fill_empty_blocks
 from .render.left_decorators import comment_out
 from .render.lines_apart import apart
 from .render.styles import restyle
+from .render.write import PlanWriter
 from .run_rule import UNBOUND, run_rule
 from .settings import Settings, rules_for
 from .verdict import Outcome, Verdict
@@ -50,53 +54,71 @@ def convert_file(
     settings: Settings = PORTABLE,
     is_notebook: bool = False,
 ) -> FileResult:
-    if _is_ported(source, symbols):
-        return FileResult(source.data.decode("utf-8"), [], [], set())
-    given = source
-    source, lines = apart(given, is_notebook) if settings.applies("training") else (given, [])
-    result = _convert(source, symbols, module, is_package, compat_import, settings, is_notebook)
-    if not lines:
+    return plan_file(source, symbols, module, is_package, settings, is_notebook).write(compat_import)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFile:
+    """A file that was read and planned; it may be written more than once."""
+
+    given: Source
+    facts: Facts | None  # None: it stays as it is
+    plan: Plan
+    lines: list[int]  # where each line stood in what was given, if statements were set apart
+
+    def write(self, compat_import: str) -> FileResult:
+        """With the helpers imported so; '' defines them in the file itself."""
+        if self.facts is None:
+            return FileResult(self.given.data.decode("utf-8"), [], [], set())
+        result = _write(self.facts, self.plan, compat_import)
+        if not self.lines:
+            return result
+        if not result.rewrites or any(each.code == findings.MF901 for each in result.findings):
+            result.code = self.given.data.decode("utf-8")
+        result.rewrites = [replace(each, line=self.lines[each.line - 1]) for each in result.rewrites]
+        result.sites = [replace(each, line=self.lines[each.line - 1]) for each in result.sites]
+        result.findings = [
+            each if each.code == findings.MF901 else replace(each, line=self.lines[each.line - 1])
+            for each in result.findings
+        ]
         return result
-    if not result.rewrites or any(each.code == findings.MF901 for each in result.findings):
-        result.code = given.data.decode("utf-8")
-    result.rewrites = [replace(each, line=lines[each.line - 1]) for each in result.rewrites]
-    result.sites = [replace(each, line=lines[each.line - 1]) for each in result.sites]
-    result.findings = [
-        each if each.code == findings.MF901 else replace(each, line=lines[each.line - 1]) for each in result.findings
-    ]
-    return result
 
 
-def _convert(
+def plan_file(
     source: Source,
     symbols: Symbols,
-    module: str,
-    is_package: bool,
-    compat_import: str,
-    settings: Settings,
-    is_notebook: bool,
-) -> FileResult:
-    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if is_notebook else 0
-    reading = read(source, symbols, module, is_package, table().is_api)
-    context = Context(
-        reading, Edits(source), Imports(reading, compat_import), rules_for(settings.target), settings, is_notebook
-    )
-    passes = [each for each in PASSES if settings.applies(each.__name__.rpartition(".")[2])]
+    module: str = "__main__",
+    is_package: bool = False,
+    settings: Settings = PORTABLE,
+    is_notebook: bool = False,
+) -> PlannedFile:
+    plan = Plan()
+    if _is_ported(source, symbols):
+        return PlannedFile(source, None, plan, [])
+    set_apart, lines = apart(source, is_notebook) if settings.applies("training") else (source, [])
+    reading = read(set_apart, symbols, module, is_package, table().is_api)
+    facts = gather(reading, rules_for(settings.target), settings, is_notebook)
+    for fixer in FIXERS:
+        if settings.applies(fixer.name):
+            plan.add(fixer.name, fixer.plan(facts))
+    return PlannedFile(source, facts, plan, lines)
+
+
+def _write(facts: Facts, plan: Plan, compat_import: str) -> FileResult:
+    source, settings = facts.source, facts.settings
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if facts.is_notebook else 0
+    context = Context(facts, plan, Imports(facts.reading, compat_import))
     if settings.is_restricted:
         _keep_names(context)
-    for each in passes:
-        each.prepare(context)
+    writer = PlanWriter(plan, context)
+    writer.before_rules()
     for node in reversed(source.nodes):  # every node after all of its parts
         if type(node) in CONVERTED and node not in context.handled and is_located(node):
             _convert_node(node, context)
-        if node in context.turns:
-            context.turns[node]()
-        if node in context.captured:
-            context.captured[node] = context.edits.text(node)
+        writer.at_node(node)
     comment_out(context)
     _mark_findings(context)
-    for each in passes:
-        each.finish(context)
+    writer.at_end()
     sites = account(context)
     keep_comments(context.edits)
     context.imports.rewrite(context.edits, context.findings)
@@ -120,7 +142,11 @@ def _convert(
             "please report this as a bug of mindferry, with the file",
         )
         return FileResult(source.data.decode("utf-8"), [], [finding], set())
-    found = sorted([*context.findings, *styled.findings], key=lambda f: (f.line, f.column, f.code))
+    met = [
+        Finding(findings.MF906, "warning", source.path, line, 1, what, findings.MF906.advice)
+        for line, what in plan.conflicts
+    ]
+    found = sorted([*context.findings, *styled.findings, *met], key=lambda f: (f.line, f.column, f.code))
     return FileResult(code, context.rewrites, found, context.imports.compat | styled.compat, sites)
 
 
@@ -207,6 +233,7 @@ def _convert_call(node: ast.Call, context: Context) -> None:
         return
     before = context.source.text(node)
     call = Call(node, entry, context.reading, context.edits, context.imports, receiver)
+    call.noted = context.notes.get(node, "")
     run_rule(call, entry)
     if call.is_kept or (call.refusal and api.startswith("any#")):
         context.verdicts.setdefault(node.func, Verdict(Outcome.CONVERTED, "stays as it is", "proven"))

@@ -150,6 +150,8 @@ class Expressions:
         if self.symbols.method(qual, name) is not None:
             return Type("method", f"{qual}.{name}")
         base = self.symbols.torch_base(qual)
+        if (held := self.framework.object_attribute(base, name)) != UNKNOWN:
+            return held
         if base and self.symbols.is_module(qual) and name in self.members.parameters:
             return TENSOR
         is_table = base == self.framework.table_of_networks
@@ -299,7 +301,8 @@ class Expressions:
             if own is not None:
                 self._note_arguments(qual, node, [self.types[argument] for argument in node.args], skip=1)
                 return own
-            return self._module_method(receiver, name, node)
+            given = self.framework.object_method(self.symbols.torch_base(receiver.qual), name, count)
+            return given if given != UNKNOWN else self._module_method(receiver, name, node)
         if receiver.kind == "ndarray":
             return _array_method_result(name)
         if receiver.kind == "str":

@@ -69,9 +69,12 @@ class Framework:
     members: Members
     roles: tuple[tuple[str, Role], ...]  # (prefix, role), the longest prefix first
     role_homes: tuple[str, ...]  # the prefixes alone: most names are none of them, which must be told fast
+    canonical: Callable[[str], str]  # the one name of what it exports in several places
     call_result: Callable[[str, int], Type]  # (API, number of arguments) -> what it returns
     method_result: Callable[[str, int], Type]  # (method of a tensor, number of arguments)
     network_call_result: Callable[[str], Type]  # (class of its own)
+    object_method: Callable[[str, str, int], Type]  # (class, method, number of arguments) of what is no network
+    object_attribute: Callable[[str, str], Type]  # (class, attribute)
 
     def is_own(self, qual: str) -> bool:
         """Whether a dotted name begins with one of the framework's packages."""

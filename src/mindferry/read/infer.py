@@ -11,6 +11,7 @@ from typing import cast
 from .expressions import Expressions
 from .framework import Framework, Role
 from .networks import is_network_name, is_used_as_network
+from .reached import unsure_parameters
 from .scope import Scope
 from .source import Source
 from .symbols import ClassInfo, Symbols
@@ -49,7 +50,9 @@ def read(
     symbols.exports[module] = {
         name: kind for name, kind in scope.names.items() if kind.kind in ("ref", "instance", "list", "dict", "tuple")
     }
-    return Reading(source, module, symbols, reader.values.types, reader.owners, scope)
+    reading = Reading(source, module, symbols, reader.values.types, reader.owners, scope)
+    symbols.unsure |= unsure_parameters(reading)
+    return reading
 
 
 class _Reader:

@@ -54,6 +54,7 @@ class Symbols:
     sets_mode: bool = False  # some network's train() is called
     roots: frozenset[str] = frozenset()  # top-level modules and packages of the project
     mentioned: set[str] = field(default_factory=set)  # every attribute's name that the project reads or calls
+    unsure: set[str] = field(default_factory=set)  # networks and optimizers with parameters that a loss may not reach
 
     def fork(self) -> Symbols:
         """A copy that one file's conversion may add to: what the others find must not depend on which came first."""
@@ -71,17 +72,18 @@ class Symbols:
             self.sets_mode,
             self.roots,
             set(self.mentioned),
+            set(self.unsure),
         )
 
     def origin(self, qual: str) -> str:
-        """Follow re-exports: `pkg.Net` imported in pkg/__init__.py from pkg.model is `pkg.model.Net`."""
+        """Follow re-exports, of the project (`pkg.Net` that pkg/__init__.py imports from pkg.model) and of the framework."""
         for _ in range(8):
             module, _, name = qual.rpartition(".")
             found = self.exports.get(module, {}).get(name)
             if found is None or found.kind != "ref" or found.qual == qual:
-                return qual
+                break
             qual = found.qual
-        return qual
+        return self.framework.canonical(qual) if self.framework.is_own(qual) and not self.is_local(qual) else qual
 
     def is_local(self, qual: str) -> bool:
         """Whether the project itself defines it, whatever its name: torchvision's own sources may be what is converted."""

@@ -9,7 +9,9 @@ from importlib.resources import files
 
 from ...read.framework import Framework, Members, Role
 from ...read.types import SIMPLE, TENSOR, UNKNOWN, Type, instance, tuple_of
+from ._aliases import canonical
 from ._members import members
+from ._objects import SPARSE, object_attribute, object_method
 
 TYPED_TENSORS = frozenset(
     f"torch.{place}{kind}Tensor"
@@ -105,9 +107,12 @@ def torch() -> Framework:
         ),
         roles=_roles(),
         role_homes=tuple(prefix for prefix, _ in _roles()),
+        canonical=canonical,
         call_result=call_result,
         method_result=method_result,
         network_call_result=network_call_result,
+        object_method=object_method,
+        object_attribute=object_attribute,
     )
 
 
@@ -121,6 +126,8 @@ def call_result(qual: str, arguments: int) -> Type:
     root, _, name = qual.rpartition(".")
     if qual in TENSOR_CLASSES:
         return TENSOR
+    if root == "torch.sparse":
+        return TENSOR if name in ("mm", "addmm") else instance(SPARSE)
     if name[:1].isupper() and not name.endswith("Tensor"):
         return instance(qual)
     if qual.startswith("torch.nn.functional."):

@@ -7,96 +7,105 @@ own. Where a file compares classes, the helpers are told to count as the layers 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
-from ..context import Context
+from ..facts import Facts
+from ..plan import AtEnd, Change, Edit, ReplaceNode, ReplaceSpan, Texts, claim_all
+
+AFTER = ("attributes",)
 
 
-def prepare(context: Context) -> None:
-    if not context.source.mentions("torch"):
+def plan(facts: Facts) -> Iterator[Change]:
+    if not facts.source.mentions("torch"):
         return
-    for call in context.source.of(ast.Call):
-        if isinstance(call.func, ast.Name) and call.func.id in ("isinstance", "issubclass") and len(call.args) == 2:
-            if not _is_class(context, call.args[1]):
-                _tell_apart(context)
-        elif _asks_type(call) and context.parents.get(call) is not None:
-            _use_of_type(context, call)
-    for attribute in context.source.of(ast.Attribute):
-        if attribute.attr == "__class__":
-            _use_of_type(context, attribute)
-    for table in context.source.of(ast.Dict):
-        if any(key is not None and _is_layer(context, key) for key in table.keys):
-            _tell_apart(context)
-    for compared in context.source.of(ast.Compare):
-        _compare(context, compared)
+    if _compares_classes(facts):
+        yield AtEnd(_tell_apart)
+    for node in (*facts.source.of(ast.Call), *facts.source.of(ast.Attribute)):
+        if (owner := _whose_type(node)) is not None:
+            yield from _name_of_type(facts, node, owner)
+    for compared in facts.source.of(ast.Compare):
+        yield from _equal_instead_of_same(facts, compared)
 
 
-def _tell_apart(context: Context) -> None:
-    context.imports.compat.add("Twin")
+def _tell_apart(texts: Texts) -> Iterator[Edit]:
+    texts.name("compat.Twin")
+    yield from ()
 
 
-def _asks_type(node: ast.AST) -> bool:
+def _is_layer(facts: Facts, node: ast.AST | None) -> bool:
+    """A class of torch's layers as a value."""
+    return isinstance(node, ast.Name | ast.Attribute) and facts.reading.symbols.framework.is_network(facts.api(node))
+
+
+def _compares_classes(facts: Facts) -> bool:
+    of = facts.source.of
+    groups: list[ast.Tuple | ast.List | ast.Set] = [*of(ast.Tuple), *of(ast.List), *of(ast.Set)]
+    if any(_is_layer(facts, key) for table in of(ast.Dict) for key in table.keys):
+        return True
+    if any(_is_layer(facts, part) for each in of(ast.Compare) for part in (each.left, *each.comparators)):
+        return True
+    if any(
+        each.elts and all(_is_layer(facts, part) for part in each.elts) and not _is_asked(facts, each)
+        for each in groups
+    ):
+        return True
+    given = [each for call in of(ast.Call) for each in (*call.args, *(keyword.value for keyword in call.keywords))]
+    return any(_is_variable_asked(facts, call) for call in of(ast.Call)) and any(
+        _is_layer(facts, each) for each in given
+    )
+
+
+def _is_asked(facts: Facts, group: ast.AST) -> bool:
+    """`isinstance(m, (nn.Linear, nn.Conv2d))`: the classes are named there, and become MindSpore's own."""
+    parent = facts.parents.get(group)
     return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id == "type"
-        and len(node.args) == 1
+        isinstance(parent, ast.Call)
+        and isinstance(parent.func, ast.Name)
+        and parent.func.id in ("isinstance", "issubclass")
     )
 
 
-def _is_class(context: Context, node: ast.expr) -> bool:
-    """A class that is named where it is asked for, or a tuple of such."""
-    if isinstance(node, ast.Tuple):
-        return all(_is_class(context, each) for each in node.elts)
-    return context.reading.type(node).kind == "ref"
+def _is_variable_asked(facts: Facts, call: ast.Call) -> bool:
+    """`isinstance(m, types)`, `type(m) in types`."""
+    if isinstance(call.func, ast.Name) and call.func.id == "isinstance" and len(call.args) == 2:
+        return facts.reading.type(call.args[1]).kind not in ("ref", "tuple")
+    return _whose_type(call) is not None and isinstance(facts.parents.get(call), ast.Compare | ast.Subscript)
 
 
-def _is_layer(context: Context, node: ast.expr) -> bool:
-    return isinstance(node, ast.Name | ast.Attribute) and context.reading.symbols.framework.is_network(
-        context.api(node)
-    )
+def _whose_type(node: ast.AST) -> ast.expr | None:
+    """m in type(m) and in m.__class__; None for anything else, and for an object that asks about itself."""
+    match node:
+        case (
+            ast.Call(func=ast.Name(id="type"), args=[owner], keywords=[]) | ast.Attribute(attr="__class__", value=owner)
+        ):
+            return None if isinstance(owner, ast.Name) and owner.id in ("self", "cls") else owner
+    return None
 
 
-def _use_of_type(context: Context, node: ast.Call | ast.Attribute) -> None:
-    """`type(m).__name__` is torch's name; any other use compares or looks up."""
-    parent = context.parents.get(node)
-    owner = node.args[0] if isinstance(node, ast.Call) else node.value
-    kind, symbols = context.reading.type(owner), context.reading.symbols
-    if isinstance(owner, ast.Name) and owner.id in ("self", "cls"):
+def _name_of_type(facts: Facts, node: ast.AST, owner: ast.expr) -> Iterator[Change]:
+    """`type(m).__name__` is torch's name of the layer. A plain `m.__class__` of a network is seen to by `attributes`."""
+    whole, kind = facts.parents.get(node), facts.reading.type(owner)
+    if not isinstance(whole, ast.Attribute) or whole.attr != "__name__":
         return
-    may_be_layer = kind.kind == "unknown" or (kind.kind == "instance" and symbols.is_module(kind.qual))
-    if not may_be_layer or node in context.handled:
+    is_network = kind.kind == "instance" and facts.reading.symbols.is_module(kind.qual)
+    if isinstance(node, ast.Attribute) and is_network and isinstance(owner, ast.Name):
         return
-    if not (isinstance(parent, ast.Attribute) and parent.attr == "__name__"):
-        _tell_apart(context)
-        return
-    if parent in context.handled:
-        return
-    new = f"{context.imports.spell('compat.layer_name')}({context.source.text(owner)})"
-    context.rewritten(parent, "torch.nn.Module", context.source.text(parent), new)
-    context.edits.replace_node(parent, new)
-    context.handled |= set(ast.walk(parent))
+    is_unclear = kind.kind == "unknown" and not isinstance(owner, ast.Constant)
+    if is_unclear or is_network:
+        yield ReplaceNode(whole, lambda texts: f"{texts.name('compat.layer_name')}({facts.source.text(owner)})")
+        yield facts.record(whole, "torch.nn.Module", facts.source.text(whole), lambda texts: texts.of(whole))
+        yield claim_all(whole)
 
 
-def _compare(context: Context, node: ast.Compare) -> None:
+def _equal_instead_of_same(facts: Facts, node: ast.Compare) -> Iterator[Change]:
     """`type(m) is nn.Linear` asks for equality: the helper is another object than MindSpore's layer."""
-    operands = [node.left, *node.comparators]
-    parts = [
-        part
-        for each in operands
-        for part in (each.elts if isinstance(each, ast.Tuple | ast.List | ast.Set) else [each])
-    ]
-    if not any(_is_layer(context, part) for part in parts):
-        return
-    _tell_apart(context)
-    source = context.source
+    source, operands = facts.source, [node.left, *node.comparators]
     for left, operator, right in zip(operands, node.ops, operands[1:], strict=False):
-        if isinstance(operator, ast.Is | ast.IsNot) and (_is_layer(context, left) or _is_layer(context, right)):
-            start, end = source.skip_trivia(source.end(left)), source.start(right)
-            text = source.data[start:end].decode("utf-8")
-            if text.split() in (["is"], ["is", "not"]):
-                context.edits.replace(start, start + len(text.rstrip().encode()), "!=" if "not" in text else "==")
-                context.rewritten(node, "torch.nn.Module", text.strip(), "==")
-
-
-def finish(context: Context) -> None:
-    pass
+        if not isinstance(operator, ast.Is | ast.IsNot) or not (_is_layer(facts, left) or _is_layer(facts, right)):
+            continue
+        start = source.skip_trivia(source.end(left))
+        text = source.data[start : source.start(right)].decode("utf-8").strip()
+        if text.split() in (["is"], ["is", "not"]):
+            new = "!=" if isinstance(operator, ast.IsNot) else "=="
+            yield ReplaceSpan(start, start + len(text.encode()), new)
+            yield facts.record(node, "torch.nn.Module", text, new)

@@ -12,18 +12,45 @@ from ...context import Context
 from .. import leaves
 from . import flow
 
+# Methods of networks, optimizers and schedulers that no tensor has.
+OF_OBJECTS = frozenset(
+    "parameters named_parameters modules named_modules children train eval state_dict load_state_dict zero_grad step forward".split()
+)
+
 
 def differentiable(context: Context, chosen: list[ast.stmt]) -> list[ast.stmt]:
     """Those of them that run a network or read a parameter, or work on what such a statement wrote."""
     carrying: set[str] = set()
     result = []
     for statement in chosen:
-        if carries(context, statement) or flow.reads(statement, with_gradient=True) & carrying:
+        if makes_object(context, statement):
+            carrying -= flow.writes(statement)
+        elif carries(context, statement) or flow.reads(statement, with_gradient=True) & carrying:
             result.append(statement)
             carrying |= flow.writes(statement)
         elif not isinstance(statement, ast.AugAssign):
             carrying -= flow.writes(statement)
     return result
+
+
+def makes_object(context: Context, statement: ast.stmt) -> bool:
+    """`model = build(3)`, `opt = make(model)`: what is made is called, or asked for its parameters, so it is no tensor."""
+    match statement:
+        case ast.Assign(targets=[ast.Name() as target], value=ast.Call()):
+            if context.reading.type(target).is_tensor:
+                return False
+            scope = context.enclosing(statement, ast.FunctionDef, ast.AsyncFunctionDef) or context.source.tree
+            return any(_is_object_use(node, target.id) for node in ast.walk(scope))
+    return False
+
+
+def _is_object_use(node: ast.AST, name: str) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id=called)):
+            return called == name
+        case ast.Call(func=ast.Attribute(attr=attribute, value=ast.Name(id=owner))):
+            return owner == name and attribute in OF_OBJECTS
+    return False
 
 
 def with_their_start(lifted: list[ast.stmt], chosen: list[ast.stmt], block: list[ast.stmt]) -> list[ast.stmt]:
@@ -216,6 +243,19 @@ def networks(context: Context, statements: Iterable[ast.AST]) -> list[str] | Non
             if kind.kind != "instance" or not context.reading.symbols.is_module(kind.qual) or not name:
                 return None
             found[context.source.text(callee)] = None
+    return list(found)
+
+
+def unknown_networks(context: Context, statements: Iterable[ast.AST]) -> list[str]:
+    """What they call that may be a network, if it is all held in variables: it can be asked when it runs."""
+    found: dict[str, None] = {}
+    for statement in statements:
+        for call in ast.walk(statement):
+            if isinstance(call, ast.Call) and calls_network(context, call):
+                callee = _called(context, call)
+                if not flow.key(callee) or context.reading.type(callee).kind not in ("unknown", "instance", "method"):
+                    return []
+                found[flow.key(callee)] = None
     return list(found)
 
 

@@ -42,10 +42,24 @@ def uses_bias(norm_layer):
         return norm_layer.func == nn.InstanceNorm2d
     return norm_layer == nn.InstanceNorm2d
 
+class Registry(dict):
+    def of(self, m):
+        for kind, name in self.items():
+            if m.__class__ is kind:
+                return name
+        return None
+
+def registered():
+    table = Registry()
+    table[nn.Linear] = "fc"
+    table[nn.Dropout] = "drop"
+    layers = nn.Sequential(nn.Dropout(0.2), nn.Linear(3, 3), nn.ReLU())
+    return [table.of(m) for m in layers], [isinstance(nn.Linear(2, 2), kind) for kind in table]
+
 def run():
     norm = get_norm("batch")
     net = nn.Sequential(nn.Conv2d(3, 4, 3), norm(4), nn.ReLU(), nn.Flatten(), nn.Linear(4, 2), nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.1)))
-    return [find(net), find(net, nn.Linear), exact(net), kinds(net), names(net), uses_bias(norm), uses_bias(get_norm("i")), uses_bias(nn.BatchNorm2d),
+    return [registered(), find(net), find(net, nn.Linear), exact(net), kinds(net), names(net), uses_bias(norm), uses_bias(get_norm("i")), uses_bias(nn.BatchNorm2d),
       [t.__name__ for t in TYPES], issubclass(nn.Linear, nn.Module), isinstance(net[0], (nn.Linear, nn.Conv1d)), any(isinstance(net[0], t) for t in TYPES), net[4].__class__ == nn.Linear, type(net[4]) in (nn.Linear, nn.Conv2d), type(net[4]) in TYPES]
 """
 

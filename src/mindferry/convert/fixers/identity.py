@@ -42,6 +42,8 @@ def _compares_classes(facts: Facts) -> bool:
     groups: list[ast.Tuple | ast.List | ast.Set] = [*of(ast.Tuple), *of(ast.List), *of(ast.Set)]
     if any(_is_layer(facts, key) for table in of(ast.Dict) for key in table.keys):
         return True
+    if any(_is_layer(facts, each.slice) for each in of(ast.Subscript)):  # table[nn.Linear] = …
+        return True
     if any(_is_layer(facts, part) for each in of(ast.Compare) for part in (each.left, *each.comparators)):
         return True
     if any(
@@ -97,11 +99,21 @@ def _name_of_type(facts: Facts, node: ast.AST, owner: ast.expr) -> Iterator[Chan
         yield claim_all(whole)
 
 
+def _are_classes(facts: Facts, left: ast.expr, right: ast.expr) -> bool:
+    """Whether one of them is a layer's class, or one is the type of something and the other may be any class."""
+    if _is_layer(facts, left) or _is_layer(facts, right):
+        return True
+    return any(
+        _whose_type(one) is not None and isinstance(other, ast.Name) and facts.reading.type(other).kind == "unknown"
+        for one, other in ((left, right), (right, left))
+    )
+
+
 def _equal_instead_of_same(facts: Facts, node: ast.Compare) -> Iterator[Change]:
     """`type(m) is nn.Linear` asks for equality: the helper is another object than MindSpore's layer."""
     source, operands = facts.source, [node.left, *node.comparators]
     for left, operator, right in zip(operands, node.ops, operands[1:], strict=False):
-        if not isinstance(operator, ast.Is | ast.IsNot) or not (_is_layer(facts, left) or _is_layer(facts, right)):
+        if not isinstance(operator, ast.Is | ast.IsNot) or not _are_classes(facts, left, right):
             continue
         start = source.skip_trivia(source.end(left))
         text = source.data[start : source.start(right)].decode("utf-8").strip()

@@ -50,7 +50,7 @@ def test_a_faithful_conversion_passes_in_every_mode_and_is_saved(tmp_path: Path)
     kinds = {(d.mode, d.kind) for d in comparison.differences}
     assert kinds == {
         *(("eval", kind) for kind in ("network", "output")),
-        *(("train", kind) for kind in ("output", "gradient", "parameter", "buffer")),
+        *(("train", kind) for kind in ("output", "gradient", "parameter", "buffer", "input gradient")),
         ("jit", "network"),
     }
     outputs = [(d.name, d.call) for d in comparison.differences if (d.mode, d.kind) == ("eval", "output")]

@@ -75,9 +75,11 @@ def test_the_folder_alone_will_do_with_a_record_and_a_toml(tmp_path: Path) -> No
     files = (FileConversion("net.py", "converted", ""),)
     save(ProjectConversion(str(torch_side), str(mindspore_side), files), mindspore_side, "convert")
     result = run(mindspore_side, "--json")
-    assert result.exit_code == 0, result.output
+    assert result.exit_code == 4, result.output
     written = json.loads(result.output)
-    assert written["passed"] and written["inputs"] == "float32[2,3,16,16]"
+    assert not written["passed"] and written["outcome"] == "same as far as compared"
+    assert [gap["name"] for gap in written["coverage"]["gaps"]] == ["train"]
+    assert written["inputs"] == "float32[2,3,16,16]"
     assert "missing.pth is not there" in written["notes"][0]
 
 
@@ -94,7 +96,7 @@ def test_predictions_are_compared_over_both_pipelines(tmp_path: Path, label: int
     result = run(mindspore_side, "--torch", torch_side, *options)
     predictions = load(Comparison, mindspore_side, "verify").predictions
     assert predictions is not None and predictions.samples == predictions.agree == 15
-    assert result.exit_code == label and bool(predictions.note) == bool(label)
+    assert result.exit_code == (label or 4) and bool(predictions.note) == bool(label)  # 4: no train mode
     assert (predictions.accuracy == predictions.reference_accuracy) == (label == 0)
 
 
@@ -108,7 +110,7 @@ def test_weights_come_from_a_checkpoint(tmp_path: Path) -> None:
     torch.save({"model": module.state_dict()}, tmp_path / "net.pth")
     options = ("--model", "net:Net", "--input", "float32[2,3,16,16]", "--modes", "eval", "--json")
     result = run(mindspore_side, "--torch", torch_side, *options, "--weights", tmp_path / "net.pth")
-    assert result.exit_code == 0
+    assert result.exit_code == 4  # train mode was not asked for
     logits = next(d for d in json.loads(result.output)["differences"] if d["name"] == "fc")
     assert logits["max_abs"] / logits["max_rel"] > 100  # the size of the outputs
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-_HEAD_T = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
+_HEAD_T = "import math\nimport random\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 _HEAD_M = "import mindspore as ms\nfrom mindspore import nn, ops, Parameter, Tensor\nimport numpy as np\n"
 
 
@@ -46,6 +46,15 @@ class Twin:
         module, cell = (load_module(path / "net.py").Net() for path in self.write(folder))
         shake(module, seed)
         return module, cell
+
+
+def compare_twin(twin: Twin, folder: Path, seed: int = 0, **options: Any) -> Any:
+    """The verdict on a twin, with what its constructor computes taken into account."""
+    from mindferry.verify.live import compare
+
+    module, cell = twin.load(folder, seed)
+    made = optimizers(module, cell)
+    return compare(module, cell, twin.inputs, seed=seed, optimizers=made, rebuild=type(module), **options)
 
 
 def optimizers(module: Any, cell: Any) -> tuple[Any, Any] | None:

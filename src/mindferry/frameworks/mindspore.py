@@ -199,7 +199,7 @@ def _run_mode(
     except MindferryError:
         raise
     except Exception as error:
-        if not (found.has_run or session.measurements):
+        if not (found.has_run or any(each.problem for each in session.measurements)):
             raise
         found.is_spoilt = True
         where = session.running[-1] if session.running else "the network"

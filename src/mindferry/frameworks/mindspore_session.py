@@ -40,7 +40,7 @@ class Session:
     names: dict[str, str]  # torch parameter -> MindSpore parameter
     doing: Doing
     loss: Callable[..., Tensor] | None
-    reach: Reach = dataclasses.field(default_factory=Reach)
+    reach: Reach | None = None
     measurements: list[Measurement] = dataclasses.field(default_factory=list)
     unmatched: list[str] = dataclasses.field(default_factory=list)
     shortfalls: list[Shortfall] = dataclasses.field(default_factory=list)
@@ -167,7 +167,7 @@ class Session:
                 handles.append(cell.register_forward_pre_hook(partial(before, path), with_kwargs=True))
                 handles.append(cell.register_forward_hook(partial(after, path)))
             try:
-                with self.reach:
+                with self.reach or contextlib.nullcontext():
                     yield
             finally:
                 for handle in handles:

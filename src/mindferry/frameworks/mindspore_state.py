@@ -31,7 +31,7 @@ def state_of(cell: Cell) -> State:
         held = [*vars(owner).items(), *owner.named_buffers(recurse=False)]
         tensors = [(name, value) for name, value in held if is_activation(value)]
         found += [(owner, name, tensor, as_numpy(tensor).copy()) for name, tensor in tensors]
-        own = {name: value for name, value in vars(owner).items() if not name.startswith("_")}
+        own = {name: value for name, value in vars(owner).items() if _is_plain(name)}
         copies = {name: type(value)(value) for name, value in own.items() if type(value) in (list, dict, set)}
         plain.append((owner, own, copies))
     return State(tuple(found), tuple(plain))
@@ -54,9 +54,13 @@ def restore(state: State) -> None:
             ms.ops.assign(tensor, ms.Tensor(value).astype(tensor.dtype))
 
 
+def _is_plain(name: str) -> bool:
+    return not name.startswith("_") and name != "training"
+
+
 def _restore_plain(owner: Cell, own: dict[str, Any], copies: dict[str, Any]) -> None:
     held: dict[str, Any] = owner.__dict__
-    for name in [name for name in held if not name.startswith("_") and name not in own]:
+    for name in [name for name in held if _is_plain(name) and name not in own]:
         del held[name]
     for name, value in own.items():
         if name not in held or held[name] is not value:

@@ -52,5 +52,5 @@ def make_mask(name: str, seed: int, p: float, shape: tuple[int, ...]) -> Tensor:
     import torch
 
     generator = torch.Generator().manual_seed(seed + zlib.crc32(name.encode()))
-    kept = (torch.rand(shape, generator=generator) >= p).float()
+    kept = (torch.rand(shape, generator=generator, dtype=torch.float32) >= p).float()
     return kept / (1 - p) if p < 1 else kept

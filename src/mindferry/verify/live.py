@@ -35,13 +35,23 @@ class _Pair:
     seed: int
     optimizers: tuple[Any, Any]
     initial: Buffers  # the cell's buffers as they were made
+    made: dict[str, Any] | None  # and the module's, where that is known
     rule: Rule
 
     def measure(self, path: Path, inside: bool) -> Result:
         recorded = sorted({"eval" if mode == "jit" else mode for mode in self.modes})
         made, seed = self.optimizers[0], self.seed
         try:
-            record(self.module, self.inputs, path, modes=recorded, seed=seed, inside=inside, optimizer=made)
+            record(
+                self.module,
+                self.inputs,
+                path,
+                modes=recorded,
+                seed=seed,
+                inside=inside,
+                optimizer=made,
+                initial=self.made,
+            )
         except RecordError as error:
             raise MindferryError(str(error)) from None
         golden = open_golden(path)
@@ -56,7 +66,8 @@ class _Pair:
             return None
         golden = open_golden(path)
         measured = against(self.cell, golden, ["eval"], initial=self.initial)
-        return Result(golden, measured, judge(measured.measurements, golden, self.rule))
+        rows = [row for row in measured.measurements if row.mode != "init"]
+        return Result(golden, measured, judge(rows, golden, self.rule))
 
 
 def compare(
@@ -87,7 +98,8 @@ def compare(
     mindspore.runtime.launch_blocking()  # or an operator's error surfaces at a later one
     given = _inputs(inputs, seed)
     made = optimizers or (None, None)
-    pair = _Pair(torch_module, cell, given, list(modes), seed, made, initial_buffers(cell), rule or Rule())
+    first = computed_buffers(rebuild()) if rebuild is not None else None
+    pair = _Pair(torch_module, cell, given, list(modes), seed, made, initial_buffers(cell), first, rule or Rule())
     was_training = cell.training
     with tempfile.TemporaryDirectory(prefix="mindferry-") as folder:
         path = Path(folder) / "golden.safetensors"

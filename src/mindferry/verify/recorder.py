@@ -21,6 +21,7 @@ from .alias import alias
 from .capture import Capture, is_tensor
 from .dropout import without_dropout
 from .goldenfile import GoldenWriter, RecordError, as_kept
+from .jitter import jittered, jittering
 from .lifted import cast, in_double
 from .named import one_line, plain_settings
 from .nesting import leaves, parts
@@ -33,7 +34,6 @@ from .surroundings import computed_buffers, forward_codes, is_modal, module_part
 from .update import run_steps, train_steps
 
 FORMAT = "mindferry golden 3"  # 2: no structure of the outputs, no initial buffers, no random numbers but dropout's
-JITTER = 2.0**-23
 Tensor = Any  # torch.Tensor
 Note = Callable[[str], None]
 FAILURES = (RuntimeError, TypeError, ValueError, NotImplementedError)
@@ -74,7 +74,7 @@ class Recorder:
             if which == "whole" and wanted == "float32" and not self.inside:
                 self._copy_whole(mode, facts)
             elif which == "whole" or self.inside:
-                turns = (0,) if which == "whole" else (0, 1) if self.reference == "float64" else (1, 2)
+                turns = (0, 1) if which == "whole" or self.reference == "float64" else (1, 2)
                 for self.jitter in turns:
                     with same_state(self.model):
                         self._run(mode, which, gradients and which == "own", torch.float32, facts)
@@ -123,7 +123,8 @@ class Recorder:
         fork = partial(self._fork, which) if self.inside and which != "whole" else None
         capture = Capture(self.model, mode, partial(self._visit, which), fork)
         try:
-            with torch.set_grad_enabled(gradients), seeded(self.seed), self._shared(mode, which, found):
+            jitter = jittering()(self.jitter * 10**6) if self.jitter else contextlib.nullcontext()
+            with torch.set_grad_enabled(gradients), seeded(self.seed), jitter, self._shared(mode, which, found):
                 before = torch.get_rng_state()
                 output = self.model(*positional, **named)
                 is_random = not torch.equal(before, torch.get_rng_state())
@@ -133,7 +134,7 @@ class Recorder:
         if facts is not None and dtype == torch.float32:
             facts["structure"] = _structure(output)
         if which == "whole":
-            for index, tensor in enumerate(outputs):
+            for index, tensor in enumerate(outputs if not self.jitter else ()):
                 self.writer.write(f"{mode}/float32.{index}", tensor)
             return {}
         if facts is None:
@@ -260,12 +261,9 @@ class Recorder:
         return tensor + off
 
     def _jittered(self, right: Tensor) -> Tensor:
-        import torch
-
         if not self.jitter or not right.is_floating_point():
             return right
-        noise = torch.rand(right.shape, dtype=right.dtype).to(right.device)
-        return right * (1 + JITTER * (2 * noise - 1))
+        return jittered(right, self.jitter + right.numel())
 
     def _visit_gradient(self, which: str, key: str, gradient: Tensor | None) -> Tensor | None:
         if gradient is None:  # cuDNN's LSTM hands out none for an output that nobody used

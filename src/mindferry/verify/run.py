@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import zlib
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
@@ -51,9 +52,10 @@ class Sides:
         assert self.torch is not None
         try:
             self.torch.call(f"{TORCH}:record", asdict(request))
-        except WorkerError:
-            self.torch.close()
-            self.torch = self._started("torch", self._settings.reference)
+        except WorkerError as error:
+            if error.kind != "error":  # it is gone
+                self.torch.close()
+                self.torch = self._started("torch", self._settings.reference)
             raise
         return open_golden(Path(request.golden))
 
@@ -82,14 +84,14 @@ def verify(settings: Settings, show: Show = lambda text: None, into: bool = Fals
     with ExitStack() as stack:
         sides = Sides(settings, stack)
         settings, result = _main_set(settings, golden, sides, show)
-        others, gaps = _other_sets(settings, sides, show) if golden is None else ([], [])
-        verdict = join([("", result.verdict), *others])
         culprit = Culprit()
         if into and not result.verdict.passed:
             show("looking into the culprit")
             if not sides.has_cell:
                 sides.compare(result.golden, [mode for mode in settings.modes if mode != "jit"][:1])
             culprit = bisect(settings, result.golden, result.verdict, sides.torch, sides.mindspore)
+        others, gaps = _other_sets(settings, sides, show) if golden is None else ([], [])
+        verdict = join([("", result.verdict), *others])
         predictions, notes = _predictions(settings, sides, show)
     ledger = coverage(result.golden, result.measured, verdict.differences, settings.modes, gaps)
     passed = verdict.passed and (predictions is None or predictions.passed)
@@ -164,13 +166,13 @@ def _try_size(settings: Settings, sides: Sides, said: str) -> Verdict | None:
     """Outputs alone, in eval mode, on the inputs in another size; None if the reference does not take it."""
     chosen = replace(settings, modes=("eval",), optimizer="", steps=0, loss="", targets=())
     for inside in (False, True):
-        request = replace(_request(chosen, sides, inside), variant=said, is_quick=not inside)
+        request = replace(_request(chosen, sides, inside, said), variant=said, is_quick=not inside)
         try:
             golden = sides.record(request)
         except MindferryError:
             return None
         try:
-            result = _compare(chosen, golden, sides)
+            result = _compare(chosen, golden, sides, is_first=False)
         except MindferryError as error:
             raise _ConversionFailed(str(error)) from None
         if result.verdict.passed and not needs_full(golden):
@@ -201,9 +203,10 @@ def record(settings: Settings, path: Path, show: Show = lambda text: None) -> Go
     return open_golden(path)
 
 
-def _request(settings: Settings, sides: Sides, inside: bool = False) -> RecordRequest:
+def _request(settings: Settings, sides: Sides, inside: bool = False, other: str = "") -> RecordRequest:
     assert sides.torch is not None
-    return _record_request(settings, sides.torch.scratch / "golden.safetensors", inside)
+    name = f"golden-{zlib.crc32(repr((settings.inputs, other)).encode())}.safetensors"  # --bisect reads the first again
+    return _record_request(settings, sides.torch.scratch / name, inside)
 
 
 def _record_request(settings: Settings, path: Path, inside: bool) -> RecordRequest:
@@ -223,7 +226,7 @@ def _record_request(settings: Settings, path: Path, inside: bool) -> RecordReque
     )
 
 
-def _compare(settings: Settings, golden: Golden, sides: Sides) -> Result:
+def _compare(settings: Settings, golden: Golden, sides: Sides, is_first: bool = True) -> Result:
     """Plain modes together; what is compiled or cast apart, so that a crash there leaves the others their verdict."""
     apart = [mode for mode in settings.modes if mode in ("jit", "amp")]
     plain = [mode for mode in settings.modes if mode not in apart]
@@ -237,7 +240,8 @@ def _compare(settings: Settings, golden: Golden, sides: Sides) -> Result:
             more = Measured((), shortfalls=(Shortfall("mode", mode, "not comparable", error.sentence),))
         found = more if found is None else _joined(found, more)
     assert found is not None
-    return Result(golden, found, judge(found.measurements, golden, settings.rule))
+    rows = [row for row in found.measurements if is_first or row.mode != "init"]
+    return Result(golden, found, judge(rows, golden, settings.rule))
 
 
 def _joined(one: Measured, other: Measured) -> Measured:

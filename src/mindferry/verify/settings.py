@@ -70,6 +70,7 @@ def settings(
     if not wanted and golden is None:
         raise MindferryError("which input? Describe it with --input, for instance --input 'float32[4,3,224,224]'")
     weights, notes = _weights(weights, config.weights.file, home)
+    notes += _dropout_notes(known.dropout)
     return Settings(
         reference,
         converted,
@@ -153,6 +154,14 @@ def _modes(text: str) -> tuple[str, ...]:
     if unknown or not chosen:
         raise MindferryError(f"no mode {', '.join(unknown) or text!r}; choose from {', '.join(MODES)}")
     return tuple(mode for mode in MODES if mode in chosen)
+
+
+def _dropout_notes(text: str) -> tuple[str, ...]:
+    if text not in ("off", "shared"):
+        raise MindferryError(
+            f"[verify] dropout is {text!r}; choose off, or shared for the reference's own masks on both sides"
+        )
+    return ("dropout is compared with shared masks; `dropout = \"off\"` has no effect any more",) if text == "off" else ()
 
 
 def input_sets(inputs: tuple[Any, ...]) -> list[tuple[str, ...]]:

@@ -23,7 +23,7 @@ T = TypeVar("T")
 class Finding:
     """One place that needs a person, or that a person should know of."""
 
-    code: str  # MF1xx code, MF2xx training, MF3xx data, MF4xx weights, MF9xx files
+    code: str  # one of findings.CODES
     severity: str  # "error": left unconverted; "warning": converted, look at it; "note": for information
     path: str
     line: int
@@ -182,6 +182,18 @@ class Rewrite:
 
 
 @dataclass(frozen=True, slots=True)
+class Site:
+    """A place that may be torch's, and what became of it: one line of the ledger."""
+
+    line: int
+    column: int
+    name: str  # torch.nn.Linear, or .size for a method or attribute of something
+    outcome: str  # converted, dispatched, left, not torch's
+    why: str = ""
+    receiver: str = "proven"  # where the receiver's type comes from: proven, assumed, unknown
+
+
+@dataclass(frozen=True, slots=True)
 class FileConversion:
     path: str
     status: str  # converted, unchanged, copied, helpers, launch, skipped, kept (edited since), failed
@@ -190,6 +202,7 @@ class FileConversion:
     findings: tuple[Finding, ...] = ()
     key: str = ""  # of what it was made from; the same key need not be converted again
     helpers: tuple[str, ...] = ()  # names in ms_compat.py that it uses
+    sites: tuple[Site, ...] = ()  # the ledger
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,6 +363,22 @@ class Curves:
     drift: tuple[
         float, ...
     ] = ()  # per step: the reference's own float32 loss against its float64 loss, relative; empty if not measured
+
+
+@dataclass(frozen=True, slots=True)
+class PlainRun:
+    """The converted script as it is: own data, own random numbers, dropout on, no torch in reach."""
+
+    command: str
+    ended: str  # itself, steps, seconds, error, killed
+    reference_ended: str
+    losses: tuple[float, ...]
+    seeds: tuple[tuple[float, ...], ...]  # losses of the reference, once with its own seeds and then with others
+    passed: bool
+    finding: Finding | None = None  # the first thing that is wrong
+    outside: tuple[int, ...] = ()  # steps, from 0, whose loss lies outside of what the seeds span
+    seconds: float = 0.0
+    output: str = ""  # the last lines that it printed
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .apis import table
+from .apis import framework, table
 from .apis._lookup import FRAMEWORKS as FRAMEWORKS
 from .errors import MindferryError
 from .read.infer import read
@@ -106,7 +106,7 @@ def _module(root: Path, relative: str) -> str:
 def read_symbols(layout: Layout) -> Symbols:
     """What the project's modules define, read in the order in which they import each other."""
     roots = frozenset(file.module.partition(".")[0] for file in layout.python)
-    symbols = Symbols(excluded=frozenset(file.module for file in layout.excluded), roots=roots)
+    symbols = Symbols(framework(), excluded=frozenset(file.module for file in layout.excluded), roots=roots)
     rules = table()
     rounds = (
         2 if len(layout.python) <= SMALL else 1

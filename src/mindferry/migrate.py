@@ -6,6 +6,7 @@ import ast
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import artifacts
-from .artifacts import STATE, Comparison, Curves, Inventory, ProjectConversion, WeightsReport
+from .artifacts import STATE, Comparison, Curves, Inventory, PlainRun, ProjectConversion, WeightsReport
 from .config import Config, read_config
 from .errors import MindferryError
 from .files import write_text
@@ -139,13 +140,25 @@ def _stages(state: Migration) -> list[tuple[str, Stage]]:
     chosen: list[tuple[str, Stage]] = [("analyze", _analyze), ("convert", _convert)]
     if state.config.weights.file:
         chosen.append(("weights", _weights))
-    if state.config.verify.data:
+    if state.config.verify.data or (state.config.train.script and _has_file_loader(state.project)):
         chosen.append(("data", _data))
     if state.config.verify.model:
         chosen.append(("verify", _verify))
     if state.config.train.script:
-        chosen.append(("train", _train))
+        chosen += [("train", _train), ("plain", _plain)]
     return chosen
+
+
+def _has_file_loader(project: Path) -> bool:
+    files = [file.path for file in find_files(project, ()).files if file.is_code]
+    return looks_like_file_data(b"\n".join(path.read_bytes() for path in files if path.is_file()))
+
+
+def looks_like_file_data(text: bytes) -> bool:
+    """Whether loaders give the same samples in every run. What a script draws at random can't be compared by value."""
+    is_drawn = re.search(rb"\b(?:torch|np\.random|numpy\.random|random)\.(?:rand|randn|randint|normal|uniform)\(", text)
+    is_read = re.search(rb"\bdatasets\.\w|\bImageFolder\b|\bopen\(|\.load\(|read_csv\(|loadtxt\(", text)
+    return b"DataLoader" in text and is_drawn is None and is_read is not None
 
 
 def _run_stage(state: Migration, name: str, run: Stage) -> Outcome:
@@ -281,6 +294,29 @@ def _train(state: Migration) -> tuple[Curves, bool, str]:
     return curves, curves.passed, f"{len(curves.reference)} steps, losses within {curves.worst:.2g}"
 
 
+def _plain(state: Migration) -> tuple[PlainRun, bool, str]:
+    from .train.plain import run_plain
+
+    options = state.config.train
+    with progress("plain run") as advance:
+        run = run_plain(
+            state.project,
+            state.output,
+            ["python", options.script, *options.args],
+            steps=options.steps,
+            weights=state.weights,
+            show=lambda text: advance(text, 0),
+        )
+    return run, run.passed, plain_summary(run)
+
+
+def plain_summary(run: PlainRun) -> str:
+    wrong = run.finding
+    if wrong is not None:
+        return f"{wrong.path}:{wrong.line}: {wrong.message}" if wrong.path else wrong.message
+    return f"{len(run.losses)} steps by itself, without torch; losses in the band of {len(run.seeds)} seeds"
+
+
 def _inputs(state: Migration, stage: str) -> str:
     if stage == "analyze":
         files = find_files(state.project, (), state.output).files
@@ -294,6 +330,7 @@ def _inputs(state: Migration, stage: str) -> str:
         "data": repr(state.config.verify),
         "verify": repr(state.config.verify),
         "train": repr(state.config.train),
+        "plain": repr(state.config.train),
     }.get(stage, "")
 
 

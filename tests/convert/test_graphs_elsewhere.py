@@ -108,12 +108,10 @@ def test_gradients_switched_by_a_statement_beside_a_training_loop_are_named() ->
     assert [each.rule for each in convert_source(HEAD + code).findings if "not switched" in each.message] != []
 
 
-def test_a_network_that_takes_part_only_sometimes_is_named() -> None:
+def test_a_network_that_takes_part_only_sometimes_gets_no_gradient_where_it_does_not() -> None:
     loop = "for i, (x, y) in enumerate(loader):\n    loss = criterion(head(x), y)\n    if i % 2:\n        loss = loss + {0}(x).mean()\n"
     loop += "    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n"
-    found = [each.message for each in convert_source(HEAD + loop.format("backbone")).findings]
-    assert any("backbone takes part in the loss only sometimes" in message for message in found)
-    assert convert_source(HEAD + loop.format("head")).findings == ()
+    assert "ms_compat.value_and_gradients(forward_fn" in convert_source(HEAD + loop.format("backbone")).main
 
 
 def test_optimizers_that_a_loop_goes_through_all_give_their_parameters() -> None:

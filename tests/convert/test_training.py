@@ -104,8 +104,8 @@ def test_an_overwritten_name_does_not_drag_earlier_statements_along() -> None:
     [
         ("loss.backward()\noptimizer.step()", "where loss is computed can't be seen from here"),
         (
-            "loss = criterion(model(x), y)\nloss.backward(torch.ones(2))\noptimizer.step()",
-            "it takes a gradient as argument",
+            "loss = criterion(model(x), y)\nloss.backward(*given)\noptimizer.step()",
+            "its arguments can't be told",
         ),
         (
             "loss = criterion(model(x), y)\nloss.backward(create_graph=True)\noptimizer.step()",

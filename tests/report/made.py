@@ -17,9 +17,11 @@ from mindferry.artifacts import (
     Diagnosis,
     Difference,
     Experiment,
+    Finding,
     Operator,
     Phase,
     PipelineStage,
+    PlainRun,
     Predictions,
     Profile,
     Step,
@@ -99,6 +101,7 @@ def resnet50(folder: Path) -> Path:
     convert_project(source, output)
     with zipfile.ZipFile(Path(__file__).with_name("resnet50.zip")) as archive:
         archive.extractall(output / artifacts.STATE)
+    artifacts.save(plain(20), output, "plain")
     return output
 
 
@@ -216,6 +219,14 @@ def curves(steps: int, parts_at: int = 0) -> Curves:
         tuple(1e-6 * (n + 1) for n in range(steps)),
         tuple(2e-6 * (n + 1) for n in range(steps)),
     )
+
+
+def plain(steps: int, fails: bool = False) -> PlainRun:
+    dice = random.Random(5)
+    seeds = tuple(tuple(2.3 * 0.93**n + dice.uniform(0, 0.05) for n in range(steps)) for _ in range(3))
+    wrong = Finding("MF230", "error", "net.py", 7, 1, "the converted script fails: ValueError: <b>") if fails else None
+    losses = () if fails else seeds[1]
+    return PlainRun("python train.py", "error" if fails else "itself", "itself", losses, seeds, not fails, wrong)
 
 
 def pipelines(wrong: bool = False) -> Pipelines:

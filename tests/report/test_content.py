@@ -155,7 +155,7 @@ def test_what_could_be_compared_and_was_not_is_told(tmp_path: Path) -> None:
         made.convert(tmp_path / "b", {"net.py": made.NET, "train.py": training}),
     )
     assert [task.stage for task in content(bare).overview.unmeasured] == ["verify"]
-    assert [task.stage for task in content(whole).overview.unmeasured] == ["verify", "data", "train"]
+    assert [task.stage for task in content(whole).overview.unmeasured] == ["verify", "data", "train", "plain"]
 
 
 def test_a_step_that_takes_many_times_that_of_torch_is_worth_a_look(tmp_path: Path) -> None:
@@ -285,3 +285,17 @@ def test_nan_and_infinity_are_no_numbers_in_the_page(tmp_path: Path) -> None:
     page = render(content(output), "html")
     assert "NaN" not in page.split('id="report">')[1].split("</script>")[0]
     assert (output / STATE).is_dir()
+
+
+def test_only_a_script_that_ran_by_itself_behaves_like_the_original(tmp_path: Path) -> None:
+    output = made.convert(tmp_path, {"net.py": made.NET})
+    artifacts.save(made.curves(12), output, "train")
+    told = content(output).overview
+    assert told.state == "unmeasured" and f"`mindferry train {output} --plain` does it." in told.detail
+    artifacts.save(made.plain(12), output, "plain")
+    told = content(output).overview
+    assert told.state == "same" and "its losses of 12 steps lie in the band of 3 seeds of torch." in told.detail
+    artifacts.save(made.plain(12, fails=True), output, "plain")
+    told = content(output).overview
+    assert told.state == "different" and told.detail.startswith("net.py:7: the converted script fails: ValueError")
+    assert "net.py:7: the converted script fails" in render(content(output), "markdown")

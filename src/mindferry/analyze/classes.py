@@ -7,6 +7,7 @@ import re
 from collections import Counter
 
 from ..artifacts import CodeClass
+from ..read.framework import Role
 from .scan import FUNCTIONS, TORCH, CallSite, FileScan, line_of
 from .special import instead
 
@@ -157,7 +158,7 @@ def _function_kind(home: str, node: ast.AST, marks: Counter[str], scan: FileScan
     name, role = getattr(node, "name", ""), _role(home, node, scan)
     if role == "execution" and name == "forward":
         return role
-    if scan.reading.symbols.torch_base(home.rpartition(".")[0]).startswith("torch.autograd."):
+    if scan.reading.symbols.role(home.rpartition(".")[0]) is Role.GRADIENT:
         return "execution"  # all that an autograd function does
     if role != "input" and name.startswith(BUILDS) and marks["construction"]:
         return "construction"
@@ -171,10 +172,10 @@ def _role(home: str, node: ast.AST, scan: FileScan) -> str:
         return ""
     if symbols.is_module(owner):
         return "construction" if getattr(node, "name", "").startswith(BUILDS) else "execution"
-    base = symbols.torch_base(owner)
-    if base.startswith(("torch.utils.data.", "torchvision.datasets.")):
+    role = symbols.role(owner)
+    if role in (Role.DATASET, Role.LOADER, Role.DATA):
         return "input"
-    return "execution" if base.startswith(("torch.optim.", "torch.autograd.")) else ""
+    return "execution" if role in (Role.OPTIMIZER, Role.SCHEDULER, Role.GRADIENT) else ""
 
 
 def _touched(scan: FileScan) -> dict[str, Counter[str]]:

@@ -82,7 +82,7 @@ GROWING = {"torch.cat", "torch.concat", "torch.nn.functional.pad", "torch.vstack
 
 
 def dynamic_shapes(scan: FileScan) -> list[Place]:
-    if b"torch" not in scan.reading.source.data:
+    if not scan.reading.source.mentions("torch"):
         return []
     places: list[Place] = []
     random = _random_calls(scan)

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from .. import findings
 from ..artifacts import Effort, Finding, Inventory, Place, ProjectConversion
 
 Check = Callable[[Path], ProjectConversion]  # a conversion that writes nothing
-WHOLE_FILE = ("MF900", "MF901")  # unreadable, or left as it was: nothing of the file converts
+WHOLE_FILE = (findings.MF900, findings.MF901)  # unreadable, or left as it was: nothing of the file converts
 LEFT = ("missing", "unknown")
 ORDER = (
     "unreadable file",
@@ -79,10 +80,10 @@ def _findings(inventory: Inventory, conversion: ProjectConversion | None) -> lis
 
 
 def _left(path: str, line: int, api: str, why: str, advice: str) -> Finding:
-    return Finding("MF100", "error", path, line, 1, f"{api}: {why or 'has no rule'}", advice, api)
+    return Finding(findings.MF100, "error", path, line, 1, f"{api}: {why or 'has no rule'}", advice, api)
 
 
-def todo(inventory: Inventory, findings: list[Finding]) -> tuple[Place, ...]:
+def todo(inventory: Inventory, found: list[Finding]) -> tuple[Place, ...]:
     """What needs a person: the same thing once, with how often; what stops most comes first."""
     tasks = [Place("unreadable file", each.message, each.path, each.line, each.advice) for each in inventory.findings]
     tasks += [
@@ -95,8 +96,8 @@ def todo(inventory: Inventory, findings: list[Finding]) -> tuple[Place, ...]:
     tasks += [each for each in inventory.special if each.topic in SPECIAL]
     tasks += [
         Place("left by the conversion", each.message, each.path, each.line, each.advice)
-        for each in findings
-        if each.code != "MF900" and each.rule not in missing
+        for each in found
+        if each.code != findings.MF900 and each.rule not in missing
     ]
     tasks += [replace(each, topic="dynamic shape", what=each.topic) for each in inventory.dynamic]
     grouped: dict[tuple[str, str], list[Place]] = {}

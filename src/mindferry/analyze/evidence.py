@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from ..read.torch_types import UNMISTAKABLE
+from ..apis import framework
 
 ATTRIBUTES = frozenset(["is_cuda", "requires_grad", "grad"])
 METHODS = (
     frozenset(["clone", "size", "byte", "float", "half", "long", "numel", "dim", "gather", "scatter", "unflatten"])
-    | UNMISTAKABLE
+    | framework().members.unmistakable
 )
 ARRAYS = frozenset(
     ["reshape", "squeeze", "cumsum", "cumprod", "argmax", "argsort"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .. import findings
 from ..apis import Table, table
 from ..artifacts import ApiUse, CodeClass, Finding, Inventory, ModuleClass, Part, Place, Port
 from ..config import read_config
@@ -59,7 +60,9 @@ class _Tables:
         except (Unreadable, OSError, RecursionError) as error:
             line, column = getattr(error, "line", 1), getattr(error, "column", 1)
             self.findings.append(
-                Finding("MF900", "error", file.relative, line, column, str(error), "mend the file and analyze again")
+                Finding(
+                    findings.MF900, "error", file.relative, line, column, str(error), "mend the file and analyze again"
+                )
             )
             return
         self.lines[file.relative] = source.data.count(b"\n")

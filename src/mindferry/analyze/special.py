@@ -9,7 +9,6 @@ from ..apis._lookup import FRAMEWORKS, is_in_place
 from ..apis.torch._packages import packages
 from ..artifacts import Place
 from ..layout import ProjectFile
-from ..read.torch_types import IN_PLACE as METHODS_IN_PLACE
 from .scan import CallSite, FileScan, argument, line_of
 
 SPARSE = (
@@ -99,7 +98,7 @@ def _from_call(call: CallSite, scan: FileScan) -> list[Place]:
     ):
         return [Place("multiprocessing", scan.text(node.func), *here, PROCESSES)]
     is_told = name.startswith("torch.Tensor.") or (
-        name == f".{last}" and last in METHODS_IN_PLACE
+        name == f".{last}" and last in scan.reading.symbols.framework.members.in_place
     )  # nothing but a tensor has them
     is_method = is_told and is_in_place(f"torch.Tensor.{last}") and last not in NOT_TRICKS
     is_function = name.startswith("torch.") and argument(node, -1, "out") is not None

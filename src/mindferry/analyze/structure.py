@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 from ..artifacts import ModuleClass, Part
+from ..read.framework import Role
 from .scan import TORCH, FileScan, line_of
 
 ROLES = (
@@ -16,7 +17,7 @@ ROLES = (
 )
 WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 NETWORK = re.compile(r"(Model|Module|Net|Network|Backbone|Encoder|Decoder|Layer|Block|Head)$")
-DATASETS = ("torch.utils.data.", "torchvision.datasets.")
+DATA = (Role.DATASET, Role.LOADER, Role.DATA)
 TRAINING = ("torch.Tensor.backward", "torch.optim.Optimizer.step")
 
 
@@ -40,7 +41,7 @@ def parts(scan: FileScan) -> list[Part]:
             continue
         if symbols.is_module(qual) or is_built_on_network(node, qual, scan):
             found.append(Part("network", node.name, scan.path, node.lineno, role(node.name), _children(node, scan)))
-        elif symbols.torch_base(qual).startswith(DATASETS):
+        elif symbols.role(qual) in DATA:
             found.append(Part("dataset", node.name, scan.path, node.lineno))
     ready = [call for call in scan.calls if call.name.startswith("torchvision.datasets.") and call.last[:1].isupper()]
     found += {

@@ -1,5 +1,6 @@
 """The table: what each torch API becomes. Every file below is a family; a rule is found by where it stands, not by an index."""
 
+from ._framework import framework as framework
 from ._rule import Case as Case
 from ._rule import Rule as Rule
 from ._rule import rule as rule

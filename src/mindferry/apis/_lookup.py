@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from ..read.expressions import FRAMEWORKS as FRAMEWORKS
 from ..read.infer import Reading
+from ._framework import framework
 from ._rule import Rule
 from ._table import Table
 
+FRAMEWORKS = framework().roots
 IN_PLACE_HOMES = ("torch", "torch.Tensor", "torch.nn.functional")
 
 
@@ -17,9 +18,8 @@ def api_of(node: ast.expr, reading: Reading, rules: Table) -> tuple[str, ast.exp
     kind = reading.type(node)
     if kind.kind == "ref":
         qual = reading.symbols.origin(kind.qual)
-        return (
-            (qual, None) if qual.partition(".")[0] in FRAMEWORKS and not reading.symbols.is_local(qual) else ("", None)
-        )
+        is_own = reading.symbols.framework.is_own(qual) and not reading.symbols.is_local(qual)
+        return (qual, None) if is_own else ("", None)
     if isinstance(node, ast.Attribute):
         receiver = reading.type(node.value)
         if receiver.is_tensor or kind.qual.startswith("torch.Tensor."):
@@ -70,6 +70,6 @@ def _method_api(qual: str, name: str, reading: Reading, rules: Table) -> str:
         return f"torch.optim.lr_scheduler.LRScheduler.{name}"
     if base.startswith("torch.optim."):
         return f"torch.optim.Optimizer.{name}"
-    if base.startswith(("torch.utils.data.", "torchvision.")):
-        return ""  # what a dataset or transform inherits, its helper class has too
+    if base.startswith(("torch.utils.data.", "torchvision.", "torch.distributions.", "torch.sparse.")):
+        return ""  # what a dataset, a distribution or a sparse tensor has, its helper class has too
     return f"{base}.{name}" if base else ""

@@ -55,6 +55,7 @@ def _show_failed(project: Path, outcomes: list[Outcome]) -> bool:
         "data": "[verify] data",
         "verify": "[verify] model and inputs",
         "train": "[train]",
+        "plain": "[train]",
     }
     failed = [outcome.stage for outcome in outcomes if outcome.could_not_run]
     if failed:

@@ -22,6 +22,9 @@ from ..train import train_side_by_side
 @click.option("--args", "arguments", help="Arguments of the script, as one string.")
 @click.option("--steps", type=click.IntRange(1), help="Optimizer steps to compare.  [default: 20]")
 @click.option("--tolerance", type=float, help="Largest relative difference of a loss.  [default: 1e-3]")
+@click.option(
+    "--plain", is_flag=True, help="Run the converted script as it is: own data, dropout on, no torch in reach."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the curves as JSON.")
 def command(
     converted: Path,
@@ -29,6 +32,7 @@ def command(
     arguments: str | None,
     steps: int | None,
     tolerance: float | None,
+    plain: bool,
     as_json: bool,
 ) -> None:
     """Train the reference and the conversion from the same weights on the same batches.
@@ -36,11 +40,17 @@ def command(
     Both scripts run as they are. The reference's batches and first weights are given to the conversion;
     dropout is off on both sides. Exit code 1 if a loss differs by more than the tolerance.
 
+    With --plain the converted script runs by itself: it must end as the original ends, and its losses must lie in
+    the band that several seeds of the original span.
+
     \b
     mindferry train build/resnet50_ms
+    mindferry train build/resnet50_ms --plain
     mindferry train build/resnet50_ms --script train.py --args "--epochs 1 --image-size 64" --steps 50
     """
     options = _options(converted, script, arguments, steps, tolerance)
+    if plain:
+        _run_plainly(converted, options, as_json)
     with progress("train", 2 * options.steps) as advance:
         curves = train_side_by_side(converted, options, weights=_weights(converted), advance=advance)
     if as_json:
@@ -48,6 +58,29 @@ def command(
     else:
         print_curves(curves)
     raise click.exceptions.Exit(0 if curves.passed else 1)
+
+
+def _run_plainly(converted: Path, options: Train, as_json: bool) -> None:
+    from ..migrate import plain_summary
+    from ..train.plain import run_plain
+
+    source = Path(load(ProjectConversion, converted, "convert").source)
+    if not options.script:
+        raise MindferryError(
+            f"which script trains? Name it in {source}/mindferry.toml, [train] script, or with --script"
+        )
+    with progress("plain run") as advance:
+        run = run_plain(
+            source,
+            converted,
+            ["python", options.script, *options.args],
+            steps=options.steps,
+            weights=_weights(converted),
+            show=lambda text: advance(text, 0),
+        )
+    artifacts.save(run, converted, "plain")
+    click.echo(artifacts.dumps(run) if as_json else plain_summary(run), nl=not as_json)
+    raise click.exceptions.Exit(0 if run.passed else 1)
 
 
 def _options(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from ..artifacts import FileConversion
+from ..read.source import is_script
 
 SCRIPT = "run_distributed.sh"
 README = "README.md"
@@ -44,7 +45,7 @@ def entry_of(files: list[FileConversion], texts: dict[str, bytes], preferred: st
     if preferred:
         return preferred
     packages = {PurePosixPath(file.path).parent for file in files if PurePosixPath(file.path).name == "__init__.py"}
-    scripts = [file for file in files if file.path.endswith(".py") and b"__main__" in texts.get(file.path, b"")]
+    scripts = [file for file in files if file.path.endswith(".py") and is_script(texts.get(file.path, b""))]
     loose = [file for file in files if file.path.endswith(".py") and PurePosixPath(file.path).parent not in packages]
     joining = [file for file in (*scripts, *loose) if any(rewrite.rule in STARTS for rewrite in file.rewrites)]
     found = sorted((file.path for file in joining or scripts), key=lambda path: (path.count("/"), path))

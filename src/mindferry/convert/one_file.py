@@ -6,9 +6,10 @@ import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from .. import findings
 from ..artifacts import FileConversion, Finding
 from ..layout import CHECKPOINTS, LARGEST_COPY, Layout, ProjectFile
-from ..read.source import Source, Unreadable
+from ..read.source import Source, Unreadable, is_script
 from ..read.symbols import Symbols
 from .dependencies import rewrite_dependencies
 from .engine import FileResult, convert_file
@@ -43,7 +44,11 @@ def convert_one(file: ProjectFile, layout: Layout, symbols: Symbols, settings: S
     status = "converted" if data != raw else "unchanged"
     rewrites = tuple(sorted(result.rewrites, key=lambda each: (each.line, each.column)))
     return Written(
-        FileConversion(file.relative, status, digest(data), rewrites, tuple(result.findings)), data, result.compat
+        FileConversion(
+            file.relative, status, digest(data), rewrites, tuple(result.findings), sites=tuple(result.sites)
+        ),
+        data,
+        result.compat,
     )
 
 
@@ -74,15 +79,15 @@ def _copy(file: ProjectFile, raw: bytes) -> Written:
             if file.path.suffix in CHECKPOINTS
             else "copy or link it yourself"
         )
-        finding = Finding("MF902", "note", file.relative, 1, 1, f"not copied: it is {what}", advice)
+        finding = Finding(findings.MF902, "note", file.relative, 1, 1, f"not copied: it is {what}", advice)
         return Written(FileConversion(file.relative, "skipped", "", (), (finding,)), None, set())
     data, message = rewrite_dependencies(file.relative, raw)
-    findings = (
-        (Finding("MF905", "warning", file.relative, 1, 1, message, "put mindspore in torch's place"),)
+    found = (
+        (Finding(findings.MF905, "warning", file.relative, 1, 1, message, "put mindspore in torch's place"),)
         if message
         else ()
     )
-    return Written(FileConversion(file.relative, "copied", digest(data), (), findings), data, set())
+    return Written(FileConversion(file.relative, "copied", digest(data), (), found), data, set())
 
 
 def _failed(file: ProjectFile, error: Unreadable, raw: bytes | None = None) -> Written:
@@ -91,7 +96,7 @@ def _failed(file: ProjectFile, error: Unreadable, raw: bytes | None = None) -> W
         if raw is not None
         else "make it readable and convert again"
     )
-    finding = Finding("MF900", "error", file.relative, error.line, error.column, str(error), advice)
+    finding = Finding(findings.MF900, "error", file.relative, error.line, error.column, str(error), advice)
     return Written(FileConversion(file.relative, "failed", digest(raw or b""), (), (finding,)), raw, set())
 
 
@@ -109,8 +114,8 @@ def helper_home(layout: Layout, file: ProjectFile) -> tuple[str, str]:
         package = Path(*Path(file.relative).parts[: len(folder.parts) + 1])
         return str(package), f"from {'.' * depth} import {COMPAT_MODULE}"
     # Folders without __init__.py are imported by their path from the root (`models.net`); scripts are run where they are.
-    is_script = "/" in file.relative and b"__main__" in file.path.read_bytes()
-    return (str(folder) if is_script else ".", f"import {COMPAT_MODULE}")
+    runs_in_place = "/" in file.relative and is_script(file.path.read_bytes())
+    return (str(folder) if runs_in_place else ".", f"import {COMPAT_MODULE}")
 
 
 def with_key(written: Written, key: str) -> Written:

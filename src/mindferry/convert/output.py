@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from .. import findings
 from ..artifacts import STATE, FileConversion, Finding, ProjectConversion, load, save
 from ..errors import MindferryError
 from ..files import write_bytes
@@ -53,7 +54,7 @@ def _write(output: Path, each: Written, known: str) -> FileConversion:
     current = _digest_of(target)
     if current and current not in (known, record.digest):
         finding = Finding(
-            "MF903",
+            findings.MF903,
             "warning",
             record.path,
             1,
@@ -76,7 +77,7 @@ def _remove(output: Path, path: str, known: str) -> FileConversion | None:
         target.unlink()
         return None
     finding = Finding(
-        "MF904",
+        findings.MF904,
         "warning",
         path,
         1,

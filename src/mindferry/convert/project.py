@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from ..apis import table
+from ..apis import framework, table
 from ..artifacts import FileConversion, ProjectConversion
 from ..config import read_config
 from ..errors import MindferryError
 from ..layout import Layout, find_files, read_symbols, uses_torch
 from ..progress import Advance
 from ..read.symbols import Symbols
-from .fixers import PASSES
+from .fixers import FIXERS
 from .launch_files import README, SCRIPT, entry_of, is_distributed, launch_script, readme
 from .one_file import Written, digest, helper_home, with_key
 from .output import previous_conversion as previous_conversion
@@ -42,7 +42,7 @@ def convert_project(
     `workers` 0 stands for all cores, where there are enough files. More than one needs `if __name__ == "__main__":` in a script.
     """
     path, output, settings = Path(path), Path(output), settings or Settings()
-    settings.check([each.__name__.rpartition(".")[2] for each in PASSES])
+    settings.check([each.name for each in FIXERS])
     config = read_config(path)
     layout = find_files(path, config.convert.exclude, output)
     previous = None if check else previous_conversion(path, output)
@@ -101,7 +101,7 @@ def _convert(
     waiting = [file for file in layout.files if file not in ready]
     if symbols is None and any(file.is_code for file in waiting):  # one was edited or removed there
         symbols = read_symbols(layout)
-    made = convert_files(waiting, layout, symbols or Symbols(), settings, workers)
+    made = convert_files(waiting, layout, symbols or Symbols(framework()), settings, workers)
     for file in layout.files:
         yield ready[file] if file in ready else with_key(next(made), keys.get(file, ""))
 

@@ -39,6 +39,7 @@ def facts_digest(symbols: Symbols) -> str:
         symbols.sets_mode,
         sorted(symbols.roots),
         sorted(symbols.mentioned),
+        sorted(symbols.unsure),
     ]
     return digest(json.dumps(facts).encode("utf-8"))
 

@@ -7,11 +7,9 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
-from .networks import SHARED, is_mode_call, is_named_like_network
-from .networks import UNMISTAKABLE as OF_NETWORKS
+from .networks import is_mode_call, is_named_like_network
 from .scope import Scope
 from .symbols import Symbols
-from .torch_types import DTYPES, TENSOR_ATTRIBUTES, UNMISTAKABLE, call_result, method_result, module_call_result
 from .types import (
     BOOL,
     EMPTY,
@@ -26,6 +24,7 @@ from .types import (
     UNKNOWN,
     Type,
     arithmetic,
+    foreign,
     instance,
     join,
     list_of,
@@ -35,13 +34,14 @@ from .types import (
 
 _BUILTIN_NAMES = frozenset(dir(builtins))
 _ANNOTATIONS = {"int": INT, "float": FLOAT, "bool": BOOL, "str": STR, "None": NONE}
-FRAMEWORKS = ("torch", "torchvision", "einops", "accelerate", "ema_pytorch")
-OF_DICTS = (
-    SHARED
-    | OF_NETWORKS
-    | frozenset(
-        "keys values items get pop update clear to cuda cpu apply forward training half float add_module".split()
-    )
+
+
+REDUCTIONS = frozenset("sum mean std var max min prod argmax argmin all any dot trace ptp".split())  # of arrays
+# Packages whose values are never a framework's: what comes from them is left alone.
+FOREIGN = frozenset(
+    "pandas PIL cv2 matplotlib scipy sklearn skimage yaml requests wandb h5py nltk omegaconf networkx rdkit librosa "
+    "soundfile plotly seaborn imageio psutil argparse logging json re pathlib os sys time datetime subprocess csv math "
+    "string shutil glob io zipfile tarfile tempfile hashlib base64 urllib socket platform textwrap struct uuid".split()
 )
 
 
@@ -50,6 +50,10 @@ class Expressions:
 
     def __init__(self, symbols: Symbols, is_api: Callable[[str], bool]) -> None:
         self.symbols = symbols
+        self.framework = symbols.framework
+        self.members = symbols.framework.members
+        self._tensor = f"{symbols.framework.tensor}."
+        self._network = f"{symbols.framework.network}."
         self.is_api = is_api
         self.is_torch_file = False  # a method that only tensors have tells a tensor, though not in a file that has none
         self.types: dict[ast.AST, Type] = {}
@@ -92,29 +96,37 @@ class Expressions:
             return self._member(base.qual, name)
         self.symbols.mentioned.add(name)
         if base.is_tensor:
-            return TENSOR_ATTRIBUTES.get(name, Type("method", f"torch.Tensor.{name}"))
+            return self.members.attributes.get(name) or self._method_of_tensor(name)
         if base.kind == "ndarray":
-            return SIZE if name == "shape" else (NDARRAY if name == "T" else UNKNOWN)
+            return SIZE if name == "shape" else NDARRAY if name in ("T", "real", "imag") else Type("method", f".{name}")
+        if base.kind == "foreign":
+            return base
         if base.kind == "instance":
             return self._instance_member(base.qual, name)
         if base.kind == "tuple" and name in ("values", "indices") and len(base.items) == 2:
             return base.items[name == "indices"]
         if base.kind != "unknown":
             return Type("method", f".{name}")
-        if self.is_torch_file and name == "saved_tensors":  # of an autograd.Function's context
+        if self.is_torch_file and name == self.framework.saved_tensors:
             return list_of(TENSOR)
-        if self.is_torch_file and name == "grad":  # of a parameter
+        if self.is_torch_file and name == self.framework.gradient:
             return TENSOR
-        if self.is_torch_file and name in UNMISTAKABLE:
-            return Type("method", f"torch.Tensor.{name}")
-        return Type("method", f"torch.nn.Module.{name}") if self._is_of_network(node.value, name) else UNKNOWN
+        if self.is_torch_file and name in self.members.unmistakable:
+            return self._method_of_tensor(name)
+        return self._method_of_network(name) if self._is_of_network(node.value, name) else UNKNOWN
+
+    def _method_of_tensor(self, name: str) -> Type:
+        return Type("method", self._tensor + name)
+
+    def _method_of_network(self, name: str) -> Type:
+        return Type("method", self._network + name)
 
     def _is_of_network(self, receiver: ast.expr, name: str) -> bool:
         """Whether a method of something unknown is a network's: by itself, or because its receiver is named like one."""
-        if name in OF_NETWORKS:
+        if name in self.members.of_networks:
             return True
         return (
-            name in SHARED
+            name in self.members.shared
             and self.is_torch_file
             and is_named_like_network(receiver)
             and not self.symbols.defines_like_network(name)
@@ -122,8 +134,8 @@ class Expressions:
 
     def _member(self, qual: str, name: str) -> Type:
         full = f"{qual}.{name}"
-        if qual == "torch" and name in DTYPES:
-            return instance("torch.dtype") if not self.is_api(full) else ref(full)
+        if qual == self.framework.name and name in self.framework.dtypes:
+            return instance(self.framework.dtype) if not self.is_api(full) else ref(full)
         exported = self.symbols.exports.get(qual, {}).get(name)
         if exported is not None:
             return exported
@@ -136,15 +148,22 @@ class Expressions:
         if self.symbols.method(qual, name) is not None:
             return Type("method", f"{qual}.{name}")
         base = self.symbols.torch_base(qual)
-        if (
-            base
-            and self.symbols.is_module(qual)
-            and name in ("weight", "bias", "running_mean", "running_var", "in_proj_weight")
-        ):
+        if (held := self.framework.object_attribute(base, name)) != UNKNOWN:
+            return held
+        if base and self.symbols.is_module(qual) and name in self.members.parameters:
             return TENSOR
-        if base == "torch.nn.ModuleDict" and name not in OF_DICTS and not name.startswith("_"):
+        is_table = base == self.framework.table_of_networks
+        if is_table and name not in self.members.of_network_tables and not name.startswith("_"):
             return MODULE
+        if base and self.symbols.is_module(qual) and self._is_own_field(base, name):
+            return UNKNOWN
         return Type("method", f"{base}.{name}") if base else UNKNOWN
+
+    def _is_own_field(self, base: str, name: str) -> bool:
+        """Whether the framework's networks have nothing of that name: something that the project, or another, put there."""
+        return name not in self.members.of_all_networks and not any(
+            self.is_api(f"{home}.{name}") or self.is_api(f"{home}.{name}@") for home in (base, self.framework.network)
+        )
 
     def _Call(self, node: ast.Call, scope: Scope) -> Type:
         if isinstance(node.func, ast.Attribute) and node.func.attr == "train":
@@ -164,12 +183,12 @@ class Expressions:
             return self._map(node, arguments, scope)
         if function.kind in ("ref", "value"):
             qual = self.symbols.origin(function.qual)
-            if qual.startswith(("torch.optim.", "torch.nn.utils.")):
+            if qual.startswith(self.framework.takes_parameters):
                 self._note_networks(node.args)
             return self._call_ref(qual, node, arguments, count)
         if function.kind == "method":
             owner = node.func.value if isinstance(node.func, ast.Attribute) else None
-            is_module = function.qual.startswith("torch.nn.Module.")
+            is_module = function.qual.startswith(self._network)
             is_told = is_module and owner is not None and self.types[owner].kind == "unknown"
             if is_told and function.qual.endswith((".train", ".eval")) and not is_mode_call(node):
                 self.types[node.func] = UNKNOWN
@@ -185,7 +204,7 @@ class Expressions:
             return self._call_method(node, function.qual, count)
         if function.kind == "instance":
             return self._call_instance(function.qual)
-        return UNKNOWN
+        return function if function.kind == "foreign" else UNKNOWN
 
     def _fill(self, node: ast.Call, arguments: list[Type], scope: Scope) -> None:
         """`rows = []` and then `rows.append(x)`: a list of what is put into it."""
@@ -213,23 +232,24 @@ class Expressions:
                 case ast.Call(func=ast.Attribute(attr="parameters", value=owner) as method) if (
                     self.types[owner].kind == "unknown"
                 ):
-                    self.types[method] = Type("method", "torch.nn.Module.parameters")
+                    self.types[method] = self._method_of_network("parameters")
 
     def _call_ref(self, qual: str, node: ast.Call, arguments: list[Type], count: int) -> Type:
-        head = qual.partition(".")[0]
-        if head in FRAMEWORKS and not self.symbols.is_local(qual):
-            if qual in ("torch.max", "torch.min", "torch.median") and count >= 2:
+        if self.framework.is_own(qual) and not self.symbols.is_local(qual):
+            if qual in self.framework.pairs and count >= 2:
                 paired = len(arguments) < 2 or arguments[1].kind == "int"
                 return tuple_of(TENSOR, TENSOR) if paired else TENSOR
-            return call_result(qual, count)
+            return self.framework.call_result(qual, count)
         if qual in self.symbols.classes:
             self._note_arguments(f"{qual}.__init__", node, arguments, skip=1)
             return instance(qual)
         if qual in self.symbols.results:
             self._note_arguments(qual, node, arguments)
             return self.symbols.results[qual]
-        if head in ("numpy", "np"):
+        if qual.partition(".")[0] in ("numpy", "np"):
             return NDARRAY
+        if qual.partition(".")[0] in FOREIGN and not self.symbols.is_local(qual):
+            return foreign(qual)
         return self._call_builtin(qual, node, arguments)
 
     def _call_builtin(self, qual: str, node: ast.Call, arguments: list[Type]) -> Type:
@@ -270,16 +290,19 @@ class Expressions:
         if not isinstance(node.func, ast.Attribute):  # a bound method in a variable
             return UNKNOWN
         receiver, name = self.types[node.func.value], node.func.attr
-        if receiver.is_tensor or (receiver.kind == "unknown" and qual.startswith("torch.Tensor.")):
-            return method_result(name, count)
-        if receiver.kind == "unknown" and qual.startswith("torch.nn.Module."):
+        if receiver.is_tensor or (receiver.kind == "unknown" and qual.startswith(self._tensor)):
+            return self.framework.method_result(name, count)
+        if receiver.kind == "unknown" and qual.startswith(self._network):
             return self._module_method(MODULE, name, node)
         if receiver.kind == "instance":
             own = self.symbols.method(receiver.qual, name)
             if own is not None:
                 self._note_arguments(qual, node, [self.types[argument] for argument in node.args], skip=1)
                 return own
-            return self._module_method(receiver, name, node)
+            given = self.framework.object_method(self.symbols.torch_base(receiver.qual), name, count)
+            return given if given != UNKNOWN else self._module_method(receiver, name, node)
+        if receiver.kind == "ndarray":
+            return _array_method_result(name)
         if receiver.kind == "str":
             return {"split": list_of(STR)}.get(name, STR)
         if receiver.kind == "list" and name == "pop":
@@ -299,27 +322,15 @@ class Expressions:
     def _module_method(self, receiver: Type, name: str, node: ast.Call) -> Type:
         if not self.symbols.is_module(receiver.qual):
             return UNKNOWN
-        if name in ("register_buffer", "register_parameter") and receiver.qual in self.symbols.classes:
+        if name in self.members.parameter_names and receiver.qual in self.symbols.classes:
             match node.args:
                 case [ast.Constant(value=str(attribute)), *_]:
                     self.symbols.classes[receiver.qual].note(attribute, TENSOR)
         if name == "apply" and node.args:
             self._note_applied(self.types[node.args[0]])
-        if name in ("to", "cuda", "cpu", "train", "eval", "half", "float", "double", "requires_grad_", "apply"):
+        if name in self.members.returning_self:
             return receiver
-        return {
-            "modules": list_of(MODULE),
-            "children": list_of(MODULE),
-            "named_modules": list_of(tuple_of(STR, MODULE)),
-            "named_children": list_of(tuple_of(STR, MODULE)),
-            "parameters": list_of(TENSOR),
-            "buffers": list_of(TENSOR),
-            "named_parameters": list_of(tuple_of(STR, TENSOR)),
-            "named_buffers": list_of(tuple_of(STR, TENSOR)),
-            "state_dict": Type("dict", "torch.state_dict", (TENSOR,)),
-            "forward": TENSOR,
-            "get_submodule": MODULE,
-        }.get(name, UNKNOWN)
+        return self.members.network_results.get(name, UNKNOWN)
 
     def _note_applied(self, function: Type) -> None:
         """`net.apply(init)`: init's argument, after self if it is a method, is a network."""
@@ -334,7 +345,7 @@ class Expressions:
         own = self.symbols.method(qual, "forward")
         if own is not None:
             return own if own.kind != "unknown" else TENSOR
-        return module_call_result(self.symbols.torch_base(qual))
+        return self.framework.network_call_result(self.symbols.torch_base(qual))
 
     def _note_arguments(self, qual: str, node: ast.Call, arguments: list[Type], skip: int = 0) -> None:
         """Remember what a project function is called with: its parameters have these types."""
@@ -449,9 +460,9 @@ class Expressions:
         """What a loop over it binds. A loader's batches are tensors, or hold tensors."""
         if kind.kind == "instance":
             base = self.symbols.torch_base(kind.qual)
-            if base == "torch.utils.data.DataLoader":
+            if base == self.framework.loader:
                 return Type("batch")
-            return MODULE if base in ("torch.nn.ModuleList", "torch.nn.Sequential") else UNKNOWN
+            return MODULE if base in self.framework.lists_of_networks else UNKNOWN
         return kind.element() if kind.kind != "dict" else UNKNOWN  # its keys
 
     def bind(self, target: ast.AST, kind: Type, scope: Scope) -> None:
@@ -523,13 +534,7 @@ class Expressions:
         if kind.kind != "ref":
             return UNKNOWN
         qual = self.symbols.origin(kind.qual)
-        if qual in (
-            "torch.Tensor",
-            "torch.autograd.Variable",
-            "torch.nn.Parameter",
-            "torch.FloatTensor",
-            "torch.LongTensor",
-        ):
+        if qual in self.framework.annotations:
             return TENSOR
         if qual == "numpy.ndarray":
             return NDARRAY
@@ -537,7 +542,14 @@ class Expressions:
             return _ANNOTATIONS.get(
                 qual[9:], Type(qual[9:]) if qual[9:] in ("list", "tuple", "dict", "set") else UNKNOWN
             )
-        return instance(qual) if qual in self.symbols.classes or qual.startswith("torch.") else UNKNOWN
+        return instance(qual) if qual in self.symbols.classes or qual.startswith(f"{self.framework.name}.") else UNKNOWN
+
+
+def _array_method_result(name: str) -> Type:
+    """What a method of a numpy array gives: an array, though a reduction may give a number of numpy's."""
+    if name in REDUCTIONS:
+        return foreign("numpy.generic")
+    return {"tolist": Type("list"), "item": FLOAT, "nonzero": list_of(NDARRAY)}.get(name, NDARRAY)
 
 
 # By class, not by instance: bound methods in an instance are a cycle, which only the garbage collector would free.

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
-from .expressions import FRAMEWORKS, Expressions
+from .expressions import Expressions
+from .framework import Framework, Role
 from .networks import is_network_name, is_used_as_network
+from .reached import unsure_parameters
 from .scope import Scope
 from .source import Source
 from .symbols import ClassInfo, Symbols
-from .torch_types import DISTINCTIVE
 from .types import MODULE, NONE, TENSOR, UNKNOWN, Type, arithmetic, instance, join, ref, tuple_of
-
-_MODULES = re.compile(r"(?:torch|torchvision)(?:\.[a-z]+)?|torch\.nn\.(?:functional|init|utils)|torch\.utils\.data")
 
 
 @dataclass(slots=True)
@@ -44,7 +42,7 @@ def read(
 ) -> Reading:
     """Read the module; what it defines is added to `symbols`. Reading all files twice settles references between them."""
     reader = _Reader(symbols, module, is_package, is_api, source.nodes)
-    reader.values.is_torch_file = b"torch" in source.data
+    reader.values.is_torch_file = source.mentions("torch")
     scope = Scope()
     reader.block(source.tree.body, scope)
     while reader.deferred:
@@ -52,7 +50,9 @@ def read(
     symbols.exports[module] = {
         name: kind for name, kind in scope.names.items() if kind.kind in ("ref", "instance", "list", "dict", "tuple")
     }
-    return Reading(source, module, symbols, reader.values.types, reader.owners, scope)
+    reading = Reading(source, module, symbols, reader.values.types, reader.owners, scope)
+    symbols.unsure |= unsure_parameters(reading)
+    return reading
 
 
 class _Reader:
@@ -60,16 +60,18 @@ class _Reader:
         self, symbols: Symbols, module: str, is_package: bool, is_api: Callable[[str], bool], nodes: list[ast.AST]
     ) -> None:
         self.symbols, self.module, self.is_package = symbols, module, is_package
+        self.framework = framework = symbols.framework
         self.values = Expressions(symbols, is_api)
         self.deferred: list[Callable[[], None]] = []
         self.owners: dict[ast.AST, str] = {}
         self._returned: list[list[Type]] = []
         self._used: dict[ast.FunctionDef, tuple[Counter[str], set[str]]] = {}
+        self._foreign_uses: dict[ast.FunctionDef, set[str]] = {}  # names that are used as no tensor is
         self._functions: list[ast.FunctionDef] = []  # whose bodies are being read
         self.suspects = frozenset(
-            _holder(node) if type(node) is ast.Attribute else _given(node)
+            _holder(node) if type(node) is ast.Attribute else _given(node, framework)
             for node in nodes
-            if (type(node) is ast.Attribute and node.attr in DISTINCTIVE) or type(node) is ast.Call
+            if (type(node) is ast.Attribute and node.attr in framework.members.distinctive) or type(node) is ast.Call
         )  # names that are used as tensors somewhere in the file
 
     def block(self, statements: list[ast.stmt], scope: Scope) -> None:
@@ -113,7 +115,7 @@ class _Reader:
         parts = self.module.split(".")
         keep = len(parts) - node.level + (1 if self.is_package else 0)
         name = ".".join([*parts[: max(keep, 0)], *([node.module] if node.module else [])])
-        is_foreign = name.partition(".")[0] in FRAMEWORKS and not self.symbols.is_local(name)
+        is_foreign = self.framework.is_own(name) and not self.symbols.is_local(name)
         return f".{name}" if is_foreign else name  # a file torch.py of the project's own
 
     def _Assign(self, node: ast.Assign, scope: Scope) -> None:
@@ -138,7 +140,7 @@ class _Reader:
                 if type(node) is ast.Name and type(node.ctx) is ast.Store:
                     stores[node.id] += 1
                 elif type(node) is ast.Call:
-                    tensors |= {_given(node), _distinctive(node)}
+                    tensors |= {_given(node, self.framework), _distinctive(node, self.framework)}
             self._used[function] = stores, tensors
         return self._used[function]
 
@@ -155,7 +157,7 @@ class _Reader:
     def _For(self, node: ast.For, scope: Scope) -> None:
         kind = self.values.iterate(self.values.visit(node.iter, scope))
         if kind.kind == "unknown" and isinstance(node.target, ast.Name) and self.values.is_torch_file:
-            kind = TENSOR if _used_as_tensor(node, node.target.id, self.suspects) else kind
+            kind = TENSOR if _used_as_tensor(node, node.target.id, self.suspects, self.framework) else kind
         self.values.bind(node.target, kind, scope)
         self.block(node.body, scope)
         self.block(node.orelse, scope)
@@ -195,7 +197,7 @@ class _Reader:
                 options = classes.elts if isinstance(classes, ast.Tuple) else [classes]
                 kinds = [self.values._promise(each, self.values.types.get(each, UNKNOWN)) for each in options]
                 if len(kinds) > 1 and all(each.kind == "instance" for each in kinds):
-                    return [(name, Type("instance", "torch.nn.Module", tuple(kinds)))]
+                    return [(name, Type("instance", self.framework.network, tuple(kinds)))]
                 return [(name, join(*kinds))]
         return []
 
@@ -208,7 +210,7 @@ class _Reader:
         for handler in node.handlers:
             self.statement(handler, scope)
         for name, kind in imported.items():
-            if kind.kind == "ref" and (self.values.is_api(kind.qual) or _MODULES.fullmatch(kind.qual)):
+            if kind.kind == "ref" and (self.values.is_api(kind.qual) or self.framework.packages.fullmatch(kind.qual)):
                 scope.names[name] = kind
         self.block([*node.orelse, *node.finalbody], scope)
 
@@ -286,6 +288,14 @@ class _Reader:
         else:
             info.results[node.name] = result
 
+    def _may_be_tensor(self, function: ast.FunctionDef, argument: ast.arg) -> bool:
+        """A network is given tensors, unless the annotation names something else or the argument is used as no tensor is."""
+        if argument.annotation is not None:
+            return _says_tensor(argument.annotation)
+        if function not in self._foreign_uses:
+            self._foreign_uses[function] = _used_otherwise(function, self.framework)
+        return argument.arg not in self._foreign_uses[function]
+
     def _parameters(self, node: ast.FunctionDef, scope: Scope, owner: str, qual: str) -> None:
         arguments = node.args
         positional = [*arguments.posonlyargs, *arguments.args]
@@ -293,11 +303,9 @@ class _Reader:
             arguments.defaults
         )
         static = any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in node.decorator_list)
-        is_forward = bool(owner) and node.name in ("forward", "construct") and self.symbols.is_module(owner)
+        is_forward = bool(owner) and node.name in self.framework.forward and self.symbols.is_module(owner)
         is_function = (
-            bool(owner)
-            and node.name in ("forward", "backward")
-            and self.symbols.torch_base(owner) == "torch.autograd.Function"
+            bool(owner) and node.name in self.framework.gradient_methods and self.symbols.role(owner) is Role.GRADIENT
         )
         called = self.symbols.arguments.get(qual, {})
         for index, argument in enumerate([*positional, *arguments.kwonlyargs]):
@@ -313,7 +321,7 @@ class _Reader:
             if kind.kind in ("unknown", "none"):
                 kind = self.values.types.get(default, UNKNOWN) if default is not None else UNKNOWN
             is_tensor = (
-                is_forward
+                (is_forward and self._may_be_tensor(node, argument))
                 or (is_function and index > 0)
                 or (self.values.is_torch_file and argument.arg in self.suspects and argument.arg in self._uses(node)[1])
             )
@@ -322,7 +330,8 @@ class _Reader:
             if kind.kind in ("unknown", "none") and self.values.is_torch_file and is_network_name(argument.arg):
                 kind = (
                     MODULE
-                    if is_used_as_network(node, argument.arg) and not self.symbols.defines_like_network("train")
+                    if is_used_as_network(node, argument.arg, self.framework.members.of_networks)
+                    and not self.symbols.defines_like_network("train")
                     else kind
                 )
             if kind.kind == "ref":
@@ -332,6 +341,11 @@ class _Reader:
             scope.names[arguments.vararg.arg] = tuple_of(TENSOR) if is_forward else Type("tuple")
         if arguments.kwarg:
             scope.names[arguments.kwarg.arg] = Type("dict")
+
+
+def _says_tensor(annotation: ast.expr) -> bool:
+    """`"Tensor"`, `Float[Tensor, "b c"]`, `FloatTensorType`: whatever else it may be, it is a tensor."""
+    return "tensor" in ast.unparse(annotation).lower()
 
 
 def imported_names(node: ast.stmt) -> list[str]:
@@ -351,26 +365,42 @@ def _holder(node: ast.Attribute) -> str:
     return owner.id if isinstance(owner, ast.Name) else ""
 
 
-def _used_as_tensor(loop: ast.For, name: str, suspects: frozenset[str]) -> bool:
+def _used_as_tensor(loop: ast.For, name: str, suspects: frozenset[str], framework: Framework) -> bool:
     """Whether the loop calls a method on the name that nothing but a tensor has, or gives it to F.something first."""
     return name in suspects and any(
-        isinstance(node, ast.Call) and name in (_given(node), _distinctive(node)) for node in ast.walk(loop)
+        isinstance(node, ast.Call) and name in (_given(node, framework), _distinctive(node, framework))
+        for node in ast.walk(loop)
     )
 
 
-def _distinctive(node: ast.Call) -> str:
+def _used_otherwise(function: ast.FunctionDef, framework: Framework) -> set[str]:
+    """Names with a method that no tensor has, or read by a text: a cache, a dictionary."""
+    found = set()
+    for node in ast.walk(function):
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if attr not in framework.members.of_all_tensors:
+                found.add(name)
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str())):
+                found.add(name)
+    return found
+
+
+def _distinctive(node: ast.Call, framework: Framework) -> str:
     """x in x.unsqueeze(0). None of these methods takes a string."""
-    is_method = isinstance(node.func, ast.Attribute) and node.func.attr in DISTINCTIVE
+    is_method = isinstance(node.func, ast.Attribute) and node.func.attr in framework.members.distinctive
     if not is_method or any(isinstance(each, ast.Constant) and isinstance(each.value, str) for each in node.args):
         return ""
     return _holder(cast(ast.Attribute, node.func))
 
 
-def _given(node: ast.AST) -> str:
+def _given(node: ast.AST, framework: Framework) -> str:
     """x in F.pad(x, sides): all of torch.nn.functional takes a tensor first."""
+    module, alias = framework.functional
     match node:
-        case ast.Call(
-            func=ast.Attribute(value=ast.Name(id="F") | ast.Attribute(attr="functional")), args=[ast.Name(id=name), *_]
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=home)), args=[ast.Name(id=name), *_]) if home == alias:
+            return name
+        case ast.Call(func=ast.Attribute(value=ast.Attribute(attr=home)), args=[ast.Name(id=name), *_]) if (
+            home == module
         ):
             return name
     return ""

@@ -5,15 +5,6 @@ from __future__ import annotations
 import ast
 import re
 
-# Methods that nothing but a network has, in a project that uses torch.
-UNMISTAKABLE = frozenset(
-    "named_parameters named_modules named_buffers named_children register_forward_hook register_forward_pre_hook "
-    "register_full_backward_hook register_full_backward_pre_hook".split()
-)
-# Methods that other things have too: the receiver's name must tell.
-SHARED = frozenset(
-    "train eval parameters buffers modules children state_dict load_state_dict requires_grad_ zero_grad".split()
-)
 _WORDS = "model|net|network|module|backbone|encoder|decoder|generator|discriminator|critic|actor|teacher|student|classifier|policy|unet|vae|gan"
 _NAME = re.compile(rf"(?:.*_)?(?:{_WORDS})s?\d*(?:_.*)?|net[A-Z0-9]\w*|\w*[a-z](?:Net|Model)\d*")
 _MODES = frozenset({"mode", "training", "is_train", "is_training", "train_mode"})
@@ -43,8 +34,10 @@ def is_mode_call(node: ast.Call) -> bool:
     return False
 
 
-def is_used_as_network(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
-    """Whether the function calls a network's method on its argument of that name."""
+def is_used_as_network(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, name: str, of_networks: frozenset[str]
+) -> bool:
+    """Whether the function calls a method on its argument of that name that networks alone have."""
     found = False
     for node in ast.walk(function):
         match node:
@@ -53,5 +46,5 @@ def is_used_as_network(function: ast.FunctionDef | ast.AsyncFunctionDef, name: s
                     if not is_mode_call(node):
                         return False
                     found = True
-                found |= method in UNMISTAKABLE
+                found |= method in of_networks
     return found

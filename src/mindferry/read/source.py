@@ -10,6 +10,7 @@ import io
 import re
 import sys
 import tokenize
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -22,6 +23,13 @@ _TRIVIA = re.compile(rb"(?:[ \t\f\r\n]|\\\r?\n|#[^\r\n]*)*")
 
 
 _OF_312 = re.compile(r"\s*(?:type\s+\w+\s*[\[=]|(?:async\s+)?def\s+\w+\s*\[|class\s+\w+\s*\[)")
+DEFINITIONS: tuple[type[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef], ...] = (
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+)
+INFINITIES = frozenset({"inf", "infty", "infinity", "+inf"})
+_SCRIPT = re.compile(rb"^if\s+__name__\s*==", re.MULTILINE)
 _SHARED = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)  # one object for many nodes
 _NO_NODES = frozenset(
     {
@@ -53,6 +61,21 @@ def _complaint(error: SyntaxError) -> str:
     if is_newer and sys.version_info < (3, 12):
         return f"not valid Python {here}: {error.msg}; if it is written for 3.12, run mindferry with Python 3.12"
     return f"not valid Python 3: {error.msg}"
+
+
+def is_infinity(node: ast.expr) -> bool:
+    """`inf`, `np.inf`, `torch.inf`, `float("inf")`."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name.lower() in INFINITIES
+        case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value=str(text))]):
+            return text.strip().lower() in INFINITIES
+    return False
+
+
+def is_script(raw: bytes) -> bool:
+    """Whether a file does something when it is run: `if __name__ == "__main__":`."""
+    return _SCRIPT.search(raw) is not None
 
 
 class Source:
@@ -121,6 +144,47 @@ class Source:
                     if token.type == tokenize.STRING:
                         inside |= set(range(node.lineno + token.start[0], node.lineno + token.end[0]))
         return frozenset(inside)
+
+    @functools.cached_property
+    def names(self) -> frozenset[str]:
+        """Every name in the code, and every string that reads as one; comments and prose are no part of it."""
+        words: set[str] = {node.id for node in self.of(ast.Name)}
+        words |= {node.attr for node in self.of(ast.Attribute)}
+        words |= {node.arg or "" for node in self.of(ast.keyword)} | {node.arg for node in self.of(ast.arg)}
+        words |= {node.name for kind in DEFINITIONS for node in self.of(kind)}
+        words |= {name or "" for node in self.of(ast.alias) for name in (node.name, node.asname)}
+        words |= {node.module or "" for node in self.of(ast.ImportFrom)}
+        words |= {
+            node.value
+            for node in self.of(ast.Constant)
+            if isinstance(node.value, str) and node.value.replace(".", "_").isidentifier()
+        }
+        return frozenset(words)
+
+    @functools.cached_property
+    def _vocabulary(self) -> str:
+        return "\n".join(self.names)
+
+    def mentions(self, word: str) -> bool:
+        """Whether the word is part of a name in the code."""
+        return word.encode("utf-8") in self.data and word in self._vocabulary
+
+    @functools.cached_property
+    def writes_negative_infinity(self) -> bool:
+        """`-inf`, `-math.inf`, `-float("inf")`, `float("-inf")`, `-1 * np.inf`, `np.NINF`."""
+        if b"inf" not in self.data.lower():
+            return False
+        texts = (node.value for node in self.of(ast.Constant) if isinstance(node.value, str))
+        return (
+            "NINF" in self.names
+            or any(text.strip().lower() in ("-inf", "-infinity") for text in texts)
+            or any(isinstance(node.op, ast.USub) and is_infinity(node.operand) for node in self.of(ast.UnaryOp))
+            or any(
+                (isinstance(node.op, ast.Sub) and is_infinity(node.right))
+                or (isinstance(node.op, ast.Mult) and (is_infinity(node.left) or is_infinity(node.right)))
+                for node in self.of(ast.BinOp)
+            )
+        )
 
     def offset(self, line: int, column: int) -> int:
         return self._starts[line - 1] + column
@@ -228,6 +292,7 @@ class _Edit:
     end: int
     text: str
     order: tuple[int, int]  # at one offset: suffixes of what ends there, then prefixes of what starts there
+    owner: str = ""
 
 
 class Edits:
@@ -238,6 +303,19 @@ class Edits:
         self._edits: list[_Edit] = []
         self._count = 0
         self.removed: set[ast.AST] = set()  # statements that went
+        self._owner, self._dropper = "", ""
+        self._read: list[tuple[int, int]] = []  # what this owner has taken the text of
+        self._clash: Callable[[int, str], None] | None = None
+
+    def watch(self, dropper: str, clash: Callable[[int, str], None]) -> None:
+        """Say where (line, what) one owner's edits are lost in another's. Only the dropper may leave out what it has not read."""
+        self._dropper, self._clash = dropper, clash
+        self.begin(dropper)
+
+    def begin(self, owner: str) -> None:
+        """From now on edits are this owner's, until another begins."""
+        self._owner = owner
+        self._read.clear()
 
     def __len__(self) -> int:
         return len(self._edits)
@@ -245,47 +323,71 @@ class Edits:
     def before(self, offset: int, text: str) -> None:
         """Insert as a prefix of what starts at `offset`; a later prefix belongs to an outer node and goes first."""
         self._count += 1
-        self._add(_Edit(offset, offset, text, (1, -self._count)))
+        self._add(_Edit(offset, offset, text, (1, -self._count), self._owner))
 
     def after(self, offset: int, text: str) -> None:
         """Insert as a suffix of what ends at `offset`."""
         self._count += 1
-        self._add(_Edit(offset, offset, text, (0, self._count)))
+        self._add(_Edit(offset, offset, text, (0, self._count), self._owner))
 
-    def replace(self, start: int, end: int, text: str) -> None:
+    def replace(self, start: int, end: int, text: str, swallows: bool = False, is_optional: bool = False) -> None:
         """Replace a span together with every edit inside it; what lies inside an earlier, larger replacement is gone already."""
         low, high = (
             bisect.bisect_left(self._edits, start, key=_start),
             bisect.bisect_right(self._edits, end, key=_start),
         )
-        if self._is_covered(start, end, bisect.bisect_right(self._edits, start, low, key=_start)):
+        covering = self._covering(start, end, bisect.bisect_right(self._edits, start, low, key=_start))
+        if covering is not None:
+            if covering.owner != self._owner and not is_optional:
+                self._report(start, f"what {self._owner} writes is lost in what {covering.owner} wrote")
             return
         self._count += 1
-        self._edits[low:high] = [edit for edit in self._edits[low:high] if not _inside(edit, start, end)]
-        self._add(_Edit(start, end, text, (1, 0)))
+        kept = []
+        for edit in self._edits[low:high]:
+            if not _inside(edit, start, end):
+                kept.append(edit)
+            elif not swallows and not self._may_drop(edit):
+                self._report(edit.start, f"what {edit.owner} wrote is lost in what {self._owner} writes")
+        self._edits[low:high] = kept
+        self._add(_Edit(start, end, text, (1, 0), self._owner))
 
-    def _is_covered(self, start: int, end: int, index: int) -> bool:
-        """Whether a larger replacement holds the span. Replacements don't overlap, so it is the last one that starts before."""
+    def _may_drop(self, edit: _Edit) -> bool:
+        """Its own, or one whose text it has taken along."""
+        return self._owner in (edit.owner, self._dropper) or any(
+            start <= edit.start and edit.end <= end for start, end in self._read
+        )
+
+    def _report(self, offset: int, message: str) -> None:
+        if self._clash is not None:
+            self._clash(self.source.position(offset)[0], message)
+
+    def _covering(self, start: int, end: int, index: int) -> _Edit | None:
+        """The larger replacement that holds the span. Replacements don't overlap, so it is the last one that starts before."""
         while index > 0:
             edit = self._edits[index - 1]
             if edit.end > edit.start:
-                return end <= edit.end and edit.end - edit.start > end - start
+                return edit if end <= edit.end and edit.end - edit.start > end - start else None
             index -= 1
-        return False
+        return None
 
-    def replace_node(self, node: ast.AST, text: str) -> None:
-        self.replace(self.source.start(node), self.source.end(node), text)
+    def replace_node(self, node: ast.AST, text: str, swallows: bool = False) -> None:
+        self.replace(self.source.start(node), self.source.end(node), text, swallows)
 
     def is_touched(self, node: ast.AST) -> bool:
         """Whether some edit starts within the node."""
         low = bisect.bisect_left(self._edits, self.source.start(node), key=_start)
         return low < len(self._edits) and self._edits[low].start <= self.source.end(node)
 
+    def replacements(self) -> list[tuple[int, int]]:
+        """The spans that were replaced, in order; none overlaps another."""
+        return [(edit.start, edit.end) for edit in self._edits if edit.end > edit.start]
+
     def text(self, node: ast.AST) -> str:
         """The node's text with all edits so far applied."""
         return self.span(self.source.start(node), self.source.end(node))
 
     def span(self, start: int, end: int) -> str:
+        self._read.append((start, end))
         low, high = (
             bisect.bisect_left(self._edits, start, key=_start),
             bisect.bisect_right(self._edits, end, key=_start),

@@ -5,17 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from .framework import Framework, Role
 from .networks import is_network_name
 from .types import MODULE, UNKNOWN, Type, join
-
-MODULE_BASES = (
-    "torch.nn.",
-    "einops.layers.torch.",
-    "torch.jit.ScriptModule",
-    "lightning.LightningModule",
-    "pytorch_lightning.LightningModule",
-)
-NOT_MODULES = ("torch.nn.parameter.", "torch.nn.utils.", "torch.nn.init.")
 
 
 @dataclass(slots=True)
@@ -53,6 +45,7 @@ class Overlay(dict[str, Arguments]):
 class Symbols:
     """Everything by dotted name; filled while files are read, used while they are read again."""
 
+    framework: Framework  # that the project is written for
     classes: dict[str, ClassInfo] = field(default_factory=dict)
     results: dict[str, Type] = field(default_factory=dict)  # function -> what it returns
     exports: dict[str, dict[str, Type]] = field(default_factory=dict)  # module -> its global names
@@ -61,6 +54,7 @@ class Symbols:
     sets_mode: bool = False  # some network's train() is called
     roots: frozenset[str] = frozenset()  # top-level modules and packages of the project
     mentioned: set[str] = field(default_factory=set)  # every attribute's name that the project reads or calls
+    unsure: set[str] = field(default_factory=set)  # networks and optimizers with parameters that a loss may not reach
 
     def fork(self) -> Symbols:
         """A copy that one file's conversion may add to: what the others find must not depend on which came first."""
@@ -69,6 +63,7 @@ class Symbols:
             for qual, each in self.classes.items()
         }
         return Symbols(
+            self.framework,
             classes,
             dict(self.results),
             dict(self.exports),
@@ -77,17 +72,18 @@ class Symbols:
             self.sets_mode,
             self.roots,
             set(self.mentioned),
+            set(self.unsure),
         )
 
     def origin(self, qual: str) -> str:
-        """Follow re-exports: `pkg.Net` imported in pkg/__init__.py from pkg.model is `pkg.model.Net`."""
+        """Follow re-exports, of the project (`pkg.Net` that pkg/__init__.py imports from pkg.model) and of the framework."""
         for _ in range(8):
             module, _, name = qual.rpartition(".")
             found = self.exports.get(module, {}).get(name)
             if found is None or found.kind != "ref" or found.qual == qual:
-                return qual
+                break
             qual = found.qual
-        return qual
+        return self.framework.canonical(qual) if self.framework.is_own(qual) and not self.is_local(qual) else qual
 
     def is_local(self, qual: str) -> bool:
         """Whether the project itself defines it, whatever its name: torchvision's own sources may be what is converted."""
@@ -102,10 +98,12 @@ class Symbols:
         return [qual, *(each for base in info.bases for each in self.bases(base, seen | {qual}))]
 
     def is_module(self, qual: str) -> bool:
-        return any(
-            base.startswith(MODULE_BASES) and not base.startswith(NOT_MODULES) and base != "torch.nn.Parameter"
-            for base in self.bases(qual)
-        )
+        """Whether it is a network: derived from one of the framework's, or one of those."""
+        return any(self.framework.is_network(base) for base in self.bases(qual))
+
+    def role(self, qual: str) -> Role:
+        """What a class is for, by the framework's class that it derives from."""
+        return self.framework.role(self.torch_base(qual))
 
     def is_part_of_module(self, qual: str) -> bool:
         """A module, or a mixin: a class that a module of the project derives from too."""
@@ -126,7 +124,7 @@ class Symbols:
 
     def torch_base(self, qual: str) -> str:
         """The nearest base that is torch's or torchvision's own class, or ''."""
-        own = ("torch.", "torchvision.", "einops.")
+        own = self.framework.homes
         return next((base for base in self.bases(qual) if base.startswith(own) and base not in self.classes), "")
 
     def has_attribute(self, qual: str, name: str) -> bool:

@@ -19,7 +19,7 @@ class Type(NamedTuple):
 
     def element(self) -> Type:
         """What iterating over it, or indexing it with an unknown number, gives."""
-        if self.kind in ("tensor", "ndarray"):
+        if self.kind in ("tensor", "ndarray", "foreign"):
             return self
         if self.kind == "size":
             return INT
@@ -36,6 +36,19 @@ INT, FLOAT, BOOL, STR = Type("int"), Type("float"), Type("bool"), Type("str")
 EMPTY = Type("list", "empty")  # `[]`, to be filled
 SIZE = Type("size")  # torch.Size: becomes a plain tuple
 MODULE = Type("instance", "torch.nn.Module")
+# By the names that the tables of types use.
+SIMPLE = {
+    "unknown": UNKNOWN,
+    "none": NONE,
+    "tensor": TENSOR,
+    "ndarray": NDARRAY,
+    "int": INT,
+    "float": FLOAT,
+    "bool": BOOL,
+    "str": STR,
+    "size": SIZE,
+    "list": Type("list"),
+}
 
 
 def ref(qual: str) -> Type:
@@ -45,6 +58,11 @@ def ref(qual: str) -> Type:
 
 def instance(qual: str) -> Type:
     return Type("instance", qual)
+
+
+def foreign(qual: str) -> Type:
+    """A value of a package whose values are never torch's, such as a data frame or a logger."""
+    return Type("foreign", qual)
 
 
 def list_of(element: Type) -> Type:
@@ -92,6 +110,8 @@ def arithmetic(left: Type, right: Type, operator: ast.operator) -> Type:
         return TENSOR
     if "ndarray" in (left.kind, right.kind):
         return NDARRAY
+    if "foreign" in (left.kind, right.kind):
+        return left if left.kind == "foreign" else right
     if left.kind in ("list", "tuple", "str", "size") and isinstance(operator, ast.Add | ast.Mult | ast.Mod):
         if left.kind == "size":
             return SIZE

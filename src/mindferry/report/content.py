@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..analyze.sheets import sheets
-from ..artifacts import Comparison, Curves, TuneRecord
+from ..artifacts import Comparison, Curves, PlainRun, TuneRecord
 from .code import RuleCard, Sides, rule_cards, sides
 from .gather import Found, gather
 from .modules import Tree, tree
@@ -48,6 +48,7 @@ class Report:
     verification: Comparison | None
     modules: Tree | None
     training: Curves | None
+    plain: PlainRun | None
     performance: TuneRecord | None
     export: Export | None
 
@@ -79,6 +80,7 @@ def compose(found: Found) -> Report:
         verification=found.verify,
         modules=tree(found.verify) if found.verify else None,
         training=found.train,
+        plain=found.plain,
         performance=found.tune,
         export=found.export,
     )

@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from ..artifacts import STATE, Comparison, Curves, Inventory, ProjectConversion, TuneRecord, WeightsReport, load
+from ..artifacts import (
+    STATE,
+    Comparison,
+    Curves,
+    Inventory,
+    PlainRun,
+    ProjectConversion,
+    TuneRecord,
+    WeightsReport,
+    load,
+)
 from ..errors import MindferryError
 
 if TYPE_CHECKING:
@@ -21,6 +31,7 @@ COMMANDS = {  # stage -> what writes its artifact
     "data": "mindferry verify {out} --data",
     "verify": "mindferry verify {out}",
     "train": "mindferry train {out}",
+    "plain": "mindferry train {out} --plain",
     "tune": "mindferry tune {out}",
     "export": "mindferry export {out}",
 }
@@ -41,6 +52,7 @@ class Found:
     data: Pipelines | None
     verify: Comparison | None
     train: Curves | None
+    plain: PlainRun | None
     tune: TuneRecord | None
     export: Export | None
     written: dict[str, float]  # stage -> when, seconds since the epoch
@@ -93,6 +105,7 @@ def gather(folder: Path) -> Found:
         read(Pipelines, "data"),
         read(Comparison, "verify"),
         read(Curves, "train"),
+        read(PlainRun, "plain"),
         read(TuneRecord, "tune"),
         read(Export, "export"),
         written,

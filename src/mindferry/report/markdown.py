@@ -49,6 +49,7 @@ def _lines(report: Report) -> Iterator[str]:
     yield from _data(report)
     yield from _verification(report)
     yield from _training(report)
+    yield from _plain_run(report)
     yield from _performance(report)
     yield from _export(report)
     if report.analysis:
@@ -180,6 +181,23 @@ def _training(report: Report) -> Iterator[str]:
         ("step", "loss: torch", "MindSpore", "rate: torch", "MindSpore", "gradient norm: torch", "MindSpore"),
         rows,
     )
+
+
+def _plain_run(report: Report) -> Iterator[str]:
+    told = report.plain
+    if told is None:
+        return
+    yield "\n## The converted script as it is\n"
+    wrong = told.finding
+    place = f"{wrong.path}:{wrong.line}: " if wrong and wrong.path else ""
+    verdict = f" **{text(place + wrong.message)}**" if wrong else ""
+    yield f"`{told.command}` without torch: {len(told.losses)} steps, ended by {told.ended}.{verdict}\n"
+    rows = [
+        (str(step + 1), f"{loss:.6g}", *(f"{each[step]:.6g}" if step < len(each) else "" for each in told.seeds))
+        for step, loss in enumerate(told.losses)
+    ]
+    seeds = [f"torch, seed {number + 1}" for number in range(len(told.seeds))]
+    yield from folded("losses", ("step", "MindSpore", *seeds), rows)
 
 
 def _performance(report: Report) -> Iterator[str]:

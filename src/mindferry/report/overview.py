@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..artifacts import Finding, Inventory
+from .. import findings
+from ..artifacts import Finding, Inventory, PlainRun
 from .code import RuleCard
 from .gather import COMMANDS, Found
 from .modules import strain
@@ -24,10 +25,11 @@ TABS = {
     "data": "verification",
     "verify": "verification",
     "train": "training",
+    "plain": "training",
     "tune": "performance",
     "export": "verification",
 }
-MEASURED = ("data", "verify", "train")
+MEASURED = ("data", "verify", "train", "plain")
 SLOW = 2.0  # times torch's step, beyond which the overview speaks of it
 
 
@@ -100,7 +102,7 @@ def _todo(found: Found) -> Iterator[Task]:
     """Unreadable files first, then calls that were left, then what was measured and differs."""
     if found.convert:
         errors = [finding for finding in found.convert.findings if finding.severity == "error"]
-        yield from (_task(each) for each in sorted(errors, key=lambda each: each.code != "MF900"))
+        yield from (_task(each) for each in sorted(errors, key=lambda each: each.code != findings.MF900))
     if found.weights and not found.weights.complete:
         lost = (*found.weights.mismatched, *found.weights.missing, *found.weights.unexpected)
         what = f"{plural(len(lost), 'parameter')} found no place, first {lost[0]}"
@@ -119,6 +121,9 @@ def _todo(found: Found) -> Iterator[Task]:
             f"training parts: {found.train.first_difference}",
             "see which of lr, gradient norm and loss parts first",
         )
+    if found.plain and found.plain.finding:
+        first = found.plain.finding
+        yield Task("plain", first.message, first.advice, first.path, first.line, first.code)
     if found.export and not found.export.passed:
         wrong = next(file for file in found.export.files if not file.passed)
         why = wrong.reason.partition("\n")[0].partition(" ---")[0]  # MindSpore's own messages go on with its call stack
@@ -147,18 +152,25 @@ def _unmeasured(found: Found) -> Iterator[Task]:
     if found.convert is None or not found.convert.files:
         return
     has_data = found.analyze is not None and any(use.api.startswith("torch.utils.data.") for use in found.analyze.apis)
-    has_training = found.analyze is not None and any(use.api.startswith("torch.optim.") for use in found.analyze.apis)
+    has_training = _is_trained(found)
     whats = {
         "verify": "the network, module by module",
         "data": "the data pipelines, batch by batch",
         "train": "training steps, loss by loss",
+        "plain": "the converted script as it is: own data, own random numbers, no torch in reach",
     }
     for stage, what in whats.items():
         if (
             stage not in (*found.written, *found.failed)
-            and {"verify": True, "data": has_data, "train": has_training}[stage]
+            and {"verify": True, "data": has_data, "train": has_training, "plain": has_training}[stage]
         ):
             yield Task(stage, what, f"`{COMMANDS[stage].format(out=found.folder)}`")
+
+
+def _is_trained(found: Found) -> bool:
+    """Whether the project has a script that trains."""
+    uses = found.analyze.apis if found.analyze is not None else ()
+    return found.train is not None or any(use.api.startswith("torch.optim.") for use in uses)
 
 
 def _other_data(pipelines: Pipelines) -> Task:
@@ -229,6 +241,10 @@ def _verdict(found: Found, todo: tuple[Task, ...]) -> tuple[str, str, str]:
             "Converted without a finding; not measured yet.",
             f"`mindferry verify {found.folder}` runs both side by side.",
         )
+    if found.plain is None and _is_trained(found):
+        command = COMMANDS["plain"].format(out=found.folder)
+        missing = f"The converted script has not run as it is yet: `{command}` does it."
+        return "unmeasured", "What was compared agrees with the original.", " ".join([*measured, missing])
     return "same", "The conversion behaves like the original.", " ".join(measured)
 
 
@@ -257,10 +273,19 @@ def _measured(found: Found) -> Iterator[str]:
         yield f"{plural(_batches(found.data), 'batch', 'batches')} of {plural(len(found.data.pipelines), 'data pipeline')} agree."
     if found.train and steps:
         yield f"{steps:,} training steps keep their losses within {scientific(found.train.worst)} of each other."
+    if found.plain and found.plain.passed:
+        yield _plain_sentence(found.plain)
     if tensors and not steps:
         yield "Training has not been compared."
     if steps and not tensors:
         yield "The network has not been compared module by module."
+
+
+def _plain_sentence(plain: PlainRun) -> str:
+    steps, seeds = plural(len(plain.losses), "step"), plural(len(plain.seeds), "seed")
+    if not plain.losses:
+        return "The converted script runs by itself and ends as the original ends."
+    return f"The converted script runs by itself; its losses of {steps} lie in the band of {seeds} of torch."
 
 
 def scientific(value: float) -> str:
@@ -394,6 +419,15 @@ def _trained(found: Found) -> tuple[str, str]:
     return ("ok", said) if train.passed else ("look", f"{said}; {train.first_difference}")
 
 
+def _run_plainly(found: Found) -> tuple[str, str]:
+    plain = found.plain
+    assert plain is not None
+    if plain.finding is None:
+        return "ok", _plain_sentence(plain).rstrip(".")
+    where = f"{plain.finding.path}:{plain.finding.line}: " if plain.finding.path else ""
+    return "look", f"{where}{plain.finding.message}"
+
+
 def _tuned(found: Found) -> tuple[str, str]:
     tune = found.tune
     assert tune is not None
@@ -441,6 +475,7 @@ _SUMMARIES = {
     "data": _fed,
     "verify": _verified,
     "train": _trained,
+    "plain": _run_plainly,
     "tune": _tuned,
     "export": _exported,
 }

@@ -118,6 +118,7 @@ def _data(report: Report) -> dict[str, Any]:
         if report.modules
         else None,
         "training": asdict(report.training) if report.training else None,
+        "plain": asdict(report.plain) if report.plain else None,
         "performance": asdict(report.performance) if report.performance else None,
         "export": asdict(report.export) if report.export else None,
     }

@@ -158,12 +158,21 @@ class _Player:
             losses[id(gradients)] = result[0] if isinstance(result, tuple) else result
             return result, gradients
 
+        def made(forward: Any, parameters: Any) -> Any:
+            def run(*inputs: Any) -> Any:
+                result, gradients = taken(forward, parameters, *inputs)
+                if player.nesting == 0:
+                    player.after_gradient(losses.pop(id(gradients)), gradients)
+                return result, gradients
+
+            return run
+
         def added(parameters: Any, gradients: Any) -> None:
             add(parameters, gradients)
             if player.nesting == 0:
                 player.after_gradient(losses.pop(id(gradients)), gradients)
 
-        helper.loss_and_gradients, helper.add_gradients = taken, added
+        helper.loss_and_gradients, helper.add_gradients, helper.value_and_gradients = taken, added, made
 
     def after_gradient(self, loss: Any, gradients: Any) -> None:
         self.losses.append(float(loss.asnumpy().sum()))

@@ -26,8 +26,9 @@ def load_torch_weights(
     Parameters keep their identity, so an optimizer that was given them sees the new values. A value takes the
     parameter's dtype, as in torch. With `strict`, nothing is set unless every parameter finds its place.
     """
-    tree = describe(cell)
     tensors = {name: value for name, value in state_dict.items() if hasattr(value, "dtype") and hasattr(value, "shape")}
+    _build_lazy(cell, tensors)
+    tree = describe(cell)
     shapes = {name: tuple(int(size) for size in value.shape) for name, value in tensors.items()}
     dtypes = {name: _dtype_name(value) for name, value in tensors.items()}
     plan = match(tree, shapes, record=record)
@@ -43,6 +44,14 @@ def load_torch_weights(
     for move in plan.moves:
         _set(places[move.path], _array(move, slots[move.path], tensors), slots[move.path])
     return report
+
+
+def _build_lazy(cell: Any, tensors: Mapping[str, Any]) -> None:
+    """Layers that wait for their first input to learn their size learn it from the file."""
+    for path, part in list(cell.cells_and_names()):
+        if hasattr(part, "build_from"):
+            prefix = f"{path}." if path else ""
+            part.build_from({name[len(prefix) :]: each for name, each in tensors.items() if name.startswith(prefix)})
 
 
 def _refuse_other_kinds(plan: Plan, slots: Mapping[str, Slot], dtypes: Mapping[str, str]) -> Plan:

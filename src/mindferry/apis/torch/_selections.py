@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from .._call import Call
 
 EMPTY_SUMS = "the sum of no elements is garbage on CPU; what a mask selects is summed by a helper that minds it"
 SELECTIONS = frozenset({"masked_select", "nonzero", "unique", "argwhere"})
+# torch.tensor([]), torch.empty(0), torch.zeros((0, 4)), torch.FloatTensor(): what a loop then appends to.
+_MADE_EMPTY = re.compile(rb"[tT]ensor\(\s*(?:\)|\[\s*\]|\(\s*\))|\b(?:empty|zeros|ones)\(\s*[\[(]?\s*0\s*[,\])]")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def makes_empty_tensors(call: Call) -> bool:
+    """Whether the file makes tensors without elements: torch's `cat` passes over them, MindSpore's refuses them."""
+    return _MADE_EMPTY.search(call.reading.source.data) is not None
 
 
 def may_be_empty(call: Call, *names: str) -> bool:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from .._call import Call
 
 VOID_ROWS = (
     "a row of nothing but -inf leaves the rows after it unwritten on CPU, where torch gives NaN for that row only; "
     "a file that writes -inf gets a helper that minds it"
 )
-_INFINITY = re.compile(rb"""-\s*(\w+\.)?inf\b|-\s*float\(\s*["']inf""", re.IGNORECASE)
 
 
 def may_be_void(call: Call) -> bool:
     """Masks are written where they are used: a file without -inf has no such rows."""
-    return _INFINITY.search(call.reading.source.data) is not None
+    return call.reading.source.writes_negative_infinity

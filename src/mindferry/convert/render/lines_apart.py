@@ -14,7 +14,7 @@ _LINE_END = re.compile(rb"\r\n|\r|\n")
 
 def apart(source: Source, is_notebook: bool) -> tuple[Source, list[int]]:
     """(the source so written, the line that each of its lines came from); a notebook's `plot();` keeps what silences it."""
-    if b";" not in source.data or (b"backward" not in source.data and b"autograd" not in source.data):
+    if b";" not in source.data or not (source.mentions("backward") or source.mentions("autograd")):
         return source, []
     cuts = sorted(cut for block in _blocks(source) for cut in _cuts(source, block) if cut[2] or not is_notebook)
     if not cuts:

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+from ... import findings
 from ...apis import table
 from ...artifacts import Finding
 from ...read.infer import read
@@ -69,7 +70,8 @@ def convert_notebook(
         _in_cell(each, cells, path) for each in result.findings
     ]
     rewrites = [replace(each, line=_place(each.line, cells)[1]) for each in result.rewrites]
-    return (_dump(body, raw) if is_changed else raw), FileResult("", rewrites, findings, result.compat)
+    sites = [replace(each, line=_place(each.line, cells)[1]) for each in result.sites]
+    return (_dump(body, raw) if is_changed else raw), FileResult("", rewrites, findings, result.compat, sites)
 
 
 def _load(raw: bytes) -> dict[str, Any]:
@@ -107,7 +109,7 @@ def _mask(cell: Cell, path: str, magics: list[str]) -> str:
         if _INSTALL.search(line):
             cell.findings.append(
                 Finding(
-                    "MF151",
+                    findings.MF151,
                     "warning",
                     f"{path}:cell {cell.number}",
                     number,
@@ -130,7 +132,7 @@ def _mask(cell: Cell, path: str, magics: list[str]) -> str:
             if at is None:
                 cell.findings.append(
                     Finding(
-                        "MF900",
+                        findings.MF900,
                         "error",
                         f"{path}:cell {cell.number}",
                         error.lineno or 1,

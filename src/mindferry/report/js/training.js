@@ -2,6 +2,7 @@
 views.training = {
   render(section) {
     const told = report.training;
+    if (report.plain) this.plain(section, report.plain);
     if (!told) return section.append(notRun("Training has not been compared.", "train"));
     const of = (side, name) => told[side].map((step) => step[name]);
     const pair = (name) => [{ name: "PyTorch", class: "theirs", values: of("reference", name) }, { name: "MindSpore", class: "ours", values: of("converted", name) }];
@@ -20,6 +21,15 @@ views.training = {
         chart({ title: "Loss", lines: pair("loss"), first: told.passed || first < 0 ? null : first }),
         chart({ title: "Relative difference", lines: differ, log: true, limit: allowed, limitName: "allowed for the loss" }),
         el("div", { class: "pair" }, chart({ title: "Gradient norm", lines: pair("grad_norm"), half: true }), chart({ title: "Learning rate", lines: pair("lr"), half: true })), this.table(told, apart)] : el("p", { class: "empty" }, "No step was made.")));
+  },
+
+  plain(section, told) {
+    const wrong = told.finding;
+    const lines = told.seeds.map((values, at) => ({ name: `PyTorch, seed ${at + 1}`, class: "theirs", values }));
+    section.append(el("div", { class: "page" }, el("h2", {}, "The converted script as it is"),
+      el("p", { class: "summary" }, el("code", {}, told.command), ` with its own data and random numbers, dropout on, no torch in reach: ${plural(told.losses.length, "step")}. `,
+        wrong ? el("b", { class: "bad" }, `${wrong.path ? `${wrong.path}:${wrong.line}: ` : ""}${wrong.message}.`) : "It ends as the original ends, and its losses lie in the band of PyTorch's seeds."),
+      told.losses.length ? chart({ title: "Loss", lines: [...lines, { name: "MindSpore", class: "ours", values: told.losses }] }) : ""));
   },
 
   apart(ours, theirs) {

@@ -7,12 +7,13 @@ import math
 import mindspore as ms
 import numpy as np
 from mindspore import nn, ops
+from mindspore.common.initializer import Uniform, initializer
 
 from .functions_math import einsum
 
 
-def axes_of(side):
-    """One side of a pattern as groups of axes: "b (h d) 1 ..." -> [["b"], ["h", "d"], [], ["..."]]."""
+def axes_of(side, where=""):
+    """One side of a pattern as groups of axes: "b (h 2) 1 ..." -> [["b"], ["h", "2@1"], [], "..."]. A number is an axis of its own."""
     groups = []
     is_open = False
     for token in side.replace("…", "...").replace("...", " ... ").replace("(", " ( ").replace(")", " ) ").split():
@@ -23,23 +24,31 @@ def axes_of(side):
         elif token == "1":
             if not is_open:
                 groups.append([])
-        elif is_open:
-            groups[-1].append(token)
         else:
-            groups.append([token])
+            axis = f"{token}@{where}{len(groups)}.{len(groups[-1]) if groups else 0}" if token.isdigit() else token
+            if is_open:
+                groups[-1].append(axis)
+            else:
+                groups.append(axis if axis == "..." else [axis])
     return groups
 
 
 def with_ellipsis(groups, rank):
-    """The ellipsis written out as the axes that it stands for."""
+    """The ellipsis written out as the axes that it stands for; in parentheses they are one dimension."""
     free = tuple(f"...{index}" for index in range(rank))
     written = []
     for group in groups:
-        if group == ["..."]:
+        if group == "...":
             written += [[axis] for axis in free]
         else:
             written.append([name for axis in group for name in (free if axis == "..." else (axis,))])
     return written
+
+
+def numbered(groups):
+    """The lengths of the axes that are written as numbers."""
+    axes = [axis for group in groups for axis in group if "@" in axis]
+    return tuple((axis, int(axis.partition("@")[0])) for axis in axes)
 
 
 def sizes_of(pattern, groups, shape, given):
@@ -63,10 +72,11 @@ def sizes_of(pattern, groups, shape, given):
 @ops.constexpr
 def einops_plan(pattern, shape, names, lengths):
     """What to do: reshape, axes to reduce, permutation, the shape with new axes of 1, the one they grow to, the last one."""
-    left, right = (axes_of(side) for side in pattern.split("->"))
+    left, right = (axes_of(side, where) for side, where in zip(pattern.split("->"), ("left", "right")))
     rank = len(shape) - len(left) + 1
     left, right = with_ellipsis(left, rank), with_ellipsis(right, rank)
-    sizes = sizes_of(pattern, left, shape, tuple(zip(names, lengths)))
+    given = (*zip(names, lengths), *numbered(left), *numbered(right))
+    sizes = sizes_of(pattern, left, shape, given)
     before = [axis for group in left for axis in group]
     after = [axis for group in right for axis in group]
     kept = [axis for axis in before if axis in after]
@@ -157,6 +167,37 @@ class Rearrange(Reduce):
 
     def __init__(self, pattern, **axes_lengths):
         super().__init__(pattern, "rearrange", **axes_lengths)
+
+
+def flat_axes(side):
+    """One side of a pattern without its parentheses: the names of single axes."""
+    return " ".join(axis for group in axes_of(side) for axis in ([group] if group == "..." else group))
+
+
+class EinMix(nn.Cell):
+    """`einops.layers.torch.EinMix`: an einsum with a weight of its own, between two rearrangements."""
+
+    def __init__(self, pattern, weight_shape, bias_shape=None, **axes_lengths):
+        super().__init__()
+        left, right = pattern.split("->")
+        self.before, self.after = f"{left} -> {flat_axes(left)}", f"{flat_axes(right)} -> {right}"
+        self.lengths = {name: size for name, size in axes_lengths.items() if name in flat_axes(left).split()}
+        self.mixing = f"{flat_axes(left)}, {weight_shape} -> {flat_axes(right)}"
+        weight_axes, output_axes = weight_shape.split(), flat_axes(right).split()
+        fan_in = math.prod(axes_lengths[axis] for axis in weight_axes if axis not in output_axes)
+        self.weight = ms.Parameter(
+            initializer(Uniform(math.sqrt(3 / fan_in)), [axes_lengths[axis] for axis in weight_axes])
+        )
+        self.bias = None
+        if bias_shape is not None:
+            axes = bias_shape.split()
+            shape = [axes_lengths[axis] if axis in axes else 1 for axis in output_axes if axis != "..."]
+            self.bias = ms.Parameter(initializer(Uniform(math.sqrt(1 / fan_in)), shape))
+
+    def construct(self, x):
+        mixed = einops_einsum(rearrange(x, self.before, **self.lengths), self.weight, self.mixing)
+        mixed = mixed if self.bias is None else mixed + self.bias
+        return rearrange(mixed, self.after)
 
 
 @ops.constexpr

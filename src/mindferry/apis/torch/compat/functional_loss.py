@@ -323,3 +323,22 @@ def _log_sum(x):
     return ops.where(
         is_zero, ops.full_like(total, float("-inf")), ops.log(ops.where(is_zero, ops.ones_like(total), total)) + safe
     )
+
+
+def reduction_number(reduction):
+    """torch.nn._reduction.get_enum."""
+    if reduction not in ("none", "mean", "elementwise_mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return {"none": 0, "mean": 1, "elementwise_mean": 1, "sum": 2}[reduction]
+
+
+def legacy_get_string(size_average, reduce, emit_warning=True):
+    """torch.nn._reduction.legacy_get_string: what the two older arguments mean."""
+    if reduce is False:
+        return "none"
+    return "sum" if size_average is False else "mean"
+
+
+def legacy_get_enum(size_average, reduce, emit_warning=True):
+    """torch.nn._reduction.legacy_get_enum."""
+    return reduction_number(legacy_get_string(size_average, reduce))

@@ -16,8 +16,11 @@ def dtype_of(value):
     """What torch makes of a Python number."""
     if isinstance(value, ms.Tensor):
         return value.dtype
-    kinds = {bool: ms.bool_, int: ms.int64, float: ms.float32, complex: ms.complex64}
-    return kinds[type(value)]
+    if isinstance(value, (bool, np.bool_)):
+        return ms.bool_
+    if isinstance(value, (int, np.integer)):
+        return ms.int64
+    return ms.complex64 if isinstance(value, (complex, np.complexfloating)) else ms.float32
 
 
 def zeros(*size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, out=None):
@@ -124,13 +127,49 @@ def tensor(data, dtype=None, device=None, requires_grad=False, pin_memory=False)
     """torch.tensor: float32 for Python floats, int64 for integers, and a copy."""
     if isinstance(data, ms.Tensor):
         return data.astype(dtype) if dtype is not None else data.copy()
-    if isinstance(data, (list, tuple)) and any(isinstance(each, ms.Tensor) for each in data):
-        stacked = ops.stack([each if isinstance(each, ms.Tensor) else ms.Tensor(each) for each in data])
-        return stacked.astype(dtype) if dtype is not None else stacked
-    array = np.array(data)
-    if dtype is None and not isinstance(data, (np.ndarray, np.generic)) and array.dtype.kind in "fc":
-        dtype = ms.float32 if array.dtype.kind == "f" else ms.complex64
-    return ms.Tensor(array, dtype)
+    if isinstance(data, (np.ndarray, np.generic)):
+        return ms.Tensor(np.array(data), dtype)
+    if isinstance(data, (bool, int, float, complex)):
+        return ms.Tensor(data, dtype or dtype_of(data))
+    plain = plain_nested(data if isinstance(data, (list, tuple)) else list(data))
+    array = np.array(plain)
+    if dtype is None and array.size and array.dtype.kind in "fc":
+        array = array.astype(common_type(leaf_types(plain)))
+    return ms.Tensor(array, dtype or (ms.float32 if not array.size else None))
+
+
+def plain_nested(data):
+    """The same nested lists, with arrays in place of tensors."""
+    if isinstance(data, ms.Tensor):
+        return data.asnumpy()
+    return [plain_nested(each) for each in data] if isinstance(data, (list, tuple)) else data
+
+
+def leaf_types(data):
+    """The types of what nested lists hold: what is numpy's keeps its own, a Python number has torch's."""
+    if isinstance(data, list) and data and isinstance(data[0], float) and all(type(each) is float for each in data):
+        return [np.dtype("float32")]
+    if isinstance(data, list):
+        types = []
+        for part in data:
+            types = types + leaf_types(part)
+        return types
+    if isinstance(data, (np.ndarray, np.generic)):
+        return [data.dtype]
+    if isinstance(data, bool):
+        return [np.dtype("bool")]
+    if isinstance(data, int):
+        return [np.dtype("int64")]
+    return [np.dtype("float32" if isinstance(data, float) else "complex64")]
+
+
+def common_type(kinds):
+    """torch's choice among types: the widest of the highest category (complex, float, integer, bool)."""
+    for category in ("c", "f", "iu", "b"):
+        chosen = [each for each in kinds if each.kind in category]
+        if chosen:
+            return np.result_type(*chosen)
+    raise TypeError("a tensor holds numbers")
 
 
 def as_tensor(data, dtype=None, device=None):

@@ -219,13 +219,23 @@ def stack(tensors, dim=0):
     return ops.cat([each.unsqueeze(dim % rank) for each in tensors], dim % rank)
 
 
+def promoted_together(tensors, first):
+    """Tensors in the type that arithmetic with all of them has."""
+    is_same = True
+    for each in tensors:
+        is_same = is_same and each.dtype == first
+    if is_same:
+        return tensors
+    kind = sum([each.reshape(-1)[0] for each in tensors]).dtype
+    return [each.astype(kind) for each in tensors]
+
+
 def cat(tensors, dim=0):
     """torch.cat: empty one-dimensional tensors are passed over, types are promoted."""
     given = [each for each in tensors if each.shape != (0,)] or list(tensors[:1])
     filled = [each for each in given if each.size] or given[:1]
-    if len({each.dtype for each in filled}) > 1:
-        kind = sum(each.reshape(-1)[0] for each in filled).dtype
-        filled = [each.astype(kind) for each in filled]
+    if len(filled) > 1:
+        filled = promoted_together(filled, filled[0].dtype)
     return ops.cat(filled, dim) if len(filled) > 1 else filled[0].copy()
 
 

@@ -16,22 +16,52 @@ def backward(forward, parameters, *inputs):
 
 def loss_and_gradients(forward, parameters, *inputs):
     """(what `forward` returns, the gradients of its loss by the parameters)."""
-    results = []  # not has_aux, which takes tensors only
+    parameters = tuple(parameters)  # a plain one: two networks may have parameters of the same name
+    results, used = [], []  # not has_aux, which takes tensors only
 
     def loss_only(*values):
         results.append(forward(*values))
-        return results[-1][0] if isinstance(results[-1], tuple) else results[-1]
+        loss = results[-1][0] if isinstance(results[-1], tuple) else results[-1]
+        used[:] = reached(loss, parameters)
+        return loss
 
-    # A plain tuple: two networks may have parameters of the same name, which a ParameterTuple refuses.
-    loss, grads = ms.value_and_grad(loss_only, None, tuple(parameters))(*inputs)
+    loss, grads = ms.value_and_grad(loss_only, None, parameters)(*inputs)
+    grads = tuple(grad if is_used else None for grad, is_used in zip(grads, used))
     return (loss, *results[-1][1:]) if isinstance(results[-1], tuple) else loss, grads
+
+
+def value_and_gradients(forward, parameters):
+    """ms.value_and_grad, but None for a parameter that had no part in the loss: torch's optimizers leave such a one alone."""
+    return lambda *inputs: loss_and_gradients(forward, parameters, *inputs)
+
+
+def reached(loss, parameters):
+    """For each parameter, whether the loss was computed from it: it is found when the loss's graph is walked."""
+    last = getattr(loss, "_grad_node", None)
+    if last is None:  # compiled as a whole, or no graph that can be asked
+        return [True] * len(parameters)
+    seen, waiting = set(), [last]
+    while waiting:
+        node = waiting.pop()
+        if node is not None and node._unique_id() not in seen:
+            seen.add(node._unique_id())
+            waiting.extend(following for following, _ in node.next_functions)
+    return [p._grad_node is None or p._grad_node._unique_id() in seen for p in parameters]
+
+
+def clip_gradients(grads, limit):
+    """ops.clip_by_global_norm of the gradients that there are."""
+    known = [grad for grad in grads if grad is not None]
+    clipped = iter(ops.clip_by_global_norm(known, limit) if known else [])
+    return tuple(None if grad is None else next(clipped) for grad in grads)
 
 
 def add_gradients(parameters, grads):
     """Add to what each parameter keeps in .grad."""
     for parameter, grad in zip(parameters, grads):
         known = getattr(parameter, "grad", None)
-        parameter.grad = grad if known is None else known + grad
+        if grad is not None:
+            parameter.grad = grad if known is None else known + grad
 
 
 def apply_gradients(optimizer):
@@ -73,6 +103,21 @@ def statistics_kept(*networks):
     finally:
         for p, value in zip(buffers, values):
             p.set_data(value)
+
+
+def parameters_of(*networks):
+    """What backward() gives gradients to, of networks that are known only when they run."""
+    for network in networks:
+        if not hasattr(network, "trainable_params"):
+            raise TypeError(f"no parameters are known of {network!r}: name the network that this loss trains")
+    return [p for network in networks for p in network.trainable_params()]
+
+
+def along(output, gradient=None):
+    """The number whose gradient is what `output.backward(gradient)` gives; of several outputs, the sum of theirs."""
+    if isinstance(output, (list, tuple)):
+        return sum(along(*pair) for pair in zip(output, [None] * len(output) if gradient is None else gradient))
+    return ops.sum(output if gradient is None else output * ops.stop_gradient(gradient))
 
 
 def gradients(forward, positions, inputs, weights=None):

@@ -6,47 +6,54 @@ from mindspore import nn, ops
 
 
 class Dropout(nn.Dropout):
-    """mindspore.nn.Dropout whose first argument is the share that is dropped."""
+    """mindspore.nn.Dropout whose first argument is the share that is dropped; all of it, too."""
 
     def __init__(self, p=0.5, inplace=False):
-        super().__init__(p=float(p))
+        super().__init__(p=float(p) if p < 1 else 0.5)
+        self.p = float(p)
+
+    def construct(self, input):
+        if self.training and self.p == 1:
+            return input * 0
+        return nn.Dropout.construct(self, input)
 
 
 class ChannelDropout(nn.Cell):
-    """Drops whole channels: everything after the axis that comes `rank` axes before the end."""
+    """Drops whole channels, the second axis; the first one of an input without a batch, which has `unbatched` axes."""
 
-    def __init__(self, rank, p=0.5, inplace=False):
+    def __init__(self, unbatched, p=0.5, inplace=False):
         super().__init__()
-        self.rank, self.p = rank, float(p)
+        self.unbatched, self.p = unbatched, float(p)
 
     def construct(self, input):
         if not self.training or self.p == 0:
             return input
         if self.p == 1:
             return input * 0
-        mask = ops.rand(*input.shape[: input.ndim - self.rank]) >= self.p
-        return input * mask.astype(input.dtype).reshape((*mask.shape, *[1] * self.rank)) / (1 - self.p)
+        lead = 1 if input.ndim == self.unbatched else 2
+        mask = ops.rand(*input.shape[:lead]) >= self.p
+        return input * mask.astype(input.dtype).reshape((*mask.shape, *[1] * (input.ndim - lead))) / (1 - self.p)
 
 
 class Dropout1d(ChannelDropout):
     """torch.nn.Dropout1d."""
 
     def __init__(self, p=0.5, inplace=False):
-        super().__init__(1, p)
+        super().__init__(2, p)
 
 
 class Dropout2d(ChannelDropout):
-    """torch.nn.Dropout2d."""
+    """torch.nn.Dropout2d: three axes are a batch of channels with one axis each, as torch has it."""
 
     def __init__(self, p=0.5, inplace=False):
-        super().__init__(2, p)
+        super().__init__(None, p)
 
 
 class Dropout3d(ChannelDropout):
     """torch.nn.Dropout3d."""
 
     def __init__(self, p=0.5, inplace=False):
-        super().__init__(3, p)
+        super().__init__(4, p)
 
 
 class AlphaDropout(nn.Cell):

@@ -82,7 +82,9 @@ def buffer(data, persistent=True):
     """torch.nn.Buffer: a parameter without gradient, so that checkpoints hold it; a plain tensor if they should not."""
     if data is None or not persistent:
         return data
-    return ms.Parameter(data, requires_grad=False)
+    kept = ms.Parameter(data, requires_grad=False)
+    kept.is_buffer = True  # so that it is not counted among the parameters, whoever holds it
+    return kept
 
 
 def register_buffer(cell, name, tensor, persistent=True):
@@ -114,7 +116,7 @@ def walk_tensors(cell, prefix, recurse):
             if id(tensor) in seen or (is_statistic and owner.use_batch_statistics):  # torch's would hold none
                 continue
             seen.add(id(tensor))
-            is_buffer = is_statistic or name in buffers
+            is_buffer = is_statistic or name in buffers or getattr(tensor, "is_buffer", False)
             name = TORCH_NAMES.get(name, name) if isinstance(owner, RENAMING) else name
             yield f"{path}.{name}" if path else name, tensor, is_buffer
 

@@ -24,9 +24,13 @@ class BatchNorm1d(nn.BatchNorm1d):
         bias=True,
     ):
         super().__init__(
-            num_features, eps, 1 - (momentum or 0.0), affine, use_batch_statistics=None if track_running_stats else True
+            num_features,
+            min(float(eps), 1.0),
+            1.0 - (momentum or 0.0),
+            affine,
+            use_batch_statistics=None if track_running_stats else True,
         )
-        self.beta.requires_grad = bool(affine and bias)
+        self.eps, self.beta.requires_grad = float(eps), bool(affine and bias)
         self.affine, self.track_running_stats, self.batches = (
             affine,
             track_running_stats,
@@ -38,7 +42,7 @@ class BatchNorm1d(nn.BatchNorm1d):
             self.batches += 1
             ops.assign(self.moving_mean, cumulate(self.moving_mean, input, self.batches, False))
             ops.assign(self.moving_variance, cumulate(self.moving_variance, input, self.batches, True))
-        return nn.BatchNorm1d.construct(self, input)
+        return nn.BatchNorm1d.construct(self, input) if self.eps <= 1 else normalize_widely(self, input)
 
 
 class BatchNorm2d(nn.BatchNorm2d):
@@ -56,9 +60,13 @@ class BatchNorm2d(nn.BatchNorm2d):
         bias=True,
     ):
         super().__init__(
-            num_features, eps, 1 - (momentum or 0.0), affine, use_batch_statistics=None if track_running_stats else True
+            num_features,
+            min(float(eps), 1.0),
+            1.0 - (momentum or 0.0),
+            affine,
+            use_batch_statistics=None if track_running_stats else True,
         )
-        self.beta.requires_grad = bool(affine and bias)
+        self.eps, self.beta.requires_grad = float(eps), bool(affine and bias)
         self.affine, self.track_running_stats, self.batches = (
             affine,
             track_running_stats,
@@ -70,7 +78,24 @@ class BatchNorm2d(nn.BatchNorm2d):
             self.batches += 1
             ops.assign(self.moving_mean, cumulate(self.moving_mean, input, self.batches, False))
             ops.assign(self.moving_variance, cumulate(self.moving_variance, input, self.batches, True))
-        return nn.BatchNorm2d.construct(self, input)
+        return nn.BatchNorm2d.construct(self, input) if self.eps <= 1 else normalize_widely(self, input)
+
+
+def normalize_widely(cell, x):
+    """A batch norm whose eps is more than one, which MindSpore's operator refuses."""
+    axes, shape = (0, *range(2, x.ndim)), (1, -1) + (1,) * (x.ndim - 2)
+    mean, variance = cell.moving_mean.reshape(shape), cell.moving_variance.reshape(shape)
+    if cell.training or not cell.track_running_stats:
+        mean, old_mean, old_variance = x.mean(axes, keep_dims=True), cell.moving_mean, cell.moving_variance
+        variance = ((x - mean) ** 2).mean(axes, keep_dims=True)
+        if cell.track_running_stats and cell.batches is None:
+            count = math.prod([x.shape[axis] for axis in axes])
+            unbiased = variance.reshape(-1) * count / max(count - 1, 1)
+            share = cell.momentum  # of the new value: MindSpore's layer turns its argument round
+            ops.assign(old_mean, ops.stop_gradient(old_mean + share * (mean.reshape(-1) - old_mean)))
+            ops.assign(old_variance, ops.stop_gradient(old_variance + share * (unbiased - old_variance)))
+    scaled = (x - mean) * ops.rsqrt(variance + cell.eps)
+    return scaled * cell.gamma.reshape(shape) + cell.beta.reshape(shape)
 
 
 def cumulate(running, x, count, is_variance):
@@ -94,7 +119,7 @@ class BatchNorm3d(nn.BatchNorm3d):
         dtype=None,
         bias=True,
     ):
-        super().__init__(num_features, eps)
+        super().__init__(num_features, min(float(eps), 1.0))
         self.bn2d = BatchNorm2d(num_features, eps, momentum, affine, track_running_stats, bias=bias)
         self.num_features, self.eps, self.momentum, self.affine = num_features, eps, momentum, affine
 
@@ -235,7 +260,7 @@ class LayerNorm(nn.LayerNorm):
 
     def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True, bias=True, device=None, dtype=None):
         shape = tuple(normalized_shape) if isinstance(normalized_shape, (tuple, list)) else (normalized_shape,)
-        super().__init__(shape, epsilon=eps, dtype=dtype or ms.float32)
+        super().__init__(shape, epsilon=float(eps), dtype=dtype or ms.float32)
         self.eps, self.elementwise_affine = eps, elementwise_affine
         self.gamma.requires_grad = bool(elementwise_affine)
         self.beta.requires_grad = bool(elementwise_affine and bias)
@@ -254,7 +279,7 @@ class GroupNorm(nn.GroupNorm):
     """mindspore.nn.GroupNorm with torch's arguments."""
 
     def __init__(self, num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None, bias=True):
-        super().__init__(num_groups, num_channels, eps, affine, dtype=dtype or ms.float32)
+        super().__init__(num_groups, num_channels, float(eps), affine, dtype=dtype or ms.float32)
         self.affine = affine
         self.beta.requires_grad = bool(affine and bias)
 

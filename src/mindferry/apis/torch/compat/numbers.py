@@ -5,4 +5,9 @@ import mindspore as ms
 
 def plain_number(value):
     """What a format can be given: a tensor's number, anything else as it is."""
-    return value.item() if isinstance(value, ms.Tensor) else value
+    return value.item() if isinstance(value, ms.Tensor) and value.size == 1 else value
+
+
+def format_numbers(text, *args, **kwargs):
+    """text.format(...), with numbers in place of tensors that hold one."""
+    return text.format(*map(plain_number, args), **{name: plain_number(value) for name, value in kwargs.items()})

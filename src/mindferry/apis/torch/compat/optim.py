@@ -136,6 +136,8 @@ class GradientOptimizer(Optimizer):
 
     def __init__(self, params, **defaults):
         self.starts = [0]
+        self.has_gaps = False  # some gradients are or have been None; not asked for in a compiled step
+        self.missed = {}  # position of a parameter -> steps of its group without a gradient for it, which don't count for it
         self.rates, self.inertias, self.counts, self.slots = [], [], [], []
         super().__init__(params, {"maximize": False, **defaults})
 
@@ -170,20 +172,62 @@ class GradientOptimizer(Optimizer):
     def __call__(self, grads):
         if len(grads) != len(self.parameters):
             raise ValueError("the optimizer takes one gradient for each of optimizer.parameters")
-        return super().__call__(self.without_frozen(grads))
+        grads = self.without_frozen(grads)
+        self.has_gaps = bool(self.missed) or any(grad is None for grad in grads)
+        return super().__call__(grads)
 
     def construct(self, grads):
+        if self.has_gaps:
+            return self.update_some(grads)
         for i, group in enumerate(self.param_groups):
             start, end = self.starts[i], self.starts[i + 1]
             used = [j for j in range(start, end) if grads[j] is not None]
             if len(used) == 0:
                 continue
             ops.assign_add(self.counts[i], Tensor(1.0, ms.float32))
-            chosen = [-grads[j] if group["maximize"] else grads[j] for j in used]
-            slots = self.slots[i] if len(used) == end - start else part_of(self.slots[i], [j - start for j in used])
-            params = [self.parameters[j] for j in used]
-            self.update_group(group, slots, self.counts[i], self.rates[i], self.inertias[i], params, chosen)
+            self.update_part(i, group, used, grads, self.counts[i])
         return True
+
+    def update_part(self, i, group, used, grads, step):
+        start, end = self.starts[i], self.starts[i + 1]
+        chosen = [-grads[j] if group["maximize"] else grads[j] for j in used]
+        slots = self.slots[i] if len(used) == end - start else part_of(self.slots[i], [j - start for j in used])
+        params = [self.parameters[j] for j in used]
+        self.update_group(group, slots, step, self.rates[i], self.inertias[i], params, chosen)
+
+    def update_some(self, grads):
+        """construct() where some gradients are None: each parameter has made as many steps as it got gradients."""
+        for i, group in enumerate(self.param_groups):
+            positions = range(self.starts[i], self.starts[i + 1])
+            used = [j for j in positions if grads[j] is not None]
+            if not used:
+                continue
+            ops.assign_add(self.counts[i], Tensor(1.0, ms.float32))
+            for missed in sorted({self.missed.get(j, 0) for j in used}):
+                same = [j for j in used if self.missed.get(j, 0) == missed]
+                step = self.counts[i] - missed if missed else self.counts[i]
+                self.update_part(i, group, same, grads, step)
+            for j in positions:
+                if grads[j] is None:
+                    self.missed[j] = self.missed.get(j, 0) + 1
+        return True
+
+    def state_dict(self):
+        result = super().state_dict()
+        for j, missed in self.missed.items():
+            if "step" in result["state"][j]:
+                result["state"][j]["step"] = result["state"][j]["step"] - missed
+        return result
+
+    def load_state_dict(self, state_dict):
+        super().load_state_dict(state_dict)
+        steps = [state_dict["state"].get(j, {}).get("step") for j in range(len(self.parameters))]
+        self.missed = {}
+        for i, count in enumerate(self.counts):
+            own = {j: float(steps[j]) for j in range(self.starts[i], self.starts[i + 1]) if steps[j] is not None}
+            most = max(own.values(), default=0.0)
+            ops.assign(count, Tensor(most, ms.float32))
+            self.missed.update({j: int(most - step) for j, step in own.items() if step < most})
 
     def step(self, closure=None):
         """torch's form with a closure: here it returns (loss, grads), as a function from mindspore.value_and_grad does."""

@@ -7,6 +7,7 @@ from mindspore import nn, ops
 from mindspore.common.initializer import Uniform, initializer
 
 from .functional_norm import tanh
+from .layers_dropout import Dropout
 from .recurrent_packed import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 
@@ -22,6 +23,11 @@ def order_as_torch(
                     value = getattr(cell, name)
                     delattr(cell, name)
                     setattr(cell, name, value)
+
+
+def drop_between_layers(cell, share):
+    """MindSpore's layers refuse to drop everything, torch's don't."""
+    cell.dropout, cell.dropout_op = float(share), Dropout(share)
 
 
 def run_recurrent(cell, run, input, hx):
@@ -64,11 +70,12 @@ class RNN(nn.RNN):
             num_layers,
             bool(bias),
             bool(batch_first),
-            float(dropout),
+            0.0,
             bool(bidirectional),
             nonlinearity=nonlinearity,
         )
         self.input_size, self.nonlinearity, self.bias = input_size, nonlinearity, bias
+        drop_between_layers(self, dropout)
         order_as_torch(self, num_layers, bidirectional)
 
     def construct(self, input, hx=None):
@@ -98,10 +105,9 @@ class GRU(nn.GRU):
         device=None,
         dtype=None,
     ):
-        super().__init__(
-            input_size, hidden_size, num_layers, bool(bias), bool(batch_first), float(dropout), bool(bidirectional)
-        )
+        super().__init__(input_size, hidden_size, num_layers, bool(bias), bool(batch_first), 0.0, bool(bidirectional))
         self.input_size, self.bias = input_size, bias
+        drop_between_layers(self, dropout)
         order_as_torch(self, num_layers, bidirectional)
 
     def construct(self, input, hx=None):
@@ -131,12 +137,11 @@ class LSTM(nn.LSTM):
         device=None,
         dtype=None,
     ):
-        super().__init__(
-            input_size, hidden_size, num_layers, bool(bias), bool(batch_first), float(dropout), bool(bidirectional)
-        )
+        super().__init__(input_size, hidden_size, num_layers, bool(bias), bool(batch_first), 0.0, bool(bidirectional))
         self.input_size, self.bias, self.proj_size = input_size, bias, proj_size
         if proj_size:
             self.add_projections(input_size, hidden_size, proj_size)
+        drop_between_layers(self, dropout)
         order_as_torch(self, num_layers, bidirectional)
 
     def add_projections(self, input_size, hidden_size, proj_size):

@@ -2,6 +2,7 @@
 
 import base64
 import collections
+import functools
 import io
 import json
 import os
@@ -10,7 +11,7 @@ import tempfile
 
 import mindspore as ms
 import numpy as np
-from mindspore import Parameter, Tensor
+from mindspore import Parameter, Tensor, ops
 
 STRUCTURE = "__structure__"  # the record that holds the JSON
 
@@ -96,11 +97,22 @@ def pack_checkpoint(value, records):
         return {kind: [[pack_checkpoint(key, records), pack_checkpoint(each, records)] for key, each in value.items()]}
     if isinstance(value, bytes):
         return {"bytes": base64.b64encode(value).decode()}
-    if isinstance(value, ms.nn.Cell):
-        raise TypeError(
-            f"a checkpoint holds values, not code: save {type(value).__name__}'s state_dict() and build it anew when loading"
-        )
-    return {"pickle": base64.b64encode(pickle.dumps(value)).decode(), "class": type(value).__name__}
+    return {"pickle": base64.b64encode(pickled(value)).decode(), "class": type(value).__name__}
+
+
+class CellPickler(pickle.Pickler):
+    """Pickles whole networks too: MindSpore's operators are made anew from the arguments that they were made from."""
+
+    def reducer_override(self, obj):
+        if isinstance(obj, ops.Primitive):
+            return functools.partial(type(obj), **obj.init_attrs), ()
+        return NotImplemented
+
+
+def pickled(value):
+    buffer = io.BytesIO()
+    CellPickler(buffer).dump(value)
+    return buffer.getvalue()
 
 
 def unpack_checkpoint(value, records, weights_only):

@@ -117,16 +117,38 @@ def cast(x, like):
     return x.astype(like.dtype if isinstance(like, ms.Tensor) else like)
 
 
-def as_device(type=None, index=None):
-    """torch.device: the target that MindSpore runs on, unless the CPU is asked for."""
-    return "CPU" if str(type).lower() == "cpu" else ms.get_context("device_target")
+class Device(str):
+    """torch.device: the target that MindSpore runs on, unless the CPU is asked for. MindSpore's name as a string, with torch's face."""
+
+    def __new__(cls, type=None, index=None):
+        is_cpu = str(type).lower().partition(":")[0] == "cpu"
+        return super().__new__(cls, "CPU" if is_cpu else ms.get_context("device_target"))
+
+    @property
+    def type(self):
+        return device_type(self)
+
+    @property
+    def index(self):
+        return None if self.type == "cpu" else 0
+
+    def __str__(self):
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __format__(self, spec):
+        return format(str(self), spec)
+
+    def __repr__(self):
+        return (
+            f"device(type={self.type!r})" if self.index is None else f"device(type={self.type!r}, index={self.index})"
+        )
 
 
 def device_type(device):
     """torch.device.type: 'cpu' for 'CPU', 'ascend' for 'Ascend:0'."""
-    return device.partition(":")[0].lower()
+    return str.partition(device, ":")[0].lower()
 
 
 def is_sparse(x):
     """torch's x.is_sparse."""
-    return isinstance(x, (ms.COOTensor, ms.CSRTensor))
+    return getattr(x, "is_sparse", False) or isinstance(x, (ms.COOTensor, ms.CSRTensor))

@@ -2,6 +2,7 @@
 
 from ... import Case, rule
 from ..._call import Call
+from ._places import is_only_a_place
 
 TARGET = "{get_context}('device_target')"
 
@@ -14,24 +15,30 @@ def target(call: Call) -> str:
     "torch.device",
     to="str",
     args="type index",
-    like="compat.as_device",
-    differs="a string such as 'CPU' or 'Ascend'",
+    like="compat.Device",
+    differs="a string such as 'CPU' or 'Ascend'; one with type and index where somebody may ask for them",
     cases=[
         Case(
             "torch.device('cuda' if torch.cuda.is_available() else 'cpu')",
-            "ms.get_context('device_target')",
+            "ms_compat.Device()",
             runs=False,
             why="names differ",
         ),
-        Case("torch.device('cuda:0')", "ms.get_context('device_target')", runs=False, why="names differ"),
-        Case("torch.device('cpu')", "'CPU'", runs=False, why="names differ"),
+        Case("torch.device('cuda:0')", "ms_compat.Device()", runs=False, why="names differ"),
+        Case("torch.device('cpu')", "ms_compat.Device('cpu')", runs=False, why="names differ"),
         Case("isinstance(x.device, torch.device) * x", "isinstance(x.device, str) * x", shapes=((2, 3),)),
-        Case("[torch.device]", "[ms_compat.as_device]", runs=False, why="names differ"),
-        Case("torch.device('meta')", "ms.get_context('device_target')", runs=False, why="names differ"),
+        Case("[torch.device]", "[ms_compat.Device]", runs=False, why="names differ"),
+        Case("torch.device('cpu').type", "ms_compat.device_type(ms_compat.Device('cpu'))", gradient=False),
+        Case("[str(torch.device('cpu', 0))[:3]]", "[str(ms_compat.Device('cpu'))[:3]]", gradient=False),
+        Case("torch.device('meta')", "ms_compat.Device()", runs=False, why="names differ"),
     ],
 )
 def device(call: Call) -> None:
-    call.replace("'CPU'" if call.literal("type") == "cpu" else target(call))
+    is_cpu = str(call.literal("type")).partition(":")[0] == "cpu"
+    if is_only_a_place(call):
+        call.replace("'CPU'" if is_cpu else target(call))
+    else:
+        call.replace(call.name("compat.Device") + ("('cpu')" if is_cpu else "()"))
 
 
 rule(

@@ -26,6 +26,17 @@ _helper(
         shapes=((2, 3, 4, 6),),
     ),
     Case("einops.rearrange(x, '... c -> c ...')", "ms_compat.rearrange(x, '... c -> c ...')", shapes=((2, 3, 4),)),
+    Case(
+        "einops.rearrange(x, 'b (h d) ... -> b h (...) d', h=2)",
+        "ms_compat.rearrange(x, 'b (h d) ... -> b h (...) d', h=2)",
+        shapes=((2, 8, 3, 5),),
+    ),
+    Case(
+        "einops.rearrange(x, 'b ... c -> (b ...) c')",
+        "ms_compat.rearrange(x, 'b ... c -> (b ...) c')",
+        shapes=((2, 3, 4, 5),),
+    ),
+    Case("einops.rearrange(x, '... -> (...)')", "ms_compat.rearrange(x, '... -> (...)')", shapes=((2, 3, 4),)),
     Case("einops.rearrange(x, 'd -> 1 1 d ()')", "ms_compat.rearrange(x, 'd -> 1 1 d ()')", shapes=((5,),)),
     Case(
         "einops.rearrange([x, y], 's b c -> b (s c)')",
@@ -50,6 +61,15 @@ _helper(
     Case(
         "einops.reduce(x, 'b c h -> c ()', 'sum')", "ms_compat.reduce(x, 'b c h -> c ()', 'sum')", shapes=((2, 3, 4),)
     ),
+    Case(
+        "einops.reduce(x, 'b c (h 2) (w 2) -> b c h w', 'mean')",
+        "ms_compat.reduce(x, 'b c (h 2) (w 2) -> b c h w', 'mean')",
+        shapes=((2, 3, 4, 6),),
+    ),
+    Case("einops.reduce(x, 'b ... -> b', 'min')", "ms_compat.reduce(x, 'b ... -> b', 'min')", shapes=((2, 3, 4),)),
+    Case(
+        "einops.reduce(x, '... c -> (...)', 'sum')", "ms_compat.reduce(x, '... c -> (...)', 'sum')", shapes=((2, 3, 4),)
+    ),
     Case("einops.reduce(x, 'a b c -> b', 'prod')", "ms_compat.reduce(x, 'a b c -> b', 'prod')", shapes=((2, 3, 2),)),
 )
 _helper(
@@ -58,6 +78,8 @@ _helper(
     "repeat",
     Case("einops.repeat(x, '1 n d -> b n d', b=3)", "ms_compat.repeat(x, '1 n d -> b n d', b=3)", shapes=((1, 4, 5),)),
     Case("einops.repeat(x, 'd -> b d r', b=3, r=2)", "ms_compat.repeat(x, 'd -> b d r', b=3, r=2)", shapes=((5,),)),
+    Case("einops.repeat(x, 'h w -> (2 h) w 3')", "ms_compat.repeat(x, 'h w -> (2 h) w 3')", shapes=((3, 4),)),
+    Case("einops.repeat(x, '... -> ... 2')", "ms_compat.repeat(x, '... -> ... 2')", shapes=((3, 4),)),
     Case("einops.repeat(x, 'h w -> (h r) w', r=2)", "ms_compat.repeat(x, 'h w -> (h r) w', r=2)", shapes=((3, 4),)),
 )
 _helper(
@@ -127,15 +149,20 @@ rule(
 )
 rule(
     "einops.layers.torch.EinMix",
-    missing="einops' trainable einsum layer has no counterpart",
-    strategy="wrapper",
-    advice="write it as a Parameter and ops.einsum",
+    to="compat.EinMix",
+    args="pattern weight_shape bias_shape",
+    like="compat.EinMix",
+    params={"weight": "weight", "bias": "bias"},
     cases=[
         Case(
-            "einops.layers.torch.EinMix('b c -> b d', 'c d', c=2, d=3)",
-            "einops.layers.torch.EinMix('b c -> b d', 'c d', c=2, d=3)",
-            runs=False,
-            why="missing",
-        )
+            "einops.layers.torch.EinMix('b n c -> b n d', 'c d', 'd', c=4, d=3)",
+            "ms_compat.EinMix('b n c -> b n d', 'c d', 'd', c=4, d=3)",
+            shapes=((2, 3, 4),),
+        ),
+        Case(
+            "einops.layers.torch.EinMix('t ... (h c) -> ... (h d)', weight_shape='h c d t', h=2, c=2, d=3, t=2)",
+            "ms_compat.EinMix('t ... (h c) -> ... (h d)', weight_shape='h c d t', h=2, c=2, d=3, t=2)",
+            shapes=((2, 3, 4),),
+        ),
     ],
 )

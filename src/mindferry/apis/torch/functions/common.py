@@ -2,10 +2,16 @@
 
 from ... import Case, rule
 from ..._call import Call
-from .._selections import EMPTY_SUMS, may_be_empty
+from .._selections import EMPTY_SUMS, makes_empty_tensors, may_be_empty
 from .._void_rows import VOID_ROWS, may_be_void
 
 AXIS = {"dim": "axis"}
+
+
+def _cat(call: Call) -> None:
+    if makes_empty_tensors(call):
+        call.use_like()
+
 
 rule(
     "torch.cat",
@@ -14,11 +20,19 @@ rule(
     rename=AXIS,
     like="compat.cat",
     cases=[
+        Case(
+            "torch.cat([torch.tensor([], dtype=x.dtype), x], dim=-2)",
+            "ms_compat.cat([ms.Tensor([], dtype=x.dtype), x], dim=-2)",
+            shapes=((2, 3),),
+        ),
+        Case(
+            "torch.cat((torch.zeros(0), x, y), 1)", "ms_compat.cat((ops.zeros((0,)), x, y), 1)", shapes=((2, 3), (2, 4))
+        ),
         Case("torch.cat((x, y), dim=1)", "ops.cat((x, y), axis=1)", shapes=((2, 3), (2, 4))),
         Case("torch.cat([x, y])", "ops.cat([x, y])", shapes=((2, 3), (4, 3))),
         Case("torch.cat([x, y], 1)", "ops.cat([x, y], 1)", shapes=((2, 3), (2, 4))),
     ],
-)
+)(_cat)
 for _name in ("concat", "concatenate"):
     rule(
         f"torch.{_name}",
@@ -29,7 +43,7 @@ for _name in ("concat", "concatenate"):
         cases=[
             Case(f"torch.{_name}((x, y), dim=1)", "ops.cat((x, y), axis=1)", shapes=((2, 3), (2, 4))),
         ],
-    )
+    )(_cat)
 rule(
     "torch.stack",
     to="mindspore.ops.stack",

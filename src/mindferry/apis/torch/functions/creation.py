@@ -116,13 +116,21 @@ _random("torch.rand", "mindspore.ops.rand", "compat.rand")
             "x + ops.full((3, 4), 2, dtype=ms.float64)",
             shapes=((3, 4),),
         ),
-        Case("x + torch.full(x.shape, x.shape[0])", "x + ms_compat.full(x.shape, x.shape[0])", shapes=((3, 4),)),
+        Case(
+            "x + torch.full(x.shape, x.shape[0])", "x + ops.full(x.shape, x.shape[0], dtype=ms.int64)", shapes=((3, 4),)
+        ),
+        Case(
+            "torch.triu(torch.full((4, 4), float('-inf')), 1) + x",
+            "ops.triu(ops.full((4, 4), float('-inf'), dtype=ms.float32), 1) + x",
+            shapes=((4, 4),),
+            gradient=False,
+        ),
     ],
     differs="ops.full makes integers unless told the type",
 )
 def full(call: Call) -> None:
-    types = {bool: "mindspore.bool_", int: "mindspore.int64", float: "mindspore.float32"}
-    kind = types.get(type(call.literal("fill_value", ...)))
+    types = {"bool": "mindspore.bool_", "int": "mindspore.int64", "float": "mindspore.float32"}
+    kind = types.get(call.kind("fill_value").kind)
     if call.has("dtype"):
         _replace(call, "mindspore.ops.full", call.text("size"), call.text("fill_value"))
     elif kind and call.kind("size").kind in SIZED:
@@ -235,17 +243,29 @@ def arange(call: Call) -> None:
             shapes=((3, 4),),
             gradient=False,
         ),
+        Case(
+            "x + torch.tensor([[np.float64(1.5), 2, 3, 4.5]])",
+            "x + ms_compat.tensor([[np.float64(1.5), 2, 3, 4.5]])",
+            shapes=((3, 4),),
+        ),
+        Case(
+            "x + torch.tensor([[x[0, 0], 1.5, np.float32(2), 3], [x[0, 0], x[1, 1], 2.5, 1]])[0]",
+            "x + ms_compat.tensor([[x[0, 0], 1.5, np.float32(2), 3], [x[0, 0], x[1, 1], 2.5, 1]])[0]",
+            shapes=((3, 4),),
+            gradient=False,
+        ),
+        Case(
+            "x + torch.tensor([np.arange(4.0), np.ones(4)]).sum(0)",
+            "x + ops.sum(ms_compat.tensor([np.arange(4.0), np.ones(4)]), 0)",
+            shapes=((3, 4),),
+        ),
         Case("x + torch.tensor(np.arange(4.0))", "x + ms.Tensor(np.arange(4.0))", shapes=((3, 4),)),
     ],
 )
 def tensor(call: Call) -> None:
-    kind = call.kind("data")
-    plain = ("int", "float", "bool", "ndarray")
-    if (
-        call.literal("data") is ...
-        and kind.kind not in plain
-        and not (kind.kind in ("list", "tuple") and kind.element().kind in plain)
-    ):
+    is_plain = call.kind("data").kind in ("int", "float", "bool", "ndarray")
+    is_unclear = call.literal("data") is ... and not is_plain  # a list may hold numpy's numbers, and tensors
+    if is_unclear or "j" in repr(call.literal("data")):  # complex numbers would be complex128
         call.use_like()
 
 

@@ -32,6 +32,11 @@ PARAMS = {"weight": "weight", "bias": "bias", "groups": "group"}
             shapes=((2, 4, 9, 11),),
         ),
         Case(
+            "nn.Conv2d(1, 4, (5, 3), (1, 2), (2, 1), (1, 1), 1, False, 'zeros')",
+            "nn.Conv2d(1, 4, (5, 3), (1, 2), padding=(2, 2, 1, 1), dilation=(1, 1), group=1, has_bias=False, pad_mode='pad')",
+            shapes=((2, 1, 9, 9),),
+        ),
+        Case(
             "nn.Conv2d(3, 8, 4, padding='same', dilation=2)",
             "nn.Conv2d(3, 8, 4, dilation=2, pad_mode='same', has_bias=True)",
             shapes=((2, 3, 9, 9),),

@@ -33,6 +33,11 @@ PARAMS = {"weight": "weight", "bias": "bias", "groups": "group"}
             shapes=((2, 4, 5, 6),),
         ),
         Case(
+            "nn.ConvTranspose2d(4, 8, (4, 3), (2, 2), (1, 0), 0, 1, False)",
+            "nn.Conv2dTranspose(4, 8, (4, 3), (2, 2), padding=(1, 1, 0, 0), group=1, has_bias=False, pad_mode='pad')",
+            shapes=((2, 4, 5, 6),),
+        ),
+        Case(
             "nn.ConvTranspose2d(4, 8, 3, stride=2, padding=1, groups=2, dilation=2)",
             "nn.Conv2dTranspose(4, 8, 3, stride=2, padding=1, group=2, dilation=2, has_bias=True, pad_mode='pad')",
             shapes=((2, 4, 5, 6),),
@@ -51,7 +56,7 @@ PARAMS = {"weight": "weight", "bias": "bias", "groups": "group"}
 )
 def conv_transpose2d(call: Call) -> None:
     padding = call.literal("padding", 0)
-    if b"output_size" in call.reading.source.data:  # may be given when the layer is called
+    if call.reading.source.mentions("output_size"):  # may be given when the layer is called
         call.use_like()
     elif isinstance(padding, tuple) and len(padding) == 2:
         call.set(padding=repr((padding[0], padding[0], padding[1], padding[1])))

@@ -12,8 +12,24 @@ def _batch_norm(call: Call) -> None:
     momentum = call.literal("momentum", 0.1)
     if not isinstance(momentum, int | float):
         call.use_like()
-    elif call.has("momentum"):
-        call.set(momentum=f"{1 - momentum:.12g}")
+        return
+    if call.has("momentum"):
+        kept = f"{1 - momentum:.12g}"
+        call.set(momentum=kept if "." in kept or "e" in kept else f"{kept}.0")
+    eps = call.literal("eps", 1e-5)
+    is_unclear = eps is ... and call.kind("eps").kind != "float" and call.given["eps"] in call.node.args
+    if is_unclear or (
+        isinstance(eps, int | float) and eps > 1
+    ):  # BatchNorm2d(64, 64) happens, and MindSpore refuses it
+        call.use_like()
+    else:
+        _as_float(call, "eps")
+
+
+def _as_float(call: Call, name: str) -> None:
+    """MindSpore's operators refuse a whole number where torch takes one."""
+    if isinstance(call.literal(name, 0.0), int):
+        call.set(**{name: repr(float(call.literal(name)))})
 
 
 for rank, shape in ((1, (4, 8, 5)), (2, (4, 8, 5, 5)), (3, (4, 8, 3, 4, 5))):
@@ -32,6 +48,19 @@ for rank, shape in ((1, (4, 8, 5)), (2, (4, 8, 5, 5)), (3, (4, 8, 3, 4, 5))):
             Case(f"nn.{name}(8)", f"nn.{name}(8)", shapes=(shape[:2] if rank == 1 else shape,)),
             Case(f"nn.{name}(8, eps=1e-3, momentum=0.01)", f"nn.{name}(8, eps=1e-3, momentum=0.99)", shapes=(shape,)),
             Case(f"nn.{name}(8, affine=False)", f"nn.{name}(8, affine=False)", shapes=(shape,)),
+            Case(f"nn.{name}(8, 1, 1)", f"nn.{name}(8, 1.0, 0.0)", shapes=(shape,)),
+            Case(
+                f"nn.{name}(8, x.ndim).eval()(x)",
+                f"ms_compat.{name}(8, x.ndim).set_train(False)(x)",
+                shapes=(shape,),
+                gradient=False,
+            ),
+            Case(f"nn.{name}(8, 8)", f"ms_compat.{name}(8, 8)", shapes=(shape,)),
+            Case(
+                f"nn.{name}(8, 1e-5, None, False, True)",
+                f"ms_compat.{name}(8, 1e-5, None, False, True)",
+                shapes=(shape,),
+            ),
             Case(
                 f"nn.{name}(8, track_running_stats=False).eval()",
                 f"ms_compat.{name}(8, track_running_stats=False).set_train(False)",
@@ -88,6 +117,7 @@ def convert_sync_batchnorm(call: Call) -> None:
     cases=[
         Case("nn.LayerNorm(6)", "nn.LayerNorm((6,), epsilon=1e-5)", shapes=((2, 3, 6),)),
         Case("nn.LayerNorm(6, eps=1e-6)", "nn.LayerNorm((6,), epsilon=1e-6)", shapes=((2, 3, 6),)),
+        Case("nn.LayerNorm(6, 1)", "nn.LayerNorm((6,), epsilon=1.0)", shapes=((2, 3, 6),)),
         Case("nn.LayerNorm((6,), 1e-6)", "nn.LayerNorm((6,), epsilon=1e-6)", shapes=((4, 6),)),
         Case("nn.LayerNorm(x.shape[-1])(x)", "nn.LayerNorm((x.shape[-1],), epsilon=1e-5)(x)", shapes=((4, 6),)),
         Case("nn.LayerNorm([3, 6])", "ms_compat.LayerNorm([3, 6])", shapes=((2, 3, 6),)),
@@ -100,6 +130,7 @@ def convert_sync_batchnorm(call: Call) -> None:
     ],
 )
 def layer_norm(call: Call) -> None:
+    _as_float(call, "eps")
     shape = call.literal("normalized_shape")
     if isinstance(shape, int) or (shape is ... and call.kind("normalized_shape").kind == "int"):
         call.set(normalized_shape=f"({call.text('normalized_shape')},)")
@@ -107,7 +138,7 @@ def layer_norm(call: Call) -> None:
         call.use_like()
 
 
-rule(
+@rule(
     "torch.nn.GroupNorm",
     to="mindspore.nn.GroupNorm",
     args="num_groups num_channels eps affine device dtype",
@@ -125,8 +156,12 @@ rule(
         Case("nn.GroupNorm(2, 6, affine=False)", "nn.GroupNorm(2, 6, affine=False)", shapes=((2, 6, 2, 3, 4),)),
         Case("nn.GroupNorm(2, 6, bias=False)", "ms_compat.GroupNorm(2, 6, bias=False)", shapes=((3, 6),)),
         Case("nn.GroupNorm(*[2, 6])", "ms_compat.GroupNorm(*[2, 6])", shapes=((3, 6),)),
+        Case("nn.GroupNorm(2, 6, 1)", "nn.GroupNorm(2, 6, 1.0)", shapes=((2, 6, 4),)),
     ],
 )
+def group_norm(call: Call) -> None:
+    _as_float(call, "eps")
+
 
 for rank, shape in ((1, (2, 3, 5)), (2, (2, 3, 5, 6)), (3, (2, 3, 4, 5, 6))):
     name = f"InstanceNorm{rank}d"

@@ -17,6 +17,12 @@ for name, args in (
         cases=[
             Case(f"nn.{name}(3, 4)", f"ms_compat.{name}(3, 4)", shapes=X),
             Case(
+                f"nn.{name}(3, 4, 2, bidirectional=True, dropout=1.0)",
+                f"ms_compat.{name}(3, 4, 2, bidirectional=True, dropout=1.0)",
+                shapes=X,
+                rtol=1e-3,
+            ),
+            Case(
                 f"nn.{name}(3, 4, 2, batch_first=True, bidirectional=True)",
                 f"ms_compat.{name}(3, 4, 2, batch_first=True, bidirectional=True)",
                 shapes=X,

@@ -25,7 +25,7 @@ def _is_checkpoint_name(node: ast.expr | None) -> bool:
     args="obj f pickle_module pickle_protocol _use_new_zipfile_serialization",
     drop="pickle_module pickle_protocol _use_new_zipfile_serialization",
     like="compat.save",
-    differs="the file is a MindSpore checkpoint; a whole network can't be saved, its state_dict() can",
+    differs="the file is a MindSpore checkpoint; a whole network is pickled into it, and needs weights_only=False to load, as in torch",
     cases=[
         Case(
             'torch.save(nn.ReLU().state_dict(), "net.ckpt")',
@@ -43,18 +43,6 @@ def save(call: Call) -> None:
             is_network = owner.kind == "instance" and call.reading.symbols.is_module(owner.qual)
             if is_network and _is_checkpoint_name(call.given.get("f")):
                 call.use("mindspore.save_checkpoint")
-        case ast.expr() as node:
-            kind = call.reading.type(node)
-            if kind.kind != "instance" or not call.reading.symbols.is_module(kind.qual):
-                return
-            if b"torch.load" not in call.reading.source.data:
-                call.set(obj=f"{call.of(node)}.state_dict()")
-                call.note = "MindSpore can't save a whole network with its code, so its parameters are saved: build the network anew to load them"
-            else:
-                call.leave(
-                    "MindSpore can't save a whole network with its code",
-                    "save its state_dict(), build the network anew and load that",
-                )
 
 
 @rule(

@@ -35,7 +35,7 @@ def detach(call: Call) -> None:
 
 @rule("any#detach", cases=[Case("vars()['x'].detach() * x", "ops.stop_gradient(vars()['x']) * x", shapes=((2, 3),))])
 def any_detach(call: Call) -> None:
-    if b"torch" in call.edits.source.data and not call.node.args and not call.node.keywords:
+    if call.edits.source.mentions("torch") and not call.node.args and not call.node.keywords:
         detach(call)
     else:
         call.keep()
@@ -174,10 +174,16 @@ def requires_grad(call: Call) -> None:
 
 @rule(
     "torch.Tensor.get_device",
-    cases=[Case("x.get_device()", "0", shapes=((2, 3),), runs=False, why="-1 on a CPU in torch")],
+    cases=[
+        Case(
+            "x * x.get_device()",
+            "x * (-1 if x.device == 'CPU' else 0)",
+            shapes=((2, 3),),
+        )
+    ],
 )
 def get_device(call: Call) -> None:
-    call.replace("0")
+    call.replace(f"-1 if {call.target}.device == 'CPU' else 0")
 
 
 for _name, _why in (
@@ -192,7 +198,7 @@ for _name, _why in (
     ("map_", "Python functions don't run on tensors element by element"),
 ):
     rule(f"torch.Tensor.{_name}", missing=_why, strategy="wrapper", advice="build a new tensor with ops instead")
-for _name in ("to_sparse", "sparse_mask", "coalesce", "values", "indices", "to_sparse_csr", "_values", "_indices"):
+for _name in ("sparse_mask",):
     rule(
         f"torch.Tensor.{_name}",
         missing="MindSpore's sparse tensors are classes of their own, with few operators",

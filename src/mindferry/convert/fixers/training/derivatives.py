@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from .... import findings
 from ...context import Context
 from ...render.imports import delete_statement
 from . import flow, sources
@@ -53,13 +54,13 @@ def find(context: Context) -> list[Derivative]:
         try:
             found.append(_read(context, call))
         except Refused as reason:
-            context.find(call, "MF205", f"this gradient was not lifted: {reason}", PATTERN)
+            context.find(call, findings.MF205, f"this gradient was not lifted: {reason}", PATTERN)
     for each in found:
         each.arguments = _arguments(context, each, found)
         if any(name not in each.arguments for name in each.inputs):
             context.find(
                 each.call,
-                "MF205",
+                findings.MF205,
                 "this gradient was not lifted: its output doesn't depend on all of its inputs",
                 PATTERN,
             )
@@ -280,7 +281,7 @@ def _replace(context: Context, each: Derivative, function: str) -> None:
         tail = "," if len(each.arguments) == 1 else ""
         text = f"{context.imports.spell('compat.gradients')}({function}, {tuple(positions)}, ({values}{tail}){weights})"
     target = parent if is_first and "compat" not in text and each.weights is None and parent is not None else each.call
-    context.edits.replace_node(target, text)
+    context.edits.replace_node(target, text, swallows=True)  # weights that are ones go
     context.rewritten(each.call, API, before, text)
 
 
@@ -297,10 +298,9 @@ def _drop_unused(context: Context, found: list[Derivative], moved: set[ast.stmt]
         elif any(isinstance(node, ast.Call) and sources.calls_network(context, node) for node in ast.walk(statement)):
             context.find(
                 statement,
-                "MF202",
+                findings.MF202,
                 "this network runs a second time where its gradient is taken; dropout masks would differ",
                 "seed the dropout, or leave it out here",
-                severity="note",
             )
     for statement in dropped - moved:
         delete_statement(context.edits, statement)

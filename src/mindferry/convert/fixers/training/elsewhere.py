@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 
 from ...context import Context
 from .. import stopped
@@ -24,9 +25,10 @@ def begun_elsewhere(context: Context, loss: ast.expr, lifted: list[ast.stmt], sc
     read = {name for part in (*lifted, loss) for name in flow.reads(part, with_gradient=True)}
     own = set().union(*(flow.writes(each) for each in lifted)) if lifted else set()
     owner = context.enclosing(scope, ast.ClassDef)
-    if owner is not None:
+    wanted = {name for name in read - own if name.startswith("self.")}
+    if owner is not None and wanted:
         left = _left_on_self(context, owner, scope)
-        for name in sorted((read - own) & set(left)):
+        for name in sorted(wanted & set(left)):
             return f"{name} (line {left[name]}) {MARK}"
     arguments = [each.arg for each in (*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs)]
     for name in arguments:
@@ -46,24 +48,59 @@ def _left_on_self(context: Context, owner: ast.AST, scope: ast.AST) -> dict[str,
     ]
     for _ in range(3):  # an attribute may be computed from another one
         for method in methods:
-            if stopped.is_without_gradients(context, method):
-                continue
             carrying = set(found)
-            for statement in _statements(method):
-                if isinstance(statement, ast.With) and flow.is_cut(statement):
-                    continue
-                value = getattr(statement, "value", None)
-                if not isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign) or value is None:
-                    continue
-                if sources.carries(context, value) or flow.reads(value, with_gradient=True) & carrying:
-                    written = {name for name in flow.writes(statement) if not _is_object(context, statement, name)}
-                    carrying |= written
+            for each in _assigned_in(context, method):
+                if each.is_source or each.read & carrying:
+                    carrying |= each.tensors
                     found |= {
-                        name: statement.lineno for name in written if name.startswith("self.") and name not in found
+                        name: each.line for name in each.tensors if name.startswith("self.") and name not in found
                     }
-                elif isinstance(statement, ast.Assign):
-                    carrying -= flow.writes(statement)
+                elif each.is_plain:
+                    carrying -= each.written
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Assigned:
+    """An assignment, as far as it matters to where a graph goes."""
+
+    line: int
+    is_source: bool  # a graph starts in it
+    read: set[str]  # with their gradient
+    written: set[str]
+    tensors: set[str]  # those of them that are no objects
+    is_plain: bool  # what the names held before is gone
+
+
+def _assigned_in(context: Context, method: ast.FunctionDef | ast.AsyncFunctionDef) -> list[_Assigned]:
+    """In the order of the text; none where the method computes without gradients. Asked for by every backward() of a class."""
+    known = context.derived(_known_assignments)
+    if method not in known:
+        is_off = stopped.is_without_gradients(context, method)
+        known[method] = [] if is_off else [_assigned(context, each) for each in _statements(method) if _assigns(each)]
+    return known[method]
+
+
+def _known_assignments(context: Context) -> dict[ast.AST, list[_Assigned]]:
+    return {}
+
+
+def _assigns(statement: ast.stmt) -> bool:
+    is_assignment = isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign)
+    return is_assignment and getattr(statement, "value", None) is not None
+
+
+def _assigned(context: Context, statement: ast.stmt) -> _Assigned:
+    value: ast.expr = statement.value  # type: ignore[attr-defined]
+    written = flow.writes(statement)
+    return _Assigned(
+        statement.lineno,
+        sources.carries(context, value),
+        flow.reads(value, with_gradient=True),
+        written,
+        {name for name in written if not _is_object(context, statement, name)},
+        isinstance(statement, ast.Assign),
+    )
 
 
 def _statements(method: ast.AST) -> list[ast.stmt]:

@@ -130,6 +130,37 @@ def _replaces(statement: ast.stmt) -> set[str]:
     return {key(target) for target in targets} - {""}
 
 
+def surely_written(statements: Iterable[ast.stmt]) -> set[str]:
+    """Plain names that are set whichever way is taken through the statements; a loop is taken to run at least once."""
+    found: set[str] = set()
+    for each in statements:
+        if isinstance(each, ast.If):
+            sides = [surely_written(side) for side in (each.body, each.orelse) if not _leaves(side)]
+            found |= set.intersection(*sides) if sides else set()
+        elif isinstance(each, ast.With | ast.For | ast.While):
+            found |= surely_written(each.body) | {name for part in _headers(each) for name in writes(part)}
+        elif isinstance(each, ast.Try):
+            sides = [surely_written(side.body) for side in each.handlers if not _leaves(side.body)]
+            found |= surely_written(each.finalbody) | set.intersection(surely_written(each.body), *sides)
+        elif isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(each.name)
+        elif isinstance(each, ast.Import | ast.ImportFrom):
+            found |= {alias.asname or alias.name.partition(".")[0] for alias in each.names}
+        elif isinstance(each, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr):
+            found |= writes(each)
+    return found
+
+
+def _leaves(block: list[ast.stmt]) -> bool:
+    return bool(block) and isinstance(block[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
+
+
+def _headers(node: ast.With | ast.For | ast.While) -> list[ast.AST]:
+    if isinstance(node, ast.With):
+        return list(node.items)
+    return [node.target] if isinstance(node, ast.For) else []
+
+
 def read_before_written(statements: Iterable[ast.AST]) -> list[str]:
     """Plain names whose earlier value the statements use, in order of use."""
     found: dict[str, None] = {}

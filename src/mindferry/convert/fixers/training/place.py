@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ...context import Context
-from . import flow, sources
+from . import first_values, flow, sources
 from .steps import Backward, Refused, is_optimizer_method, obstacle
 
 # Calls whose value is the same each time; a condition with another one can't be asked twice.
@@ -42,25 +42,32 @@ def _place(context: Context, each: Backward) -> None:
         return
     block = context.block_of(each.lifted[-1])
     inner = [statement for statement in each.lifted if statement in block]
-    first, last = block.index(inner[0]), block.index(inner[-1])
+    end_of_graph = _end_of_graph(context, each, block)
+    first, last = block.index(inner[0]), end_of_graph
     own = set().union(*(flow.writes(statement) for statement in each.lifted))
-    needed = set().union(*(flow.reads(statement) for statement in inner)) - own
+    needed = set().union(*(flow.reads(part) for part in (*inner, *each.losses))) - own
     between = [
         (index, block[index])
         for index in range(first, last)
         if block[index] not in inner and not _only_clears(context, block[index])
     ]
-    late = [index for index, statement in between if flow.writes(statement) & needed or _updates(context, statement)]
+    updates = [index for index, statement in between if _updates(context, statement)]
+    if not any(sources.carries(context, part) for part in each.losses):
+        updates = [index for index in updates if index < block.index(inner[-1])]
+    late = sorted({index for index, statement in between if flow.writes(statement) & needed} | set(updates))
     end = max(late, default=first - 1)
+    if any(index not in updates and index < end and _updates(context, statement) for index, statement in between):
+        raise Refused(f"line {block[end].lineno} sets what its loss needs after parameters have been updated")
     readers = [index for index, statement in between if flow.reads(statement) & own and index <= end]
     if (readers or _sees_old_value(block, inner, late)) and not any(obstacle(statement) for _, statement in between):
-        together = [statement for statement in block[first : last + 1] if not _only_clears(context, statement)]
+        together = [statement for statement in block[first:last] if not _only_clears(context, statement)]
+        together += [statement for statement in inner if statement not in together]
         each.lifted = [*(s for s in each.lifted if s not in inner), *together]  # in their order, one function
         each.place = inner[0]
         return
     if _sees_old_value(block, inner, late):
         raise Refused(f"line {inner[0].lineno} reads what line {block[end].lineno} changes before the loss is complete")
-    each.place = next(statement for statement in inner if block.index(statement) > end)
+    each.place = next((statement for statement in inner if block.index(statement) > end), each.statement)
     each.retained = _with_what_they_need(
         each,
         [
@@ -69,7 +76,19 @@ def _place(context: Context, each: Backward) -> None:
             if any(flow.writes(s) & flow.reads(block[index]) for index in readers if index > block.index(s))
         ],
     )
-    _keep_outer(context, each, [statement for statement in each.lifted if statement not in inner])
+    is_inside = each.place is each.statement and each.statement not in block
+    _keep_outer(context, each, [statement for statement in each.lifted if is_inside or statement not in inner])
+
+
+def _end_of_graph(context: Context, each: Backward, block: list[ast.stmt]) -> int:
+    """Where all that the loss reads must be known: its last statement, or the backward() if that computes with more."""
+    last = block.index(next(statement for statement in reversed(each.lifted) if statement in block))
+    if all(isinstance(part, ast.Name) for part in each.losses) and not each.directions:
+        return last
+    current: ast.AST = each.statement
+    while current not in block and current in context.parents:
+        current = context.parents[current]
+    return block.index(current) if isinstance(current, ast.stmt) and current in block else last
 
 
 def _sees_old_value(block: list[ast.stmt], lifted: list[ast.stmt], late: list[int]) -> bool:
@@ -151,6 +170,12 @@ def _guard(context: Context, each: Backward) -> None:
         each.is_kept_later = True
 
 
+def are_alternatives(first: Backward, second: Backward) -> bool:
+    """Only one of them runs: they begin at one place, under conditions that exclude each other."""
+    opposite = {(id(test), not holds) for test, holds in first.guards}
+    return first.place is second.place and any((id(test), holds) in opposite for test, holds in second.guards)
+
+
 def _is_steady(test: ast.expr) -> bool:
     calls = [node for node in ast.walk(test) if isinstance(node, ast.Call)]
     return all(isinstance(call.func, ast.Name) and call.func.id in STEADY for call in calls)
@@ -161,7 +186,7 @@ def _check_repeated(context: Context, each: Backward, others: list[Backward]) ->
     shared = [
         statement
         for other in others
-        if other.scope is each.scope
+        if other.scope is each.scope and not are_alternatives(each, other)
         for statement in other.lifted
         if statement in each.lifted
     ]
@@ -199,12 +224,14 @@ def _clear_first(context: Context, each: Backward) -> None:
     """zero_grad() between the forward and the backward clears before: the gradients of this loss come with the forward here."""
     if each.is_kept_later:
         return
-    start, end = context.source.start(each.place), context.source.start(each.statement)
-    for node in ast.walk(each.scope):
-        if not isinstance(node, ast.Call) or not start < context.source.start(node) < end:
+    on_the_way = _on_the_way(context, each)
+    is_watched = any(isinstance(node, ast.Attribute) and node.attr == "grad" for node in on_the_way)
+    is_second = any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in on_the_way)
+    for node in on_the_way:
+        if not isinstance(node, ast.Call) and not is_watched:
             continue
         statement = context.parents[node]
-        if _zeroes(node):
+        if _zeroes(node) and not is_second and not is_watched:
             is_near = isinstance(statement, ast.Expr) and (
                 statement in context.block_of(each.place) or (each.guards and statement in each.block)
             )
@@ -212,10 +239,25 @@ def _clear_first(context: Context, each: Backward) -> None:
                 assert isinstance(statement, ast.Expr)
                 each.cleared.append(statement)
                 continue
-        elif not _is_update(context, node):
+        elif not _zeroes(node) and not _is_update(context, node) and not is_watched:
             continue
         each.is_kept_later, each.guards, each.cleared = True, [], []
         return
+
+
+def _on_the_way(context: Context, each: Backward) -> list[ast.AST]:
+    """What the code comes by between the call's place and the backward(), without the other sides of conditions around it."""
+    start, end = context.source.start(each.place), context.source.start(each.statement)
+    others = {node for statement in each.merged for node in ast.walk(statement)}
+    current: ast.AST = each.statement
+    while current is not each.scope:
+        parent = context.parents[current]
+        if isinstance(parent, ast.If):
+            side = parent.orelse if current in parent.body else parent.body
+            others |= {node for statement in side for node in ast.walk(statement)}
+        current = parent
+    nodes = [node for node in ast.walk(each.scope) if isinstance(node, ast.Call | ast.Attribute) and node not in others]
+    return [node for node in nodes if start < context.source.start(node) < end]
 
 
 def _anchor(context: Context, each: Backward) -> ast.stmt:
@@ -247,6 +289,8 @@ def _inputs_and_outputs(context: Context, each: Backward) -> None:
     lifted = set(each.lifted)
     loop = each.anchor if isinstance(each.anchor, ast.For | ast.While) else None
     varying = {name for node in _outside(context, loop or each.scope, lifted) for name in flow.writes(node)}
+    if loop is None:
+        varying = {name for name in varying if _is_data(context, each, name)}
     if loop is None and isinstance(each.scope, ast.FunctionDef | ast.AsyncFunctionDef):
         varying |= {
             argument.arg
@@ -254,18 +298,35 @@ def _inputs_and_outputs(context: Context, each: Backward) -> None:
             if context.reading.symbols and _is_data(context, each, argument.arg)
         }
     own = {name for statement in each.lifted for name in flow.writes(statement)}
-    earlier = flow.read_before_written([*each.lifted, *each.others, each.loss])
+    earlier = flow.read_before_written([*each.lifted, *each.losses])
     used = {
         name
         for node in _outside(context, each.scope, lifted | {each.statement, *each.merged})
         for name in flow.reads(node)
     }
-    losses = {flow.key(loss) for loss in (each.loss, *each.others)} if not each.others else set()
+    losses = {flow.key(each.loss)} if not each.others and not each.directions else set()
     own_leaves = set(
         sources.own_leaves(context, [*each.lifted, *each.others, each.loss])
     )  # parameters: found by the function itself
     each.inputs = [name for name in earlier if (name in varying or name in own) and name not in own_leaves]
-    each.outputs = [name for name in flow.written_in_order(context, each.lifted) if name in used and name not in losses]
+    state = set(each.inputs) & own if _in_loop(context, each) else set()  # what the next iteration starts from
+    written = flow.written_in_order(context, each.lifted)
+    each.outputs = [name for name in written if name in used | state and name not in losses]
+    _bind(context, each, set(written) & {*each.outputs, *losses})
+
+
+def _in_loop(context: Context, each: Backward) -> bool:
+    loop = context.enclosing(each.place, ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    return isinstance(loop, ast.For | ast.While)
+
+
+def _bind(context: Context, each: Backward, returned: set[str]) -> None:
+    """A name that only some ways through the code set must be something at the call and at the return."""
+    each.unbound = sorted(returned - flow.surely_written(each.lifted) - set(each.inputs))
+    for name in each.inputs:
+        first = first_values.place_for(context, each, name)
+        if first is not None:
+            each.first_values.append((first, name))
 
 
 def _is_data(context: Context, each: Backward, name: str) -> bool:

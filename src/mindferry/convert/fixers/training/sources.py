@@ -6,10 +6,16 @@ import ast
 import builtins
 from collections.abc import Iterable, Iterator
 
+from ....read.framework import Role
 from ....read.networks import is_named_like_network
 from ...context import Context
 from .. import leaves
 from . import flow
+
+# Methods of networks, optimizers and schedulers that no tensor has.
+OF_OBJECTS = frozenset(
+    "parameters named_parameters modules named_modules children train eval state_dict load_state_dict zero_grad step forward".split()
+)
 
 
 def differentiable(context: Context, chosen: list[ast.stmt]) -> list[ast.stmt]:
@@ -17,12 +23,34 @@ def differentiable(context: Context, chosen: list[ast.stmt]) -> list[ast.stmt]:
     carrying: set[str] = set()
     result = []
     for statement in chosen:
-        if carries(context, statement) or flow.reads(statement, with_gradient=True) & carrying:
+        if makes_object(context, statement):
+            carrying -= flow.writes(statement)
+        elif carries(context, statement) or flow.reads(statement, with_gradient=True) & carrying:
             result.append(statement)
             carrying |= flow.writes(statement)
         elif not isinstance(statement, ast.AugAssign):
             carrying -= flow.writes(statement)
     return result
+
+
+def makes_object(context: Context, statement: ast.stmt) -> bool:
+    """`model = build(3)`, `opt = make(model)`: what is made is called, or asked for its parameters, so it is no tensor."""
+    match statement:
+        case ast.Assign(targets=[ast.Name() as target], value=ast.Call()):
+            if context.reading.type(target).is_tensor:
+                return False
+            scope = context.enclosing(statement, ast.FunctionDef, ast.AsyncFunctionDef) or context.source.tree
+            return any(_is_object_use(node, target.id) for node in ast.walk(scope))
+    return False
+
+
+def _is_object_use(node: ast.AST, name: str) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id=called)):
+            return called == name
+        case ast.Call(func=ast.Attribute(attr=attribute, value=ast.Name(id=owner))):
+            return owner == name and attribute in OF_OBJECTS
+    return False
 
 
 def with_their_start(lifted: list[ast.stmt], chosen: list[ast.stmt], block: list[ast.stmt]) -> list[ast.stmt]:
@@ -71,7 +99,7 @@ def _connected(node: ast.AST) -> Iterator[ast.AST]:
             stack.extend(ast.iter_child_nodes(here))
 
 
-def _is_source(context: Context, node: ast.AST, seen: frozenset[str] = frozenset()) -> bool:
+def _is_source(context: Context, node: ast.AST, seen: set[str] | None = None) -> bool:
     if isinstance(node, ast.Call):
         return calls_network(context, node, seen)
     if isinstance(node, ast.Name):
@@ -87,7 +115,8 @@ def _is_source(context: Context, node: ast.AST, seen: frozenset[str] = frozenset
     return False
 
 
-def calls_network(context: Context, call: ast.Call, seen: frozenset[str] = frozenset()) -> bool:
+def calls_network(context: Context, call: ast.Call, seen: set[str] | None = None) -> bool:
+    """Whether it runs a network, by whatever functions and objects of the project; `seen`: those that were looked into on the way."""
     symbols, kind = context.reading.symbols, context.reading.type(call.func)
     arguments = [*call.args, *(each.value for each in call.keywords)]
     if kind.kind == "instance":
@@ -105,8 +134,8 @@ def calls_network(context: Context, call: ast.Call, seen: frozenset[str] = froze
     ):  # a function of the project: does it get a network?
         if any(_is_network(context, argument) for argument in arguments):
             return True
-        body = _body(context, call) if kind.qual not in seen else None
-        return body is not None and any(_is_source(context, each, seen | {kind.qual}) for each in _connected(body))
+        body = _body(context, call)
+        return body is not None and _reaches_network(context, kind.qual, _connected(body), seen)
     if any(_is_network(context, argument) for argument in call.args):
         return True
     is_own = isinstance(call.func, ast.Attribute) and flow.key(call.func).startswith("self.")
@@ -121,34 +150,67 @@ def _is_loss(context: Context, node: ast.expr) -> bool:
     """torch's own losses have no parameters: a gradient goes through them, but starts elsewhere."""
     kind = context.reading.type(node)
     if kind.kind == "instance":
-        return kind.qual.startswith("torch.nn.") and kind.qual.endswith("Loss")
+        return context.reading.symbols.framework.role(kind.qual) is Role.LOSS
     name = flow.key(node).lower()
     return kind.kind in ("unknown", "method") and ("criterion" in name or "loss" in name)
 
 
-def holds_network(context: Context, qual: str, seen: frozenset[str] = frozenset()) -> bool:
+def holds_network(context: Context, qual: str, seen: set[str] | None = None) -> bool:
     """Whether an object of a class may run a network. Only a class in this file that calls none certainly doesn't."""
     symbols = context.reading.symbols
-    if qual in seen or symbols.origin(qual) not in symbols.classes:
+    if (seen is not None and qual in seen) or symbols.origin(qual) not in symbols.classes:
         return False
-    bodies = [node for node, name in context.reading.owners.items() if isinstance(node, ast.ClassDef) and name == qual]
-    if not bodies or any(base in symbols.classes and base != qual for base in symbols.bases(qual)):
+    body = context.derived(_definitions).get((ast.ClassDef, qual))
+    if body is None or any(base in symbols.classes and base != qual for base in symbols.bases(qual)):
         return True
-    calls = (each for each in ast.walk(bodies[0]) if isinstance(each, ast.Call))
-    return any(calls_network(context, each, seen | {qual}) for each in calls)
+    return _reaches_network(context, qual, (each for each in ast.walk(body) if isinstance(each, ast.Call)), seen)
+
+
+def _reaches_network(context: Context, qual: str, parts: Iterable[ast.AST], seen: set[str] | None) -> bool:
+    """Whether one of the parts runs a network. Each function and class is looked into once, however many ways lead to it."""
+    known = context.derived(_known_answers)
+    if qual in known:
+        return known[qual]
+    if seen is not None:
+        if qual in seen:
+            return False
+        seen.add(qual)
+        return any(_is_source(context, each, seen) for each in parts)
+    looked_into = {qual}
+    known[qual] = found = any(_is_source(context, each, looked_into) for each in parts)
+    if not found:
+        known |= dict.fromkeys(looked_into, False)
+    return found
+
+
+def _known_answers(context: Context) -> dict[str, bool]:
+    return {}
+
+
+def _definitions(context: Context) -> dict[tuple[type, str], ast.AST]:
+    """(kind, full name) -> the first definition of that name in this file."""
+    found: dict[tuple[type, str], ast.AST] = {}
+    for node, name in context.reading.owners.items():
+        found.setdefault((type(node), name), node)
+    return found
 
 
 def _makes_no_gradient(context: Context, name: str) -> bool:
     """A builtin, or a named tuple of this file."""
-    if hasattr(builtins, name) and name not in context.reading.scope.names:
-        return True
-    return any(
-        isinstance(node, ast.Assign)
-        and isinstance(node.value, ast.Call)
-        and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
-        and context.source.text(node.value.func).rpartition(".")[2] in ("namedtuple", "NamedTuple")
+    is_builtin = hasattr(builtins, name) and name not in context.reading.scope.names
+    return is_builtin or name in context.derived(_named_tuples)
+
+
+def _named_tuples(context: Context) -> set[str]:
+    return {
+        target.id
         for node in context.source.tree.body
-    )
+        if isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Call)
+        and context.source.text(node.value.func).rpartition(".")[2] in ("namedtuple", "NamedTuple")
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
 
 
 def _is_network(context: Context, node: ast.expr) -> bool:
@@ -173,8 +235,7 @@ def networks(context: Context, statements: Iterable[ast.AST]) -> list[str] | Non
             callee = _called(context, call)
             kind = context.reading.type(callee)
             name = flow.key(callee)
-            base = context.reading.symbols.torch_base(kind.qual) if kind.kind == "instance" else ""
-            if base.endswith("Loss"):
+            if kind.kind == "instance" and context.reading.symbols.role(kind.qual) is Role.LOSS:
                 continue
             if given := _given_networks(context, call):
                 found |= dict.fromkeys(given)
@@ -182,6 +243,19 @@ def networks(context: Context, statements: Iterable[ast.AST]) -> list[str] | Non
             if kind.kind != "instance" or not context.reading.symbols.is_module(kind.qual) or not name:
                 return None
             found[context.source.text(callee)] = None
+    return list(found)
+
+
+def unknown_networks(context: Context, statements: Iterable[ast.AST]) -> list[str]:
+    """What they call that may be a network, if it is all held in variables: it can be asked when it runs."""
+    found: dict[str, None] = {}
+    for statement in statements:
+        for call in ast.walk(statement):
+            if isinstance(call, ast.Call) and calls_network(context, call):
+                callee = _called(context, call)
+                if not flow.key(callee) or context.reading.type(callee).kind not in ("unknown", "instance", "method"):
+                    return []
+                found[flow.key(callee)] = None
     return list(found)
 
 
@@ -238,8 +312,8 @@ def _body(context: Context, call: ast.Call) -> ast.FunctionDef | None:
     kind = context.reading.type(call.func)
     if kind.kind not in ("ref", "value") or kind.qual not in context.reading.symbols.results:
         return None
-    for node, name in context.reading.owners.items():
-        if isinstance(node, ast.FunctionDef) and name == kind.qual:
-            marks = [context.api(each.func if isinstance(each, ast.Call) else each) for each in node.decorator_list]
-            return None if any(mark.endswith(("no_grad", "inference_mode")) for mark in marks) else node
-    return None
+    node = context.derived(_definitions).get((ast.FunctionDef, kind.qual))
+    if not isinstance(node, ast.FunctionDef):
+        return None
+    marks = [context.api(each.func if isinstance(each, ast.Call) else each) for each in node.decorator_list]
+    return None if any(mark.endswith(("no_grad", "inference_mode")) for mark in marks) else node

@@ -5,14 +5,20 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from .... import findings
+from ....read.framework import Role
 from ...context import Context
 from .. import stopped
-from . import carried, elsewhere, flow, sometimes, sources
+from . import carried, elsewhere, flow, sources
 
 PATTERN = (
     "compute the loss in a function and differentiate that: "
     "`loss, grads = ms.value_and_grad(forward_fn, None, optimizer.parameters)(...)`, then `optimizer(grads)`"
 )
+
+FUNCTION = "torch.autograd.backward"
+ARGUMENTS = ("gradient", "retain_graph", "create_graph", "inputs")
+ALSO = {"grad_tensors": "gradient"}
 
 
 @dataclass(slots=True)
@@ -33,6 +39,8 @@ class Backward:
     is_kept_later: bool = False  # gradients are taken at `place` but added up where the backward() stands
     merged: list[ast.Expr] = field(default_factory=list)  # other backward() calls that this one stands for
     others: list[ast.expr] = field(default_factory=list)  # their losses
+    directions: dict[ast.expr, ast.expr] = field(default_factory=dict)  # loss -> g, for `y.backward(g)`
+    only: ast.expr | None = None  # `backward(inputs=...)`: the parameters that get gradients
     inputs: list[str] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)
     anchor: ast.stmt | None = None
@@ -40,6 +48,15 @@ class Backward:
     idle: list[ast.Expr] = field(default_factory=list)
     cleared: list[ast.Expr] = field(default_factory=list)  # zero_grad() calls that have to come before `place`
     clips: list[ast.Expr] = field(default_factory=list)
+    unbound: list[str] = field(default_factory=list)  # outputs that some ways through the function leave unset
+    first_values: list[tuple[ast.stmt, str]] = field(
+        default_factory=list
+    )  # inputs that need one: None before a statement
+
+    @property
+    def losses(self) -> list[ast.expr]:
+        """All that is summed up in the end, and what weights it."""
+        return [*self.others, self.loss, *(each for each in self.directions.values() if hasattr(each, "lineno"))]
 
 
 class Refused(Exception):
@@ -58,6 +75,8 @@ def find(context: Context) -> list[Backward]:
                 value=ast.Call(func=ast.Attribute(attr="backward", value=owner), args=[loss], keywords=[])
             ) if _is_accelerator(context, owner):
                 call = ast.Call(func=loss, args=[], keywords=[])
+            case ast.Expr(value=ast.Call(args=[loss, *rest]) as whole) if context.api(whole.func) == FUNCTION:
+                call = ast.Call(func=whole.func, args=rest, keywords=whole.keywords)
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr="backward", value=loss)) as call) if _is_loss(
                 context, loss, call
             ):
@@ -79,7 +98,6 @@ def find(context: Context) -> list[Backward]:
                     "which parameters it trains can't be seen from here: no network is called and no optimizer steps"
                 )
             lifted.append(each)
-            sometimes.warn(context, each.lifted)
         except Refused as reason:
             for statement in (*each.merged, each.statement):
                 _refuse(context, statement, str(reason))
@@ -89,7 +107,7 @@ def find(context: Context) -> list[Backward]:
 def _refuse(context: Context, statement: ast.stmt, reason: str) -> None:
     context.handled |= set(ast.walk(statement))
     advice = carried.ADVICE if carried.MARK in reason else elsewhere.ADVICE if elsewhere.MARK in reason else PATTERN
-    context.find(statement, "MF201", f"this backward() was not lifted: {reason}", advice)
+    context.find(statement, findings.MF201, f"this backward() was not lifted: {reason}", advice)
 
 
 def _is_accelerator(context: Context, node: ast.expr) -> bool:
@@ -113,14 +131,15 @@ def _is_loss(context: Context, node: ast.expr, call: ast.Call) -> bool:
 
 
 def _read(context: Context, statement: ast.Expr, call: ast.Call, loss: ast.expr) -> Backward:
-    extra = [each.arg for each in call.keywords if each.arg not in ("retain_graph", "create_graph")]
-    if call.args or extra:
-        raise Refused("it takes a gradient as argument")
-    if any(each.arg == "create_graph" for each in call.keywords):
+    given = _arguments_of(context, call)
+    if _is_set(given.get("create_graph")):
         raise Refused("create_graph keeps the graph for a second derivative")
     function = context.enclosing(statement, ast.FunctionDef, ast.AsyncFunctionDef)
     scope = function if function is not None else context.source.tree
     block, before = statements_before(context, statement, scope)
+    result = Backward(statement, loss, scope, block, [], statement, only=given.get("inputs"))
+    if given.get("gradient") is not None or context.api(call.func) == FUNCTION:
+        result.directions[loss] = given.get("gradient") or ast.Constant(None)
     chosen = flow.slice_for(before, loss)
     lifted = sources.differentiable(context, chosen)
     lifted = sources.with_their_start(lifted, chosen, context.block_of(lifted[0])) if lifted else lifted
@@ -131,7 +150,7 @@ def _read(context: Context, statement: ast.Expr, call: ast.Call, loss: ast.expr)
         if reason:
             raise Refused(f"its loss is computed in a statement that {reason} (line {each.lineno})")
         if any(
-            stopped.chosen(context, item.context_expr)
+            stopped.is_chosen(context, item.context_expr)
             for node in ast.walk(each)
             if isinstance(node, ast.With)
             for item in node.items
@@ -142,7 +161,28 @@ def _read(context: Context, statement: ast.Expr, call: ast.Call, loss: ast.expr)
     kept = carried.across_iterations(context, statement, loss, lifted, scope)
     if kept := kept or elsewhere.begun_elsewhere(context, loss, lifted, scope):
         raise Refused(kept)
-    return Backward(statement, loss, scope, block, lifted, statement)
+    result.lifted = lifted
+    return result
+
+
+def _arguments_of(context: Context, call: ast.Call) -> dict[str, ast.expr]:
+    """What `y.backward(...)` or `torch.autograd.backward(y, ...)` is given, by the names of the former."""
+    if any(isinstance(each, ast.Starred) for each in call.args) or any(key.arg is None for key in call.keywords):
+        raise Refused("its arguments can't be told")
+    names = dict(zip(ARGUMENTS, call.args, strict=False)) | {key.arg: key.value for key in call.keywords if key.arg}
+    names = {ALSO.get(name, name): value for name, value in names.items()}
+    if unknown := sorted(set(names) - set(ARGUMENTS)):
+        raise Refused(f"{unknown[0]} has no counterpart")
+    return {name: value for name, value in names.items() if not _is_none(value)}
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _is_set(node: ast.expr | None) -> bool:
+    """Given, and not as a plain False."""
+    return node is not None and not (isinstance(node, ast.Constant) and not node.value)
 
 
 def obstacle(statement: ast.stmt) -> str:
@@ -176,11 +216,13 @@ def _merge(context: Context, found: list[Backward]) -> list[Backward]:
     for each in sorted(found, key=lambda one: context.source.start(one.statement)):
         last = result[-1] if result else None
         shares = last is not None and last.block is each.block and bool(set(last.lifted) & set(each.lifted))
+        shares = shares and last is not None and last.only is None and each.only is None
         if last is None or not shares or _updates_between(last, each):
             result.append(each)
             continue
         each.merged = [*last.merged, last.statement]
         each.others = [*last.others, last.loss]
+        each.directions |= last.directions
         each.lifted = sorted(set(last.lifted) | set(each.lifted), key=context.source.start)
         result[-1] = each
     return result
@@ -200,8 +242,7 @@ def is_optimizer_method(context: Context, node: ast.AST, name: str) -> bool:
         case ast.Call(func=ast.Attribute(attr=attr, value=receiver)) if attr == name:
             kind = context.reading.type(receiver)
             if kind.kind == "instance":
-                base = context.reading.symbols.torch_base(kind.qual)
-                return base.startswith("torch.optim.") and not base.startswith("torch.optim.lr_scheduler")
+                return context.reading.symbols.role(kind.qual) is Role.OPTIMIZER
             text = context.source.text(receiver).lower()
             return kind.kind in ("unknown", "method") and "opt" in text and "sched" not in text
     return False
@@ -226,6 +267,8 @@ def _plain_step(context: Context, each: Backward) -> None:
         or not idle
         or touches
         or each.merged
+        or each.directions
+        or each.only is not None
         or not isinstance(each.loss, ast.Name)
     ):
         return

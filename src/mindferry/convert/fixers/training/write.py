@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import ast
 
+from .... import findings
 from ...context import Context
 from ...render.imports import delete_statement
-from . import flow, sources
+from . import flow, place, sources
 from .steps import Backward
+from .unreached import may_be_unreached
+
+GUESS = "its parameters"
 
 
 def write(context: Context, found: list[Backward], dropped: set[ast.stmt]) -> None:
     """First all texts, then all edits: one statement may stand in several functions. What is dropped is needed nowhere any more."""
     names = {node.id for node in context.source.of(ast.Name)}
     counts: dict[ast.AST, int] = {}
-    planned = []
+    planned: list[tuple[Backward, list[str], str, str]] = []
     calls: dict[ast.stmt, str] = {}
+    retained = {statement for each in found for statement in each.retained}
     for each in found:
+        if each.place in retained or each.place not in each.lifted:
+            each.place, each.guards = (
+                each.statement,
+                [],
+            )  # the first statement stays, so the call goes to the backward()
         counts[each.scope] = number = counts.get(each.scope, 0) + 1
         forward = _free(f"forward_fn{'' if number == 1 else f'_{number}'}", names)
         lines = _function(context, each, forward, dropped)
@@ -33,12 +43,15 @@ def write(context: Context, found: list[Backward], dropped: set[ast.stmt]) -> No
                 [*(context.edits.text(statement) for statement in each.cleared), _kept(context, each, forward)]
             )
             lines += [""]
-        call = _indented(context, each, _guarded(context, each, call, forward))
-        if each.place in calls:  # two losses begin with the same statement
-            call = calls[each.place] + _line_break(context, each.place) + call
+        others = [other for other, *_ in planned if other.place is each.place]
+        is_alternative = bool(others) and all(place.are_alternatives(each, other) for other in others)
+        call = _indented(context, each, _guarded(context, each, call, forward, others if is_alternative else []))
+        if others:  # two losses begin with the same statement
+            line_break = _line_break(context, each.place)
+            first, _, rest = calls[each.place].rpartition(f"{line_break}else:") if is_alternative else ("", "", "")
+            call = (first or rest or calls[each.place]) + line_break + call
         calls[each.place] = call
         planned.append((each, lines, call, later))
-    retained = {statement for each in found for statement in each.retained}
     places = {each.place for each in found}
     for each, _, call, later in planned:
         _replace(context, each, call, later, retained, places)
@@ -59,7 +72,7 @@ def _free(name: str, names: set[str]) -> str:
 def _function(context: Context, each: Backward, name: str, dropped: set[ast.stmt]) -> list[str]:
     """The lines of `def forward_fn(...)`, without indentation."""
     source = context.source
-    lines = [f"def {name}({', '.join(each.inputs)}):"]
+    lines = [f"def {name}({', '.join(each.inputs)}):", *(f"    {unset} = None" for unset in each.unbound)]
     lifted = [statement for statement in each.lifted if statement not in dropped]
     for index, statement in enumerate(lifted):
         start = source.line_start(source.start(statement))
@@ -78,13 +91,25 @@ def _function(context: Context, each: Backward, name: str, dropped: set[ast.stmt
                 *(f"    {line}" for line in body),
             ]
         lines += [f"    {line}" if line.strip() else "" for line in body]
-    loss = " + ".join([*(context.edits.text(other) for other in each.others), context.edits.text(each.loss)])
-    lines.append(f"    return {', '.join([loss, *each.outputs])}")
+    loss = " + ".join(_loss(context, each, part) for part in (*each.others, each.loss))
+    lines += [f"    {line}" for line in f"return {', '.join([loss, *each.outputs])}".splitlines()]
     return lines
 
 
+def _loss(context: Context, each: Backward, loss: ast.expr) -> str:
+    """One of the losses, as something that can be added up and may be several lines long."""
+    text = context.edits.text(loss)
+    if loss in each.directions:
+        direction = each.directions[loss]
+        arguments = [text, *([context.edits.text(direction)] if hasattr(direction, "lineno") else [])]
+        return f"{context.imports.spell('compat.along')}({', '.join(arguments)})"
+    is_whole = isinstance(loss, ast.Name | ast.Attribute | ast.Subscript | ast.Call)
+    return f"({text})" if "\n" in text or (each.others and not is_whole) else text
+
+
 def _result(each: Backward) -> str:
-    loss = each.loss.id if isinstance(each.loss, ast.Name) and not each.others else "_"
+    is_itself = isinstance(each.loss, ast.Name) and not each.others and not each.directions
+    loss = each.loss.id if isinstance(each.loss, ast.Name) and is_itself else "_"
     return f"({', '.join([loss, *each.outputs])})" if each.outputs else loss
 
 
@@ -93,7 +118,11 @@ def _plain(context: Context, each: Backward, forward: str, names: set[str]) -> t
     gradient, grads = _free("grad_fn", names), _free("grads", names)
     optimizer = context.edits.text(each.step.value.func.value)  # type: ignore[attr-defined]
     auxiliary = ", has_aux=True" if each.outputs else ""
-    maker = f"{gradient} = {context.imports.spell('mindspore.value_and_grad')}({forward}, None, {optimizer}.parameters{auxiliary})"
+    is_native = _is_native(context, each)
+    made = f"{context.imports.spell('mindspore.value_and_grad')}({forward}, None, {optimizer}.parameters{auxiliary})"
+    if not is_native:
+        made = f"{context.imports.spell('compat.value_and_gradients')}({forward}, {optimizer}.parameters)"
+    maker = f"{gradient} = {made}"
     for clip in each.clips:
         call = clip.value
         assert isinstance(call, ast.Call)
@@ -101,7 +130,9 @@ def _plain(context: Context, each: Backward, forward: str, names: set[str]) -> t
             call.args[1] if len(call.args) > 1 else next(k.value for k in call.keywords if k.arg == "max_norm")
         )
         context.edits.replace_node(
-            clip, f"{grads} = {context.imports.spell('mindspore.ops.clip_by_global_norm')}({grads}, {limit})"
+            clip,
+            f"{grads} = {context.imports.spell('mindspore.ops.clip_by_global_norm' if is_native else 'compat.clip_gradients')}({grads}, {limit})",
+            swallows=True,
         )
     context.edits.replace_node(each.step, f"{optimizer}({grads})")
     for statement in each.idle:
@@ -109,17 +140,40 @@ def _plain(context: Context, each: Backward, forward: str, names: set[str]) -> t
     return f"{_result(each)}, {grads} = {gradient}({', '.join(each.inputs)})", maker
 
 
-def _guarded(context: Context, each: Backward, call: str, forward: str) -> str:
-    """Gradients only where the backward() would have run; the forward alone where not."""
+def _is_native(context: Context, each: Backward) -> bool:
+    """MindSpore's own function does where every parameter has a gradient and a tensor is among what comes back beside the loss."""
+    if context.settings.jit or context.settings.style != "functional":
+        if may_be_unreached(context, each):
+            context.find(
+                each.statement,
+                findings.MF206,
+                "a network or layer may take part in this loss only sometimes: where it doesn't, its gradients are zeros "
+                "here, None in torch",
+                "leave --jit and --style out if its optimizer has weight decay or momentum",
+            )
+        return True
+    has_tensor = not each.outputs or any(name not in each.unbound for name in each.outputs)
+    return has_tensor and not each.first_values and not may_be_unreached(context, each)
+
+
+def _guarded(context: Context, each: Backward, call: str, forward: str, instead_of: list[Backward]) -> str:
+    """Gradients only where the backward() would have run, and none of those that it is the alternative of; else the forward alone."""
     if not each.guards:
         return call
+    known: set[tuple[int, bool]] = set()  # what must hold where the alternatives' conditions don't
+    for other in instead_of:
+        left = [(id(test), not holds) for test, holds in other.guards if (id(test), holds) not in known]
+        known |= set(left) if len(left) == 1 else set()
+    guards = [(test, holds) for test, holds in each.guards if (id(test), holds) not in known]
+    unit = context.source.indent(each.statement).removeprefix(context.source.indent(each.place)) or "    "
+    if not guards:
+        return "\n".join(["else:", *(unit + line for line in call.splitlines())])
     tests = [
         text if holds else f"not ({text})"
-        for text, holds in ((context.edits.text(test), holds) for test, holds in each.guards)
+        for text, holds in ((context.edits.text(test), holds) for test, holds in guards)
     ]
     test = tests[0] if len(tests) == 1 else " and ".join(f"({text})" for text in tests)
-    unit = context.source.indent(each.statement).removeprefix(context.source.indent(each.place)) or "    "
-    lines = [f"if {test}:", *(unit + line for line in call.splitlines())]
+    lines = [f"{'elif' if instead_of else 'if'} {test}:", *(unit + line for line in call.splitlines())]
     result = _result(each).strip("()")
     if result != "_":
         lines += ["else:", f"{unit}{result} = {forward}({', '.join(each.inputs)})"]
@@ -152,43 +206,68 @@ def _kept_later(context: Context, each: Backward, forward: str, grads: str) -> t
 
 
 def names_parameters(context: Context, each: Backward) -> bool:
-    """Whether it can be told which parameters the loss trains; a guess only if there is an `optimizer` to guess."""
-    text = _parameters(context, each)
-    known = {node.id for node in context.source.of(ast.Name)} | {node.arg for node in context.source.of(ast.arg)}
-    return "optimizer.parameters" not in text or "self.optimizer" in text or "optimizer" in known
+    """Whether it can be told which parameters the loss trains."""
+    return GUESS not in _parameters(context, each)
 
 
 def _parameters(context: Context, each: Backward) -> str:
+    if each.only is not None:
+        return _chosen(context, each.only)
     statements = [*each.lifted, *each.others, each.loss]
     own = sources.own_leaves(context, statements)
     found = sources.networks(context, statements)
     if found is not None and (found or own):
         parts = [*(f"{name}.trainable_params()" for name in found), *own]
     else:
-        parts = [*_optimizers(context, each), *own]
+        optimizers = _optimizers(context, each)
+        called = sources.unknown_networks(context, statements) if not optimizers else []
+        asked = [f"{context.imports.spell('compat.parameters_of')}({', '.join(called)})"] if called else [GUESS]
+        parts = [*(optimizers or asked), *own]
     if len(parts) == 1 and not own:
         return parts[0]
     return "[" + ", ".join(part if part in own else f"*{part}" for part in parts) + "]"
 
 
+def _chosen(context: Context, only: ast.expr) -> str:
+    """The parameters that `backward(inputs=...)` names: one, or several of them."""
+    text = context.edits.text(only)
+    is_single = isinstance(only, ast.Name | ast.Attribute) and context.reading.type(only).kind not in ("list", "tuple")
+    return f"[{text}]" if is_single else text
+
+
 def _optimizers(context: Context, each: Backward) -> list[str]:
     """Parameters of those that step or are cleared in the nearest loop or function that has any, and exist by then."""
-    from .steps import is_optimizer_method
-
     region: ast.AST | None = each.statement
     while region is not None:
         found = [
-            _parameters_of(context, each, node.func.value)
-            for node in ast.walk(region)
-            if isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and (is_optimizer_method(context, node, "step") or is_optimizer_method(context, node, "zero_grad"))
-            and not _is_made_later(context, each, node.func.value)
+            _parameters_of(context, each, optimizer)
+            for optimizer in context.derived(_stepping_optimizers)
+            if context.is_within(optimizer, region) and not _is_made_later(context, each, optimizer)
         ]
         if found:
             return list(dict.fromkeys(found))
         region = context.enclosing(region, ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
-    return ["optimizer.parameters"]
+    known = {node.id for node in context.source.of(ast.Name)} | {node.arg for node in context.source.of(ast.arg)}
+    return ["optimizer.parameters"] if "optimizer" in known and not _is_made_later_or_never(context, each) else []
+
+
+def _is_made_later_or_never(context: Context, each: Backward) -> bool:
+    """Whether no `optimizer` exists yet where the loss is computed."""
+    stores = context.stores("optimizer")
+    is_local = bool(stores) and all(context.is_within(node, each.scope) for node in stores)
+    return is_local and all(context.source.start(node) > context.source.start(each.place) for node in stores)
+
+
+def _stepping_optimizers(context: Context) -> list[ast.expr]:
+    """What step() and zero_grad() are called of, all over the file."""
+    from .steps import is_optimizer_method
+
+    return [
+        call.func.value
+        for call in context.source.of(ast.Call)
+        if isinstance(call.func, ast.Attribute)
+        and (is_optimizer_method(context, call, "step") or is_optimizer_method(context, call, "zero_grad"))
+    ]
 
 
 def _parameters_of(context: Context, each: Backward, optimizer: ast.expr) -> str:
@@ -228,6 +307,12 @@ def _insert(context: Context, each: Backward, lines: list[str]) -> None:
         or not offset
         or _opens_block(context, each.anchor)
     )
+    for first, name in each.first_values:
+        if first is each.anchor:
+            text = f"{indent}{name} = None{newline}" + text
+        else:
+            position = source.line_start(source.start(first))
+            context.edits.before(position, f"{indentation(context, first)}{name} = None{newline}")
     context.edits.before(offset, ("" if spaced else newline) + text)
 
 
@@ -239,7 +324,7 @@ def _replace(
     context: Context, each: Backward, call: str, later: str, retained: set[ast.stmt], places: set[ast.stmt]
 ) -> None:
     gone = [*each.lifted, *each.merged, *each.cleared]
-    if each.place in each.lifted and each.place not in retained:
+    if each.place is not each.statement:
         _put(context, each.place, call)
         if later:
             context.edits.replace_node(each.statement, later)
@@ -275,10 +360,9 @@ def _retain(context: Context, statement: ast.stmt, moves_statistics: bool) -> No
     """It runs here and again inside the function: its batch statistics must move once."""
     context.find(
         statement,
-        "MF202",
+        findings.MF202,
         "this network runs a second time where its gradient is taken; dropout masks would differ",
         "seed the dropout, or compute this loss before the other",
-        severity="note",
     )
     nets = sources.networks(context, [statement])
     if nets and not moves_statistics:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from .... import findings
 from ....artifacts import Finding
 from ...settings import Settings
 from .edit import Text
@@ -34,7 +35,7 @@ def restyle(code: str, settings: Settings, path: str, lines: list[int], compat_i
             what = "compiled" if settings.style == "functional" else f"written in the {settings.style} style"
             result.findings.append(
                 Finding(
-                    "MF210",
+                    findings.MF210,
                     "warning",
                     path,
                     line,

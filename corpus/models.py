@@ -1,0 +1,149 @@
+"""What the workers do with one model: torch builds and runs it and leaves the arrays; MindSpore does the same and compares."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+from conformance.zoo_models import declare_missing_operators
+from conformance.zoo_run import cotangent, errors, hold_memory, leaves
+
+from mindferry.frameworks.worker import Link
+
+FORWARD, GRADIENT = 1e-4, 1e-3
+
+
+def built(code: str) -> Any:
+    """Imports, then the value of the last expression."""
+    tree = ast.parse(code)
+    last = tree.body.pop()
+    assert isinstance(last, ast.Expr), "the last statement of a model's code builds it"
+    names: dict[str, Any] = {}
+    exec(compile(tree, "corpus/projects.toml", "exec"), names)
+    return eval(compile(ast.Expression(last.value), "corpus/projects.toml", "eval"), names)
+
+
+def reference(payload: dict[str, Any], link: Link) -> dict[str, Any]:
+    """Build and run in torch; leave weights, inputs, outputs and gradients in the folder."""
+    import numpy as np
+    import torch
+
+    from mindferry.verify.named import make_inputs, shake
+
+    folder = Path(payload["folder"])
+    link.doing(payload["code"])
+    hold_memory()
+    declare_missing_operators()
+    torch.manual_seed(0)
+    model = built(payload["code"]).eval()
+    shake(model, 0)
+    given = make_inputs(payload["inputs"], 0)
+    positional = [value for name, value in given if not name]
+    named = {name: value for name, value in given if name}
+    outputs = [each for each in leaves(model(*positional, **named)) if isinstance(each, torch.Tensor)]
+    again = [each for each in leaves(model(*positional, **named)) if isinstance(each, torch.Tensor)]
+    if any(a.shape != b.shape or not torch.allclose(a, b, equal_nan=True) for a, b in zip(outputs, again, strict=True)):
+        return {"refused": "two runs of the original in eval mode differ: it is random"}
+    total = sum(
+        (each * torch.from_numpy(cotangent(tuple(each.shape))).to(each.dtype)).sum()
+        for each in outputs
+        if each.is_floating_point() and each.requires_grad
+    )
+    parameters = {key: value for key, value in model.named_parameters() if value.requires_grad}
+    gradients: dict[str, Any] = {}
+    if isinstance(total, torch.Tensor) and parameters:
+        found = torch.autograd.grad(total, list(parameters.values()), allow_unused=True)
+        gradients = {key: each.numpy() for key, each in zip(parameters, found, strict=True) if each is not None}
+    np.savez(folder / "weights.npz", **{key: value.numpy() for key, value in model.state_dict().items()})
+    np.savez(folder / "output.npz", **{str(index): each.detach().numpy() for index, each in enumerate(outputs)})
+    np.savez(folder / "gradients.npz", **gradients)
+    arrays = {str(index): value.numpy() for index, (_, value) in enumerate(given) if isinstance(value, torch.Tensor)}
+    np.savez(folder / "inputs.npz", **arrays)
+    plain = {str(index): value for index, (_, value) in enumerate(given) if not isinstance(value, torch.Tensor)}
+    return {"names": [name for name, _ in given], "plain": plain, "requires": [each.requires_grad for each in outputs]}
+
+
+def converted(payload: dict[str, Any], link: Link) -> dict[str, Any]:
+    """Build the conversion, give it the weights, compare outputs and gradients."""
+    import mindspore as ms
+    import numpy as np
+
+    from mindferry.weights import load_torch_weights
+
+    folder = Path(payload["folder"])
+    link.doing(payload["code"])
+    hold_memory()
+    model = built(payload["code"]).set_train(False)
+    with np.load(folder / "weights.npz") as weights:
+        load_torch_weights(model, {key: weights[key] for key in weights.files})
+    with np.load(folder / "inputs.npz") as arrays:
+        values = {**payload["plain"], **{key: ms.Tensor(arrays[key]) for key in arrays.files}}
+    given = [(name, values[str(index)]) for index, name in enumerate(payload["names"])]
+    positional = [value for name, value in given if not name]
+    named = {name: value for name, value in given if name}
+    with np.load(folder / "output.npz") as arrays:
+        expected = [arrays[str(index)] for index in range(len(arrays.files))]
+    outputs = [each for each in leaves(model(*positional, **named)) if isinstance(each, ms.Tensor)]
+    row: dict[str, Any] = {"forward": _furthest([each.asnumpy() for each in outputs], expected), "gradient": 0.0}
+    if not row["forward"] <= FORWARD:
+        return row
+    row["gradient"], row["worst"] = _gradients(model, positional, named, payload["requires"], folder)
+    return row
+
+
+def _furthest(outputs: list[Any], expected: list[Any]) -> float:
+    import numpy as np
+
+    if [each.shape for each in outputs] != [each.shape for each in expected]:
+        return float("inf")
+    found = [0.0]
+    for a, b in zip(outputs, expected, strict=True):
+        finite = np.isfinite(b)
+        if not np.array_equal(finite, np.isfinite(a)):
+            return float("inf")
+        if finite.any():
+            gap = np.abs(a[finite].astype(np.float64) - b[finite].astype(np.float64)).max()
+            found.append(float(gap / (np.abs(b[finite].astype(np.float64)).max() or 1.0)))
+    return max(found)
+
+
+def _gradients(
+    model: Any, positional: list[Any], named: dict[str, Any], requires: list[bool], folder: Path
+) -> tuple[float, str]:
+    import mindspore as ms
+    import numpy as np
+
+    from mindferry.weights.match import match
+    from mindferry.weights.tree import describe
+
+    def total() -> Any:
+        outputs = [each for each in leaves(model(*positional, **named)) if isinstance(each, ms.Tensor)]
+        floats = [
+            each
+            for each, has in zip(outputs, requires, strict=True)
+            if has and each.dtype in (ms.float32, ms.float16, ms.float64)
+        ]
+        return sum((each * ms.Tensor(cotangent(tuple(each.shape))).astype(each.dtype)).sum() for each in floats)
+
+    with np.load(folder / "gradients.npz") as arrays, np.load(folder / "weights.npz") as weights:
+        wanted = {key: arrays[key] for key in arrays.files}
+        plan = match(describe(model), {key: weights[key].shape for key in weights.files})
+    if not wanted:
+        return 0.0, ""
+    parameters = [p for p in model.get_parameters() if p.requires_grad]
+    _, found = ms.value_and_grad(total, None, ms.ParameterTuple(parameters))()
+    by_identity = {id(p): g.asnumpy() for p, g in zip(parameters, found, strict=True)}
+    places = dict(model.parameters_and_names())
+    targets = {move.sources[0]: move.path or move.target for move in (*plan.moves, *plan.aliases)}
+    pairs = {}
+    for key, value in wanted.items():
+        place = places.get(targets.get(key, ""))
+        if place is None or id(place) not in by_identity:
+            return float("inf"), key
+        pairs[key] = (by_identity[id(place)].reshape(value.shape), value)
+    whole = max(float(np.linalg.norm(value)) for value in wanted.values()) or 1.0
+    kept = {key: pair for key, pair in pairs.items() if float(np.linalg.norm(pair[1])) > 1e-6 * whole}
+    gaps = errors(kept)
+    worst = max(gaps, key=lambda key: (gaps[key] != gaps[key], gaps[key]), default="")
+    return gaps.get(worst, 0.0), worst

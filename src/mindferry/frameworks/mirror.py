@@ -1,0 +1,64 @@
+"""A folder in which a project's command may run and write: small files are copies, large ones links, neighbours are in reach."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+SMALL = 2**20  # bytes; larger files are linked, not copied
+CROWDED = 1000  # entries; a folder with more of them is linked as a whole
+LEVELS = 2  # of folders above the project whose entries are in reach: ../data, ../../data
+SKIPPED = {".git", ".hg", ".svn", "__pycache__", ".venv", "venv", ".mindferry", ".tox", ".mypy_cache", ".pytest_cache"}
+CODE = {".py", ".ipynb", ".pyc"}
+
+
+def mirror(project: Path, scratch: Path, code: Path | None = None) -> Path:
+    """A copy of the project in `scratch`, at the same place among its neighbours.
+
+    With `code`, a converted project, its files take the place of the original's, whose data come along.
+    """
+    project = project.resolve()
+    neighbours: list[tuple[Path, Path]] = []
+    folder = scratch.resolve()
+    for above in reversed(list(project.parents)[:LEVELS]):
+        neighbours.append((above, folder))
+        folder = folder / (project.parent.name or "root") if above != project.parent else folder / project.name
+        folder.mkdir(parents=True, exist_ok=True)
+    avoided = {project, scratch.resolve(), *([code.resolve()] if code else [])}
+    if code is not None:
+        _copy(code.resolve(), folder, set(), set())
+    _copy(project, folder, avoided - {project}, CODE if code else set())
+    for above, into in neighbours:
+        _link_neighbours(above, into, avoided)
+    return folder
+
+
+def _copy(source: Path, target: Path, avoided: set[Path], without: set[str]) -> None:
+    """What `target` doesn't hold yet."""
+    for entry in sorted(source.iterdir()):
+        place = target / entry.name
+        if entry.name in SKIPPED or entry in avoided or entry.suffix in without:
+            continue
+        if entry.is_dir() and not entry.is_symlink():
+            if not place.exists() and sum(1 for _ in entry.iterdir()) > CROWDED:
+                place.symlink_to(entry)
+            elif not place.is_symlink():
+                place.mkdir(exist_ok=True)
+                _copy(entry, place, avoided, without)
+        elif not os.path.lexists(place):
+            if entry.is_file() and not entry.is_symlink() and entry.stat().st_size <= SMALL:
+                shutil.copy2(entry, place)
+            elif entry.exists():
+                place.symlink_to(entry.resolve())
+
+
+def _link_neighbours(above: Path, into: Path, avoided: set[Path]) -> None:
+    try:
+        entries = sorted(above.iterdir())
+    except OSError:
+        return
+    for entry in entries[:CROWDED]:
+        place = into / entry.name
+        if entry not in avoided and not os.path.lexists(place):
+            place.symlink_to(entry)

@@ -1,0 +1,29 @@
+"""Watches one process: which code it reaches, what its framework does, how it ends. Needs the standard library alone."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from .code import Watcher
+from .session import Session, Settings
+
+
+def start(path: str) -> None:
+    """Begin to watch as the settings at `path` say. A watch that can't start leaves the script alone."""
+    with contextlib.suppress(OSError, ValueError):
+        session = Session(Settings.read(path))
+        session.install()
+        Watcher(session, {"torch": _torch, "mindspore": _mindspore}).install()
+
+
+def _torch(session: Session, module: Any) -> None:
+    from .torch_run import watch_torch
+
+    watch_torch(session)
+
+
+def _mindspore(session: Session, module: Any) -> None:
+    from .mindspore_run import watch_mindspore
+
+    watch_mindspore(session)

@@ -1,0 +1,158 @@
+"""What a converted script does with MindSpore: its steps and losses, with nothing given to it and nothing taken away."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from .session import Session
+
+
+class Steps:
+    """A step is an optimizer's; in a script without optimizers, each gradient ends one. The same count as on torch's side."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.losses: list[float] = []
+        self.nesting = self.depth = 0
+        self.has_optimizer = False
+
+    def after_gradient(self, loss: Any) -> None:
+        self.losses.append(float(loss.asnumpy().sum()))
+        if not self.has_optimizer:
+            self.after_step(None)
+
+    def after_step(self, optimizer: Any) -> None:
+        losses, self.losses = self.losses, []
+        groups = getattr(optimizer, "param_groups", None)
+        rate = float("nan") if optimizer is None else groups[0]["lr"] if groups else optimizer.get_lr()
+        rate = rate.asnumpy() if hasattr(rate, "asnumpy") else rate
+        self.session.step({"loss": sum(losses) if losses else float("nan"), "lr": float(rate)})
+
+
+def watch_mindspore(session: Session) -> None:
+    import mindspore
+
+    mindspore.runtime.launch_blocking()  # else an error surfaces at a later, unrelated line
+    steps = Steps(session)
+    session.facts["has_mindspore"] = True
+    _watch_optimizers(steps)
+    _watch_gradients(steps)
+    session.watched_steps = steps
+
+
+def _watch_optimizers(steps: Steps) -> None:
+    from mindspore import nn
+
+    call, start = nn.Cell.__call__, nn.Optimizer.__init__
+
+    def noted_call(cell: Any, *args: Any, **kwargs: Any) -> Any:
+        if steps.depth or not _is_optimizer(cell):
+            return call(cell, *args, **kwargs)
+        steps.depth += 1
+        try:
+            result = call(cell, *args, **kwargs)
+        finally:
+            steps.depth -= 1
+        steps.after_step(cell)
+        return result
+
+    def noted_start(cell: Any, *args: Any, **kwargs: Any) -> None:
+        steps.has_optimizer = True
+        start(cell, *args, **kwargs)
+
+    nn.Cell.__call__, nn.Optimizer.__init__ = noted_call, noted_start
+
+
+def _watch_gradients(steps: Steps) -> None:
+    import mindspore
+
+    original = mindspore.value_and_grad
+
+    def value_and_grad(
+        fn: Any, grad_position: Any = 0, weights: Any = None, has_aux: bool = False, **options: Any
+    ) -> Any:
+        inner = original(fn, grad_position, weights, has_aux, **options)
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            steps.nesting += 1
+            try:
+                result = inner(*args, **kwargs)
+            finally:
+                steps.nesting -= 1
+            if steps.nesting == 0:  # a gradient inside a loss is not a loss
+                steps.after_gradient(result[0][0] if has_aux else result[0])
+            return result
+
+        return run
+
+    mindspore.value_and_grad = value_and_grad
+
+
+def watch_helpers(session: Session, helper: ModuleType) -> None:
+    """Steps that are taken inside of the project's ms_compat.py."""
+    steps = session.watched_steps
+    if steps is None:
+        return
+    _watch_helper_optimizer(steps, helper)
+    _watch_closures(steps, helper)
+    _watch_kept_gradients(steps, helper)
+
+
+def _watch_helper_optimizer(steps: Steps, helper: Any) -> None:
+    kind = getattr(helper, "Optimizer", None)
+    if kind is None or "add_param_group" not in vars(kind):
+        return
+    original = kind.add_param_group
+
+    def add(optimizer: Any, group: Any) -> None:
+        steps.has_optimizer = True
+        original(optimizer, group)
+
+    kind.add_param_group = add
+
+
+def _watch_closures(steps: Steps, helper: Any) -> None:
+    """LBFGS.step(closure) is no call of a Cell."""
+    kind = getattr(helper, "LBFGS", None)
+    if kind is None:
+        return
+    original = kind.step
+
+    def step(optimizer: Any, closure: Any) -> Any:
+        result = original(optimizer, closure)
+        if not steps.depth:
+            steps.after_step(optimizer)
+        return result
+
+    kind.step = step
+
+
+def _watch_kept_gradients(steps: Steps, helper: Any) -> None:
+    """Where gradients are kept on the parameters, a loss counts when they are added, as backward() does."""
+    take, add = getattr(helper, "loss_and_gradients", None), getattr(helper, "add_gradients", None)
+    if take is None or add is None:
+        return
+    losses: dict[int, Any] = {}
+
+    def taken(*args: Any) -> Any:
+        steps.nesting += 1
+        try:
+            result, gradients = take(*args)
+        finally:
+            steps.nesting -= 1
+        losses[id(gradients)] = result[0] if isinstance(result, tuple) else result
+        return result, gradients
+
+    def added(parameters: Any, gradients: Any) -> None:
+        add(parameters, gradients)
+        if steps.nesting == 0 and id(gradients) in losses:
+            steps.after_gradient(losses.pop(id(gradients)))
+
+    helper.loss_and_gradients, helper.add_gradients = taken, added
+
+
+def _is_optimizer(cell: Any) -> bool:
+    from mindspore import nn
+
+    return hasattr(cell, "param_groups") or isinstance(cell, nn.Optimizer)

@@ -1,0 +1,151 @@
+"""What a watched process notes, when it writes it down, and how it is stopped."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from types import TracebackType
+from typing import Any
+
+SNAPSHOT = 3.0  # seconds between records, so that a killed process leaves one
+GRACE = 15.0  # seconds that a script has to end after its last step
+
+
+class Enough(SystemExit):
+    """Ends a script that has made enough steps; a SystemExit, so that nothing is printed and the exit code is 0."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the parent asks for."""
+
+    folder: str  # where records go
+    root: str  # the project
+    role: str  # observe, seed, plain
+    steps: int = 0  # 0: no limit
+    seconds: float = 0.0
+    seed: int = 0  # added to every seed
+    blocked: tuple[str, ...] = ()  # packages that are not in reach
+    sites: dict[str, list[list[int]]] = field(default_factory=dict)  # file -> line, column, end line, end column
+
+    @classmethod
+    def read(cls, path: str) -> Settings:
+        with open(path, encoding="utf-8") as file:
+            body = json.load(file)
+        return cls(**{each.name: body[each.name] for each in fields(cls) if each.name in body})
+
+
+class Session:
+    """One process. Watchers add to `facts` and register what they gather at the end with `at_end`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.began = time.monotonic()
+        self.facts: dict[str, Any] = {"argv": sys.orig_argv, "pid": os.getpid(), "rank": os.environ.get("RANK", "0")}
+        self.steps: list[dict[str, float]] = []
+        self.ended = ""
+        self._gather: list[Callable[[bool], dict[str, Any]]] = []
+        self._lock = threading.RLock()
+        self._process = os.getpid()
+        self.watched_steps: Any = None  # MindSpore's, for the helpers that are imported later
+
+    def install(self) -> None:
+        atexit.register(self.write, "itself")
+        threading.Thread(target=self._keep_time, daemon=True).start()
+        previous = sys.excepthook
+
+        def excepthook(kind: type[BaseException], error: BaseException, at: TracebackType | None) -> None:
+            self.facts["error"] = self.describe(error)
+            while at is not None and at.tb_frame.f_code.co_filename == "<frozen runpy>" and at.tb_next is not None:
+                at = at.tb_next  # the watch's own way of starting the script
+            (sys.excepthook if sys.excepthook is not excepthook else previous)(kind, error.with_traceback(at), at)
+
+        sys.excepthook = excepthook
+
+    def describe(self, error: BaseException) -> dict[str, Any]:
+        """The error, with the lines of the project that it passed, outermost first."""
+        frames, at = [], error.__traceback__
+        while at is not None:
+            name = os.path.realpath(at.tb_frame.f_code.co_filename)
+            if name.startswith(self.settings.root + os.sep) and os.path.isfile(name):
+                frames.append([self.relative(name), at.tb_lineno, at.tb_frame.f_code.co_name])
+            at = at.tb_next
+        return {"type": type(error).__name__, "message": str(error)[:4000], "frames": frames[-20:]}
+
+    def relative(self, path: str) -> str:
+        return os.path.relpath(path, self.settings.root).replace(os.sep, "/")
+
+    def is_own(self, path: str) -> bool:
+        """Whether a file is the project's own, and not of an environment that lies inside of it."""
+        if not path.startswith(self.settings.root + os.sep):
+            return False
+        parts = path[len(self.settings.root) :].split(os.sep)
+        return not {"site-packages", "dist-packages", ".venv", "venv"}.intersection(parts)
+
+    def at_end(self, gather: Callable[[bool], dict[str, Any]]) -> None:
+        """`gather(is_last)` returns facts; it is also asked now and then while the script runs."""
+        self._gather.append(gather)
+
+    def step(self, entry: dict[str, float]) -> None:
+        """Note a training step; the last one that is wanted ends the script."""
+        self.steps.append(entry)
+        if self.settings.steps and len(self.steps) >= self.settings.steps:
+            self.stop()
+
+    def stop(self) -> None:
+        if self.ended:  # the script caught the first request to end
+            self.leave()
+        self.write("steps")
+        timer = threading.Timer(GRACE, self.leave)
+        timer.daemon = True
+        timer.start()
+        raise Enough(0)
+
+    def leave(self) -> None:
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except (OSError, ValueError):
+                continue
+        os._exit(0)
+
+    def write(self, ended: str) -> None:
+        """The record, whole or not at all. The first ending counts."""
+        if os.getpid() != self._process:  # a forked child has its own ending
+            return
+        with self._lock:
+            if self.ended:
+                return
+            is_last = ended != "running"
+            body = {**self.facts, "steps": list(self.steps), "ended": ended, "seconds": time.monotonic() - self.began}
+            for gather in self._gather:
+                try:
+                    body.update(gather(is_last))
+                except Exception as error:  # what can't be gathered must not break the script
+                    body.setdefault("lost", []).append(f"{type(error).__name__}: {error}")
+            self.ended = ended if is_last else ""
+            self._replace(f"part-{self._process}.json", json.dumps(body))
+
+    def _replace(self, name: str, text: str) -> None:
+        target = os.path.join(self.settings.folder, name)
+        try:
+            with open(f"{target}.new", "w", encoding="utf-8") as file:
+                file.write(text)
+            os.replace(f"{target}.new", target)
+        except OSError:
+            return  # the parent has given up on this run
+
+    def _keep_time(self) -> None:
+        while True:
+            left = self.settings.seconds - (time.monotonic() - self.began) if self.settings.seconds else SNAPSHOT
+            time.sleep(max(0.0, min(SNAPSHOT, left)))
+            if self.settings.seconds and time.monotonic() - self.began >= self.settings.seconds:
+                self.write("seconds")
+                self.leave()
+            self.write("running")

@@ -1,0 +1,300 @@
+"""The networks, loaders, optimizers and schedules that a script makes, with what first went through them."""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+import weakref
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+from .session import Session
+from .types_seen import describe, public_name
+
+NETWORKS = 16  # kept at most
+SHAPES = 64  # for each network
+CALLS = 2  # whose inputs are kept
+LARGEST = 32 * 2**20  # bytes of arrays kept for a call or a batch
+LARGEST_STATE = 2 * 2**30
+FRAMES = 6  # functions that may have made a network
+
+
+class Objects:
+    """Installed once in a process; what it keeps is bounded, whatever the script makes."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.depth = 0
+        self.networks: dict[int, dict[str, Any]] = {}
+        self.alive: dict[int, Any] = {}
+        self.made: weakref.WeakKeyDictionary[Any, list[dict[str, Any]]] = weakref.WeakKeyDictionary()
+        self.loaders: list[dict[str, Any]] = []
+        self.optimizers: list[dict[str, Any]] = []
+        self.schedules: list[dict[str, Any]] = []
+        self.arrays: dict[str, Any] = {}
+        self.attributes: dict[str, dict[str, list[Any]]] = {}
+
+    def install(self) -> None:
+        self._watch_networks()
+        self._watch_loaders()
+        self._watch_optimizers()
+        self.session.at_end(self._gather)
+
+    def _watch_networks(self) -> None:
+        from torch import nn
+
+        call, start, objects = nn.Module.__call__, nn.Module.__init__, self
+
+        def noted_call(module: Any, *args: Any, **kwargs: Any) -> Any:
+            if objects.depth:
+                return call(module, *args, **kwargs)
+            objects.before_call(module, args, kwargs)
+            objects.depth += 1
+            try:
+                return call(module, *args, **kwargs)
+            finally:
+                objects.depth -= 1
+
+        def noted_start(module: Any, *args: Any, **kwargs: Any) -> None:
+            start(module, *args, **kwargs)
+            candidates = objects.makers(module, sys._getframe(1))
+            if candidates:
+                objects.made[module] = candidates
+
+        nn.Module.__call__ = noted_call
+        nn.Module.__init__ = noted_start
+
+    def makers(self, module: Any, frame: FrameType | None) -> list[dict[str, Any]]:
+        """The calls that made a module, innermost first: its class, then the functions of the project around it."""
+        calls: list[dict[str, Any]] = []
+        owner = None
+        while frame is not None and frame.f_code.co_name == "__init__" and _first(frame) is module:
+            owner, frame = frame, frame.f_back
+        if frame is None:
+            return []
+        if not self.session.is_own(frame.f_code.co_filename) and not (
+            owner and self.session.is_own(owner.f_code.co_filename)
+        ):
+            return []
+        if owner is not None:
+            calls.append(self._call(type(module).__module__, type(module).__qualname__, owner, frame, skip=1))
+        while frame is not None and len(calls) < FRAMES and frame.f_code.co_name != "<module>":
+            name, caller = frame.f_code.co_name, frame.f_back
+            is_own = self.session.is_own(frame.f_code.co_filename) and name.isidentifier()
+            if is_own and caller is not None and getattr(frame.f_code, "co_qualname", name) == name:
+                calls.append(self._call(str(frame.f_globals.get("__name__", "")), name, frame, caller))
+            frame = caller
+        return calls
+
+    def _call(self, module: str, name: str, frame: FrameType, caller: FrameType, skip: int = 0) -> dict[str, Any]:
+        code = frame.f_code
+        names = code.co_varnames[skip : code.co_argcount + code.co_kwonlyargcount]
+        arguments, is_plain = {}, not code.co_flags & 0x04 or not frame.f_locals.get(_star(code))
+        for each in names:
+            text = _literal(frame.f_locals.get(each))
+            is_plain = is_plain and text is not None
+            arguments[each] = text if text is not None else f"<{type(frame.f_locals.get(each)).__name__}>"
+        return {
+            "module": module,
+            "name": name,
+            "file": self._place(code.co_filename),
+            "arguments": arguments,
+            "is_plain": is_plain,
+            "at": [self._place(caller.f_code.co_filename), caller.f_lineno],
+        }
+
+    def _place(self, path: str) -> str:
+        real = os.path.realpath(path)
+        return self.session.relative(real) if self.session.is_own(real) else path
+
+    def before_call(self, module: Any, args: Any, kwargs: Any) -> None:
+        entry = self.networks.get(id(module))
+        if entry is None:
+            if len(self.networks) >= NETWORKS or not any(True for _ in module.parameters()):  # a loss, an activation
+                return
+            self.alive[id(module)] = module
+            entry = self.networks[id(module)] = {
+                "number": len(self.networks),
+                "class": public_name(type(module)),
+                "makers": self.made.get(module, []),
+                "calls": 0,
+                "shapes": [],
+                "inputs": [],
+                "structure": _structure(module),
+                "parameters": sum(p.numel() for p in module.parameters()),
+            }
+        entry["calls"] += 1
+        shapes = [_shape(each) for each in args] + [[name, _shape(each)] for name, each in kwargs.items()]
+        if shapes not in entry["shapes"] and len(entry["shapes"]) < SHAPES:
+            entry["shapes"].append(shapes)
+        if len(entry["inputs"]) < CALLS:
+            self._keep_inputs(entry, module, args, kwargs)
+
+    def _keep_inputs(self, entry: dict[str, Any], module: Any, args: Any, kwargs: Any) -> None:
+        prefix = f"network-{entry['number']}-call-{len(entry['inputs'])}"
+        room = [LARGEST]
+        kept = [self._value(each, f"{prefix}-{index}", room) for index, each in enumerate(args)]
+        named = {name: self._value(each, f"{prefix}-{name}", room) for name, each in kwargs.items()}
+        entry["inputs"].append({"args": kept, "kwargs": named, "training": bool(module.training)})
+
+    def _value(self, value: Any, name: str, room: list[int]) -> list[Any]:
+        """["array", its name], ["plain", its repr], ["list" or "tuple" or "dict", its parts], ["other", its class]."""
+        if hasattr(value, "detach") and hasattr(value, "numpy"):
+            size = value.numel() * value.element_size()
+            if size > room[0]:
+                return ["other", "an array that is too large to keep"]
+            room[0] -= size
+            tensor = value.detach().cpu()
+            self.arrays[name] = (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy().copy()
+            return ["array", name]
+        if isinstance(value, list | tuple):
+            parts = [self._value(each, f"{name}-{index}", room) for index, each in enumerate(value)]
+            return ["tuple" if isinstance(value, tuple) else "list", parts]
+        if isinstance(value, dict):
+            return ["dict", {str(key): self._value(each, f"{name}-{key}", room) for key, each in value.items()}]
+        text = _literal(value)
+        return ["plain", text] if text is not None else ["other", public_name(type(value))]
+
+    def _watch_loaders(self) -> None:
+        from torch.utils.data import DataLoader
+
+        iterate, objects = DataLoader.__iter__, self
+        known: weakref.WeakKeyDictionary[Any, None] = weakref.WeakKeyDictionary()
+
+        def noted_iterate(loader: Any) -> Iterator[Any]:
+            made: Iterator[Any] = iterate(loader)
+            if loader in known or len(objects.loaders) >= NETWORKS:
+                return made
+            known[loader] = None
+            return objects.first_batch(loader, made, sys._getframe(1))
+
+        DataLoader.__iter__ = noted_iterate
+
+    def first_batch(self, loader: Any, batches: Iterator[Any], frame: FrameType) -> Iterator[Any]:
+        try:
+            length = len(loader)
+        except TypeError:
+            length = -1
+        entry: dict[str, Any] = {
+            "dataset": public_name(type(loader.dataset)),
+            "batch_size": loader.batch_size if isinstance(loader.batch_size, int) else 0,
+            "batches": length,
+            "sampler": public_name(type(loader.sampler)),
+            "workers": loader.num_workers,
+            "at": [self._place(frame.f_code.co_filename), frame.f_lineno],
+            "first": ["other", "no batch"],
+        }
+        number = len(self.loaders)
+        self.loaders.append(entry)
+        self._note_attributes(loader.dataset)
+        for index, batch in enumerate(batches):
+            if index == 0:
+                entry["first"] = self._value(batch, f"loader-{number}-batch", [LARGEST])
+            yield batch
+
+    def _watch_optimizers(self) -> None:
+        from torch.optim import Optimizer, lr_scheduler
+
+        self._watch_start(Optimizer, self.optimizers, lambda made: {"parameters": _count(made)})
+        self._watch_start(lr_scheduler.LRScheduler, self.schedules, lambda made: {})
+
+    def _watch_start(self, kind: Any, noted: list[dict[str, Any]], more: Any) -> None:
+        start, objects = kind.__init__, self
+
+        def noted_start(made: Any, *args: Any, **kwargs: Any) -> None:
+            start(made, *args, **kwargs)
+            frame: FrameType | None = sys._getframe(1)
+            while frame is not None and frame.f_code.co_name == "__init__":
+                frame = frame.f_back
+            place = [objects._place(frame.f_code.co_filename), frame.f_lineno] if frame else ["", 0]
+            options = {name: repr(value)[:80] for name, value in getattr(made, "defaults", {}).items()}
+            if len(noted) < NETWORKS:
+                noted.append({"class": public_name(type(made)), "options": options, "at": place, **more(made)})
+
+        kind.__init__ = noted_start
+
+    def _note_attributes(self, value: Any) -> None:
+        """What an object of one of the project's classes holds."""
+        module = sys.modules.get(type(value).__module__)
+        if not self.session.is_own(os.path.realpath(str(getattr(module, "__file__", "") or ""))):
+            return
+        known = self.attributes.setdefault(public_name(type(value)), {})
+        held = dict(vars(value)) if hasattr(value, "__dict__") else {}
+        for group in ("_parameters", "_buffers", "_modules"):
+            held.update(held.pop(group, None) or {})
+        for name, each in held.items():
+            kind = describe(each)
+            if not name.startswith("_") and kind not in known.setdefault(name, []) and len(known[name]) < 8:
+                known[name].append(kind)
+
+    def _gather(self, is_last: bool) -> dict[str, Any]:
+        for module in self.alive.values():
+            for each in module.modules():
+                self._note_attributes(each)
+        if is_last:
+            self._write_arrays()
+            self._write_states()
+        return {
+            "networks": list(self.networks.values()),
+            "loaders": self.loaders,
+            "optimizers": self.optimizers,
+            "schedules": self.schedules,
+            "attributes": self.attributes,
+        }
+
+    def _write_arrays(self) -> None:
+        import numpy
+
+        if self.arrays:
+            numpy.savez(os.path.join(self.session.settings.folder, f"arrays-{os.getpid()}.npz"), **self.arrays)
+
+    def _write_states(self) -> None:
+        import torch
+
+        left = LARGEST_STATE
+        for key, module in self.alive.items():
+            state = module.state_dict()
+            size = sum(value.numel() * value.element_size() for value in state.values() if hasattr(value, "numel"))
+            if size <= left:
+                left -= size
+                name = f"weights-{os.getpid()}-{self.networks[key]['number']}.pth"
+                torch.save(state, os.path.join(self.session.settings.folder, name))
+                self.networks[key]["state"] = name
+
+
+def _first(frame: FrameType) -> Any:
+    names = frame.f_code.co_varnames
+    return frame.f_locals.get(names[0]) if names else None
+
+
+def _star(code: Any) -> str:
+    return str(code.co_varnames[code.co_argcount + code.co_kwonlyargcount])
+
+
+def _literal(value: Any) -> str | None:
+    text = repr(value) if isinstance(value, int | float | str | bool | None | list | tuple | dict) else ""
+    if not text or len(text) > 500:
+        return None
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return text
+
+
+def _shape(value: Any) -> Any:
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return [str(value.dtype).removeprefix("torch."), list(value.shape)]
+    if isinstance(value, list | tuple):
+        return [_shape(each) for each in value[:16]]
+    return type(value).__name__
+
+
+def _structure(module: Any) -> list[list[str]]:
+    return [[name, public_name(type(each))] for name, each in list(module.named_modules())[:2000]]
+
+
+def _count(optimizer: Any) -> int:
+    return sum(len(group["params"]) for group in optimizer.param_groups)

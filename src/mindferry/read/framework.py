@@ -1,0 +1,93 @@
+"""What reading a project needs to know of the framework that it is written for. apis/<name>/ has the facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from .types import Type
+
+
+class Role(Enum):
+    """What a class of the framework's is for."""
+
+    NONE = "none"
+    NETWORK = "network"
+    LOSS = "loss"  # a network without parameters, at the end
+    OPTIMIZER = "optimizer"
+    SCHEDULER = "scheduler"
+    DATASET = "dataset"
+    LOADER = "loader"
+    DATA = "data"  # samplers and the like
+    TRANSFORM = "transform"
+    GRADIENT = "gradient"  # a function with a gradient of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """Names of methods and attributes, by what they tell of a receiver that nothing else is known of."""
+
+    attributes: Mapping[str, Type]  # of a tensor -> what they are
+    in_place: frozenset[str]  # methods that change their tensor
+    distinctive: frozenset[str]  # only tensors have them: a name used with one is a tensor, wherever it came from
+    unmistakable: frozenset[str]  # those of them that need no second hint
+    of_networks: frozenset[str]  # only networks have them
+    shared: frozenset[str]  # networks have them, and other things too: the receiver's name must tell
+    parameters: frozenset[str]  # attributes of layers that are tensors
+    of_network_tables: frozenset[str]  # of a dictionary of networks; any other attribute is one of its networks
+    returning_self: frozenset[str]  # methods of networks
+    network_results: Mapping[str, Type]  # methods of networks -> what they return
+    of_all_tensors: frozenset[str]  # every method and attribute of a tensor
+    of_all_networks: frozenset[str]  # every method and attribute of a network
+    parameter_names: frozenset[str]  # methods of networks that make an attribute of the name that they are given
+
+
+@dataclass(frozen=True, slots=True)
+class Framework:
+    name: str
+    roots: tuple[str, ...]  # top-level packages whose names stand in the table
+    homes: tuple[str, ...]  # where classes of its own are: prefixes
+    packages: re.Pattern[str]  # modules that a project imports as a whole
+    functional: tuple[str, str]  # the module of functions that take a tensor first: its name, its usual alias
+    tensor: str
+    tensor_classes: frozenset[str]  # what makes a tensor when called, or promises one in an annotation
+    annotations: frozenset[str]  # of these, and of others, what an annotation promises a tensor by
+    network: str
+    loader: str
+    dtype: str
+    dtypes: frozenset[str]
+    lists_of_networks: frozenset[str]
+    table_of_networks: str
+    pairs: frozenset[str]  # functions that give values and indices if they are given a dimension
+    takes_parameters: tuple[str, ...]  # where functions and classes are that get a network's parameters
+    forward: frozenset[str]  # the method that a network computes with, before and after the conversion
+    gradient_methods: frozenset[str]  # of a function with a gradient of its own
+    saved_tensors: str  # attribute of such a function's context
+    gradient: str  # attribute of a parameter
+    members: Members
+    roles: tuple[tuple[str, Role], ...]  # (prefix, role), the longest prefix first
+    role_homes: tuple[str, ...]  # the prefixes alone: most names are none of them, which must be told fast
+    canonical: Callable[[str], str]  # the one name of what it exports in several places
+    call_result: Callable[[str, int], Type]  # (API, number of arguments) -> what it returns
+    method_result: Callable[[str, int], Type]  # (method of a tensor, number of arguments)
+    network_call_result: Callable[[str], Type]  # (class of its own)
+    object_method: Callable[[str, str, int], Type]  # (class, method, number of arguments) of what is no network
+    object_attribute: Callable[[str, str], Type]  # (class, attribute)
+
+    def is_own(self, qual: str) -> bool:
+        """Whether a dotted name begins with one of the framework's packages."""
+        return qual.partition(".")[0] in self.roots
+
+    def role(self, qual: str) -> Role:
+        """Of a class of the framework's own."""
+        if not qual.startswith(self.role_homes):
+            return Role.NONE
+        for prefix, role in self.roles:
+            if qual.startswith(prefix):
+                return Role.LOSS if role is Role.NETWORK and qual.endswith("Loss") else role
+        return Role.NONE
+
+    def is_network(self, qual: str) -> bool:
+        return self.role(qual) in (Role.NETWORK, Role.LOSS)

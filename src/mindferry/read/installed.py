@@ -1,0 +1,81 @@
+"""Whether an installed package needs a framework: told by its metadata, or by its files where it has none. Nothing of it runs."""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+from importlib import metadata
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+MOST_FILES = 400  # that are looked into where a package has no metadata
+_REQUIREMENT = re.compile(r"[A-Za-z0-9._-]+")
+_IMPORT = re.compile(rb"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
+
+
+def why_needed(framework: frozenset[str], name: str) -> str:
+    """Why the package of this import name needs one of a framework's distributions, or '' where it doesn't or can't be told."""
+    if name in sys.stdlib_module_names:
+        return ""
+    distributions = _distributions().get(name, ())
+    for distribution in distributions:
+        chain = _chain(framework, distribution, frozenset())
+        if chain:
+            return f"{distribution} requires {' → '.join(chain)}"
+    if distributions:
+        return ""
+    file = _importing_file(framework, name)
+    return f"its file {file} imports it" if file else ""
+
+
+def is_installed(name: str) -> bool:
+    return name in _distributions() or PathFinder.find_spec(name) is not None
+
+
+@functools.cache
+def _distributions() -> dict[str, tuple[str, ...]]:
+    """Import name -> distributions that bring it."""
+    return {name: tuple(dict.fromkeys(found)) for name, found in metadata.packages_distributions().items()}
+
+
+@functools.cache
+def _required(distribution: str) -> tuple[str, ...]:
+    """What it can't be installed without."""
+    try:
+        stated = metadata.requires(distribution) or []
+    except metadata.PackageNotFoundError:
+        return ()
+    plain = [each for each in stated if "extra ==" not in each.partition(";")[2]]
+    return tuple(match.group().lower().replace("_", "-") for each in plain if (match := _REQUIREMENT.match(each)))
+
+
+def _chain(framework: frozenset[str], distribution: str, seen: frozenset[str]) -> tuple[str, ...]:
+    """The requirements that lead to the framework, nearest first."""
+    required = _required(distribution)
+    found = next((each for each in required if each in framework), None)
+    if found is not None:
+        return (found,)
+    for each in required:
+        if each not in seen and (chain := _chain(framework, each, seen | {distribution, each})):
+            return (each, *chain)
+    return ()
+
+
+@functools.cache
+def _importing_file(framework: frozenset[str], name: str) -> str:
+    """The first file of the package that imports the framework."""
+    spec = PathFinder.find_spec(name)
+    if spec is None:
+        return ""
+    folders = [Path(each) for each in spec.submodule_search_locations or ()]
+    files = [path for folder in folders for path in sorted(folder.rglob("*.py"))[:MOST_FILES]]
+    if spec.origin and spec.origin.endswith(".py") and not folders:
+        files = [Path(spec.origin)]
+    for path in files:
+        try:
+            if any(each.decode() in framework for each in _IMPORT.findall(path.read_bytes())):
+                return path.name
+        except OSError:
+            continue
+    return ""

@@ -1,0 +1,116 @@
+"""Parameters that a loss may not reach: torch leaves them without a gradient, MindSpore gives zeros."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from .source import Source
+
+if TYPE_CHECKING:
+    from .infer import Reading
+
+WITH_PARAMETERS = (
+    "Linear Bilinear Conv Lazy BatchNorm GroupNorm LayerNorm RMSNorm InstanceNorm SyncBatchNorm Embedding RNN GRU LSTM "
+    "Multihead Transformer Sequential ModuleList ModuleDict Parameter PReLU"
+).split()
+CONDITIONS = (ast.If, ast.IfExp, ast.While, ast.Try, ast.Match, ast.Lambda)
+FORWARD = frozenset({"forward", "__call__", "training_step"})
+
+
+def unsure_parameters(reading: Reading) -> set[str]:
+    """Names of the networks and optimizers of this module for which it can't be seen that every parameter takes part."""
+    source: Source = reading.source
+    if b"torch" not in source.data:
+        return set()
+    found = {
+        reading.owners.get(node, node.name)
+        for node in source.of(ast.ClassDef)
+        if reading.symbols.is_module(reading.owners.get(node, "")) and _may_leave_out(reading, node)
+    }
+    for call in source.of(ast.Call):
+        kind = reading.type(call.func)
+        if kind.kind == "ref" and kind.qual.startswith("torch.optim.") and len(_owners(call)) != 1:
+            found.add(f"{reading.module}:{call.lineno}")
+    return found
+
+
+def _owners(call: ast.Call) -> set[str]:
+    """What an optimizer takes its parameters from: `net` in `Adam(net.parameters())`."""
+    return {
+        ast.unparse(node.func.value)
+        for given in (*call.args[:1], *(key.value for key in call.keywords if key.arg == "params"))
+        for node in ast.walk(given)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("parameters", "named_parameters")
+    } | {node.id for given in call.args[:1] if isinstance(given, ast.Name) for node in [given]}
+
+
+def _may_leave_out(reading: Reading, owner: ast.ClassDef) -> bool:
+    """Whether a layer or parameter of the class is not used, or only under a condition."""
+    methods = {each.name: each for each in owner.body if isinstance(each, ast.FunctionDef)}
+    held = {name for method in methods.values() for name in _held(reading, method)}
+    if not held:
+        return False
+    forwards = [methods[name] for name in sorted(FORWARD & set(methods))]
+    return not forwards or bool(held - _surely_used(methods, forwards[0]))
+
+
+def _held(reading: Reading, method: ast.FunctionDef) -> Iterator[str]:
+    """Attributes that get a network or a parameter."""
+    for node in ast.walk(method):
+        match node:
+            case ast.Assign(targets=[ast.Attribute(attr=name, value=ast.Name(id="self"))], value=value):
+                if any(isinstance(each, ast.Call) and _has_parameters(reading, each) for each in ast.walk(value)):
+                    yield name
+            case ast.Call(func=ast.Attribute(attr="add_module" | "register_parameter" | "register_module")):
+                yield "a name that is made up"
+
+
+def _has_parameters(reading: Reading, call: ast.Call) -> bool:
+    kind = reading.type(call.func)
+    if kind.kind == "ref" and kind.qual.startswith("torch.nn."):
+        return kind.qual.rpartition(".")[2].startswith(tuple(WITH_PARAMETERS))
+    made = reading.type(call)
+    if made.kind == "instance":
+        return reading.symbols.is_module(made.qual)
+    return kind.kind == "unknown"
+
+
+def _surely_used(
+    methods: dict[str, ast.FunctionDef], method: ast.FunctionDef, seen: frozenset[str] = frozenset()
+) -> set[str]:
+    """Attributes that every run of the method uses, those that its own methods use included."""
+    found: set[str] = set()
+    for name in _read(method, frozenset()):
+        if name not in methods:
+            found.add(name)
+        elif name not in seen:
+            found |= _surely_used(methods, methods[name], seen | {name})
+    return found
+
+
+def _read(node: ast.AST, known: frozenset[str]) -> Iterator[str]:
+    """`self.x` where no condition but its own existence stands before it, and no `return` under a condition."""
+    if isinstance(node, CONDITIONS):
+        test = getattr(node, "test", None)
+        own = {each.attr for each in ast.walk(test) if isinstance(each, ast.Attribute)} if test is not None else set()
+        yield from _read(test, known) if test is not None else ()
+        inside = [each for child in ast.iter_child_nodes(node) for each in _read(child, known) if child is not test]
+        yield from (each for each in inside if each in own)
+        return
+    if (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.value, ast.Attribute)
+        and not isinstance(node.ctx, ast.Store)
+    ):
+        yield from _read(node.slice, known)  # one of several layers
+        return
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+        yield node.attr
+    for child in ast.iter_child_nodes(node):
+        yield from _read(child, known)
+        if isinstance(child, ast.If) and any(isinstance(each, ast.Return) for each in ast.walk(child)):
+            return

@@ -1,0 +1,146 @@
+"""The plain run: the converted script as it is, in a folder of its own, without torch; it must end as the original ended.
+
+Its losses are not the original's, because its random numbers are its own: they must lie in the band that the original
+spans when it runs with several seeds.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ..artifacts import Finding, PlainRun
+from ..errors import MindferryError
+from ..findings import MF230, MF231, MF232, Code
+from ..frameworks.mirror import mirror
+from ..frameworks.process import settings as framework_settings
+from ..frameworks.watched import Run, Watch, run_watched, scratch_folder
+from .band import outside_band
+
+SEEDS = 3  # runs of the original
+PATIENCE = 20.0  # times as long as the original the conversion may take
+SHORTEST = 300.0  # seconds that it has in any case
+BLOCKED = ("torch", "torchvision", "torchaudio", "torchtext", "functorch", "mindferry")
+_TORCH_FILE = re.compile(r"\.(pth\.tar|pth|pt)$")
+
+Show = Callable[[str], None]
+
+
+def run_plain(
+    project: Path,
+    converted: Path,
+    command: Sequence[str],
+    *,
+    steps: int = 20,
+    seconds: float = 600.0,
+    seeds: int = SEEDS,
+    first: Run | None = None,
+    weights: Path | None = None,
+    stdin: bytes = b"",
+    show: Show = lambda text: None,
+) -> PlainRun:
+    """Run the original with several seeds, then the conversion. `first` is a run of the original that was already watched."""
+    started = time.monotonic()
+    root = project if project.is_dir() else project.parent
+    runs = [first] if first is not None else []
+    named = [str(weights.resolve()) if weights and each == weights.name else each for each in command]
+    while len(runs) < seeds:
+        show(f"the original, seed {len(runs) + 1}")
+        run = _run(root, None, named, Watch(root, "seed", steps, seconds, seed=1000 * len(runs)), stdin)
+        if not run.is_well and not runs:
+            raise MindferryError(f"`{shlex.join(command)}` fails in the original: {_last_line(run.output)}")
+        if not run.is_well:
+            break
+        runs.append(run)
+    own = [_TORCH_FILE.sub(".ckpt", each) for each in command]
+    patience = max(SHORTEST, PATIENCE * max(run.seconds for run in runs))
+    show("the conversion")
+    ours = _run(root, converted, own, Watch(root, "plain", steps, patience, blocked=BLOCKED), stdin)
+    return judge(ours, runs, time.monotonic() - started)
+
+
+def judge(ours: Run, runs: Sequence[Run], seconds: float = 0.0) -> PlainRun:
+    """The first thing that is wrong, in the order in which a user would meet it."""
+    theirs = runs[0]
+    seeds = tuple(run.losses for run in runs)
+    outside: tuple[int, ...] = ()
+    finding = _failure(ours)
+    if finding is None:
+        finding = _other_ending(ours, theirs)
+    if finding is None:
+        outside, what = outside_band(ours.losses, seeds)
+        finding = _finding(MF232, what) if what else None
+    command = shlex.join(ours.command)
+    return PlainRun(
+        command,
+        ours.ended,
+        theirs.ended,
+        ours.losses,
+        seeds,
+        finding is None,
+        finding,
+        outside,
+        round(seconds, 1),
+        ours.output[-4000:],
+    )
+
+
+def _run(root: Path, code: Path | None, command: Sequence[str], watch: Watch, stdin: bytes) -> Run:
+    with scratch_folder() as scratch:
+        folder = mirror(root, scratch / "tree", code)
+        watched = Watch(folder, watch.role, watch.steps, watch.seconds, watch.seed, watch.blocked)
+        (scratch / "stdin").write_bytes(stdin)
+        environment = framework_settings("mindspore") if code is not None else {}
+        with (scratch / "stdin").open("rb") as given:
+            return run_watched(
+                command,
+                folder,
+                watched,
+                scratch / "records",
+                environment=environment,
+                stdin=given if stdin else subprocess.DEVNULL,
+            )
+
+
+def _failure(ours: Run) -> Finding | None:
+    """An error, with the line of the converted project that raised it."""
+    if ours.ended == "seconds":
+        return _finding(MF231, f"the converted script was still running after {ours.seconds:.0f} s")
+    if ours.is_well:
+        return None
+    error = next((record["error"] for record in ours.records if record.get("error")), None)
+    if error is None:
+        return _finding(MF230, f"the converted script ended with {_ending(ours.code)}: {_last_line(ours.output)}")
+    message = " ".join(str(error["message"]).split("\n\n")[0].split("\n----")[0].split())[:400]
+    frames = error["frames"]
+    inside = [frame for frame in frames if not str(frame[0]).endswith("ms_compat.py")] or frames
+    path, line = (str(inside[-1][0]), int(inside[-1][1])) if inside else ("", 0)
+    return _finding(MF230, f"the converted script fails: {error['type']}: {message}", path, line)
+
+
+def _other_ending(ours: Run, theirs: Run) -> Finding | None:
+    made, wanted = len(ours.losses), len(theirs.losses)
+    if theirs.ended == "seconds" and made >= wanted:
+        return None
+    if made != wanted:
+        return _finding(MF231, f"the converted script made {made} training steps, the original {wanted}")
+    if ours.ended != theirs.ended and theirs.ended in ("itself", "steps"):
+        return _finding(MF231, f"the converted script ended by {ours.ended}, the original by {theirs.ended}")
+    return None
+
+
+def _finding(code: Code, message: str, path: str = "", line: int = 0) -> Finding:
+    advice = code.advice[0].lower() + code.advice[1:].rstrip(".")
+    return Finding(code, code.severity, path, line, 1 if path else 0, message, advice)
+
+
+def _ending(code: int) -> str:
+    return f"signal {-code}" if code < 0 else f"exit code {code}"
+
+
+def _last_line(output: str) -> str:
+    return next((line.strip() for line in reversed(output.splitlines()) if line.strip()), "no output")[:400]

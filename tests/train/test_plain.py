@@ -1,0 +1,105 @@
+"""The plain run: a converted script must run by itself, as the original does, or be named with file and line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mindferry.artifacts import PlainRun
+from mindferry.convert import convert_project
+from mindferry.frameworks.mirror import mirror
+from mindferry.train.band import outside_band
+from mindferry.train.plain import run_plain
+
+SCRIPT = """import sys
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(3)
+scale = float(open("settings.txt").read())
+data = TensorDataset(scale * torch.randn(48, 4), torch.randint(0, 3, (48,)))
+loader = DataLoader(data, batch_size=8, shuffle=True)
+net = nn.Sequential(nn.Linear(4, 6), {layer}, nn.ReLU(), nn.Linear(6, 3))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+loss_fn = nn.CrossEntropyLoss()
+for epoch in range(2):
+    for x, y in loader:
+        opt.zero_grad()
+        loss = loss_fn(net(x), y)
+        loss.backward()
+        opt.step()
+print("argument", sys.argv[1])
+open("done.txt", "w").write("done")
+"""
+
+
+def run(folder: Path, script: str, *edit: tuple[str, str]) -> PlainRun:
+    project, output = folder / "project", folder / "out"
+    project.mkdir()
+    (project / "train.py").write_text(script)
+    (project / "settings.txt").write_text("1.0")
+    convert_project(project, output)
+    text = (output / "train.py").read_text()
+    for before, after in edit:
+        assert before in text
+        text = text.replace(before, after)
+    (output / "train.py").write_text(text)
+    return run_plain(project, output, ["python", "train.py", "a b"], steps=50, seeds=2)
+
+
+def test_a_script_that_runs_by_itself_passes_and_leaves_both_folders_alone(tmp_path: Path) -> None:
+    done = run(tmp_path, SCRIPT.format(layer="nn.Dropout(0.2)"))
+    assert done.passed and done.finding is None
+    assert (done.ended, done.reference_ended) == ("itself", "itself")
+    assert len(done.losses) == len(done.seeds[0]) == 12 and len(done.seeds) == 2
+    assert len({losses[0] for losses in (*done.seeds, done.losses)}) == 3, "every run has its own random numbers"
+    assert "argument a b" in done.output
+    assert not list(tmp_path.glob("*/done.txt")) and not list(tmp_path.glob("*/__pycache__"))
+
+
+def test_the_first_error_is_named_with_file_line_and_cause(tmp_path: Path) -> None:
+    done = run(tmp_path, SCRIPT.format(layer="nn.Identity()"), ("print(", "import torch\nprint("))
+    assert not done.passed and done.finding is not None
+    line = (tmp_path / "out/train.py").read_text().splitlines().index("import torch") + 1
+    assert (done.finding.path, done.finding.line) == ("train.py", line)
+    assert "No module named 'torch'" in done.finding.message
+
+
+def test_weights_that_never_change_are_told_by_their_losses(tmp_path: Path) -> None:
+    script = SCRIPT.format(layer="nn.Identity()").replace("torch.randint(0, 3, (48,))", "torch.ones(48).long()")
+    done = run(tmp_path, script, ("lr=0.1", "lr=0.0"))
+    assert not done.passed and done.finding is not None and "outside of the band" in done.finding.message
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_one_more_seed_lies_in_the_band_and_a_runaway_does_not(seed: int) -> None:
+    import random
+
+    dice = random.Random(seed)
+
+    def curve() -> list[float]:
+        return [2.0 * 0.95**n + dice.gauss(0, 0.1) for n in range(40)]
+
+    seeds = [curve() for _ in range(3)]
+    assert outside_band(curve(), seeds)[1] == ""
+    assert "step" in outside_band([2.0 + 0.05 * n for n in range(40)], seeds)[1]
+    assert outside_band([float("nan")] * 40, seeds)[1]
+
+
+def test_a_mirror_has_the_conversion_the_data_and_the_neighbours(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    for name, text in {
+        "data/x.txt": "x",
+        "project/train.py": "old",
+        "project/deep/y.bin": "y",
+        "out/train.py": "new",
+    }.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(text)
+    folder = mirror(home / "project", tmp_path / "scratch", home / "out")
+    assert (folder / "train.py").read_text() == "new" and (folder / "deep/y.bin").read_text() == "y"
+    assert (folder / "../data/x.txt").read_text() == "x"
+    (folder / "deep/y.bin").write_text("changed")
+    assert (home / "project/deep/y.bin").read_text() == "y"

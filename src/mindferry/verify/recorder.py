@@ -218,8 +218,8 @@ class Recorder:
                 if which == "write":
                     facts["parameters"][name] = key
                 self._keep(which, key, parameter.grad)
-                if which == "write" and parameter.ndim <= 1:
-                    owner = name.rpartition(".")[0]
+                owner = name.rpartition(".")[0]
+                if which == "write" and parameter.ndim <= 1 and self._is_layer(owner):
                     self.errors[key]["sum"] = self.sums.get(owner, 0.0) / max(1, parameter.numel())
                 parameter.grad = None
         for index, tensor in watched.items():
@@ -228,6 +228,10 @@ class Recorder:
                 if which == "write":
                     facts["input_gradients"].append([index, key])
                 self._keep(which, key, tensor.grad)
+
+    def _is_layer(self, path: str) -> bool:
+        """One of torch's own: what arrives at its output is what is added up for its bias."""
+        return type(self.model.get_submodule(path)).__module__.startswith("torch.nn.")
 
     def _visit(self, which: str, key: str, tensor: Tensor) -> Tensor:
         self._keep(which, key, tensor)

@@ -492,3 +492,330 @@ class Net(nn.Cell):
 )
 
 OPEN = (MIXER, TCN, WINDOW, DIFFUSION, DECODER, GRAPH)
+
+DETECTOR = Twin(
+    "detector",
+    """
+class Net(nn.Module):
+    def __init__(self, c=8):
+        super().__init__()
+        self.c1 = nn.Sequential(nn.Conv2d(3, c, 3, stride=2, padding=1, bias=False), nn.BatchNorm2d(c), nn.ReLU())
+        self.c2 = nn.Sequential(nn.Conv2d(c, c, 3, stride=2, padding=1, bias=False), nn.BatchNorm2d(c), nn.ReLU())
+        self.lateral = nn.ModuleList([nn.Conv2d(c, c, 1), nn.Conv2d(c, c, 1)])
+        self.heat, self.size = nn.Conv2d(c, 4, 1), nn.Conv2d(c, 2, 1)
+    def forward(self, x):
+        a = self.c1(x)
+        b = self.c2(a)
+        p = self.lateral[0](a) + F.interpolate(self.lateral[1](b), size=a.shape[2:], mode="nearest")
+        heat, size = torch.sigmoid(self.heat(p)), F.softplus(self.size(p))
+        best, place = heat.flatten(1).topk(3, dim=1)
+        n = heat.shape[2] * heat.shape[3]
+        return {"scores": best, "labels": place // n, "rows": place % n // heat.shape[3], "size": size}
+""",
+    """
+class Net(nn.Cell):
+    def __init__(self, c=8):
+        super().__init__()
+        self.c1 = nn.SequentialCell(nn.Conv2d(3, c, 3, stride=2, pad_mode='pad', padding=1, has_bias=False), nn.BatchNorm2d(c), nn.ReLU())
+        self.c2 = nn.SequentialCell(nn.Conv2d(c, c, 3, stride=2, pad_mode='pad', padding=1), nn.BatchNorm2d(c), nn.ReLU())
+        self.lateral = nn.CellList([nn.Conv2d(c, c, 1, pad_mode='pad', has_bias=True), nn.Conv2d(c, c, 1, has_bias=True)])
+        self.heat, self.size = nn.Conv2d(c, 4, 1, has_bias=True), nn.Conv2d(c, 2, 1, has_bias=True)
+    def construct(self, x):
+        a = self.c1(x)
+        b = self.c2(a)
+        p = self.lateral[0](a) + ops.interpolate(self.lateral[1](b), size=(a.shape[2], a.shape[3]), mode="nearest")
+        heat, size = ops.sigmoid(self.heat(p)), ops.log(1 + ops.exp(self.size(p)))
+        best, place = ops.topk(heat.flatten(start_dim=1), 3, dim=1)
+        place = place.astype(ms.int64)
+        n = heat.shape[2] * heat.shape[3]
+        return {"scores": best, "labels": place // n, "rows": place % n // heat.shape[3], "size": size}
+""",
+    ("float32[2,3,16,16]",),
+)
+
+VAE = Twin(
+    "vae",
+    """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.enc = nn.Sequential(nn.Linear(12, 16), nn.LeakyReLU(0.1), nn.BatchNorm1d(16))
+        self.mean, self.logvar = nn.Linear(16, 4), nn.Linear(16, 4)
+        self.dec = nn.Sequential(nn.Linear(4, 16), nn.Softplus(), nn.Linear(16, 12))
+    def forward(self, x):
+        h = self.enc(x)
+        mean, logvar = self.mean(h), self.logvar(h).clamp(-4, 2)
+        z = mean + torch.randn_like(mean) * torch.exp(0.5 * logvar) if self.training else mean
+        kl = -0.5 * (1 + logvar - mean.pow(2) - logvar.exp()).sum(1).mean()
+        return self.dec(z), mean, logvar, kl
+""",
+    """
+class Softplus(nn.Cell):
+    def construct(self, x):
+        return ops.log(1 + ops.exp(x))
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.enc = nn.SequentialCell(nn.Dense(12, 16), nn.LeakyReLU(0.1), nn.BatchNorm1d(16))
+        self.mean, self.logvar = nn.Dense(16, 4), nn.Dense(16, 4)
+        self.dec = nn.SequentialCell(nn.Dense(4, 16), Softplus(), nn.Dense(16, 12))
+    def construct(self, x):
+        h = self.enc(x)
+        mean, logvar = self.mean(h), ops.clamp(self.logvar(h), -4, 2)
+        z = mean + ops.randn_like(mean) * ops.exp(0.5 * logvar) if self.training else mean
+        kl = -0.5 * (1 + logvar - mean.pow(2) - ops.exp(logvar)).sum(1).mean()
+        return self.dec(z), mean, logvar, kl
+""",
+    ("float32[6,12]",),
+)
+
+ALIGNER = Twin(
+    "aligner",
+    """
+class Attend(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.query, self.key, self.energy = nn.Linear(d, d), nn.Linear(d, d, bias=False), nn.Linear(d, 1)
+    def forward(self, state, memory, mask):
+        scores = self.energy(torch.tanh(self.query(state)[:, None] + self.key(memory))).squeeze(-1)
+        weights = scores.masked_fill(mask, float("-inf")).softmax(-1)
+        return (weights[:, :, None] * memory).sum(1), weights
+
+class Net(nn.Module):
+    def __init__(self, d=8):
+        super().__init__()
+        self.embed = nn.Embedding(20, d, padding_idx=0)
+        self.attend = Attend(d)
+        self.z, self.r, self.n = nn.Linear(3 * d, d), nn.Linear(3 * d, d), nn.Linear(3 * d, d)
+        self.out = nn.Linear(2 * d, 20)
+    def forward(self, source, target):
+        memory = self.embed(source) * 8 ** 0.5
+        mask = source == 0
+        mask = mask & (mask.cumsum(1) < source.shape[1])
+        state, outputs, looked = memory.mean(1), [], []
+        for t in range(target.shape[1]):
+            context, weights = self.attend(state, memory, mask)
+            given = torch.cat([self.embed(target[:, t]), context, state], dim=-1)
+            z, r = torch.sigmoid(self.z(given)), torch.sigmoid(self.r(given))
+            new = torch.tanh(self.n(torch.cat([given[:, :16], r * state], dim=-1)))
+            state = (1 - z) * new + z * state
+            outputs.append(self.out(torch.cat([state, context], dim=-1)))
+            looked.append(weights)
+        return torch.stack(outputs, dim=1), torch.stack(looked, dim=1)
+""",
+    """
+def tanh(x):  # MindSpore's own is off by 3e-5 on a CPU
+    return 2 * ops.sigmoid(2 * x) - 1
+
+class Attend(nn.Cell):
+    def __init__(self, d):
+        super().__init__()
+        self.query, self.key, self.energy = nn.Dense(d, d), nn.Dense(d, d, has_bias=False), nn.Dense(d, 1)
+    def construct(self, state, memory, mask):
+        scores = self.energy(tanh(self.query(state)[:, None] + self.key(memory))).squeeze(-1)
+        weights = ops.softmax(scores.masked_fill(mask, float("-inf")), axis=-1)
+        return (weights[:, :, None] * memory).sum(1), weights
+
+class Net(nn.Cell):
+    def __init__(self, d=8):
+        super().__init__()
+        self.embed = nn.Embedding(20, d, padding_idx=0)
+        self.attend = Attend(d)
+        self.z, self.r, self.n = nn.Dense(3 * d, d), nn.Dense(3 * d, d), nn.Dense(3 * d, d)
+        self.out = nn.Dense(2 * d, 20)
+    def construct(self, source, target):
+        memory = self.embed(source) * 8 ** 0.5
+        mask = source == 0
+        mask = ops.logical_and(mask, ops.cumsum(mask.astype(ms.int32), 1) < source.shape[1])
+        state, outputs, looked = memory.mean(1), [], []
+        for t in range(target.shape[1]):
+            context, weights = self.attend(state, memory, mask)
+            given = ops.cat([self.embed(target[:, t]), context, state], axis=-1)
+            z, r = ops.sigmoid(self.z(given)), ops.sigmoid(self.r(given))
+            new = tanh(self.n(ops.cat([given[:, :16], r * state], axis=-1)))
+            state = (1 - z) * new + z * state
+            outputs.append(self.out(ops.cat([state, context], axis=-1)))
+            looked.append(weights)
+        return ops.stack(outputs, axis=1), ops.stack(looked, axis=1)
+""",
+    ("int64[3,6]@1..20", "int64[3,4]@1..20"),
+)
+
+TOWERS = Twin(
+    "towers",
+    """
+class Tower(nn.Module):
+    def __init__(self, i, o):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(i, 16), nn.Tanh(), nn.Linear(16, o, bias=False))
+    def forward(self, x):
+        return F.normalize(self.layers(x), dim=-1)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.image, self.words = Tower(10, 8), nn.Embedding(25, 12)
+        self.text = Tower(12, 8)
+        self.scale = nn.Parameter(torch.tensor(2.0))
+        self.shared = nn.Parameter(torch.randn(8) * 0.1)
+    def forward(self, image, ids):
+        a = self.image(image) + self.shared
+        mask = (ids > 3).float()
+        b = self.text((self.words(ids) * mask[..., None]).sum(1) / (mask.sum(1, keepdim=True) + 1)) + self.shared
+        logits = self.scale.exp() * a @ b.T
+        return logits, logits.T, logits.diagonal()
+
+def optimizer(net):
+    slow = [p for n, p in net.named_parameters() if "words" in n]
+    fast = [p for n, p in net.named_parameters() if "words" not in n]
+    return torch.optim.SGD([{"params": slow, "lr": 0.01}, {"params": fast, "weight_decay": 0.1}], lr=0.1, momentum=0.9, nesterov=True)
+""",
+    """
+class Tower(nn.Cell):
+    def __init__(self, i, o):
+        super().__init__()
+        self.layers = nn.SequentialCell(nn.Dense(i, 16), nn.Tanh(), nn.Dense(16, o, has_bias=False))
+    def construct(self, x):
+        y = self.layers(x)
+        return y / ops.sqrt((y * y).sum(-1, keepdims=True)).clamp(min=1e-12)
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.image, self.words = Tower(10, 8), nn.Embedding(25, 12)
+        self.text = Tower(12, 8)
+        self.scale = Parameter(Tensor(2.0), name="scale")
+        self.shared = Parameter(ops.ones(8), name="shared")
+    def construct(self, image, ids):
+        a = self.image(image) + self.shared
+        mask = (ids > 3).astype(ms.float32)
+        b = self.text((self.words(ids) * mask[..., None]).sum(1) / (mask.sum(1, keepdims=True) + 1)) + self.shared
+        logits = ops.matmul(ops.exp(self.scale) * a, b.T)
+        return logits, logits.T, ops.diagonal(logits)
+
+def optimizer(net):
+    slow = [p for p in net.trainable_params() if "words" in p.name]
+    fast = [p for p in net.trainable_params() if "words" not in p.name]
+    return nn.SGD([{"params": slow, "lr": 0.01}, {"params": fast, "weight_decay": 0.1}], learning_rate=0.1, momentum=0.9, nesterov=True)
+""",
+    ("float32[5,10]", "int64[5,4]@0..25"),
+)
+
+NEXT = Twin(
+    "next",
+    """
+class Block(nn.Module):
+    def __init__(self, c, rate):
+        super().__init__()
+        self.rate = rate
+        self.depth = nn.Conv2d(c, c, 5, padding=2, groups=c)
+        self.norm = nn.LayerNorm(c, eps=1e-6)
+        self.wide, self.narrow = nn.Linear(c, 4 * c), nn.Linear(4 * c, c)
+        self.gamma = nn.Parameter(torch.full((c,), 0.1))
+    def forward(self, x):
+        y = self.norm(self.depth(x).permute(0, 2, 3, 1))
+        y = self.gamma * self.narrow(F.gelu(self.wide(y)))
+        y = y.permute(0, 3, 1, 2)
+        if self.training:
+            keep = 1 - self.rate
+            y = y * torch.rand(x.shape[0], 1, 1, 1).add(keep).floor() / keep
+        return x + y
+
+class Net(nn.Module):
+    def __init__(self, c=8):
+        super().__init__()
+        self.stem = nn.Conv2d(3, c, 2, stride=2)
+        self.blocks = nn.Sequential(Block(c, 0.2), Block(c, 0.4))
+        self.norm = nn.GroupNorm(1, c)
+        self.head = nn.Linear(c, 6)
+    def forward(self, x):
+        return self.head(self.norm(self.blocks(self.stem(x))).amax((2, 3)))
+""",
+    """
+class Block(nn.Cell):
+    def __init__(self, c, rate):
+        super().__init__()
+        self.rate = rate
+        self.depth = nn.Conv2d(c, c, 5, pad_mode='pad', padding=2, group=c, has_bias=True)
+        self.norm = nn.LayerNorm((c,), epsilon=1e-6)
+        self.wide, self.narrow = nn.Dense(c, 4 * c), nn.Dense(4 * c, c)
+        self.gamma = Parameter(0.1 * ops.ones(c), name="gamma")
+    def construct(self, x):
+        y = self.norm(self.depth(x).permute(0, 2, 3, 1))
+        y = self.gamma * self.narrow(ops.gelu(self.wide(y), approximate='none'))
+        y = y.permute(0, 3, 1, 2)
+        if self.training:
+            keep = 1 - self.rate
+            y = y * ops.floor(ops.rand(x.shape[0], 1, 1, 1) + keep) / keep
+        return x + y
+
+class Net(nn.Cell):
+    def __init__(self, c=8):
+        super().__init__()
+        self.stem = nn.Conv2d(3, c, 2, stride=2, pad_mode='pad', has_bias=True)
+        self.blocks = nn.SequentialCell(Block(c, 0.2), Block(c, 0.4))
+        self.norm = nn.GroupNorm(1, c)
+        self.head = nn.Dense(c, 6)
+    def construct(self, x):
+        return self.head(ops.amax(self.norm(self.blocks(self.stem(x))), (2, 3)))
+""",
+    ("float32[4,3,12,12]",),
+)
+
+CLICKS = Twin(
+    "clicks",
+    """
+class Cross(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(torch.randn(d) * 0.3), nn.Parameter(torch.zeros(d))
+    def forward(self, first, x):
+        return first * (x * self.weight).sum(-1, keepdim=True) + self.bias + x
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.tables = nn.ModuleList([nn.Embedding(n, 4) for n in (7, 11)])
+        self.cross = nn.ModuleList([Cross(13), Cross(13)])
+        self.deep = nn.Sequential(nn.Linear(13, 16), nn.BatchNorm1d(16), nn.Hardswish(), nn.Dropout(0.2), nn.Linear(16, 8))
+        self.out = nn.Linear(21, 2)
+        self.register_buffer("mean", torch.linspace(-1, 1, 5))
+    def forward(self, numbers, kinds):
+        numbers = torch.log1p((numbers - self.mean).abs())
+        x = torch.cat([numbers, *(table(kinds[:, i]) for i, table in enumerate(self.tables))], dim=-1)
+        y = x
+        for layer in self.cross:
+            y = layer(x, y)
+        logits = self.out(torch.cat([y, self.deep(x)], dim=-1))
+        return torch.sigmoid(logits[:, 0]), torch.sigmoid(logits[:, 0]) * torch.sigmoid(logits[:, 1])
+""",
+    """
+class Cross(nn.Cell):
+    def __init__(self, d):
+        super().__init__()
+        self.weight, self.bias = Parameter(ops.ones(d), name="weight"), Parameter(ops.zeros(d), name="bias")
+    def construct(self, first, x):
+        return first * (x * self.weight).sum(-1, keepdims=True) + self.bias + x
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.tables = nn.CellList([nn.Embedding(n, 4) for n in (7, 11)])
+        self.cross = nn.CellList([Cross(13), Cross(13)])
+        self.deep = nn.SequentialCell(nn.Dense(13, 16), nn.BatchNorm1d(16), nn.HSwish(), nn.Dropout(p=0.2), nn.Dense(16, 8))
+        self.out = nn.Dense(21, 2)
+        self.mean = Parameter(Tensor(np.linspace(-1, 1, 5), ms.float32), name="mean", requires_grad=False)
+    def construct(self, numbers, kinds):
+        numbers = ops.log1p(ops.abs(numbers - self.mean))
+        x = ops.cat([numbers] + [table(kinds[:, i]) for i, table in enumerate(self.tables)], axis=-1)
+        y = x
+        for layer in self.cross:
+            y = layer(x, y)
+        logits = self.out(ops.cat([y, self.deep(x)], axis=-1))
+        return ops.sigmoid(logits[:, 0]), ops.sigmoid(logits[:, 0]) * ops.sigmoid(logits[:, 1])
+""",
+    ("float32[6,5]", "int64[6,2]@0..7"),
+)
+
+SEALED = (DETECTOR, VAE, ALIGNER, TOWERS, NEXT, CLICKS)

@@ -7,6 +7,7 @@ and imports them; `mutate` plants a fault in the MindSpore text.
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,6 +29,11 @@ class Twin:
             f"{before!r} occurs {self.mindspore.count(before)} times in {self.name}"
         )
         return replace(self, mindspore=self.mindspore.replace(before, after))
+
+    def with_batch(self, size: int) -> Twin:
+        """The same on another number of samples; the first size of every input is that."""
+        inputs = tuple(re.sub(r"\[\d+", f"[{size}", text, count=1) for text in self.inputs)
+        return replace(self, inputs=inputs)
 
     def write(self, folder: Path) -> tuple[Path, Path]:
         """Two projects with a `net.py` each; the model is `net:Net`."""

@@ -63,7 +63,8 @@ class Reach:
         return step
 
     def _is_own(self, file: str) -> bool:
-        return not file.startswith(self._standard) and not any(part in file for part in LIBRARIES)
+        is_ours = file == __file__  # the stand-alone recorder is one file
+        return not (is_ours or file.startswith(self._standard) or any(part in file for part in LIBRARIES))
 
     def unreached(self) -> list[Unreached]:
         """Branches that never ran in functions that did, but those that no input could reach in this network."""

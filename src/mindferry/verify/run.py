@@ -40,13 +40,13 @@ class Sides:
     """Both workers. One in which an operator failed is never asked again: MindSpore's gradients are wrong after that."""
 
     def __init__(self, settings: Settings, stack: ExitStack) -> None:
-        self._settings, self._stack = settings, stack
+        self.settings, self._stack = settings, stack
         self.torch = self._started("torch", settings.reference) if settings.golden is None else None
         self.mindspore = self._started("mindspore", settings.converted)
         self.has_cell = False
 
     def _started(self, framework: str, project: Path | None) -> Worker:
-        return self._stack.enter_context(Worker(framework, project, silence=self._settings.timeout))
+        return self._stack.enter_context(Worker(framework, project, silence=self.settings.timeout))
 
     def record(self, request: RecordRequest) -> Golden:
         assert self.torch is not None
@@ -55,12 +55,12 @@ class Sides:
         except WorkerError as error:
             if error.kind != "error":  # it is gone
                 self.torch.close()
-                self.torch = self._started("torch", self._settings.reference)
+                self.torch = self._started("torch", self.settings.reference)
             raise
         return open_golden(Path(request.golden))
 
     def compare(self, golden: Golden, modes: Sequence[str]) -> Measured:
-        chosen = self._settings
+        chosen = self.settings
         request = CompareRequest(chosen.converted_model, str(golden.path), tuple(modes), chosen.loss, chosen.optimizer)
         try:
             found = self.mindspore.ask(f"{MINDSPORE}:compare", replace(request, is_kept=self.has_cell), Measured)
@@ -74,7 +74,7 @@ class Sides:
 
     def renew(self) -> None:
         self.mindspore.close()
-        self.mindspore, self.has_cell = self._started("mindspore", self._settings.converted), False
+        self.mindspore, self.has_cell = self._started("mindspore", self.settings.converted), False
 
 
 def verify(settings: Settings, show: Show = lambda text: None, into: bool = False) -> Comparison:
@@ -118,7 +118,7 @@ def _main_set(settings: Settings, golden: Golden | None, sides: Sides, show: Sho
     if golden is None:
         show("running the reference")
         golden = sides.record(_request(settings, sides))
-    settings = _fit(settings, golden)
+    settings = sides.settings = _fit(settings, golden)
     show("running the conversion")
     result = _compare(settings, golden, sides)
     if settings.golden is None and (not result.verdict.passed or needs_full(golden)):
@@ -139,6 +139,7 @@ def _other_sets(settings: Settings, sides: Sides, show: Show) -> tuple[list[tupl
     for inputs in settings.more_inputs:
         show(f"the inputs {', '.join(inputs)}")
         _, result = _main_set(replace(settings, inputs=inputs, optimizer="", steps=0), None, sides, show)
+        sides.settings = settings
         verdicts.append((", ".join(inputs), result.verdict))
     if settings.more_inputs or "eval" not in settings.modes:
         return verdicts, gaps
@@ -164,7 +165,7 @@ class _ConversionFailed(Exception):
 
 def _try_size(settings: Settings, sides: Sides, said: str) -> Verdict | None:
     """Outputs alone, in eval mode, on the inputs in another size; None if the reference does not take it."""
-    chosen = replace(settings, modes=("eval",), optimizer="", steps=0, loss="", targets=())
+    chosen = sides.settings = replace(settings, modes=("eval",), optimizer="", steps=0, loss="", targets=())
     for inside in (False, True):
         request = replace(_request(chosen, sides, inside, said), variant=said, is_quick=not inside)
         try:
@@ -187,6 +188,7 @@ def _predictions(settings: Settings, sides: Sides, show: Show) -> tuple[Predicti
         return None, ("predictions are not compared with a golden file: name the torch project instead",)
     show("comparing predictions")
     golden = sides.record(_request(settings, sides))
+    sides.settings = settings
     sides.compare(golden, ["eval"] if "eval" in golden.modes else list(golden.modes)[:1])
     request = asdict(PredictRequest(settings.test_data, settings.samples))
     sides.torch.start(f"{TORCH}:predict", request)

@@ -10,8 +10,12 @@ from functools import cache
 from typing import Any
 
 JITTER = 2.0**-23
-NAMES = "exp exp2 expm1 log log2 log10 log1p pow __pow__ __rpow__ sqrt rsqrt sin cos tan tanh sigmoid softmax log_softmax "
-NAMES += "div true_divide __truediv__ __rtruediv__ outer einsum matmul __matmul__ linspace logspace mean sum norm var std "
+NAMES = (
+    "exp exp2 expm1 log log2 log10 log1p pow __pow__ __rpow__ sqrt rsqrt sin cos tan tanh sigmoid softmax log_softmax "
+)
+NAMES += (
+    "div true_divide __truediv__ __rtruediv__ outer einsum matmul __matmul__ linspace logspace mean sum norm var std "
+)
 NAMES += "cumsum cumprod mul __mul__ __rmul__ erf gelu silu softplus normalize"
 
 

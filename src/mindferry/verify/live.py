@@ -106,7 +106,9 @@ def compare(
         result = pair.measure(path, in_full)
         if not in_full and (not result.verdict.passed or needs_full(result.golden)) and not result.measured.is_spoilt:
             result = pair.measure(path, True)
-        others, gaps = _try_sizes(pair, path, result) if vary else ([], [])
+        others, gaps = (
+            _try_sizes(pair, path) if vary and result.verdict.passed and not result.measured.is_spoilt else ([], [])
+        )
     cell.set_train(was_training)
     verdict, golden, measured = result.verdict, result.golden, result.measured
     if any(row.mode == "init" and not row.passed for row in verdict.differences):
@@ -131,12 +133,10 @@ def compare(
     )
 
 
-def _try_sizes(pair: _Pair, path: Path, result: Result) -> tuple[list[tuple[str, Verdict]], list[Gap]]:
+def _try_sizes(pair: _Pair, path: Path) -> tuple[list[tuple[str, Verdict]], list[Gap]]:
     """The first of each group of sizes that the reference takes."""
     found: list[tuple[str, Verdict]] = []
     gaps: list[Gap] = []
-    if result.measured.is_spoilt:
-        return found, gaps
     for group in variants(pair.inputs):
         for said, inputs in group:
             try:

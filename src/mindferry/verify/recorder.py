@@ -24,13 +24,21 @@ from .goldenfile import GoldenWriter, RecordError, as_kept
 from .jitter import jittered, jittering
 from .lifted import cast, in_double
 from .named import one_line, plain_settings
-from .nesting import leaves, parts
+from .nesting import leaves
 from .randomness import shared_randomness
 from .reach import Reach
 from .scale import apart, scale_of
 from .seeding import seeded
 from .state import same_state
-from .surroundings import computed_buffers, forward_codes, is_modal, module_parts, tied_parameters
+from .surroundings import (
+    computed_buffers,
+    forward_codes,
+    is_modal,
+    loose_buffers,
+    module_parts,
+    output_structure,
+    tied_parameters,
+)
 from .update import run_steps, train_steps
 
 FORMAT = "mindferry golden 3"  # 2: no structure of the outputs, no initial buffers, no random numbers but dropout's
@@ -132,7 +140,7 @@ class Recorder:
             capture.stop()
         outputs = leaves(output, is_tensor, objects=True)
         if facts is not None and dtype == torch.float32:
-            facts["structure"] = _structure(output)
+            facts["structure"] = output_structure(output)
         if which == "whole":
             for index, tensor in enumerate(outputs if not self.jitter else ()):
                 self.writer.write(f"{mode}/float32.{index}", tensor)
@@ -140,7 +148,7 @@ class Recorder:
         if facts is None:
             facts = {"calls": capture.calls, "outputs": capture.calls[-1]["outputs"], "gradients": gradients}
             facts |= {"cotangents": [], "parameters": {}, "buffers": {}, "loss": "", "random": is_random, **found}
-            facts |= {"structure": _structure(output), "input_gradients": []}
+            facts |= {"structure": output_structure(output), "input_gradients": []}
         if gradients and facts["gradients"]:
             total = self._total(mode, which, output, outputs, facts, dtype)
             facts["gradients"] = total is not None
@@ -399,7 +407,7 @@ def record(
     plain = [mode for mode in modes if mode != "amp"] or ["eval"]
     buffers = computed_buffers(model) if initial is None else initial
     metadata["initial"] = _write_tensors("initial", buffers, writer)
-    metadata["loose"] = _write_tensors("loose", _loose_buffers(model), writer)
+    metadata["loose"] = _write_tensors("loose", loose_buffers(model), writer)
     metadata |= {"tied": tied_parameters(model), "parts": module_parts(model), "modal": is_modal(model)}
     metadata["trainable"] = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
     reach = Reach(forward_codes(model))
@@ -479,26 +487,10 @@ def _as(value: Any, dtype: Any) -> Any:
     return value.to(dtype) if is_tensor(value) and value.is_floating_point() else value
 
 
-def _structure(output: Any) -> list[dict[str, Any]]:
-    """The way to each part of the output, its type, and its value if it is a plain one."""
-    found = []
-    for way, leaf in parts(output, is_tensor, objects=True):
-        if is_tensor(leaf):
-            found.append({"way": way, "dtype": str(leaf.dtype).removeprefix("torch.")})
-        else:
-            found.append({"way": way, "dtype": "", "value": leaf if not isinstance(leaf, complex) else str(leaf)})
-    return found
-
-
 def _write_tensors(kind: str, tensors: dict[str, Tensor], writer: GoldenWriter) -> dict[str, str]:
     for name, tensor in tensors.items():
         writer.write(f"{kind}/{name}", tensor)
     return {name: f"{kind}/{name}" for name in tensors}
-
-
-def _loose_buffers(model: Any) -> dict[str, Tensor]:
-    kept = model.state_dict().keys()
-    return {name: buffer for name, buffer in model.named_buffers() if name not in kept}
 
 
 def _json_errors(errors: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:

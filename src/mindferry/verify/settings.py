@@ -161,7 +161,7 @@ def _dropout_notes(text: str) -> tuple[str, ...]:
         raise MindferryError(
             f"[verify] dropout is {text!r}; choose off, or shared for the reference's own masks on both sides"
         )
-    return ("dropout is compared with shared masks; `dropout = \"off\"` has no effect any more",) if text == "off" else ()
+    return ('dropout is compared with shared masks; `dropout = "off"` has no effect any more',) if text == "off" else ()
 
 
 def input_sets(inputs: tuple[Any, ...]) -> list[tuple[str, ...]]:

@@ -6,6 +6,9 @@ import inspect
 from types import CodeType
 from typing import Any
 
+from .capture import is_tensor
+from .nesting import parts
+
 Tensor = Any  # torch.Tensor
 STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
 
@@ -70,4 +73,21 @@ def forward_codes(model: Any) -> set[CodeType]:
             code = getattr(getattr(type(module), "forward", None), "__code__", None)
             if isinstance(code, CodeType):
                 found.add(code)
+    return found
+
+
+def loose_buffers(model: Any) -> dict[str, Tensor]:
+    """Buffers that are not in the state dict."""
+    kept = model.state_dict().keys()
+    return {name: buffer for name, buffer in model.named_buffers() if name not in kept}
+
+
+def output_structure(output: Any) -> list[dict[str, Any]]:
+    """The way to each part of the output, its type, and its value if it is a plain one."""
+    found = []
+    for way, leaf in parts(output, is_tensor, objects=True):
+        if is_tensor(leaf):
+            found.append({"way": way, "dtype": str(leaf.dtype).removeprefix("torch.")})
+        else:
+            found.append({"way": way, "dtype": "", "value": leaf if not isinstance(leaf, complex) else str(leaf)})
     return found

@@ -115,6 +115,12 @@ def _gaps(comparison: Comparison) -> list[str]:
     return [*map(gap_line, gaps[:GAPS]), *more]
 
 
+def plural_gaps(comparison: Comparison) -> str:
+    """ "3 things"."""
+    count = sum(gap.matters for gap in comparison.coverage.gaps) if comparison.coverage is not None else 0
+    return f"{count} thing{'' if count == 1 else 's'}"
+
+
 def gap_line(gap: Gap) -> str:
     """ "  aux_head: AuxHead was never called"."""
     what = "" if gap.subject in ("module", "branch") else f"{gap.subject} "

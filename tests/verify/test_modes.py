@@ -78,7 +78,7 @@ def test_the_references_masks_are_replayed_by_module_path(dropping: Path) -> Non
     [
         ("Block(0.25), Block(0.25)", "Block(0.25), Block(0.35)", "First divergence: blocks.1.drop"),
         ("0.3, ", "0.2, ", "drops 0.2 of its"),
-        ("self.spatial(self.conv(x))", "self.conv(x)", "First divergence: the network"),
+        ("self.spatial(self.conv(x))", "self.conv(x)", "First divergence: spatial"),
     ],
 )
 def test_a_wrong_rate_or_a_forgotten_dropout_is_found(dropping: Path, before: str, after: str, said: str) -> None:

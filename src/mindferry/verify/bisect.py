@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,14 @@ class Culprit:
     script: str = ""
 
 
-def bisect(settings: Settings, golden: Golden, verdict: Verdict, torch: Worker | None, mindspore: Worker) -> Culprit:
+def bisect(
+    settings: Settings,
+    golden: Golden,
+    verdict: Verdict,
+    torch: Worker | None,
+    mindspore: Worker,
+    classes: Mapping[str, str],
+) -> Culprit:
     """Look into the first culprit."""
     if not verdict.culprits:
         return Culprit(("No module is wrong by itself; the error grows from one to the next.",))
@@ -41,7 +49,8 @@ def bisect(settings: Settings, golden: Golden, verdict: Verdict, torch: Worker |
         path = name.rpartition(".")[0]
     recorded = golden.modes.get(row.mode) or next(iter(golden.modes.values()))
     call = next((c for c in recorded.calls if c.path == path), None)
-    lines = [f"Culprit: {name}" + (f" ({call.kind})" if call is not None else "") + f", {_what(row)}."]
+    kind = _kinds(call.kind, classes.get(path, "")) if call is not None else ""
+    lines = [f"Culprit: {name}{kind}, {_what(row)}."]
     found = mindspore.call("mindferry.frameworks.mindspore:settings_of", asdict(CellRequest(path)))
     lines += _settings(golden.attributes.get(path, {}), found)
     if row.kind in ("output", "input") and torch is not None:
@@ -49,6 +58,10 @@ def bisect(settings: Settings, golden: Golden, verdict: Verdict, torch: Worker |
         lines += [line] if line else []
     script = _script(settings, golden, call, row, mindspore) if call is not None else ""
     return Culprit(tuple(lines), script)
+
+
+def _kinds(theirs: str, ours: str) -> str:
+    return f" ({theirs})" if ours in ("", theirs) else f" ({theirs} in torch, {ours} in MindSpore)"
 
 
 def _row(name: str, verdict: Verdict, golden: Golden) -> Difference:

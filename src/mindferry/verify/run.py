@@ -89,7 +89,9 @@ def verify(settings: Settings, show: Show = lambda text: None, into: bool = Fals
             show("looking into the culprit")
             if not sides.has_cell:
                 sides.compare(result.golden, [mode for mode in settings.modes if mode != "jit"][:1])
-            culprit = bisect(settings, result.golden, result.verdict, sides.torch, sides.mindspore)
+            culprit = bisect(
+                settings, result.golden, result.verdict, sides.torch, sides.mindspore, result.measured.classes
+            )
         is_tried = golden is None and (result.verdict.passed or settings.more_inputs)
         others, gaps = _other_sets(settings, sides, show) if is_tried else ([], [])
         verdict = join([("", result.verdict), *others])

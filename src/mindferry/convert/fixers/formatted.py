@@ -78,12 +78,28 @@ def _may_be_tensor(facts: Facts, value: ast.expr) -> bool:
             return _may_be_tensor(facts, operand)
         case ast.Starred(value=inner):
             return _may_be_tensor(facts, inner)
-        case ast.Call(func=ast.Name(id="vars")) | ast.Call(func=ast.Attribute(attr="avg" | "mean" | "average")):
+        case ast.Call(func=ast.Name(id="vars")):
             return True
+        case ast.Call(func=ast.Attribute(attr="avg" | "mean" | "average") as method):
+            return facts.reading.type(method).kind != "ref"  # np.mean
+        case ast.Subscript() if _is_rate(value):
+            return False
+        case ast.Name() if not facts.source.mentions(facts.reading.symbols.framework.name):
+            return False  # an attribute may hold what another file put there, a local name holds what this one makes
         case ast.Name(id=name) if _is_only_number(facts, name):
             return False
         case ast.Name() | ast.Attribute() | ast.Subscript():
             return facts.reading.type(value).kind in ("unknown", "tensor", "dict", "list", "tuple")
+    return False
+
+
+def _is_rate(value: ast.Subscript) -> bool:
+    """`optimizer.param_groups[0]["lr"]`, `scheduler.get_last_lr()[0]`: settings are numbers."""
+    match value:
+        case ast.Subscript(value=ast.Subscript(value=ast.Attribute(attr="param_groups"))):
+            return True
+        case ast.Subscript(value=ast.Call(func=ast.Attribute(attr="get_last_lr" | "get_lr"))):
+            return True
     return False
 
 
@@ -114,17 +130,30 @@ def _is_clock(node: ast.expr) -> bool:
     return _called(node) in CLOCKS
 
 
-def _is_only_number(facts: Facts, name: str) -> bool:
-    """Whether everything that the file gives the name is a clock's time, a length or a tensor's number."""
+def _is_only_number(facts: Facts, name: str, seen: frozenset[str] = frozenset()) -> bool:
+    """Whether everything that the file gives the name is a clock's time, a length, a tensor's number, or made of these."""
     values = [
         node.value
         for node in facts.source.of(ast.Assign)
         if any(isinstance(each, ast.Name) and each.id == name for each in node.targets)
     ]
-    parts = [
-        part for value in values for part in ((value.left, value.right) if isinstance(value, ast.BinOp) else (value,))
-    ]
-    return bool(values) and all(_called(each) in CLOCKS | NUMBERS or isinstance(each, ast.Constant) for each in parts)
+    return bool(values) and all(_is_number(facts, each, seen | {name}) for each in values)
+
+
+def _is_number(facts: Facts, value: ast.expr, seen: frozenset[str]) -> bool:
+    match value:
+        case ast.Constant():
+            return True
+        case ast.BinOp(left=left, right=right):
+            return _is_number(facts, left, seen) and _is_number(facts, right, seen)
+        case ast.Subscript():
+            return _is_rate(value)
+        case ast.Attribute(value=ast.Name(id="args" | "opt" | "config" | "cfg" | "hparams")):
+            return True  # settings come from a command line or a file
+        case ast.Name(id=name):
+            return name in seen or _is_only_number(facts, name, seen)
+    kind = facts.reading.type(value).kind
+    return kind in ("int", "float") or _called(value) in CLOCKS | NUMBERS
 
 
 def _take_number(facts: Facts, value: ast.expr, is_number: bool, texts: Texts) -> Iterator[Edit]:

@@ -309,6 +309,13 @@ ATTACKS = (
         "y = self.fc(x)\nreturn y.T @ y * 0 + (y.T @ y)[:3].sum()",
         "y = self.fc(x)\nreturn (y.T @ y * 0 + (y.T @ y)[:, :2].sum())",
     ),
+    attack(
+        "another activation that agrees here",
+        "return self.act(self.fc(x))",
+        "return self.act(self.fc(x))",
+        "self.act = nn.ReLU()",
+        "self.act = nn.ReLU6()",
+    ),
 )
 
 

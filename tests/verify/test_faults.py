@@ -10,7 +10,7 @@ from . import second_faults
 from .attacks import ATTACKS, Attack, said_of
 from .faults import FAULTS, TWINS, Fault, Twin, false_alarm, plant
 
-SAMPLE = (*FAULTS[1::12], *second_faults.OPEN[::9], *second_faults.SEALED[::12])
+SAMPLE = (*FAULTS[1::12], *second_faults.OPEN[::16], *second_faults.SEALED[::21])
 FOOLING = (*ATTACKS[:6], *ATTACKS[11:24:3], *ATTACKS[25::6])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -273,6 +274,39 @@ class Difference:
     own_tolerance: float = math.nan  # what own_error had to stay under
     own_reference_error: float = math.nan  # the reference's own float32 error in the same run
     note: str = ""  # what is wrong, where a number doesn't say it
+    incomparable: str = ""  # why nothing can be said here: the reference does not agree with itself
+    inputs: str = ""  # the set of inputs, where there are several
+
+
+class Outcome(StrEnum):
+    """What `verify` says of a conversion."""
+
+    SAME = "same"
+    DIFFERENT = "different"
+    PARTIAL = "same as far as compared"
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Something of the network that no comparison has seen."""
+
+    subject: str  # parameter, gradient, update, buffer, output, module, branch, mode, random
+    name: str
+    state: str  # not comparable, not reached
+    why: str
+    matters: bool = True  # without it, "same" would say too much
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """The ledger: how much of each kind was compared, and all that was not."""
+
+    compared: dict[str, int]
+    gaps: tuple[Gap, ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        return not any(gap.matters for gap in self.gaps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,6 +338,8 @@ class Comparison:
     notes: tuple[str, ...] = ()
     diagnosis: tuple[str, ...] = ()  # what --bisect found in the first culprit
     script: str = ""  # a few lines that reproduce it
+    outcome: Outcome = Outcome.SAME  # `passed` only where it is "same"
+    coverage: Coverage | None = None
 
 
 @dataclass(frozen=True, slots=True)

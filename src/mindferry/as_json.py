@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import functools
 import json
 import math
@@ -63,4 +64,6 @@ def build(kind: Any, value: Any) -> Any:
         return None if value is None else build(next(a for a in args if a is not type(None)), value)
     if kind is float and value is None:
         return math.nan
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return kind(value)
     return kind(value) if kind in (int, float, str, bool) else value

@@ -27,7 +27,7 @@ class Weights:
 @dataclass(frozen=True, slots=True)
 class Verify:
     model: str = ""  # "module:factory", on both sides
-    inputs: tuple[str, ...] = ()  # "float32[4,3,224,224]"
+    inputs: tuple[Any, ...] = ()  # "float32[4,3,224,224]"; or lists of them, one for each set of inputs
     test_data: str = ""  # "module:function" that returns batches of (inputs, labels)
     mindspore_model: str = ""  # only if the factory has another name there
     modes: str = ""  # eval, train, jit, amp
@@ -35,7 +35,7 @@ class Verify:
     targets: tuple[str, ...] = ()
     optimizer: str = ""
     steps: int = 0  # real training steps, with `loss` and `optimizer`
-    dropout: str = "off"  # or "shared": the reference's masks on both sides
+    dropout: str = "shared"  # the reference's masks on both sides; kept for older files, and without effect
     samples: int = 1000
     k: float = 4.0
     floor: float = 5e-6

@@ -315,6 +315,7 @@ def _data(state: Migration) -> tuple[Pipelines, bool, str]:
 def _verify(state: Migration) -> tuple[Comparison, bool, str]:
     from .verify.run import verify
     from .verify.settings import settings
+    from .verify.table import plural_gaps
 
     weights = str(state.weights.resolve()) if state.weights and state.weights.is_file() else ""
     with progress("verify") as advance:
@@ -327,7 +328,9 @@ def _verify(state: Migration) -> tuple[Comparison, bool, str]:
         parts.append(f"outputs differ by {output.max_abs:.2g} ({output.max_rel:.2g} of the largest)")
     if result.predictions is not None:
         parts.append(f"{result.predictions.agree} of {result.predictions.samples} predictions equal")
-    if not result.passed:
+    if result.outcome is artifacts.Outcome.PARTIAL:
+        parts.append(f"same as far as compared; {plural_gaps(result)} not compared")
+    elif not result.passed:
         parts.append(f"first divergence: {result.first_divergence or 'predictions'}")
     return result, result.passed, ", ".join(parts)
 

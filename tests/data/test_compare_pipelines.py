@@ -71,7 +71,7 @@ def test_another_scale_is_named_with_its_batch_and_place(tmp_path: Path) -> None
         ("data:plain", ("return 20", "return 9"), "length"),
         ("data:shuffled", ("shuffle=True, drop_last", "shuffle=False, drop_last"), "order"),
         ("data:noisy", ("noise=0.5", "noise=30.0"), "distribution"),
-        ("data:noisy", ('"label": i}', '"label": i // 2}'), "order"),
+        ("data:noisy", ('"label": i}', '"label": i // 2}'), "values"),
     ],
 )
 def test_what_differs_is_named(tmp_path: Path, function: str, change: tuple[str, str], what: str) -> None:

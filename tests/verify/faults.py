@@ -1,37 +1,33 @@
-"""Planted faults: small mutations of correct conversions. Each has to be found, and its culprit named.
+"""The yardstick of verify: planted faults, attacks on the word "same", and right conversions.
 
-    python tests/verify/faults.py               all faults and 102 correct conversions, about ten minutes
-    python tests/verify/faults.py --quick       one seed of each network as correct conversion
+    python tests/verify/faults.py                        everything; about half an hour on an idle machine
+    python tests/verify/faults.py first open sealed      faults of these sets alone
+    python tests/verify/faults.py attacks right          62 attacks; 204 right runs with other seeds, sizes and modes
+    python tests/verify/faults.py --keep FILE …          goes on where an interrupted run stopped
 
-Prints one line a case, then: found, named exactly, false alarms.
+Prints one line a case, then the figures. `first` are the six networks of twins.py; `open` and `sealed` the two halves of
+second_twins.py.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
+import json
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
-from mindferry.errors import MindferryError
-
 if __package__:
-    from .twins import BERT, GAN, LSTM, RESNET, TWINS, UNET, VIT, Twin, optimizers
+    from . import second_faults, second_twins
+    from .attacks import ATTACKS, said_of
+    from .fault import Fault
+    from .twins import BERT, GAN, LSTM, RESNET, UNET, VIT, Twin, compare_twin
 else:  # run as a script
-    from twins import BERT, GAN, LSTM, RESNET, TWINS, UNET, VIT, Twin, optimizers
-
-
-@dataclass(frozen=True)
-class Fault:
-    name: str
-    twin: Twin
-    before: str
-    after: str
-    culprits: tuple[str, ...]  # any of these is the exact name
-
-    def __str__(self) -> str:
-        return f"{self.twin.name}: {self.name}"
-
+    import second_faults
+    import second_twins
+    from attacks import ATTACKS, said_of
+    from fault import Fault
+    from twins import BERT, GAN, LSTM, RESNET, UNET, VIT, Twin, compare_twin
 
 NETWORK = "the network"
 BLOCKS = ("layers.0", "layers.1", "layers.2")
@@ -150,46 +146,110 @@ FAULTS = (
 )
 
 
+SETS = {"first": FAULTS, "open": second_faults.OPEN, "sealed": second_faults.SEALED}
+SEEDS = 17  # of each of the twelve networks of the second set
+BATCHES = (1, 2, 3, 5)
+
+
 def plant(fault: Fault, folder: Path) -> tuple[bool, bool, str]:
     """(found, named exactly, what verify said)."""
-    from mindferry.verify.live import compare
-
-    module, cell = fault.twin.mutate(fault.before, fault.after).load(folder)
     try:
-        comparison = compare(module, cell, fault.twin.inputs, optimizers=optimizers(module, cell))
-    except MindferryError as error:  # weights that don't fit are refused, by name
-        return True, any(name in str(error) for name in fault.culprits), str(error)
+        comparison = compare_twin(fault.twin.mutate(fault.before, fault.after), folder)
+    except Exception as error:  # what doesn't fit or doesn't run is refused, by name
+        return True, any(name in str(error) for name in fault.culprits), " ".join(str(error).split())[:200]
     said = comparison.first_divergence
-    return not comparison.passed, said in fault.culprits, said
+    return comparison.outcome == "different", said in fault.culprits, said or str(comparison.outcome)
 
 
-def false_alarm(twin: Twin, seed: int, folder: Path) -> str:
+def false_alarm(twin: Twin, seed: int, folder: Path, modes: tuple[str, ...] = ("eval", "train")) -> str:
     """What verify holds against a correct conversion; "" if nothing."""
-    from mindferry.verify.live import compare
     from mindferry.verify.table import failures
 
-    module, cell = twin.load(folder, seed)
-    comparison = compare(module, cell, twin.inputs, seed=seed, optimizers=optimizers(module, cell))
-    return "" if comparison.passed else "; ".join(failures(comparison))
+    comparison = compare_twin(twin, folder, seed, modes=modes)
+    return "" if comparison.outcome != "different" else "; ".join(failures(comparison))
+
+
+def right_runs() -> Iterator[tuple[str, Twin, int, tuple[str, ...]]]:
+    """Seeds, batch sizes and modes in turn."""
+    for seed in range(SEEDS):
+        for twin in (*second_twins.OPEN, *second_twins.SEALED):
+            modes = (("eval", "train"), ("train",), ("eval",))[seed % 3]
+            batch = BATCHES[seed % 4] if seed % 2 else 0
+            yield f"{twin.name} {seed}", twin.with_batch(batch) if batch else twin, seed, modes
+
+
+class Kept:
+    """Results so far, a line each, so that an interrupted run goes on."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        lines = path.read_text().splitlines() if path is not None and path.is_file() else []
+        self.results: dict[str, list[object]] = dict(json.loads(line) for line in lines)
+
+    def add(self, name: str, result: list[object]) -> None:
+        self.results[name] = result
+        if self.path is not None:
+            with self.path.open("a") as file:
+                file.write(json.dumps([name, result]) + "\n")
+
+
+def run_faults(chosen: str, kept: Kept, folder: Path) -> str:
+    for index, fault in enumerate(SETS[chosen]):
+        name = f"{chosen} {fault}"
+        if name not in kept.results:
+            kept.add(name, list(plant(fault, folder / f"{chosen}{index}")))
+            found, named, said = kept.results[name]
+            print("named " if found and named else "found " if found else "MISSED", fault, "->", said, flush=True)
+    results = [kept.results[f"{chosen} {fault}"] for fault in SETS[chosen]]
+    found, named = sum(bool(each[0]) for each in results), sum(bool(each[0] and each[1]) for each in results)
+    networks = len({fault.twin.name for fault in SETS[chosen]})
+    return f"{chosen}: {len(results)} faults in {networks} networks: {found} found, {named} named exactly"
+
+
+def run_attacks(kept: Kept, folder: Path) -> str:
+    for index, attack in enumerate(ATTACKS):
+        name = f"attack {attack}"
+        if name not in kept.results:
+            kept.add(name, [said_of(attack, folder / f"attack{index}")])
+            print(
+                "SAME  " if kept.results[name] == ["same"] else "      ",
+                attack,
+                "->",
+                kept.results[name][0],
+                flush=True,
+            )
+    fooled = sum(kept.results[f"attack {attack}"] == ["same"] for attack in ATTACKS)
+    return f"{len(ATTACKS)} attacks: {fooled} called same"
+
+
+def run_right(kept: Kept, folder: Path) -> str:
+    runs = list(right_runs())
+    for name, twin, seed, modes in runs:
+        if f"right {name}" not in kept.results:
+            try:
+                alarm = false_alarm(twin, seed, folder / name.replace(" ", ""), modes)
+            except Exception as error:
+                alarm = f"refused: {' '.join(str(error).split())[:200]}"
+            kept.add(f"right {name}", [alarm])
+            if alarm:
+                print("FALSE ALARM", name, ", ".join(modes), "->", alarm, flush=True)
+    alarms = sum(kept.results[f"right {run[0]}"] != [""] for run in runs)
+    return f"{len(runs)} right runs: {alarms} false alarms"
 
 
 def main() -> None:
-    found = named = alarms = 0
-    with tempfile.TemporaryDirectory() as name:
-        for index, fault in enumerate(FAULTS):
-            is_found, is_named, said = plant(fault, Path(name) / f"fault{index}")
-            found, named = found + is_found, named + is_named
-            print("named " if is_named else "found " if is_found else "MISSED", fault, "->", said, flush=True)
-        seeds = range(1 if "--quick" in sys.argv else 17)
-        for seed in seeds:
-            for twin in TWINS:
-                alarm = false_alarm(twin, seed, Path(name) / f"{twin.name}{seed}")
-                alarms += bool(alarm)
-                if alarm:
-                    print("FALSE ALARM", twin.name, "seed", seed, "->", alarm, flush=True)
-    networks = len({fault.twin.name for fault in FAULTS})
-    print(f"{len(FAULTS)} faults in {networks} networks: {found} found, {named} named exactly")
-    print(f"{len(seeds) * len(TWINS)} correct conversions: {alarms} false alarms")
+    parser = argparse.ArgumentParser(description="The yardstick of verify.")
+    parser.add_argument("parts", nargs="*", default=[*SETS, "attacks", "right"])
+    parser.add_argument("--keep", type=Path, help="results so far; a second run goes on from there")
+    options = parser.parse_args()
+    kept, lines = Kept(options.keep), []
+    with tempfile.TemporaryDirectory() as folder:
+        for part in options.parts:
+            if part in SETS:
+                lines.append(run_faults(part, kept, Path(folder)))
+            else:
+                lines.append({"attacks": run_attacks, "right": run_right}[part](kept, Path(folder)))
+    print("\n".join(lines))
 
 
 if __name__ == "__main__":

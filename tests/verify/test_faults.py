@@ -1,4 +1,4 @@
-"""A sample of the planted faults; `python tests/verify/faults.py` runs them all."""
+"""A sample of the planted faults, the attacks and the right runs; `python tests/verify/faults.py` runs them all."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from . import second_faults
+from .attacks import ATTACKS, Attack, said_of
 from .faults import FAULTS, TWINS, Fault, Twin, false_alarm, plant
 
-SAMPLE = FAULTS[1::7]  # every network, forward and backward
+SAMPLE = (*FAULTS[1::12], *second_faults.OPEN[::16], *second_faults.SEALED[::21])
+FOOLING = (*ATTACKS[:6], *ATTACKS[11:24:3], *ATTACKS[25::6])
 
 
 @pytest.mark.parametrize("fault", SAMPLE, ids=str)
@@ -17,6 +20,11 @@ def test_a_planted_fault_is_found_and_named(fault: Fault, tmp_path: Path) -> Non
     assert found and named, said
 
 
-@pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.name)
+@pytest.mark.parametrize("attack", FOOLING, ids=str)
+def test_an_attack_is_not_called_same(attack: Attack, tmp_path: Path) -> None:
+    assert said_of(attack, tmp_path) != "same"
+
+
+@pytest.mark.parametrize("twin", TWINS[::2], ids=lambda twin: twin.name)
 def test_a_correct_conversion_is_not_called_wrong(twin: Twin, tmp_path: Path) -> None:
     assert false_alarm(twin, 5, tmp_path) == ""

@@ -83,7 +83,7 @@ def broken(kind: str, good: bytes) -> bytes:
         "cut in the header": good[: 8 + length // 2],
         "a header length beyond the end": (1 << 60).to_bytes(8, "little") + good[8:],
         "no metadata": (2).to_bytes(8, "little") + b"{}",
-        "another format": good.replace(b"mindferry golden 2", b"mindferry golden 1"),
+        "another format": good.replace(b"mindferry golden 3", b"mindferry golden 2"),
     }[kind]
 
 

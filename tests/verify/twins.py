@@ -7,12 +7,13 @@ and imports them; `mutate` plants a fault in the MindSpore text.
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-_HEAD_T = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
+_HEAD_T = "import math\nimport random\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 _HEAD_M = "import mindspore as ms\nfrom mindspore import nn, ops, Parameter, Tensor\nimport numpy as np\n"
 
 
@@ -28,6 +29,11 @@ class Twin:
             f"{before!r} occurs {self.mindspore.count(before)} times in {self.name}"
         )
         return replace(self, mindspore=self.mindspore.replace(before, after))
+
+    def with_batch(self, size: int) -> Twin:
+        """The same on another number of samples; the first size of every input is that."""
+        inputs = tuple(re.sub(r"\[\d+", f"[{size}", text, count=1) for text in self.inputs)
+        return replace(self, inputs=inputs)
 
     def write(self, folder: Path) -> tuple[Path, Path]:
         """Two projects with a `net.py` each; the model is `net:Net`."""
@@ -46,6 +52,15 @@ class Twin:
         module, cell = (load_module(path / "net.py").Net() for path in self.write(folder))
         shake(module, seed)
         return module, cell
+
+
+def compare_twin(twin: Twin, folder: Path, seed: int = 0, **options: Any) -> Any:
+    """The verdict on a twin, with what its constructor computes taken into account."""
+    from mindferry.verify.live import compare
+
+    module, cell = twin.load(folder, seed)
+    made = optimizers(module, cell)
+    return compare(module, cell, twin.inputs, seed=seed, optimizers=made, rebuild=type(module), **options)
 
 
 def optimizers(module: Any, cell: Any) -> tuple[Any, Any] | None:

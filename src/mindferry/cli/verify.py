@@ -59,10 +59,12 @@ def command(
     mindferry verify build/resnet50_ms --data 'data:test_loader(batch_size=8)'
 
     The reference also runs in float64. A value passes if its error is at most k times torch's own float32 error.
-    Exit code 1: they differ. The table names the first module that is wrong by itself.
+    Exit code 0: same, and nothing that matters was left out. 1: different; the table names the first module that is wrong
+    by itself. 4: same as far as compared; what was not compared is listed.
     """
     from ..artifacts import dumps, save
     from ..progress import progress
+    from ..verify.table import EXIT_CODES
 
     if data is not None:
         sys.exit(_compare_data(converted or other, reference, data, as_json))
@@ -92,7 +94,7 @@ def command(
             click.echo(line)
         if comparison.script:
             click.echo(f"\n# {path.parent / 'reproduce.py'}\n{comparison.script}")
-    sys.exit(0 if comparison.passed else 1)
+    sys.exit(EXIT_CODES[comparison.outcome])
 
 
 def _print(comparison: Comparison, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The conversion's dropout: off, or with the reference's masks, found by the path of the module and the number of the call there."""
+"""The conversion's dropout: off, or replaced by a function that multiplies by the reference's masks."""
 
 from __future__ import annotations
 
@@ -11,50 +11,14 @@ from typing import Any
 
 Cell = Any
 Tensor = Any
-Mask = Callable[
-    [str], tuple[Any, float] | None
-]  # path -> the next mask there and its rate; None where the reference drops nothing
 Problem = Callable[[str, str], None]  # path, what is wrong
 
 
 @contextlib.contextmanager
 def without_dropout(cell: Cell) -> Iterator[None]:
     """Dropout off, in cells and where a function asks for it, as on the torch side."""
-    with _off(cell, lambda input, *_, **__: input):
+    with replaced_dropout(cell, lambda input, *_, **__: input):
         yield
-
-
-@contextlib.contextmanager
-def shared_dropout(cell: Cell, here: Callable[[], str], mask: Mask, wrong: Problem) -> Iterator[None]:
-    """Dropout with the reference's masks. `here` is the path of the cell that runs."""
-
-    def apply(path: str, rate: float | None, input: Tensor) -> Tensor:
-        found = mask(path)
-        if found is None:
-            if rate:
-                wrong(path, f"drops {rate:g} of its input, the reference nothing")
-            return input
-        values, expected = found
-        if rate is not None and abs(rate - expected) > 1e-6:
-            wrong(path, f"drops {rate:g} of its input, not {expected:g}")
-        return multiply(input, values, path, wrong)
-
-    def function(input: Tensor, p: float = 0.5, training: bool = True, *_: Any, **__: Any) -> Tensor:
-        return apply(here(), float(p), input) if training else input
-
-    handles = [
-        found.register_forward_hook(
-            lambda _, args, output, path=path, found=found: apply(path, getattr(found, "p", None), output)
-        )
-        for path, found in cell.cells_and_names()
-        if is_dropout(found) and found.training
-    ]
-    try:
-        with _off(cell, function):
-            yield
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 def multiply(input: Tensor, values: Any, path: str, wrong: Problem) -> Tensor:
@@ -70,20 +34,24 @@ def multiply(input: Tensor, values: Any, path: str, wrong: Problem) -> Tensor:
 
 
 def is_dropout(cell: Cell) -> bool:
-    return "Dropout" in type(cell).__name__ and not any(True for _ in cell.cells())
+    """MindSpore's own or a helper's, not one that the project wrote itself."""
+    home = type(cell).__module__
+    is_theirs = home.startswith("mindspore.") or home.rpartition(".")[2] == "ms_compat"
+    return is_theirs and "Dropout" in type(cell).__name__ and not any(True for _ in cell.cells())
 
 
 @contextlib.contextmanager
-def _off(cell: Cell, function: Callable[..., Tensor]) -> Iterator[None]:
+def replaced_dropout(cell: Cell, function: Callable[..., Tensor]) -> Iterator[None]:
     """Dropout cells hand on what they get; `function` stands in for every function that is called dropout."""
-    from mindspore import ops
+    from mindspore import mint, ops
 
     cells = [c for _, c in cell.cells_and_names() if is_dropout(c) and c.training]
+    homes = (vars(ops), vars(mint.nn.functional), *_helpers(cell), *_own_files(cell))
     places = [
         (home, name)
-        for home in (vars(ops), *_helpers(cell))
+        for home in {id(each): each for each in homes}.values()
         for name in home
-        if "dropout" in name and name.islower() and callable(home[name])
+        if "dropout" in name and name.islower() and is_drop_function(home[name])
     ]
     originals = [home[name] for home, name in places]
     for found in cells:
@@ -110,6 +78,17 @@ def _helpers(cell: Cell) -> list[dict[str, Any]]:
     return list(
         {id(names): names for names in every if str(names.get("__name__")).rpartition(".")[2] == "ms_compat"}.values()
     )
+
+
+def _own_files(cell: Cell) -> list[dict[str, Any]]:
+    """Where a file took the function by `from mindspore.ops import dropout`."""
+    return [getattr(type(found).construct, "__globals__", {}) for _, found in cell.cells_and_names()]
+
+
+def is_drop_function(value: Any) -> bool:
+    """A function of MindSpore or of a helper module, not one that the project wrote itself under such a name."""
+    home = str(getattr(value, "__module__", ""))
+    return callable(value) and (home.startswith("mindspore") or home.rpartition(".")[2] == "ms_compat")
 
 
 def _plainly(function: Callable[..., Tensor], name: str, input: Tensor, *args: Any, **options: Any) -> Tensor:

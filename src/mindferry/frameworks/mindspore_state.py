@@ -1,30 +1,40 @@
-"""What a run changes in a cell without an optimizer, put back: statistics, and tensors that are attributes."""
+"""What a run changes in a cell without an optimizer, put back: statistics, tensors and plain values that are attributes."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from .mindspore_tensors import as_numpy, is_activation
 
 Cell = Any
-State = list[tuple[Cell, str, Any, Any]]  # owner, attribute, tensor, value
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Parameters that take no gradient, and plain tensors: the buffers of the converted network. And every plain attribute."""
+
+    tensors: tuple[tuple[Cell, str, Any, Any], ...]  # owner, attribute ("" for a parameter), tensor, value
+    plain: tuple[
+        tuple[Cell, dict[str, Any], dict[str, Any]], ...
+    ]  # owner, attributes, copies of lists and dictionaries
 
 
 def state_of(cell: Cell) -> State:
-    """Parameters that take no gradient, and plain tensors: the buffers of the converted network."""
-    found = [
+    found: list[tuple[Cell, str, Any, Any]] = [
         (cell, "", parameter, as_numpy(parameter).copy())
         for parameter in cell.get_parameters()
         if not parameter.requires_grad
     ]
+    plain = []
     for _, owner in cell.cells_and_names():
-        plain = [
-            (name, value)
-            for name, value in (*vars(owner).items(), *owner.named_buffers(recurse=False))
-            if is_activation(value)
-        ]
-        found += [(owner, name, tensor, as_numpy(tensor).copy()) for name, tensor in plain]
-    return found
+        held = [*vars(owner).items(), *owner.named_buffers(recurse=False)]
+        tensors = [(name, value) for name, value in held if is_activation(value)]
+        found += [(owner, name, tensor, as_numpy(tensor).copy()) for name, tensor in tensors]
+        own = {name: value for name, value in vars(owner).items() if _is_plain(name)}
+        copies = {name: type(value)(value) for name, value in own.items() if type(value) in (list, dict, set)}
+        plain.append((owner, own, copies))
+    return State(tuple(found), tuple(plain))
 
 
 def restore(state: State) -> None:
@@ -32,7 +42,9 @@ def restore(state: State) -> None:
     import mindspore as ms
     import numpy as np
 
-    for owner, name, tensor, value in state:
+    for owner, own, copies in state.plain:
+        _restore_plain(owner, own, copies)
+    for owner, name, tensor, value in state.tensors:
         if not name:
             tensor.set_data(ms.Tensor(value).astype(tensor.dtype))
             continue
@@ -40,3 +52,21 @@ def restore(state: State) -> None:
             setattr(owner, name, tensor)
         if not np.array_equal(as_numpy(tensor), value):
             ms.ops.assign(tensor, ms.Tensor(value).astype(tensor.dtype))
+
+
+def _is_plain(name: str) -> bool:
+    return not name.startswith("_") and name != "training"
+
+
+def _restore_plain(owner: Cell, own: dict[str, Any], copies: dict[str, Any]) -> None:
+    held: dict[str, Any] = owner.__dict__
+    for name in [name for name in held if _is_plain(name) and name not in own]:
+        del held[name]
+    for name, value in own.items():
+        if name not in held or held[name] is not value:
+            held[name] = value
+        if isinstance(value, list) and name in copies:
+            value[:] = copies[name]
+        elif name in copies and (len(value) != len(copies[name]) or any(each not in copies[name] for each in value)):
+            value.clear()
+            value.update(copies[name])

@@ -23,7 +23,8 @@ def step(cell: Cell, golden: Golden, optimizer: Callable[[Cell], Cell], names: d
     import numpy as np
 
     made = optimizer(cell)
-    sources = {target: name for name, target in names.items()}
+    second = {name for group in golden.tied for name in group[1:]}  # torch has the gradient under the first name
+    sources = {target: name for name, target in names.items() if name not in second}
     before = {p.name: as_numpy(p).copy() for p in cell.get_parameters()}
     for turn in range(STEPS):
         gradients = []
@@ -66,7 +67,7 @@ def mixed(cell: Cell, golden: Golden) -> Iterator[Measurement]:
     positional, named = make_inputs(golden, golden.inputs)
     network = ms.amp.auto_mixed_precision(copy.deepcopy(cell).set_train(False), "auto", ms.float16)
     keys = golden.modes["amp"].outputs
-    found = leaves(network(*positional, **named), is_tensor)
+    found = leaves(network(*positional, **named), is_tensor, objects=True)
     for index, (tensor, key) in enumerate(zip(found, keys, strict=True)):
         value = as_numpy(tensor)
         name = f"output {index}" if len(keys) > 1 else "output"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..verify.golden import Golden, Input
@@ -10,13 +10,18 @@ from ..verify.golden import Golden, Input
 Tensor = Any
 
 
-def make_inputs(golden: Golden, items: Sequence[Input]) -> tuple[list[Any], dict[str, Any]]:
+def make_inputs(
+    golden: Golden, items: Sequence[Input], given: Mapping[int, Tensor] = {}
+) -> tuple[list[Any], dict[str, Any]]:
+    """Positional and keyword arguments; `given` are those that are there already, by their number."""
     import mindspore as ms
 
     positional: list[Any] = []
     named: dict[str, Any] = {}
-    for item in items:
-        value = ms.Tensor(golden.array(item.key)) if item.key else item.literal
+    for index, item in enumerate(items):
+        value = given.get(index)
+        if value is None:
+            value = ms.Tensor(golden.array(item.key)) if item.key else item.literal
         if item.name:
             named[item.name] = value
         else:

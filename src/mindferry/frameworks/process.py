@@ -19,6 +19,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import importlib.util
 import json
 import os
@@ -32,13 +33,15 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
+from ..as_json import build
 from ..errors import MindferryError
 from .remains import MARK, end_marked, new_scratch
 
 Json = Any  # what json.dumps takes
 OnMessage = Callable[[Json], None]
+Answer = TypeVar("Answer")
 
 TITLES = {"torch": "torch", "mindspore": "MindSpore"}
 SILENCE = 600.0
@@ -52,6 +55,11 @@ class WorkerError(MindferryError):
     def __init__(self, message: str, *, kind: str, framework: str, doing: str, detail: str, log: str) -> None:
         super().__init__(message)
         self.kind, self.framework, self.doing, self.detail, self.log = kind, framework, doing, detail, log
+
+    @property
+    def sentence(self) -> str:
+        """Without the worker's last lines."""
+        return str(self).partition("\n")[0]
 
 
 class Worker:
@@ -104,6 +112,11 @@ class Worker:
         """Run `module:function` in the worker and return its result."""
         self.start(function, payload)
         return self.result(on_message)
+
+    def ask(self, function: str, request: Any, answer: type[Answer]) -> Answer:
+        """The same with a dataclass for a question and one for an answer: see requests.py."""
+        made: Answer = build(answer, self.call(function, dataclasses.asdict(request)))
+        return made
 
     def start(self, function: str, payload: Json = None) -> None:
         """Begin a call; one at a time. `result` waits for it."""

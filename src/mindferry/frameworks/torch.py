@@ -3,87 +3,123 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..as_json import build as from_json
 from ..errors import MindferryError
 from ..verify.goldenfile import RecordError
 from ..verify.named import build, find, load_weights, make_inputs, shake
 from ..verify.nesting import leaves
 from ..verify.predict import batches, save
+from ..verify.surroundings import computed_buffers
 from ..verify.trace import save as save_trace
 from ..verify.trace import traced
+from ..verify.variants import variants
+from .requests import BuildRequest, Found, PredictRequest, RecordRequest, Traced, TraceRequest, VariantsRequest
 
 if TYPE_CHECKING:
     from .worker import Json, Link
 
 
 def record(payload: Json, link: Link) -> Json:
-    """In the worker: the payload of run.py's `_record` -> the golden file that it names."""
+    """In the worker: RecordRequest -> the golden file that it names."""
     from ..verify.recorder import record as write
 
+    request = from_json(RecordRequest, payload)
     try:
-        model = build_module(payload["model"], payload["weights"], payload["seed"], link)
-        inputs = make_inputs(payload["inputs"], payload["seed"])
-        path, modes, title = Path(payload["golden"]), payload["modes"], payload["model"]
+        model, initial = build_with_buffers(request.model, request.weights, request.seed, link)
         write(
             model,
-            inputs,
-            path,
-            modes=modes,
-            seed=payload["seed"],
-            title=title,
-            inside=payload["inside"],
-            loss=find(payload["loss"]) if payload["loss"] else None,
-            targets=make_inputs(payload["targets"], payload["seed"] + 1),
-            optimizer=find(payload["optimizer"]) if payload["optimizer"] else None,
-            steps=payload["steps"],
-            shared_dropout=payload["shared_dropout"],
-            note=lambda run: link.doing(f"{run} on {', '.join(payload['inputs'])}"),
+            _inputs(request),
+            Path(request.golden),
+            modes=request.modes,
+            seed=request.seed,
+            title=request.model,
+            inside=request.inside,
+            loss=find(request.loss) if request.loss else None,
+            targets=make_inputs(request.targets, request.seed + 1),
+            optimizer=find(request.optimizer) if request.optimizer else None,
+            steps=request.steps,
+            initial=initial,
+            is_quick=request.is_quick,
+            note=lambda run: link.doing(f"{run} on {', '.join(request.inputs)}"),
         )
     except RecordError as error:
         raise MindferryError(str(error)) from None
     link.state["model"] = model
 
 
-def predict(payload: Json, link: Link) -> Json:
-    """In the worker, after `record`: {"data", "samples"} -> path of the saved predictions."""
+def _inputs(request: RecordRequest) -> list[tuple[str, Any]]:
+    inputs = make_inputs(request.inputs, request.seed)
+    if not request.variant:
+        return inputs
+    return next(given for group in variants(inputs) for said, given in group if said == request.variant)
+
+
+def other_sizes(payload: Json, link: Link) -> Json:
+    """In the worker: VariantsRequest -> groups of descriptions."""
+    request = from_json(VariantsRequest, payload)
+    try:
+        return [[said for said, _ in group] for group in variants(make_inputs(request.inputs, request.seed))]
+    except RecordError as error:
+        raise MindferryError(str(error)) from None
+
+
+def unsteady_buffers(payload: Json, link: Link) -> Json:
+    """In the worker: BuildRequest -> names of the buffers that another seed makes otherwise."""
     import torch
 
+    request = from_json(BuildRequest, payload)
+    found = []
+    for seed in (request.seed, request.seed + 1):
+        link.doing(f"building {request.model}")
+        torch.manual_seed(seed)
+        found.append(computed_buffers(build(request.model)))
+    return [name for name, value in found[0].items() if not torch.equal(value, found[1][name])]
+
+
+def predict(payload: Json, link: Link) -> Json:
+    """In the worker, after `record`: PredictRequest -> the saved predictions."""
+    import torch
+
+    request = from_json(PredictRequest, payload)
     model = link.state["model"].eval()
 
     def scored() -> Iterator[tuple[Any, Any]]:
         with torch.no_grad():
-            for inputs, labels in batches(payload["data"], payload["samples"]):
+            for inputs, labels in batches(request.data, request.samples):
                 link.doing("predicting")
                 yield leaves(model(*inputs), torch.is_tensor)[0].numpy(), labels
 
-    return str(save(scored(), link.scratch, lambda count: link.report({"samples": count})))
+    return asdict(Found(str(save(scored(), link.scratch, lambda count: link.report({"samples": count})))))
 
 
 def trace(payload: Json, link: Link) -> Json:
     """In the worker, after `record`: what each line of one module's forward assigns."""
     import torch
 
-    from ..verify.buffers import same_buffers
     from ..verify.dropout import without_dropout
+    from ..verify.state import same_state
 
+    request = from_json(TraceRequest, payload)
     model = link.state["model"]
-    inputs = make_inputs(payload["inputs"], payload["seed"])
+    inputs = make_inputs(request.inputs, request.seed)
     positional, named = [value for name, value in inputs if not name], {n: v for n, v in inputs if n}
-    module = model.get_submodule(payload["path"])
+    module = model.get_submodule(request.path)
     was_training = model.training
-    model.train(payload["mode"] == "train")
+    model.train(request.mode == "train")
     with (
         torch.no_grad(),
-        same_buffers(model),
+        same_state(model),
         without_dropout(model),
-        traced(module, payload["call"], "forward", _plain) as found,
+        traced(module, request.call, "forward", _plain) as found,
     ):
         model(*positional, **named)
     model.train(was_training)
     path = link.scratch / "trace.npz"
-    return {"lines": save_trace(found, path), "arrays": str(path)}
+    return asdict(Traced(save_trace(found, path), str(path)))
 
 
 def _plain(value: Any) -> Any:
@@ -95,6 +131,11 @@ def _plain(value: Any) -> Any:
 
 
 def build_module(spec: str, weights: str, seed: int, link: Link) -> Any:
+    return build_with_buffers(spec, weights, seed, link)[0]
+
+
+def build_with_buffers(spec: str, weights: str, seed: int, link: Link) -> tuple[Any, dict[str, Any]]:
+    """The model with its weights, and the buffers as its constructor made them."""
     import torch
 
     link.doing(f"building {spec}")
@@ -102,8 +143,9 @@ def build_module(spec: str, weights: str, seed: int, link: Link) -> Any:
     model = build(spec)
     if not isinstance(model, torch.nn.Module):
         raise RecordError(f"{spec} gave a {type(model).__name__}, not a torch.nn.Module; check --model")
+    initial = computed_buffers(model)
     if weights:
         load_weights(model, weights)
     else:
         shake(model, seed)
-    return model
+    return model, initial

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..artifacts import Difference
+from ..artifacts import Difference, Outcome
 from .content import Report
 from .modules import strain
 from .overview import Task, duration, scientific
@@ -132,7 +132,11 @@ def _verification(report: Report) -> Iterator[str]:
             f"{told.predictions.agree} of {told.predictions.samples} predictions equal; accuracy {told.predictions.reference_accuracy:.2%} in torch, "
             f"{told.predictions.accuracy:.2%} in MindSpore.\n"
         )
-    if not told.passed:
+    if told.outcome is Outcome.PARTIAL and told.coverage is not None:
+        yield "**Same as far as compared.** Not compared:\n"
+        yield from (f"- {text(gap.name)}: {text(gap.why)}" for gap in told.coverage.gaps if gap.matters)
+        yield ""
+    elif not told.passed:
         yield f"**First divergence: {text(told.first_divergence or 'the predictions')}.**\n"
         yield from (text(line) + "  " for line in told.diagnosis)
     yield from table(("mode", "what", "name", "error", "allowed", "own", "allowed"), map(_difference, failed[:40]))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import findings
-from ..artifacts import Finding, Inventory, PlainRun
+from ..artifacts import Finding, Inventory, Outcome, PlainRun
 from ..observation import Observation
 from .code import RuleCard
 from .gather import COMMANDS, Found
@@ -192,6 +192,10 @@ def _task(finding: Finding) -> Task:
 def _divergence(found: Found) -> Task:
     verify = found.verify
     assert verify is not None
+    if verify.outcome is Outcome.PARTIAL:
+        gaps = [gap for gap in verify.coverage.gaps if gap.matters] if verify.coverage else []
+        listed = "; ".join(f"{gap.name}: {gap.why}" for gap in gaps[:3]) + ("; …" if len(gaps) > 3 else "")
+        return Task("verify", "same as far as compared", f"give inputs that reach it, or look at it: {listed}", "", 0)
     first = verify.first_divergence
     path, line = _defined_at(first, found.analyze)
     what = f"first divergence: {first}" if first else "predictions differ"
@@ -421,6 +425,8 @@ def _verified(found: Found) -> tuple[str, str]:
     return (
         ("ok", said)
         if verify.passed
+        else ("look", f"{said}; same as far as compared")
+        if verify.outcome is Outcome.PARTIAL
         else ("look", f"{said}; first divergence: {verify.first_divergence or 'the predictions'}")
     )
 

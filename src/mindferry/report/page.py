@@ -160,6 +160,8 @@ def _verification(report: Report) -> dict[str, Any] | None:
         "inputs": told.inputs,
         "passed": told.passed,
         "first_divergence": told.first_divergence,
+        "outcome": told.outcome,
+        "gaps": [f"{gap.name}: {gap.why}" for gap in told.coverage.gaps if gap.matters] if told.coverage else [],
         "culprits": told.culprits,
         "unmatched": told.unmatched,
         "notes": told.notes,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from ..artifacts import STATE, Difference
+from ..as_json import build
 from ..files import complete_or_absent, write_text
 from ..frameworks.process import Worker
+from ..frameworks.requests import CellRequest, Found, Traced, TraceRequest
 from .blame import NETWORK, caller
 from .golden import CallRecord, Golden
 from .judge import Verdict
@@ -28,7 +31,14 @@ class Culprit:
     script: str = ""
 
 
-def bisect(settings: Settings, golden: Golden, verdict: Verdict, torch: Worker | None, mindspore: Worker) -> Culprit:
+def bisect(
+    settings: Settings,
+    golden: Golden,
+    verdict: Verdict,
+    torch: Worker | None,
+    mindspore: Worker,
+    classes: Mapping[str, str],
+) -> Culprit:
     """Look into the first culprit."""
     if not verdict.culprits:
         return Culprit(("No module is wrong by itself; the error grows from one to the next.",))
@@ -39,14 +49,19 @@ def bisect(settings: Settings, golden: Golden, verdict: Verdict, torch: Worker |
         path = name.rpartition(".")[0]
     recorded = golden.modes.get(row.mode) or next(iter(golden.modes.values()))
     call = next((c for c in recorded.calls if c.path == path), None)
-    lines = [f"Culprit: {name}" + (f" ({call.kind})" if call is not None else "") + f", {_what(row)}."]
-    found = mindspore.call("mindferry.frameworks.mindspore:settings_of", {"path": path})
+    kind = _kinds(call.kind, classes.get(path, "")) if call is not None else ""
+    lines = [f"Culprit: {name}{kind}, {_what(row)}."]
+    found = mindspore.call("mindferry.frameworks.mindspore:settings_of", asdict(CellRequest(path)))
     lines += _settings(golden.attributes.get(path, {}), found)
     if row.kind in ("output", "input") and torch is not None:
         line = _line(path, row, golden, torch, mindspore, settings)
         lines += [line] if line else []
     script = _script(settings, golden, call, row, mindspore) if call is not None else ""
     return Culprit(tuple(lines), script)
+
+
+def _kinds(theirs: str, ours: str) -> str:
+    return f" ({theirs})" if ours in ("", theirs) else f" ({theirs} in torch, {ours} in MindSpore)"
 
 
 def _row(name: str, verdict: Verdict, golden: Golden) -> Difference:
@@ -97,11 +112,11 @@ def _plain(value: Any) -> Any:
 def _line(path: str, row: Difference, golden: Golden, torch: Worker, mindspore: Worker, settings: Settings) -> str:
     """The first line of the module that gives a variable another value."""
     calls = [c for c in golden.modes[row.mode].calls if c.path == path]
-    payload = {"path": path, "call": calls[0].call if calls else 0, "mode": row.mode, "golden": str(golden.path)}
-    payload |= {"inputs": list(settings.inputs), "seed": settings.seed}
-    torch.start("mindferry.frameworks.torch:trace", payload)
-    mindspore.start("mindferry.frameworks.mindspore:trace", payload)
-    there, here = (load(answer["lines"], Path(answer["arrays"])) for answer in (torch.result(), mindspore.result()))
+    number = calls[0].call if calls else 0
+    request = asdict(TraceRequest(path, number, row.mode, str(golden.path), settings.inputs, settings.seed))
+    torch.start("mindferry.frameworks.torch:trace", request)
+    mindspore.start("mindferry.frameworks.mindspore:trace", request)
+    there, here = (load(build(Traced, worker.result())) for worker in (torch, mindspore))
     found = first_difference(there, here, 10 * settings.rule.floor)
     if found is None or not Path(found[1].file).is_relative_to(settings.converted):
         return ""  # inside a layer of the framework there is no line to mend
@@ -149,5 +164,6 @@ def _script(settings: Settings, golden: Golden, call: CallRecord, row: Differenc
 def mindspore_weights(worker: Worker, path: str) -> dict[str, Any]:
     import numpy as np
 
-    with np.load(worker.call("mindferry.frameworks.mindspore:weights_of", {"path": path})) as file:
+    found = worker.ask("mindferry.frameworks.mindspore:weights_of", CellRequest(path), Found)
+    with np.load(found.path) as file:
         return {f"weight.{name}": file[name] for name in file}

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 SAMPLE = 1 << 14
 BLOCK = 1 << 15  # elements at a time: they stay in the processor's cache
+LARGE, GAP = 1e4, 100.0  # see scale.py
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Measurement:
     key: str  # of the reference in the golden file; "" if it has none
     shape: tuple[int, ...]
     max_abs: float
-    cosine: float
+    cosine: float  # of whole numbers and truth values: the share that is equal
     problem: str = ""  # what makes the numbers meaningless: another shape, no such tensor
 
 
@@ -48,24 +49,26 @@ def distance(value: Array, reference: Array, *, is_parameter: bool = False) -> t
     a: Any = np.ascontiguousarray(value, np.float32).ravel()
     b: Any = np.ascontiguousarray(reference, np.float32).ravel()
     with np.errstate(all="ignore"):
-        largest = _largest(a, b)
-        if math.isnan(largest):
-            largest = _not_finite(a, b)
+        largest, greatest = _largest(a, b)
+        if math.isnan(largest) or greatest >= LARGE:
+            largest = _beside_masks(a, b)
         cosine = _cosine(a, b)
     return largest, cosine, "NaN where the reference has none" if math.isinf(largest) and np.isnan(a).any() else ""
 
 
-def _largest(a: Any, b: Any) -> float:
-    """The largest absolute difference; NaN if there is one."""
+def _largest(a: Any, b: Any) -> tuple[float, float]:
+    """The largest absolute difference, NaN if there is one, and the largest value of the reference."""
     import numpy as np
 
     difference = np.empty(min(a.size, BLOCK), np.float32)
-    ends = []
+    ends, sizes = [], []
     for start in range(0, a.size, BLOCK):
         stop = min(start + BLOCK, a.size)
-        block = np.subtract(a[start:stop], b[start:stop], out=difference[: stop - start])
+        right = b[start:stop]
+        block = np.subtract(a[start:stop], right, out=difference[: stop - start])
         ends += [block.max(), block.min()]
-    return float(np.max(np.abs(ends)))
+        sizes += [right.max(), right.min()]
+    return float(np.max(np.abs(ends))), float(np.max(np.abs(sizes)))
 
 
 def _cosine(a: Any, b: Any) -> float:
@@ -78,12 +81,19 @@ def _cosine(a: Any, b: Any) -> float:
     return float(a @ b) / norms
 
 
-def _not_finite(a: Any, b: Any) -> float:
-    """The same infinity on both sides is no difference; anything else that is not finite is an infinite one."""
+def _beside_masks(a: Any, b: Any) -> float:
+    """As scale.py does it for torch: the same infinity is no difference, and a mask's error counts in proportion to its size."""
     import numpy as np
 
-    difference = np.abs(a - b)
-    difference[a == b] = 0.0
+    right, sizes = b.astype(np.float64), np.abs(b.astype(np.float64))
+    difference = np.abs(a - right)
+    found = np.unique(sizes[np.isfinite(sizes) & (sizes > 0)])
+    gaps = np.flatnonzero((found[1:] >= LARGE) & (found[1:] >= GAP * found[:-1]))
+    if gaps.size:
+        scale, cut = found[gaps[0]], math.sqrt(found[gaps[0]] * found[gaps[0] + 1])
+        is_mask = np.isfinite(right) & (sizes > cut)
+        difference[is_mask] *= scale / sizes[is_mask]
+    difference[a == right] = 0.0
     difference[np.isnan(difference)] = np.inf
     return float(difference.max())
 
@@ -93,8 +103,8 @@ def _whole_numbers(value: Array, reference: Array) -> tuple[float, float, str]:
 
     a: Any = np.asarray(value, np.float64).ravel()
     b: Any = np.asarray(reference, np.float64).ravel()
-    unequal = int((a != b).sum())
-    return float(np.abs(a - b).max()), 1.0 if not unequal else 0.0, ""
+    unequal = int(((a != b) & ~(np.isnan(a) & np.isnan(b))).sum())
+    return float(np.nan_to_num(np.abs(a - b), nan=np.inf).max()) if unequal else 0.0, 1.0 - unequal / a.size, ""
 
 
 def _squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:

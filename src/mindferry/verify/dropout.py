@@ -1,21 +1,14 @@
-"""The reference's dropout: off, or with masks that the conversion can be given too."""
+"""The reference's dropout: off, or with masks that randomness.py shares with the conversion."""
 
 from __future__ import annotations
 
 import contextlib
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 Tensor = Any  # torch.Tensor
-Keep = Callable[[str, float, Tensor], None]
-RANKS = {
-    "dropout": 0,
-    "dropout1d": 1,
-    "dropout2d": 2,
-    "dropout3d": 3,
-}  # function -> how many last axes share one number
 
 
 @contextlib.contextmanager
@@ -54,51 +47,10 @@ def without_dropout(model: Any) -> Iterator[None]:
             module.dropout = rate
 
 
-@contextlib.contextmanager
-def shared_dropout(model: Any, seed: int, keep: Keep) -> Iterator[None]:
-    """Masks made of the seed, the module's path and the number of the call there. `keep(path#number, rate, mask)` sees each.
-
-    Inside recurrent layers, fused attention and alpha dropout it stays off.
-    """
-    import torch.nn.functional as functional
-
-    running = [""]
-    counts: dict[str, int] = {}
-    handles = []
-
-    def leave(*_: Any) -> None:  # what a hook returns replaces the output
-        running.pop()
-
-    for path, module in model.named_modules():
-        handles.append(module.register_forward_pre_hook(lambda *_, path=path: running.append(path)))
-        handles.append(module.register_forward_hook(leave, always_call=True))
-
-    def masked(rank: int) -> Callable[..., Tensor]:
-        def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-            if not training or not p:
-                return input
-            path = running[-1]
-            number = counts[path] = counts.get(path, -1) + 1
-            mask = make_mask(f"{path}#{number}", seed, p, (*input.shape[: input.dim() - rank], *[1] * rank))
-            keep(f"{path}#{number}", p, mask)
-            return input * mask.to(input)
-
-        return dropout
-
-    with without_dropout(model):
-        for name, rank in RANKS.items():
-            setattr(functional, name, masked(rank))  # taken back by without_dropout
-        try:
-            yield
-        finally:
-            for handle in handles:
-                handle.remove()
-
-
 def make_mask(name: str, seed: int, p: float, shape: tuple[int, ...]) -> Tensor:
     """0 where dropped, 1 / (1 - p) elsewhere."""
     import torch
 
     generator = torch.Generator().manual_seed(seed + zlib.crc32(name.encode()))
-    kept = (torch.rand(shape, generator=generator) >= p).float()
+    kept = (torch.rand(shape, generator=generator, dtype=torch.float32) >= p).float()
     return kept / (1 - p) if p < 1 else kept

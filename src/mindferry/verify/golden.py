@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.generic]
 
-FORMAT = "mindferry golden 2"
+FORMAT = "mindferry golden 3"
 _DTYPES = {"F32": "<f4", "F64": "<f8", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1", "BOOL": "?"}
 
 
@@ -29,6 +29,37 @@ class CallRecord:
     kind: str  # the module's class
     outputs: tuple[str, ...]  # keys
     inputs: tuple[tuple[str, str], ...] = ()  # keys of the value, and of the gradient by way of this module
+    arguments: dict[str, Any] = field(default_factory=dict)  # parameter -> plain value, or "a tensor"
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A part of what the network returns: the way to it, its type, and its value where it is no tensor."""
+
+    way: str
+    dtype: str  # "" for a plain value
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unrun:
+    """A branch of the reference's code that no run reached."""
+
+    file: str
+    line: int
+    function: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A module of the reference."""
+
+    kind: str  # its class
+    home: str  # the class's module: torch.nn.modules.conv
+    parameters: int  # of its own
+    children: int
+    rate: float = 0.0  # of a recurrent layer's own dropout, which is off while it is compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +73,11 @@ class ModeRecord:
     loss: str = ""  # key
     runs: tuple[str, ...] = ("own", "whole")
     reference: str = "float64"  # or float32
-    masks: dict[str, tuple[tuple[str, float], ...]] = field(
-        default_factory=dict
-    )  # module path -> its dropout masks: key, rate
+    masks: tuple[tuple[str, str, float], ...] = ()  # module path, key, rate of each dropout mask, as they were used
+    draws: tuple[tuple[str, str, str], ...] = ()  # module path, key, family of every other random tensor
+    is_random: bool = False  # it drew numbers that could not be shared
+    structure: tuple[Leaf, ...] = ()  # of what the network returns
+    input_gradients: dict[int, str] = field(default_factory=dict)  # number of the input -> key
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +87,8 @@ class Reference:
     scale: float
     own: float = math.nan
     whole: float = math.nan
+    sum: float = 0.0  # of the absolute values that were added up for one element; 0.0 where it is not known
+    is_constant: bool = False  # all elements are the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +117,13 @@ class Golden:
     entries: dict[str, dict[str, Any]]
     start: int
     steps: tuple[str, ...] = ()  # keys of the losses of real training steps
+    initial: dict[str, str] = field(default_factory=dict)  # buffer -> key of what __init__ made of it
+    loose: dict[str, str] = field(default_factory=dict)  # buffers that are not in the state dict -> key
+    tied: tuple[tuple[str, ...], ...] = ()  # names of one and the same parameter, the one that has the gradient first
+    parts: dict[str, Part] = field(default_factory=dict)  # module path -> what it is
+    unrun: tuple[Unrun, ...] = ()
+    is_modal: bool = True  # whether train mode can differ from eval mode
+    trainable: tuple[str, ...] = ()  # parameters that take a gradient, each under one name
     _memory: list[NDArray[np.uint8]] = field(default_factory=list)  # of `lent`
 
     def array(self, key: str) -> Array:
@@ -153,6 +195,13 @@ def _golden(path: Path, facts: Any, entries: dict[str, dict[str, Any]], start: i
         entries,
         start,
         tuple(facts.get("steps", ())),
+        facts["initial"],
+        facts["loose"],
+        tuple(tuple(names) for names in facts["tied"]),
+        {path: Part(**part) for path, part in facts["parts"].items()},
+        tuple(Unrun(**each) for each in facts["unrun"]),
+        facts["modal"],
+        tuple(facts["trainable"]),
     )
 
 
@@ -162,11 +211,29 @@ def _inputs(facts: list[dict[str, Any]]) -> tuple[Input, ...]:
 
 def _mode(facts: dict[str, Any]) -> ModeRecord:
     calls = tuple(
-        CallRecord(c["path"], c["call"], c["class"], tuple(c["outputs"]), tuple((v, g) for v, g in c["inputs"]))
+        CallRecord(
+            c["path"],
+            c["call"],
+            c["class"],
+            tuple(c["outputs"]),
+            tuple((v, g) for v, g in c["inputs"]),
+            c.get("arguments", {}),
+        )
         for c in facts["calls"]
     )
-    cotangents = {int(index): key for index, key in facts["cotangents"]}
-    outputs, gradients, loss = tuple(facts["outputs"]), facts["gradients"], facts["loss"]
-    parameters, buffers, runs = facts["parameters"], facts["buffers"], tuple(facts["runs"])
-    masks = {path: tuple((key, rate) for key, rate in found) for path, found in facts.get("masks", {}).items()}
-    return ModeRecord(calls, outputs, gradients, cotangents, parameters, buffers, loss, runs, facts["reference"], masks)
+    return ModeRecord(
+        calls,
+        tuple(facts["outputs"]),
+        facts["gradients"],
+        {int(index): key for index, key in facts["cotangents"]},
+        facts["parameters"],
+        facts["buffers"],
+        facts["loss"],
+        tuple(facts["runs"]),
+        facts["reference"],
+        tuple((path, key, rate) for path, key, rate in facts.get("masks", ())),
+        tuple((path, key, family) for path, key, family in facts.get("draws", ())),
+        facts.get("random", False),
+        tuple(Leaf(**each) for each in facts.get("structure", ())),
+        {int(index): key for index, key in facts.get("input_gradients", ())},
+    )

@@ -26,8 +26,9 @@ def as_kept(tensor: Tensor) -> Tensor:
     """As it is in the file: on the CPU, what has a point in float32."""
     import torch
 
-    kept = tensor.detach().to("cpu")
-    return (kept.to(torch.float32) if kept.is_floating_point() else kept).contiguous()
+    with torch._C.DisableTorchFunction():  # lifted.py would make float64 of it
+        kept = tensor.detach().to("cpu")
+        return (kept.to(torch.float32) if kept.is_floating_point() else kept).contiguous()
 
 
 def _memory(tensor: Tensor, begin: int, size: int) -> Any:

@@ -2,12 +2,12 @@
 
 A value passes if its error is at most `k` times the error that torch's own float32 makes against float64 at the same
 place, and never has to be better than `floor`, about forty roundings of float32: below that, the order of a sum
-decides. Errors are relative to the largest reference value in the tensor (for a parameter's gradient: in its module, as
-the gradient of a bias before a norm is zero, and what is computed for it is rounding). Below 16 elements the floor is
+decides. Errors are relative to the largest reference value in the tensor, masks left out. The gradient of a bias before a norm is
+zero, and what is computed for it is rounding: a sum is allowed sixteen roundings of what was added up. Below 16 elements the floor is
 higher, four times for a scalar: there the largest value and torch's own error are of few samples, and small by chance at times
 (a loss of 0.02 is what remains of two logits of 14, and torch may happen to round it right). Where float64 is not
-possible, the floor grows with the square root of the depth. A first look runs float64 in one mode only; what is not below
-the floor there is measured in full.
+possible, the reference's float32 run is repeated with its values off by a rounding, and the floor is k times as high. A first look
+runs float64 in one mode only; what is not below the floor there is measured in full. Whole numbers and truth values are equal or not.
 """
 
 from __future__ import annotations
@@ -17,15 +17,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..artifacts import Difference
-from .blame import culprits_of
+from .blame import NETWORK, culprits_of
 from .compare import Measurement
 from .golden import Golden, Reference
 
 NAN = math.nan
 RANDOM = 1e-2  # no single module rounds that badly
 SUMS = 2.0  # the floor is this much higher where a sum is compared
+LEAST = 1e-6  # a gradient is never measured against less than this share of the largest
+TRACKED = 1e-3  # and a buffer against less than this share of the largest in its module
 FEW = 16  # below so many elements, the floor grows with the square root of FEW / elements
 ROUNDING = 2.0**-24
+CANCELLED = 16 * ROUNDING  # of the sum of absolute values, where a sum cancels
+INITIAL = 1e-4  # for tables that both constructors computed in float32
+CHOICES = 1e-2  # the share of whole numbers that a rounding may turn
 HALF = 4 * 2.0**-11  # the floor in mixed precision: four roundings of float16
 
 
@@ -42,7 +47,6 @@ class Verdict:
     differences: tuple[Difference, ...]
     culprits: tuple[str, ...]
     first_divergence: str
-    notes: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -52,46 +56,52 @@ class Verdict:
 def judge(measurements: Sequence[Measurement], golden: Golden, rule: Rule) -> Verdict:
     """One row a tensor, in execution order, and what is to blame for those that fail."""
     rows: dict[tuple[str, str, str, int, str], Difference] = {}
-    scales = _scales(golden)
+    scales = _scales(golden, rule)
     for found in measurements:
         row = _row(found, golden, rule, scales)
-        place = (found.mode, found.kind, found.name, found.call, found.key)
+        place = (found.mode, found.kind, found.name, found.call, found.key or found.problem)
         rows[place] = _merge(rows[place], row) if place in rows else row
-    differences = tuple(rows.values())
+    differences = tuple(_set_apart(row, golden) for row in rows.values())
     culprits = culprits_of(differences, golden)
-    failing = next((d.name for d in differences if not d.passed), "")
-    return Verdict(differences, culprits, culprits[0] if culprits else failing, _unsteady(differences))
+    failing = next((NETWORK if d.kind == "network" else d.name for d in differences if not d.passed), "")
+    return Verdict(differences, culprits, culprits[0] if culprits else failing)
 
 
-def _unsteady(differences: Sequence[Difference]) -> tuple[str, ...]:
+def _set_apart(row: Difference, golden: Golden) -> Difference:
     """Where the reference does not agree with itself, nothing can be said of the conversion."""
-    rows = [d for d in differences if d.own_reference_error > RANDOM and d.mode in ("eval", "train")]
-    if not rows:
-        return ()
-    first = rows[0]
-    more = f", and {len(rows) - 1} more values" if len(rows) > 1 else ""
-    said = f"{first.own_reference_error:.0e} between its own float32 and float64 runs in {first.mode} mode"
-    return (f"the reference is random in {first.name or 'the network'} ({said}{more}): not judged there",)
+    recorded = golden.modes.get(row.mode)
+    if row.note or recorded is None or row.incomparable:
+        return row
+    measured = row.own_reference_error if not math.isnan(row.own_error) else row.reference_error
+    if measured > RANDOM and (recorded.is_random or not math.isnan(row.own_error)):
+        cause = "the reference is random here" if recorded.is_random else "rounding decides here"
+        why = f"{cause}: {measured:.0e} between two runs of its own"
+        return replace(row, passed=True, incomparable=why)
+    return row
 
 
-def _scales(golden: Golden) -> dict[str, float]:
-    """What an error is divided by. Parameters and statistics: the largest in their module."""
+def _scales(golden: Golden, rule: Rule) -> dict[str, float]:
+    """What an error is divided by: the largest value, or, where a sum cancels, what makes the floor as wide as its rounding."""
     scales = {key: reference.scale for key, reference in golden.references.items()}
     for mode in golden.modes.values():
-        for kind in (mode.parameters, mode.buffers):
-            modules: dict[str, float] = {}
-            for name, key in kind.items():
-                module = name.rpartition(".")[0]
-                modules[module] = max(modules.get(module, 0.0), scales[key])
-            largest = max(modules.values(), default=0.0)
-            for name, key in kind.items():
-                scales[key] = max(modules[name.rpartition(".")[0]], 1e-6 * largest)
+        largest = max((scales[key] for key in mode.parameters.values()), default=0.0)
+        for key in mode.parameters.values():
+            cancelled = CANCELLED * golden.references[key].sum / (SUMS * rule.floor)
+            scales[key] = max(scales[key], cancelled, LEAST * largest)
+        modules: dict[str, float] = {}
+        for name, key in mode.buffers.items():
+            module = name.rpartition(".")[0]
+            modules[module] = max(modules.get(module, 0.0), scales[key])
+        for name, key in mode.buffers.items():
+            scales[key] = max(scales[key], TRACKED * modules[name.rpartition(".")[0]])
     return scales
 
 
 def _row(found: Measurement, golden: Golden, rule: Rule, scales: dict[str, float]) -> Difference:
     reference = golden.references.get(found.key, Reference(0.0))
     scale = scales.get(found.key, 0.0)
+    if found.mode == "init":
+        scale = _size(golden, found.key)
     error = _ratio(found.max_abs, scale)
     is_own = found.run == "own"
     measured = _ratio(reference.own if is_own else reference.whole, scale)
@@ -112,31 +122,53 @@ def _row(found: Measurement, golden: Golden, rule: Rule, scales: dict[str, float
         call=found.call,
         note=found.problem,
     )
+    if not passed and _is_choice(found, golden):
+        row = replace(row, passed=True, incomparable="whole numbers that a rounding may turn")
     return replace(row, own_error=error, own_tolerance=tolerance, own_reference_error=measured) if is_own else row
 
 
+def _size(golden: Golden, key: str) -> float:
+    import numpy as np
+
+    values = np.abs(np.asarray(golden.array(key), np.float64))
+    return float(values[np.isfinite(values)].max(initial=0.0))
+
+
+def _is_whole(key: str, golden: Golden) -> bool:
+    entry = golden.entries.get(key)
+    return entry is not None and entry["dtype"] not in ("F32", "F64")
+
+
+def _is_choice(found: Measurement, golden: Golden) -> bool:
+    """A choice (argmax, top-k) may turn on a rounding that came in from before; made on the same values it may not."""
+    if found.run != "whole" or found.problem or not (_is_whole(found.key, golden) and golden.complete):
+        return False
+    reference = golden.references.get(found.key, Reference(0.0))
+    return reference.whole > 0 or 1 - found.cosine <= CHOICES
+
+
 def _tolerance(found: Measurement, golden: Golden, rule: Rule, measured: float) -> float:
-    entry = golden.entries.get(found.key)
-    if entry is not None and entry["dtype"] not in ("F32", "F64"):
-        # A choice (argmax, top-k) may turn on a rounding that came in from before; made on the same values it may not.
-        return 0.0 if found.run == "own" else math.inf
+    if _is_whole(found.key, golden):
+        return 0.0
+    if found.mode == "init":
+        return INITIAL
     recorded = golden.modes.get(found.mode)
-    if math.isnan(measured) and golden.complete and recorded is not None and recorded.reference == "float32":
+    floor = _floor(found, golden, rule)
+    if golden.complete and recorded is not None and recorded.reference == "float32":
         depth = max(len(mode.calls) for mode in golden.modes.values())
-        return rule.floor * rule.k * (math.sqrt(depth) if found.run == "whole" or found.kind != "output" else 1.0)
+        floor *= rule.k * (math.sqrt(depth) if found.run == "whole" or found.kind != "output" else 1.0)
     if found.mode == "amp":
         return max(HALF, rule.k * measured)
     extra = 1.0 if found.kind == "network" else 0.0  # there the reference is torch's float32, which errs as well
-    floor = _floor(found, golden, rule)
     return floor if math.isnan(measured) else max(floor, (rule.k + extra) * measured)
 
 
 def _floor(found: Measurement, golden: Golden, rule: Rule) -> float:
-    if found.kind in ("parameter", "buffer", "update"):  # relative to their module, or element by element
+    if found.kind in ("parameter", "buffer", "update"):  # sums, or element by element
         return _sum_floor(golden, rule)
     shape = golden.entries[found.key]["shape"] if found.key in golden.entries else (FEW,)
     floor = rule.floor * math.sqrt(max(1.0, FEW / max(1, math.prod(shape))))
-    return max(floor, _sum_floor(golden, rule)) if found.mode == "steps" else floor
+    return max(floor, _sum_floor(golden, rule)) if found.mode == "steps" or found.kind == "input gradient" else floor
 
 
 def _sum_floor(golden: Golden, rule: Rule) -> float:
@@ -156,6 +188,7 @@ def _merge(row: Difference, other: Difference) -> Difference:
         own_reference_error=own.own_reference_error,
         passed=whole.passed and own.passed,
         note=whole.note or own.note,
+        incomparable=whole.incomparable if own.passed else "",
     )
 
 

@@ -5,19 +5,25 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..artifacts import Comparison
+from ..artifacts import Comparison, Difference, Gap
 from ..errors import MindferryError
 from ..frameworks import process
-from ..frameworks.mindspore import Measured, against
-from .golden import Golden, open_golden
+from ..frameworks.mindspore import against
+from ..frameworks.mindspore_weights import Buffers, initial_buffers
+from .golden import open_golden
 from .goldenfile import RecordError
-from .judge import Rule, judge
+from .judge import Rule, Verdict, judge
+from .ledger import coverage, outcome_of
+from .named import one_line
 from .recorder import record
+from .result import Result, join, judge_initial, needs_full
+from .surroundings import computed_buffers
+from .variants import variants
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +34,40 @@ class _Pair:
     modes: list[str]
     seed: int
     optimizers: tuple[Any, Any]
+    initial: Buffers  # the cell's buffers as they were made
+    made: dict[str, Any] | None  # and the module's, where that is known
+    rule: Rule
 
-    def measure(self, path: Path, inside: bool) -> tuple[Measured, Golden]:
+    def measure(self, path: Path, inside: bool) -> Result:
         recorded = sorted({"eval" if mode == "jit" else mode for mode in self.modes})
         made, seed = self.optimizers[0], self.seed
         try:
-            record(self.module, self.inputs, path, modes=recorded, seed=seed, inside=inside, optimizer=made)
+            record(
+                self.module,
+                self.inputs,
+                path,
+                modes=recorded,
+                seed=seed,
+                inside=inside,
+                optimizer=made,
+                initial=self.made,
+            )
         except RecordError as error:
             raise MindferryError(str(error)) from None
         golden = open_golden(path)
-        return against(self.cell, golden, self.modes, optimizer=self.optimizers[1]), golden
+        measured = against(self.cell, golden, self.modes, optimizer=self.optimizers[1], initial=self.initial)
+        return Result(golden, measured, judge(measured.measurements, golden, self.rule))
+
+    def try_size(self, path: Path, inputs: list[tuple[str, Any]], inside: bool) -> Result | None:
+        """Outputs alone, in eval mode, on other inputs; None if the reference does not take them."""
+        try:
+            record(self.module, inputs, path, modes=["eval"], seed=self.seed, inside=inside, is_quick=not inside)
+        except Exception:  # whatever the user's code raises on a size that it was not made for
+            return None
+        golden = open_golden(path)
+        measured = against(self.cell, golden, ["eval"], initial=self.initial)
+        rows = [row for row in measured.measurements if row.mode != "init"]
+        return Result(golden, measured, judge(rows, golden, self.rule))
 
 
 def compare(
@@ -50,41 +80,90 @@ def compare(
     seed: int = 0,
     optimizers: tuple[Any, Any] | None = None,
     in_full: bool = False,
+    rebuild: Callable[[], Any] | None = None,
+    vary: bool = True,
 ) -> Comparison:
     """Copy the torch module's weights into `cell` and compare the two on `inputs`, module by module.
 
     `inputs`: a tensor or array, a tuple of them, a dictionary for keyword arguments, or text such as
     'float32[4,3,224,224]'. `optimizers`: what makes torch's optimizer for the module, and MindSpore's for the cell.
-    `in_full` measures torch's own float32 error everywhere, also where nothing rests on it.
+    `in_full` measures torch's own float32 error everywhere, also where nothing rests on it. `rebuild` makes the torch module
+    anew: where a buffer starts otherwise in the cell, it tells one that was computed wrongly from one that is random or trained.
+    With `vary` the outputs are also compared on another batch size and on other sizes, where the reference takes them.
     """
     began = time.monotonic()
     import mindspore
 
     os.environ.update(process.settings("mindspore"))
     mindspore.runtime.launch_blocking()  # or an operator's error surfaces at a later one
-    pair = _Pair(torch_module, cell, _inputs(inputs, seed), list(modes), seed, optimizers or (None, None))
+    given = _inputs(inputs, seed)
+    made = optimizers or (None, None)
+    first = computed_buffers(rebuild()) if rebuild is not None else None
+    pair = _Pair(torch_module, cell, given, list(modes), seed, made, initial_buffers(cell), first, rule or Rule())
     was_training = cell.training
     with tempfile.TemporaryDirectory(prefix="mindferry-") as folder:
         path = Path(folder) / "golden.safetensors"
-        measured, golden = pair.measure(path, in_full)
-        verdict = judge(measured.measurements, golden, rule or Rule())
-        if not (verdict.passed or in_full):
-            measured, golden = pair.measure(path, True)
-            verdict = judge(measured.measurements, golden, rule or Rule())
+        result = pair.measure(path, in_full)
+        if not in_full and (not result.verdict.passed or needs_full(result.golden)) and not result.measured.is_spoilt:
+            result = pair.measure(path, True)
+        others, gaps = (
+            _try_sizes(pair, path) if vary and result.verdict.passed and not result.measured.is_spoilt else ([], [])
+        )
     cell.set_train(was_training)
+    verdict, golden, measured = result.verdict, result.golden, result.measured
+    if any(row.mode == "init" and not row.passed for row in verdict.differences):
+        verdict = judge_initial(verdict, _unsteady(torch_module, verdict.differences, rebuild))
+    verdict = join([("", verdict), *others])
+    ledger = coverage(golden, measured, verdict.differences, modes, gaps)
+    outcome = outcome_of(verdict.passed, ledger)
     notes = () if not golden.why else (f"the reference does not run in float64 ({golden.why})",)
     return Comparison(
         type(cell).__name__,
         "",
         verdict.differences,
         None,
-        verdict.passed,
+        outcome == "same",
         verdict.first_divergence,
         time.monotonic() - began,
         verdict.culprits,
         measured.unmatched,
-        (*notes, *verdict.notes),
+        notes,
+        outcome=outcome,
+        coverage=ledger,
     )
+
+
+def _try_sizes(pair: _Pair, path: Path) -> tuple[list[tuple[str, Verdict]], list[Gap]]:
+    """The first of each group of sizes that the reference takes."""
+    found: list[tuple[str, Verdict]] = []
+    gaps: list[Gap] = []
+    for group in variants(pair.inputs):
+        for said, inputs in group:
+            try:
+                tried = pair.try_size(path, inputs, False)
+                if tried is not None and (not tried.verdict.passed or needs_full(tried.golden)):
+                    tried = pair.try_size(path, inputs, True)
+            except Exception as error:
+                gaps.append(Gap("inputs", said, "not comparable", f"the conversion fails: {one_line(error)}"))
+                return found, gaps  # an operator failed in this process
+            if tried is not None:
+                found.append((said, tried.verdict))
+                break
+    return found, gaps
+
+
+def _unsteady(module: Any, differences: Sequence[Difference], rebuild: Callable[[], Any] | None) -> list[str]:
+    import torch
+
+    if rebuild is None:  # it may have been trained; whole numbers are not
+        return [
+            row.name for row in differences if row.mode == "init" and module.get_buffer(row.name).is_floating_point()
+        ]
+    found = []
+    for seed in (0, 1):
+        torch.manual_seed(seed)
+        found.append(computed_buffers(rebuild()))
+    return [name for name, value in found[0].items() if not torch.equal(value, found[1][name])]
 
 
 def _inputs(inputs: Any, seed: int) -> list[tuple[str, Any]]:

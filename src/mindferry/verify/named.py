@@ -113,7 +113,10 @@ def _literal(spec: str) -> tuple[str, Any]:
 
 
 def shake(model: Any, seed: int) -> None:
-    """Give constant parameters and statistics some spread: a zero gamma or a unit variance would hide a fault."""
+    """Give constant parameters and statistics some spread, and move buffers of zeros off zero.
+
+    A zero gamma or a unit variance would hide a fault.
+    """
     import torch
 
     generator = torch.Generator().manual_seed(seed)
@@ -122,6 +125,9 @@ def shake(model: Any, seed: int) -> None:
         for tensor in [*model.parameters(), *statistics]:
             if tensor.is_floating_point() and tensor.numel() and bool((tensor == tensor.flatten()[0]).all()):
                 tensor += (torch.rand(tensor.shape, generator=generator) * 0.8 - 0.4).to(tensor.device, tensor.dtype)
+        for buffer in model.buffers():  # upwards: a root or a logarithm of it may be taken
+            if buffer.is_floating_point() and buffer.numel() and not bool(buffer.any()):
+                buffer += (torch.rand(buffer.shape, generator=generator) * 0.4).to(buffer.device, buffer.dtype)
 
 
 def load_weights(model: Any, path: str) -> None:

@@ -1,4 +1,4 @@
-"""Tensors inside what a model returns: outputs may be tuples, dictionaries, dataclasses, nested."""
+"""Tensors inside what a model returns: outputs may be tuples, dictionaries, dataclasses, objects, nested."""
 
 from __future__ import annotations
 
@@ -8,39 +8,74 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 Tensor = Any  # torch.Tensor or mindspore.Tensor: both sides use this
+DEEPEST = 12  # an object that holds itself has no bottom
+PLAIN = (bool, int, float, complex, str, type(None))
+NETWORKS = ("_modules", "_cells", "param_groups")  # what a module, a cell and an optimizer have
 
 
-def leaves(value: Any, is_tensor: Callable[[Any], bool]) -> list[Tensor]:
-    """The tensors in `value`, in order."""
-    if is_tensor(value):
-        return [value]
-    return [leaf for item in _items(value) for leaf in leaves(item, is_tensor)]
+def leaves(value: Any, is_tensor: Callable[[Any], bool], objects: bool = False) -> list[Tensor]:
+    """The tensors in `value`, in order; a dictionary's in the order of its keys' names.
+
+    With `objects`, also those that are attributes of an object of a class that is nobody's container.
+    """
+    return [leaf for _, leaf in parts(value, is_tensor, objects) if is_tensor(leaf)]
 
 
-def rebuild(value: Any, replacements: Iterator[Tensor], is_tensor: Callable[[Any], bool]) -> Any:
+def parts(
+    value: Any, is_tensor: Callable[[Any], bool], objects: bool = False, way: str = "", depth: int = 0
+) -> list[tuple[str, Any]]:
+    """Every tensor and every plain value, with the way to it: `logits`, `1.boxes`; "" if there is nothing around it."""
+    if is_tensor(value) or isinstance(value, PLAIN) or depth > DEEPEST:
+        return [(way, value)]
+    found: list[tuple[str, Any]] = []
+    for name, item in _items(value, objects):
+        found += parts(item, is_tensor, objects, f"{way}.{name}" if way else name, depth + 1)
+    return found
+
+
+def rebuild(
+    value: Any, replacements: Iterator[Tensor], is_tensor: Callable[[Any], bool], objects: bool = False, depth: int = 0
+) -> Any:
     """`value` with its tensors replaced, in the order of `leaves`."""
     if is_tensor(value):
         return next(replacements)
-    items = [rebuild(item, replacements, is_tensor) for item in _items(value)]
+    if isinstance(value, PLAIN) or depth > DEEPEST:
+        return value
+    items = {name: rebuild(item, replacements, is_tensor, objects, depth + 1) for name, item in _items(value, objects)}
     if isinstance(value, dict):
         copied = copy.copy(value)  # keeps what a subclass holds beside its items
-        for key, item in zip(value, items, strict=True):
-            copied[key] = item
+        for key in value:
+            copied[key] = items[str(key)]
         return copied
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*items)
+        return type(value)(*items.values())
     if isinstance(value, list | tuple):
-        return type(value)(items)
+        return type(value)(items.values())
+    if items and dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.replace(value, **items)
     if items:
-        return dataclasses.replace(value, **dict(zip((f.name for f in dataclasses.fields(value)), items, strict=True)))
+        copied = copy.copy(value)
+        for name, item in items.items():
+            object.__setattr__(copied, name, item)
+        return copied
     return value
 
 
-def _items(value: Any) -> list[Any]:
+def _items(value: Any, objects: bool) -> list[tuple[str, Any]]:
     if isinstance(value, dict):
-        return list(value.values())
+        return [(str(key), value[key]) for key in sorted(value, key=str)]
     if isinstance(value, list | tuple):
-        return list(value)
+        return [(str(index), item) for index, item in enumerate(value)]  # MindSpore makes plain tuples of named ones
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return [getattr(value, f.name) for f in dataclasses.fields(value)]
+        return [(f.name, getattr(value, f.name)) for f in dataclasses.fields(value) if f.init]
+    if objects and _is_holder(value):
+        held = vars(value)
+        return [(name, held[name]) for name in sorted(held) if not name.startswith("__")]
     return []
+
+
+def _is_holder(value: Any) -> bool:
+    """An object of somebody's own class, which may hold tensors as attributes."""
+    if isinstance(value, type) or callable(value) or any(hasattr(value, name) for name in NETWORKS):
+        return False
+    return hasattr(value, "__dict__") and type(value).__module__.partition(".")[0] not in ("builtins", "types", "numpy")

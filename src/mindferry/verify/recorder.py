@@ -1,105 +1,50 @@
 """Record a torch model in one golden file: every module's outputs and gradients, and how far float32 is from them.
 
 Each mode (eval, train) runs three times. In float64, to write what is right. In float32 with every module's output, and
-the gradient that arrives there, replaced by the float64 value, so that each module shows its own error alone ("own").
-In float32 as it is ("whole"). The conversion is later allowed a small multiple of those two errors. The golden file is in safetensors format; the
-JSON that tells what the tensors are is in its `__metadata__`.
+the gradient that arrives there, replaced by the float64 value, so that each module shows its own error alone ("own"); a second
+time with these values off by a rounding, since one run may happen to round well.
+In float32 as it is ("whole"). The conversion is later allowed a small multiple of those errors. The golden file is in safetensors
+format; the JSON that tells what the tensors are is in its `__metadata__`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import re
-import weakref
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from .alias import alias
-from .buffers import same_buffers
-from .dropout import shared_dropout, without_dropout
+from .capture import Capture, is_tensor
+from .dropout import without_dropout
 from .goldenfile import GoldenWriter, RecordError, as_kept
+from .jitter import jittered, jittering
+from .lifted import cast, in_double
 from .named import one_line, plain_settings
-from .nesting import leaves, rebuild
+from .nesting import leaves
+from .randomness import shared_randomness
+from .reach import Reach
+from .scale import apart, scale_of
+from .seeding import seeded
+from .state import same_state
+from .surroundings import (
+    computed_buffers,
+    forward_codes,
+    is_modal,
+    loose_buffers,
+    module_parts,
+    output_structure,
+    tied_parameters,
+)
 from .update import run_steps, train_steps
 
-FORMAT = "mindferry golden 2"  # 1: the gradient of one output of several could include what came by way of another
+FORMAT = "mindferry golden 3"  # 2: no structure of the outputs, no initial buffers, no random numbers but dropout's
 Tensor = Any  # torch.Tensor
 Note = Callable[[str], None]
-Visit = Callable[[str, Tensor], Tensor]
-Fork = Callable[[str, Tensor, bool], Tensor]
-
-
-class Capture:
-    """Hooks on every module. `visit(key, tensor)` sees each tensor once and returns what goes on.
-
-    `fork(key, tensor, is_new)`, if given, sees the inputs, and gives a module its own branch of a tensor that others use
-    too, so that the gradient by way of this module alone can be seen there.
-    """
-
-    def __init__(self, model: Any, mode: str, visit: Visit, fork: Fork | None) -> None:
-        self.calls: list[dict[str, Any]] = []
-        self._mode, self._visit, self._fork = mode, visit, fork
-        self._started: dict[str, int] = {}
-        self._ended: dict[str, int] = {}
-        self._inputs: dict[str, list[list[str]]] = {}
-        self._seen: dict[int, tuple[weakref.ref[Tensor], int, str]] = {}
-        self._handles = []
-        for path, module in model.named_modules():
-            self._handles.append(module.register_forward_hook(partial(self._after, path)))
-            if fork is not None:
-                self._handles.append(module.register_forward_pre_hook(partial(self._before, path), with_kwargs=True))
-
-    def stop(self) -> None:
-        """To be called before the backward pass: activation checkpointing runs modules again there."""
-        for handle in self._handles:
-            handle.remove()
-
-    def _before(self, path: str, module: Any, args: Any, kwargs: dict[str, Any]) -> Any:
-        assert self._fork is not None
-        number = self._started[path] = self._started.get(path, -1) + 1
-        given = (args, dict(sorted(kwargs.items())))
-        keys, going_on = [], []
-        for index, tensor in enumerate(leaves(given, is_activation)):
-            place = f"{self._mode}/{path}#{number}<{index}"
-            key = self._known(tensor)
-            tensor = self._fork(place, tensor, key is None)
-            self._remember(tensor, key or place)
-            keys.append([key or place, f"{place}~"])
-            going_on.append(tensor)
-        self._inputs[path] = keys
-        return rebuild(given, iter(going_on), is_activation)
-
-    def _after(self, path: str, module: Any, args: Any, output: Any) -> Any:
-        number = self._ended[path] = self._ended.get(path, -1) + 1
-        keys, going_on = [], []
-        found = leaves(output, is_tensor)
-        for index, tensor in enumerate(found):
-            key = self._known(tensor)
-            if key is None:
-                key = f"{self._mode}/{path}#{number}.{index}"
-                if len(found) > 1 and tensor.requires_grad:  # another output may be computed from this one
-                    tensor = alias(tensor)
-                tensor = self._visit(key, tensor)
-                self._remember(tensor, key)
-            keys.append(key)
-            going_on.append(tensor)
-        facts = {"path": path, "call": number, "class": type(module).__name__, "outputs": keys}
-        self.calls.append({**facts, "inputs": self._inputs.pop(path, [])})
-        same = all(a is b for a, b in zip(found, going_on, strict=True))
-        return output if same else rebuild(output, iter(going_on), is_tensor)
-
-    def _known(self, tensor: Tensor) -> str | None:
-        """The key of a tensor that was seen before, unless it was changed in place since."""
-        if id(tensor) not in self._seen:
-            return None
-        reference, version, key = self._seen[id(tensor)]
-        return key if version == tensor._version and reference() is tensor else None
-
-    def _remember(self, tensor: Tensor, key: str) -> None:
-        self._seen[id(tensor)] = (weakref.ref(tensor), tensor._version, key)
+FAILURES = (RuntimeError, TypeError, ValueError, NotImplementedError)
 
 
 @dataclass(slots=True)
@@ -115,35 +60,63 @@ class Recorder:
     runs: dict[str, list[str]]  # mode -> own, whole or both
     loss: Callable[..., Tensor] | None  # of the output and the targets; else a fixed random weighting of the outputs
     targets: list[tuple[str, Any]]
-    shared: bool  # dropout in train mode, with masks that are written down
+    reach: Reach
+    is_quick: bool = False  # no float64 unless something is off
     errors: dict[str, dict[str, float]] = field(default_factory=dict)
+    sums: dict[str, float] = field(default_factory=dict)  # module path -> what arrives at its outputs, added up
     reference: str = "float64"
     why: str = ""
+    is_lifted: bool = True
+    takes_gradients: bool = True  # whether the inputs may require a gradient
+    jitter: int = 0
 
     def mode(self, mode: str, gradients: bool) -> dict[str, Any]:
-        """Record one mode; see the module's docstring for its three runs."""
+        """Record one mode; see the module's docstring for its runs."""
         import torch
 
         self.model.train(mode == "train")
-        facts: dict[str, Any] | None = None
-        wanted = "float64" if self.inside or "whole" in self.runs[mode] else "float32"
-        if self.reference == wanted == "float64":
-            mark = self.writer.mark()
-            try:
-                with same_buffers(self.model), _cast(self.model, torch.float64):
-                    facts = self._run(mode, "write", gradients, torch.float64)
-            except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
-                self.reference, self.why = "float32", one_line(error)
-                self.writer.rewind(mark)
-        if facts is None:
-            with same_buffers(self.model):
-                facts = self._run(mode, "write", gradients, torch.float32)
+        wanted = "float64" if self.inside or ("whole" in self.runs[mode] and not self.is_quick) else "float32"
+        facts = self._write(mode, gradients, wanted)
         facts |= {"runs": self.runs[mode], "reference": "float64" if wanted == self.reference else "float32"}
         for which in self.runs[mode]:
-            if which == "whole" or (self.inside and self.reference == "float64"):
-                with same_buffers(self.model):
-                    self._run(mode, which, gradients and which == "own", torch.float32, facts)
+            if which == "whole" and wanted == "float32" and not self.inside:
+                self._copy_whole(mode, facts)
+            elif which == "whole" or self.inside:
+                turns = (0, 1) if which == "whole" or self.reference == "float64" else (1, 2)
+                for self.jitter in turns:
+                    with same_state(self.model):
+                        self._run(mode, which, gradients and which == "own", torch.float32, facts)
+                self.jitter = 0
         return facts
+
+    def _write(self, mode: str, gradients: bool, wanted: str) -> dict[str, Any]:
+        """In float64 as far as the model's code lets it; with a gradient of the inputs, if it stands that."""
+        import torch
+
+        mark = self.writer.mark()
+        while True:
+            is_double = self.reference == wanted == "float64"
+            double = in_double(self.model, self.is_lifted) if is_double else contextlib.nullcontext()
+            try:
+                with same_state(self.model), double, self.reach:
+                    return self._run(mode, "write", gradients, torch.float64 if is_double else torch.float32)
+            except FAILURES as error:
+                self.writer.rewind(mark)
+                self.sums.clear()
+                if is_double and self.is_lifted:
+                    self.is_lifted = False
+                elif is_double:
+                    self.reference, self.why, self.is_lifted = "float32", one_line(error), True
+                elif gradients and self.takes_gradients:
+                    self.takes_gradients = False
+                    self.reference = "float64" if wanted == "float64" else self.reference
+                else:
+                    raise
+
+    def _copy_whole(self, mode: str, facts: dict[str, Any]) -> None:
+        """The run that was written was in float32 already."""
+        for index, key in enumerate(facts["outputs"]):
+            self.writer.write(f"{mode}/float32.{index}", self.writer.read(key))
 
     def _run(
         self, mode: str, which: str, gradients: bool, dtype: Any, facts: dict[str, Any] | None = None
@@ -151,72 +124,101 @@ class Recorder:
         import torch
 
         self.note(f"the {mode} run" + ("" if which == "write" else " in float32"))
-        torch.manual_seed(self.seed + (which == "own"))  # what is random then shows as an error of the reference itself
-        positional, named = self._given(dtype)
-        masks: dict[str, list[Any]] = {}
+        # What is random then shows as an error of the reference itself.
+        torch.manual_seed(self.seed + {"write": 0, "own": 1, "whole": 2}[which] + 3 * self.jitter)
+        positional, named, watched = self._given(dtype, gradients)
+        found: dict[str, list[Any]] = {"masks": [], "draws": []}
         fork = partial(self._fork, which) if self.inside and which != "whole" else None
         capture = Capture(self.model, mode, partial(self._visit, which), fork)
         try:
-            with torch.set_grad_enabled(gradients), self._dropout(mode, which, masks):
+            jitter = jittering()(self.jitter * 10**6) if self.jitter else contextlib.nullcontext()
+            with torch.set_grad_enabled(gradients), seeded(self.seed), jitter, self._shared(mode, which, found):
+                before = torch.get_rng_state()
                 output = self.model(*positional, **named)
+                is_random = not torch.equal(before, torch.get_rng_state())
         finally:
             capture.stop()
-        found = leaves(output, is_tensor)
+        outputs = leaves(output, is_tensor, objects=True)
+        if facts is not None and dtype == torch.float32:
+            facts["structure"] = output_structure(output)
         if which == "whole":
-            for index, tensor in enumerate(found):
+            for index, tensor in enumerate(outputs if not self.jitter else ()):
                 self.writer.write(f"{mode}/float32.{index}", tensor)
             return {}
         if facts is None:
             facts = {"calls": capture.calls, "outputs": capture.calls[-1]["outputs"], "gradients": gradients}
-            facts |= {"cotangents": [], "parameters": {}, "buffers": {}, "loss": "", "masks": masks}
-        if gradients and self.loss is not None:
+            facts |= {"cotangents": [], "parameters": {}, "buffers": {}, "loss": "", "random": is_random, **found}
+            facts |= {"structure": output_structure(output), "input_gradients": []}
+        if gradients and facts["gradients"]:
+            total = self._total(mode, which, output, outputs, facts, dtype)
+            facts["gradients"] = total is not None
+            if total is not None:
+                self._backward(mode, which, total, facts, watched)
+        if mode == "train":
+            for name, buffer in self.model.named_buffers():
+                facts["buffers"][name] = f"{mode}/buffer/{name}"
+                self._keep(which, f"{mode}/buffer/{name}", buffer)
+        return facts
+
+    def _given(self, dtype: Any, gradients: bool) -> tuple[list[Any], dict[str, Any], dict[int, Tensor]]:
+        """Positional and keyword arguments, and the tensors whose gradient is looked at."""
+        positional: list[Any] = []
+        named: dict[str, Any] = {}
+        watched: dict[int, Tensor] = {}
+        for index, (name, value) in enumerate(self.inputs):
+            value = _as(value, dtype)
+            if is_tensor(value):
+                value = value.clone()  # a network may write into what it is given
+                if gradients and self.takes_gradients and value.is_floating_point():
+                    watched[index] = value.requires_grad_()
+                    value = alias(value)
+            if name:
+                named[name] = value
+            else:
+                positional.append(value)
+        return positional, named, watched
+
+    def _shared(self, mode: str, which: str, found: dict[str, list[Any]]) -> contextlib.AbstractContextManager[None]:
+        def keep_mask(place: str, rate: float, mask: Tensor) -> None:
+            if which == "write":
+                self.writer.write(f"{mode}/mask/{place}", mask)
+                found["masks"].append([place.rpartition("#")[0], f"{mode}/mask/{place}", rate])
+
+        def keep_draw(place: str, family: str, numbers: Tensor) -> None:
+            if which == "write":
+                self.writer.write(f"{mode}/draw/{place}", numbers)
+                found["draws"].append([place.rpartition("#")[0], f"{mode}/draw/{place}", family])
+
+        return shared_randomness(self.model, self.seed, keep_mask, keep_draw)
+
+    def _total(
+        self, mode: str, which: str, output: Any, outputs: list[Tensor], facts: dict[str, Any], dtype: Any
+    ) -> Tensor | None:
+        """What the gradients are of: the loss, or the sum of all outputs, each times a fixed random number."""
+        import torch
+
+        if self.loss is not None:
             total = self.loss(output, *(_as(value, dtype) for _, value in self.targets))
             facts["loss"] = f"{mode}/loss"
             self._keep(which, facts["loss"], total)
-            self._backward(mode, which, total, facts)
-        elif gradients:
-            self._backward(mode, which, self._weighted(mode, which, found, facts), facts)
-        if mode == "train":
-            for name, buffer in self.model.named_buffers():
-                if buffer.is_floating_point():
-                    facts["buffers"][name] = f"{mode}/buffer/{name}"
-                    self._keep(which, f"{mode}/buffer/{name}", buffer)
-        return facts
-
-    def _given(self, dtype: Any) -> tuple[list[Any], dict[str, Any]]:
-        positional = [_as(value, dtype) for name, value in self.inputs if not name]
-        return positional, {name: _as(value, dtype) for name, value in self.inputs if name}
-
-    def _dropout(self, mode: str, which: str, masks: dict[str, list[Any]]) -> contextlib.AbstractContextManager[None]:
-        if not self.shared or mode != "train":
-            return without_dropout(self.model)
-
-        def keep(name: str, rate: float, mask: Tensor) -> None:
-            if which == "write":
-                self.writer.write(f"{mode}/mask/{name}", mask)
-                masks.setdefault(name.rpartition("#")[0], []).append([f"{mode}/mask/{name}", rate])
-
-        return shared_dropout(self.model, self.seed, keep)
-
-    def _weighted(self, mode: str, which: str, outputs: list[Tensor], facts: dict[str, Any]) -> Tensor:
-        """The sum of all outputs, each times a fixed random number."""
-        import torch
-
+            return total
         generator = torch.Generator().manual_seed(self.seed)
-        total: Any = 0.0
+        weighted: Any = None
         for index, tensor in enumerate(outputs):
             if not (tensor.is_floating_point() and tensor.requires_grad):
                 continue
-            cotangent = torch.randn(tensor.shape, generator=generator)
+            cotangent = torch.randn(tensor.shape, generator=generator, dtype=torch.float32)
             if which == "write":
                 facts["cotangents"].append([index, f"{mode}/cotangent.{index}"])
                 self.writer.write(f"{mode}/cotangent.{index}", cotangent)
-            total = total + (tensor * cotangent.to(tensor)).sum()
-        if isinstance(total, float):
-            raise RecordError("no output depends on a parameter, so there is no gradient; record eval only")
-        return total
+            finite = torch.where(torch.isfinite(tensor), tensor, torch.zeros_like(tensor))  # -inf times a number
+            term = (finite * cotangent.to(tensor)).sum()
+            weighted = term if weighted is None else weighted + term
+        return weighted
 
-    def _backward(self, mode: str, which: str, total: Tensor, facts: dict[str, Any]) -> None:
+    def _backward(
+        self, mode: str, which: str, total: Tensor, facts: dict[str, Any], watched: dict[int, Tensor]
+    ) -> None:
         total.backward()
         for name, parameter in self.model.named_parameters():
             if parameter.grad is not None:
@@ -224,7 +226,20 @@ class Recorder:
                 if which == "write":
                     facts["parameters"][name] = key
                 self._keep(which, key, parameter.grad)
+                owner = name.rpartition(".")[0]
+                if which == "write" and parameter.ndim <= 1 and self._is_layer(owner):
+                    self.errors[key]["sum"] = self.sums.get(owner, 0.0) / max(1, parameter.numel())
                 parameter.grad = None
+        for index, tensor in watched.items():
+            if tensor.grad is not None:
+                key = f"{mode}/input gradient/{index}"
+                if which == "write":
+                    facts["input_gradients"].append([index, key])
+                self._keep(which, key, tensor.grad)
+
+    def _is_layer(self, path: str) -> bool:
+        """One of torch's own: what arrives at its output is what is added up for its bias."""
+        return type(self.model.get_submodule(path)).__module__.startswith("torch.nn.")
 
     def _visit(self, which: str, key: str, tensor: Tensor) -> Tensor:
         self._keep(which, key, tensor)
@@ -245,32 +260,47 @@ class Recorder:
 
     def _pinned(self, which: str, key: str, tensor: Tensor) -> Tensor:
         """In the `own` run, the right value with this tensor's gradient."""
+        import torch
+
         if which != "own" or key not in self.writer.entries:
             return tensor
-        right = self.writer.read(key).to(tensor)
-        return tensor + (right - tensor).detach() if tensor.is_floating_point() else right
+        right = self._jittered(self.writer.read(key).to(tensor))
+        if not tensor.is_floating_point():
+            return right
+        with torch.no_grad():
+            off = right - tensor
+            off[right == tensor] = 0.0  # the same infinity
+        return tensor + off
+
+    def _jittered(self, right: Tensor) -> Tensor:
+        if not self.jitter or not right.is_floating_point():
+            return right
+        return jittered(right, self.jitter + right.numel())
 
     def _visit_gradient(self, which: str, key: str, gradient: Tensor | None) -> Tensor | None:
         if gradient is None:  # cuDNN's LSTM hands out none for an output that nobody used
             return None
         self._keep(which, key, gradient)
-        return self.writer.read(key).to(gradient) if which == "own" and key in self.writer.entries else gradient
+        if which == "write" and "<" not in key:
+            path = key.partition("/")[2].rpartition("#")[0]
+            self.sums[path] = self.sums.get(path, 0.0) + float(gradient.abs().sum())
+        is_pinned = which == "own" and key in self.writer.entries
+        return self._jittered(self.writer.read(key).to(gradient)) if is_pinned else gradient
 
     def _keep(self, which: str, key: str, tensor: Tensor) -> None:
         """Write a reference value, or note how far this run is from the one written."""
         tensor = tensor.detach()
         if which == "write":
             kept = as_kept(tensor)
-            largest = _largest(kept)
-            if largest != largest:
+            measure = scale_of(kept)
+            if measure["scale"] != measure["scale"]:
                 raise RecordError(f"the reference gives NaN in {describe(key)}; choose other inputs or weights")
             self.writer.write(key, kept)
-            self.errors[key] = {"scale": largest}
+            self.errors[key] = measure
         elif key in self.errors:
             right = self.writer.read(key).to(tensor.device)
-            self.errors[key][which] = _largest(
-                right.sub_(tensor) if tensor.is_floating_point() else tensor.double() - right.double()
-            )
+            found = apart(right, tensor, self.errors[key]) if right.shape == tensor.shape else float("inf")
+            self.errors[key][which] = max(found, self.errors[key].get(which, 0.0))
 
     def step(self, make: Callable[[Any], Any]) -> dict[str, str]:
         """Record what the optimizer does to each parameter: torch name -> key."""
@@ -279,7 +309,7 @@ class Recorder:
         self.note("the optimizer's steps")
         names: list[str] = []
         for which, dtype in (("write", torch.float64), ("own", torch.float32)):
-            with _cast(self.model, dtype):
+            with cast(self.model, dtype):
                 keep = partial(self._keep_update, which)
                 names = run_steps(self.model, make, keep)
         return {name: f"step/{name}" for name in names}
@@ -293,10 +323,10 @@ class Recorder:
 
         for which, dtype in (("write", torch.float64), ("own", torch.float32)):
             self.note(f"{steps} training steps")
-            positional, named = self._given(dtype)
+            positional, named, _ = self._given(dtype, False)
             targets = [_as(value, dtype) for _, value in self.targets]
             forward = partial(self._loss, positional, named, targets)
-            with same_buffers(self.model), _cast(self.model, dtype), without_dropout(self.model):
+            with same_state(self.model), cast(self.model, dtype), without_dropout(self.model):
                 losses = train_steps(self.model, make, forward, steps)
             for number, value in enumerate(losses):
                 self._keep(which, f"steps/loss.{number}", value)
@@ -314,13 +344,13 @@ class Recorder:
         self.model.eval()
         keys = []
         with torch.no_grad(), without_dropout(self.model):
-            with same_buffers(self.model), _cast(self.model, torch.float64):
-                positional, named = self._given(torch.float64)
-                right = leaves(self.model(*positional, **named), is_tensor)
-            positional, named = self._given(torch.float32)
+            with same_state(self.model), cast(self.model, torch.float64):
+                positional, named, _ = self._given(torch.float64, False)
+                right = leaves(self.model(*positional, **named), is_tensor, objects=True)
+            positional, named, _ = self._given(torch.float32, False)
             try:
-                with same_buffers(self.model), torch.autocast(device.partition(":")[0], dtype=torch.float16):
-                    found = leaves(self.model(*positional, **named), is_tensor)
+                with same_state(self.model), torch.autocast(device.partition(":")[0], dtype=torch.float16):
+                    found = leaves(self.model(*positional, **named), is_tensor, objects=True)
             except (RuntimeError, NotImplementedError) as error:
                 raise RecordError(
                     f"torch does not run the model in float16 on {device} ({one_line(error)}); leave amp out of the modes"
@@ -353,7 +383,8 @@ def record(
     targets: Sequence[tuple[str, Any]] = (),
     optimizer: Callable[[Any], Any] | None = None,
     steps: int = 0,
-    shared_dropout: bool = False,
+    initial: dict[str, Tensor] | None = None,
+    is_quick: bool = False,
     note: Note = lambda text: None,
 ) -> None:
     """Write the golden file of `model` on `inputs` to `path`. Gradients are taken in the last of `modes`.
@@ -361,7 +392,7 @@ def record(
     They are those of `loss(output, *targets)`, or of a fixed random weighting of all outputs. `optimizer(model)` makes
     an optimizer, whose steps on made-up gradients are recorded as well; with `steps`, so are the losses of as many real ones.
     To see that a conversion is right, it is mostly enough to run the first mode whole and the last one module by
-    module, the latter without float64. With `inside`, every mode runs in all the ways above, and every module's inputs
+    module, the latter without float64. `is_quick` is less: outputs alone, and no float64. With `inside`, every mode runs in all the ways above, and every module's inputs
     are kept: they tell a module that is wrong from one that is called wrongly.
     """
     import torch
@@ -374,16 +405,24 @@ def record(
     metadata |= {"inputs": _write_inputs("input", inputs, writer), "targets": _write_inputs("target", targets, writer)}
     metadata["attributes"] = {path: plain_settings(module) for path, module in model.named_modules()}
     plain = [mode for mode in modes if mode != "amp"] or ["eval"]
-    recorder = Recorder(model, inputs, writer, seed, note, inside, _runs(plain, inside), loss, targets, shared_dropout)
+    buffers = computed_buffers(model) if initial is None else initial
+    metadata["initial"] = _write_tensors("initial", buffers, writer)
+    metadata["loose"] = _write_tensors("loose", loose_buffers(model), writer)
+    metadata |= {"tied": tied_parameters(model), "parts": module_parts(model), "modal": is_modal(model)}
+    metadata["trainable"] = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
+    reach = Reach(forward_codes(model))
+    runs = {mode: ["whole"] for mode in plain} if is_quick else _runs(plain, inside)
+    recorder = Recorder(model, inputs, writer, seed, note, inside, runs, loss, targets, reach, is_quick)
     was_training = model.training
     with _full_precision():
-        metadata["modes"] = {mode: recorder.mode(mode, mode == plain[-1]) for mode in plain}
+        metadata["modes"] = {mode: recorder.mode(mode, mode == plain[-1] and not is_quick) for mode in plain}
         metadata["step"] = recorder.step(optimizer) if optimizer is not None else {}
         if "amp" in modes:
             metadata["modes"]["amp"] = recorder.mixed(device)
         metadata["steps"] = recorder.train(optimizer, steps) if optimizer is not None and loss is not None else []
     model.train(was_training)
-    metadata |= {"complete": inside, "why": recorder.why, "errors": recorder.errors}
+    metadata["unrun"] = [asdict(each) for each in reach.unreached()]
+    metadata |= {"complete": inside, "why": recorder.why, "errors": _json_errors(recorder.errors)}
     writer.finish(metadata)
 
 
@@ -437,21 +476,6 @@ def _full_precision() -> Iterator[None]:
             switch.allow_tf32 = value
 
 
-@contextlib.contextmanager
-def _cast(model: Any, dtype: Any) -> Iterator[None]:
-    """The model in another floating type, for a while; the way back is exact."""
-    tensors = [*model.parameters(), *model.buffers()]
-    before = [(tensor, tensor.dtype) for tensor in tensors if tensor.is_floating_point()]
-    for tensor, _ in before:
-        tensor.data = tensor.data.to(dtype)
-    try:
-        yield
-    finally:
-        for tensor, original in before:
-            tensor.grad = None
-            tensor.data = tensor.data.to(original)
-
-
 def describe(key: str) -> str:
     """`train/layer1.0#0.0~` -> `the gradient of layer1.0`."""
     name = key.rstrip("~").split("/", 1)[-1]
@@ -463,23 +487,12 @@ def _as(value: Any, dtype: Any) -> Any:
     return value.to(dtype) if is_tensor(value) and value.is_floating_point() else value
 
 
-def _largest(tensor: Tensor) -> float:
-    import torch
-
-    if not tensor.numel():
-        return 0.0
-    tensor = tensor if tensor.is_floating_point() else tensor.double()
-    least, most = torch.aminmax(tensor)  # one pass, and NaN comes through
-    return float(max(-least, most))
+def _write_tensors(kind: str, tensors: dict[str, Tensor], writer: GoldenWriter) -> dict[str, str]:
+    for name, tensor in tensors.items():
+        writer.write(f"{kind}/{name}", tensor)
+    return {name: f"{kind}/{name}" for name in tensors}
 
 
-def is_tensor(value: Any) -> bool:
-    import torch
-
-    return isinstance(value, torch.Tensor)
-
-
-def is_activation(value: Any) -> bool:
-    import torch
-
-    return isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter)
+def _json_errors(errors: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """Without what only the recorder needs."""
+    return {key: {name: value for name, value in facts.items() if name != "cut"} for key, facts in errors.items()}

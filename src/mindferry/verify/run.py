@@ -3,24 +3,78 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
-from ..artifacts import Comparison, Predictions
+from ..artifacts import Comparison, Gap, Outcome, Predictions
+from ..as_json import build
+from ..errors import MindferryError
 from ..files import complete_or_absent
-from ..frameworks.process import Worker
+from ..frameworks.process import Worker, WorkerError
+from ..frameworks.requests import (
+    BuildRequest,
+    CompareRequest,
+    Found,
+    Measured,
+    PredictRequest,
+    RecordRequest,
+    Shortfall,
+    VariantsRequest,
+)
 from .bisect import Culprit, bisect
-from .compare import Measurement
 from .golden import Golden, open_golden
 from .judge import Verdict, judge
+from .ledger import coverage, outcome_of
 from .predict import agreement
+from .result import Result, join, judge_initial, needs_full
 from .settings import Settings
 
-_TORCH, _MINDSPORE = "mindferry.frameworks.torch", "mindferry.frameworks.mindspore"
+TORCH, MINDSPORE = "mindferry.frameworks.torch", "mindferry.frameworks.mindspore"
 Show = Callable[[str], None]
+
+
+class Sides:
+    """Both workers. One in which an operator failed is never asked again: MindSpore's gradients are wrong after that."""
+
+    def __init__(self, settings: Settings, stack: ExitStack) -> None:
+        self.settings, self._stack = settings, stack
+        self.torch = self._started("torch", settings.reference) if settings.golden is None else None
+        self.mindspore = self._started("mindspore", settings.converted)
+        self.has_cell = False
+
+    def _started(self, framework: str, project: Path | None) -> Worker:
+        return self._stack.enter_context(Worker(framework, project, silence=self.settings.timeout))
+
+    def record(self, request: RecordRequest) -> Golden:
+        assert self.torch is not None
+        try:
+            self.torch.call(f"{TORCH}:record", asdict(request))
+        except WorkerError as error:
+            if error.kind != "error":  # it is gone
+                self.torch.close()
+                self.torch = self._started("torch", self.settings.reference)
+            raise
+        return open_golden(Path(request.golden))
+
+    def compare(self, golden: Golden, modes: Sequence[str]) -> Measured:
+        chosen = self.settings
+        request = CompareRequest(chosen.converted_model, str(golden.path), tuple(modes), chosen.loss, chosen.optimizer)
+        try:
+            found = self.mindspore.ask(f"{MINDSPORE}:compare", replace(request, is_kept=self.has_cell), Measured)
+        except WorkerError:
+            self.renew()
+            raise
+        self.has_cell = True
+        if found.is_spoilt:
+            self.renew()
+        return found
+
+    def renew(self) -> None:
+        self.mindspore.close()
+        self.mindspore, self.has_cell = self._started("mindspore", self.settings.converted), False
 
 
 def verify(settings: Settings, show: Show = lambda text: None, into: bool = False) -> Comparison:
@@ -28,94 +82,180 @@ def verify(settings: Settings, show: Show = lambda text: None, into: bool = Fals
     began = time.monotonic()
     golden = open_golden(settings.golden) if settings.golden is not None else None
     with ExitStack() as stack:
-        converted = stack.enter_context(Worker("mindspore", settings.converted, silence=settings.timeout))
-        reference = None
-        if golden is None:
-            reference = stack.enter_context(Worker("torch", settings.reference, silence=settings.timeout))
-            show("running the reference")
-            golden = _record(settings, reference)
-        settings = _fit(settings, golden)
-        show("running the conversion")
-        verdict, unmatched = _compare(settings, golden, converted)
-        if not verdict.passed and reference is not None:
-            show("looking for the culprit")
-            golden = _record(settings, reference, inside=True)
-            verdict, unmatched = _compare(settings, golden, converted)
+        sides = Sides(settings, stack)
+        settings, result = _main_set(settings, golden, sides, show)
         culprit = Culprit()
-        if into and not verdict.passed:
+        if into and not result.verdict.passed:
             show("looking into the culprit")
-            culprit = bisect(settings, golden, verdict, reference, converted)
-        predictions: Predictions | None = None
-        if settings.test_data and reference is not None:
-            show("comparing predictions")
-            predictions = _predict(settings, reference, converted)
-        elif settings.test_data:
-            settings = replace(
-                settings,
-                notes=(
-                    *settings.notes,
-                    "predictions are not compared with a golden file: name the torch project instead",
-                ),
+            if not sides.has_cell:
+                sides.compare(result.golden, [mode for mode in settings.modes if mode != "jit"][:1])
+            culprit = bisect(
+                settings, result.golden, result.verdict, sides.torch, sides.mindspore, result.measured.classes
             )
+        is_tried = golden is None and (result.verdict.passed or settings.more_inputs)
+        others, gaps = _other_sets(settings, sides, show) if is_tried else ([], [])
+        verdict = join([("", result.verdict), *others])
+        predictions, notes = _predictions(settings, sides, show)
+    ledger = coverage(result.golden, result.measured, verdict.differences, settings.modes, gaps)
+    passed = verdict.passed and (predictions is None or predictions.passed)
+    outcome = outcome_of(passed, ledger)
     return Comparison(
         settings.converted_model,
         ", ".join(settings.inputs),
         verdict.differences,
         predictions,
-        verdict.passed and (predictions is None or predictions.passed),
+        outcome is Outcome.SAME,
         verdict.first_divergence,
         time.monotonic() - began,
         verdict.culprits,
-        unmatched,
-        (*settings.notes, *_notes(golden), *verdict.notes),
+        result.measured.unmatched,
+        (*settings.notes, *notes, *_notes(result.golden)),
         culprit.lines,
         culprit.script,
+        outcome,
+        ledger,
     )
 
 
-def _predict(settings: Settings, reference: Worker, converted: Worker) -> Predictions:
-    payload = {"data": settings.test_data, "samples": settings.samples}
-    reference.start(f"{_TORCH}:predict", payload)
-    converted.start(f"{_MINDSPORE}:predict", payload)
-    return agreement(Path(reference.result()), Path(converted.result()))
+def _main_set(settings: Settings, golden: Golden | None, sides: Sides, show: Show) -> tuple[Settings, Result]:
+    if golden is None:
+        show("running the reference")
+        golden = sides.record(_request(settings, sides))
+    settings = sides.settings = _fit(settings, golden)
+    show("running the conversion")
+    result = _compare(settings, golden, sides)
+    if settings.golden is None and (not result.verdict.passed or needs_full(golden)):
+        show("looking for the culprit")
+        golden = sides.record(_request(settings, sides, inside=True))
+        result = _compare(settings, golden, sides)
+    if sides.torch is not None and any(row.mode == "init" and not row.passed for row in result.verdict.differences):
+        request = BuildRequest(settings.model, settings.seed)
+        unsteady = sides.torch.call(f"{TORCH}:unsteady_buffers", asdict(request))
+        result = replace(result, verdict=judge_initial(result.verdict, unsteady))
+    return settings, result
+
+
+def _other_sets(settings: Settings, sides: Sides, show: Show) -> tuple[list[tuple[str, Verdict]], list[Gap]]:
+    """The other sets of inputs that were given; without any, the sizes that the reference takes."""
+    verdicts: list[tuple[str, Verdict]] = []
+    gaps: list[Gap] = []
+    for inputs in settings.more_inputs:
+        show(f"the inputs {', '.join(inputs)}")
+        _, result = _main_set(replace(settings, inputs=inputs, optimizer="", steps=0), None, sides, show)
+        sides.settings = settings
+        verdicts.append((", ".join(inputs), result.verdict))
+    if settings.more_inputs or "eval" not in settings.modes:
+        return verdicts, gaps
+    assert sides.torch is not None
+    request = VariantsRequest(settings.inputs, settings.seed)
+    for group in sides.torch.call(f"{TORCH}:other_sizes", asdict(request)):
+        for said in group:
+            show(said)
+            try:
+                verdict = _try_size(settings, sides, said)
+            except _ConversionFailed as error:
+                gaps.append(Gap("inputs", said, "not comparable", f"the conversion fails there: {error}"))
+                break
+            if verdict is not None:
+                verdicts.append((said, verdict))
+                break
+    return verdicts, gaps
+
+
+class _ConversionFailed(Exception):
+    """On inputs that the reference takes."""
+
+
+def _try_size(settings: Settings, sides: Sides, said: str) -> Verdict | None:
+    """Outputs alone, in eval mode, on the inputs in another size; None if the reference does not take it."""
+    chosen = sides.settings = replace(settings, modes=("eval",), optimizer="", steps=0, loss="", targets=())
+    for inside in (False, True):
+        request = replace(_request(chosen, sides, inside, said), variant=said, is_quick=not inside)
+        try:
+            golden = sides.record(request)
+        except MindferryError:
+            return None
+        try:
+            result = _compare(chosen, golden, sides, is_first=False)
+        except MindferryError as error:
+            raise _ConversionFailed(str(error)) from None
+        if result.verdict.passed and not needs_full(golden):
+            break
+    return result.verdict
+
+
+def _predictions(settings: Settings, sides: Sides, show: Show) -> tuple[Predictions | None, tuple[str, ...]]:
+    if not settings.test_data:
+        return None, ()
+    if sides.torch is None:
+        return None, ("predictions are not compared with a golden file: name the torch project instead",)
+    show("comparing predictions")
+    golden = sides.record(_request(settings, sides))
+    sides.settings = settings
+    sides.compare(golden, ["eval"] if "eval" in golden.modes else list(golden.modes)[:1])
+    request = asdict(PredictRequest(settings.test_data, settings.samples))
+    sides.torch.start(f"{TORCH}:predict", request)
+    sides.mindspore.start(f"{MINDSPORE}:predict", request)
+    theirs, ours = (build(Found, worker.result()) for worker in (sides.torch, sides.mindspore))
+    return agreement(Path(theirs.path), Path(ours.path)), ()
 
 
 def record(settings: Settings, path: Path, show: Show = lambda text: None) -> Golden:
     """Write the golden file of the torch model to `path`."""
     show("running the reference")
     with complete_or_absent(path) as partial, Worker("torch", settings.reference, silence=settings.timeout) as worker:
-        _record(settings, worker, inside=True, path=partial)
+        worker.call(f"{TORCH}:record", asdict(_record_request(settings, partial, inside=True)))
     return open_golden(path)
 
 
-def _record(settings: Settings, worker: Worker, inside: bool = False, path: Path | None = None) -> Golden:
+def _request(settings: Settings, sides: Sides, inside: bool = False, other: str = "") -> RecordRequest:
+    assert sides.torch is not None
+    name = f"golden-{zlib.crc32(repr((settings.inputs, other)).encode())}.safetensors"  # --bisect reads the first again
+    return _record_request(settings, sides.torch.scratch / name, inside)
+
+
+def _record_request(settings: Settings, path: Path, inside: bool) -> RecordRequest:
     """What the reference computes; `inside`, with each module's inputs, is needed only to find a culprit."""
-    path = path or worker.scratch / "golden.safetensors"
-    modes = sorted({"eval" if mode == "jit" else mode for mode in settings.modes})
-    payload = {
-        "model": settings.model,
-        "inputs": list(settings.inputs),
-        "weights": settings.weights,
-        "modes": modes,
-        "seed": settings.seed,
-        "golden": str(path),
-        "inside": inside,
-        "loss": settings.loss,
-        "targets": list(settings.targets),
-        "optimizer": settings.optimizer,
-        "steps": settings.steps,
-        "shared_dropout": settings.shared_dropout,
-    }
-    worker.call(f"{_TORCH}:record", payload)
-    return open_golden(path)
+    return RecordRequest(
+        settings.model,
+        settings.inputs,
+        str(path),
+        settings.weights,
+        tuple(sorted({"eval" if mode == "jit" else mode for mode in settings.modes})),
+        settings.seed,
+        inside,
+        loss=settings.loss,
+        targets=settings.targets,
+        optimizer=settings.optimizer,
+        steps=settings.steps,
+    )
 
 
-def _compare(settings: Settings, golden: Golden, worker: Worker) -> tuple[Verdict, tuple[str, ...]]:
-    payload = {"model": settings.converted_model, "golden": str(golden.path), "modes": list(settings.modes)}
-    payload |= {"loss": settings.loss, "optimizer": settings.optimizer}
-    measured = worker.call(f"{_MINDSPORE}:compare", payload)
-    verdict = judge([_measurement(row) for row in measured["measurements"]], golden, settings.rule)
-    return verdict, tuple(measured["unmatched"])
+def _compare(settings: Settings, golden: Golden, sides: Sides, is_first: bool = True) -> Result:
+    """Plain modes together; what is compiled or cast apart, so that a crash there leaves the others their verdict."""
+    apart = [mode for mode in settings.modes if mode in ("jit", "amp")]
+    plain = [mode for mode in settings.modes if mode not in apart]
+    found = sides.compare(golden, plain) if plain or not apart else None
+    for mode in apart:
+        try:
+            more = sides.compare(golden, [mode])
+        except WorkerError as error:
+            if found is None:
+                raise
+            more = Measured((), shortfalls=(Shortfall("mode", mode, "not comparable", error.sentence),))
+        found = more if found is None else _joined(found, more)
+    assert found is not None
+    rows = [row for row in found.measurements if is_first or row.mode != "init"]
+    return Result(golden, found, judge(rows, golden, settings.rule))
+
+
+def _joined(one: Measured, other: Measured) -> Measured:
+    fresh = [row for row in other.measurements if row.mode != "init" and row.kind != "update"]
+    unmatched = dict.fromkeys((*one.unmatched, *other.unmatched))
+    shortfalls = dict.fromkeys((*one.shortfalls, *other.shortfalls))
+    return replace(
+        one, measurements=(*one.measurements, *fresh), unmatched=tuple(unmatched), shortfalls=tuple(shortfalls)
+    )
 
 
 def _fit(settings: Settings, golden: Golden) -> Settings:
@@ -127,11 +267,7 @@ def _fit(settings: Settings, golden: Golden) -> Settings:
     return replace(settings, converted_model=settings.converted_model or golden.title, inputs=described, modes=modes)
 
 
-def _measurement(row: dict[str, Any]) -> Measurement:
-    return Measurement(**{**row, "shape": tuple(row["shape"])})
-
-
 def _notes(golden: Golden) -> tuple[str, ...]:
     if not golden.why:
         return ()
-    return (f"the reference does not run in float64 ({golden.why}): tolerances by dtype and depth",)
+    return (f"the reference does not run in float64 ({golden.why}): tolerances by dtype, depth and a run with jitter",)

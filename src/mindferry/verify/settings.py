@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ..artifacts import STATE, ProjectConversion, load
 from ..config import Config, read_config
@@ -33,7 +34,7 @@ class Settings:
     targets: tuple[str, ...] = ()
     optimizer: str = ""
     steps: int = 0
-    shared_dropout: bool = False
+    more_inputs: tuple[tuple[str, ...], ...] = ()  # further sets
     timeout: float = SILENCE
     notes: tuple[str, ...] = ()
 
@@ -65,10 +66,11 @@ def settings(
     if not chosen and golden is None:
         hint = f"{single}:Net" if single else "model:resnet50"
         raise MindferryError(f"which model? Name its factory with --model, for instance --model {hint}")
-    wanted = inputs or known.inputs
+    wanted, *more = [inputs] if inputs else input_sets(known.inputs) or [()]
     if not wanted and golden is None:
         raise MindferryError("which input? Describe it with --input, for instance --input 'float32[4,3,224,224]'")
     weights, notes = _weights(weights, config.weights.file, home)
+    notes += _dropout_notes(known.dropout)
     return Settings(
         reference,
         converted,
@@ -86,7 +88,7 @@ def settings(
         known.targets,
         known.optimizer,
         known.steps,
-        _shares_dropout(known.dropout),
+        tuple(more),
         known.timeout if timeout is None else timeout,
         notes,
     )
@@ -154,12 +156,22 @@ def _modes(text: str) -> tuple[str, ...]:
     return tuple(mode for mode in MODES if mode in chosen)
 
 
-def _shares_dropout(text: str) -> bool:
+def _dropout_notes(text: str) -> tuple[str, ...]:
     if text not in ("off", "shared"):
         raise MindferryError(
             f"[verify] dropout is {text!r}; choose off, or shared for the reference's own masks on both sides"
         )
-    return text == "shared"
+    return ('dropout is compared with shared masks; `dropout = "off"` has no effect any more',) if text == "off" else ()
+
+
+def input_sets(inputs: tuple[Any, ...]) -> list[tuple[str, ...]]:
+    """One set, or a list of them: `inputs = [["float32[4,3,32,32]"], ["float32[1,3,33,31]"]]`."""
+    if not any(isinstance(item, list) for item in inputs):
+        return [inputs] if inputs else []
+    sets = [tuple(item) if isinstance(item, list) else (item,) for item in inputs]
+    if not all(isinstance(item, str) for each in sets for item in each):
+        raise MindferryError("[verify] inputs is a list of texts, or a list of such lists, one for each set of inputs")
+    return sets
 
 
 def _folder(path: Path, what: str) -> Path:

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from rich.table import Table
 
-from ..artifacts import Comparison, Difference
+from ..artifacts import Comparison, Difference, Gap, Outcome
 
 SHOWN = 40
+GAPS = 8  # that are printed; all are in verify.json
+EXIT_CODES = {Outcome.SAME: 0, Outcome.DIFFERENT: 1, Outcome.PARTIAL: 4}
 
 
 def rows(comparison: Comparison) -> Table:
@@ -53,7 +55,9 @@ def _cells(row: Difference) -> list[str]:
         numbers[:2] = [math.nan, math.nan]  # measured on the reference's values alone
     if row.note:
         name += f": {row.note}"
-    return ["✓" if row.passed else "✗", row.mode, row.kind, name, *map(_number, numbers)]
+    mode = f"{row.mode}, {row.inputs}" if row.inputs else row.mode
+    mark = "–" if row.incomparable else "✓" if row.passed else "✗"
+    return [mark, mode, row.kind, name, *map(_number, numbers)]
 
 
 def _number(value: float) -> str:
@@ -65,7 +69,7 @@ def summary(comparison: Comparison) -> Iterator[str]:
     for note in comparison.notes:
         yield f"Note: {note}."
     for row in comparison.differences:
-        if row.kind == "network" and not row.note:
+        if row.kind == "network" and not row.note and not row.inputs:
             share = f"{row.max_rel:.1e} of the largest value"
             yield f"{row.mode}: torch and MindSpore differ by at most {row.max_abs:.2e} in {row.name}, {share}."
     if comparison.unmatched:
@@ -80,9 +84,17 @@ def summary(comparison: Comparison) -> Iterator[str]:
             + (f" Differing: {', '.join(map(str, predictions.differing[:20]))}." if predictions.differing else "")
             + (f" Note: {predictions.note}." if predictions.note else "")
         )
+    yield from _verdict(comparison)
+
+
+def _verdict(comparison: Comparison) -> Iterator[str]:
     total, failed = len(comparison.differences), sum(not d.passed for d in comparison.differences)
-    if comparison.passed:
-        yield f"Same: all {total} values within what torch's own float32 error allows."
+    gaps = _gaps(comparison)
+    if comparison.outcome is Outcome.SAME:
+        yield f"Same: all {total} values within what torch's own float32 error allows, and nothing was left out."
+    elif comparison.outcome is Outcome.PARTIAL:
+        yield f"Same as far as compared: all {total} values within what torch's own float32 error allows, but not compared:"
+        yield from gaps
     elif not failed:
         yield f"Different: the predictions, although all {total} values are within what torch's own float32 error allows."
     else:
@@ -90,6 +102,29 @@ def summary(comparison: Comparison) -> Iterator[str]:
         if comparison.first_divergence:
             others = f", and then {', '.join(comparison.culprits[1:6])}" if len(comparison.culprits) > 1 else ""
             yield f"First divergence: {comparison.first_divergence}{others}."
+        if gaps:
+            yield "Not compared:"
+            yield from gaps
+
+
+def _gaps(comparison: Comparison) -> list[str]:
+    if comparison.coverage is None:
+        return []
+    gaps = [gap for gap in comparison.coverage.gaps if gap.matters]
+    more = [f"  and {len(gaps) - GAPS} more, listed in verify.json"] if len(gaps) > GAPS else []
+    return [*map(gap_line, gaps[:GAPS]), *more]
+
+
+def plural_gaps(comparison: Comparison) -> str:
+    """ "3 things"."""
+    count = sum(gap.matters for gap in comparison.coverage.gaps) if comparison.coverage is not None else 0
+    return f"{count} thing{'' if count == 1 else 's'}"
+
+
+def gap_line(gap: Gap) -> str:
+    """ "  aux_head: AuxHead was never called"."""
+    what = "" if gap.subject in ("module", "branch") else f"{gap.subject} "
+    return f"  {what}{gap.name}: {gap.why}"
 
 
 def failures(comparison: Comparison) -> Iterator[str]:

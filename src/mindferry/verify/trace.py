@@ -11,6 +11,8 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from ..frameworks.requests import Traced, TracedLine
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -81,19 +83,22 @@ def _identity(value: Any) -> tuple[int, Any]:
     return id(value), getattr(value, "_version", value if isinstance(value, int | float) else None)
 
 
-def save(assignments: list[Assignment], path: Path) -> list[dict[str, Any]]:
-    """Arrays to `path`; the rest as JSON."""
+def save(assignments: list[Assignment], path: Path) -> tuple[TracedLine, ...]:
+    """Arrays to `path`; the rest as an answer."""
     import numpy as np
 
     np.savez(path, *[np.asarray(assignment.value) for assignment in assignments])
-    return [{"file": a.file, "line": a.line, "text": a.text, "variable": a.variable} for a in assignments]
+    return tuple(TracedLine(a.file, a.line, a.text, a.variable) for a in assignments)
 
 
-def load(facts: list[dict[str, Any]], path: Path) -> list[Assignment]:
+def load(traced: Traced) -> list[Assignment]:
     import numpy as np
 
-    with np.load(path) as arrays:
-        return [Assignment(**fact, value=arrays[f"arr_{index}"]) for index, fact in enumerate(facts)]
+    with np.load(traced.arrays) as arrays:
+        return [
+            Assignment(each.file, each.line, each.text, each.variable, arrays[f"arr_{index}"])
+            for index, each in enumerate(traced.lines)
+        ]
 
 
 def first_difference(

@@ -64,6 +64,8 @@ views.verification = {
 
   divergence(told) {
     if (told.passed) return "";
+    if (told.outcome === "same as far as compared") return el("div", { class: "divergence" }, el("h3", {}, "Same as far as compared"),
+      el("p", {}, "Not compared:"), el("ul", {}, told.gaps.map((line) => el("li", {}, line))));
     const others = told.culprits.filter((name) => name !== told.first_divergence);
     return el("div", { class: "divergence" }, el("h3", {}, "First divergence: ",
       told.first_divergence ? el("a", { href: link("verification", told.first_divergence) }, told.first_divergence) : "the predictions"),

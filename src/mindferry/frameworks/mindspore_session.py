@@ -1,0 +1,360 @@
+"""One mode of one cell against its record: hooks on every cell compare while the network runs."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from ..errors import MindferryError
+from ..verify.capture import plain_arguments
+from ..verify.compare import Measurement, distance
+from ..verify.golden import CallRecord, Golden, ModeRecord
+from ..verify.nesting import leaves, rebuild
+from ..verify.reach import Reach
+from ..verify.seeding import seeded
+from ..verify.structure import compare_structure
+from .mindspore_pin import pin
+from .mindspore_random import Stock, shared_randomness
+from .mindspore_tensors import as_numpy, is_activation, is_tensor, make_inputs
+from .mindspore_weights import gradient_pairs, tensor_at, torn_ties
+from .requests import Shortfall
+
+Cell = Any
+Tensor = Any
+Doing = Callable[[str], None]
+NETWORK = CallRecord("", 0, "", ())
+
+
+@dataclasses.dataclass(slots=True)
+class Session:
+    """One mode of one cell against its record."""
+
+    cell: Cell
+    golden: Golden
+    record: ModeRecord
+    mode: str
+    names: dict[str, str]  # torch parameter -> MindSpore parameter
+    doing: Doing
+    loss: Callable[..., Tensor] | None
+    reach: Reach | None = None
+    measurements: list[Measurement] = dataclasses.field(default_factory=list)
+    unmatched: list[str] = dataclasses.field(default_factory=list)
+    shortfalls: list[Shortfall] = dataclasses.field(default_factory=list)
+    lost: list[str] = dataclasses.field(default_factory=list)  # paths that drew numbers which the reference did not
+    running: list[str] = dataclasses.field(default_factory=list)  # where it is, or where it failed
+    _seen: dict[tuple[str, int], bool] = dataclasses.field(default_factory=dict)
+    _gradients: dict[str, tuple[CallRecord, str]] = dataclasses.field(default_factory=dict)
+    _arrived: set[str] = dataclasses.field(default_factory=set)
+    _recent: dict[str, tuple[Tensor, tuple[float, float, str]]] = dataclasses.field(default_factory=dict)
+
+    def whole(self) -> None:
+        """The network as it is: every output against the reference's."""
+        self._network(self.forward("whole"))
+        self.unmatched += [f"{call_name(c.path, c.call)}: only in torch" for c in self.record.calls if not self._ran(c)]
+
+    def forward(self, run: str) -> Any:
+        with self._watched(run):
+            return self._call()
+
+    def own_forward(self) -> None:
+        """As far as it goes, where shapes differ."""
+        with contextlib.suppress(Exception):
+            self.forward("own")
+
+    def own(self) -> None:
+        """Every module on the reference's values: its own error, forward and backward."""
+        import mindspore as ms
+
+        self._seen.clear()
+        places = {index: key for index, key in self.record.input_gradients.items() if self.golden.inputs[index].key}
+        parameters = [p for _, p in self.cell.parameters_and_names() if p.requires_grad]
+        if not self.record.gradients or not (parameters or places):
+            self._structure(self.forward("own"))
+        else:
+            given = [ms.Tensor(self.golden.array(self.golden.inputs[index].key)) for index in places]
+            chosen = tuple(range(len(given))) if len(given) > 1 else 0 if given else None
+
+            def loss(*tensors: Tensor) -> Tensor:  # MindSpore asks a function for its name
+                return self._loss(list(places), *tensors)
+
+            with self._watched("own"):
+                _, found = ms.value_and_grad(loss, chosen, parameters or None)(*given)
+            to_inputs, to_parameters = _split(found, bool(given), bool(parameters))
+            self._input_gradients(places, to_inputs)
+            self._parameter_gradients(dict(zip((p.name for p in parameters), to_parameters, strict=True)))
+            self._lost_gradients()
+        if self.mode == "train":
+            self._buffers()
+
+    def jit(self) -> None:
+        """The network compiled: no hooks there, so its outputs alone."""
+        import mindspore as ms
+
+        positional, named = make_inputs(self.golden, self.golden.inputs)
+        self.doing("the compiled network")
+        self.running[:] = ["the compiled network"]
+        self._network(ms.jit(self.cell)(*positional, **named))
+        self.running.clear()
+
+    def _call(self, given: dict[int, Tensor] | None = None) -> Any:
+        positional, named = make_inputs(self.golden, self.golden.inputs, given or {})
+        return self.cell(*positional, **named)
+
+    def _loss(self, places: list[int], *given: Tensor) -> Tensor:
+        import mindspore as ms
+        import numpy as np
+
+        output = self._call(dict(zip(places, given, strict=True)))
+        self._structure(output)
+        self.doing("the loss")
+        if self.record.loss:
+            if self.loss is None:
+                raise MindferryError(
+                    f"{self.golden.path} was recorded with a loss; name MindSpore's with [verify] loss"
+                )
+            total = self.loss(output, *make_inputs(self.golden, self.golden.targets)[0])
+            key = self.record.loss
+            row = CallRecord("loss", 0, "", ())
+            self._add("own", "loss", row, key, (), *distance(as_numpy(total), self.golden.array(key)))
+            return total
+        found = leaves(output, is_tensor, objects=True)
+        total = ms.Tensor(0.0)
+        for index, key in self.record.cotangents.items():
+            if index < len(found) and found[index].is_floating_point():
+                cotangent, finite = self.golden.array(key), np.isfinite(as_numpy(found[index]))
+                tensor = found[index] if finite.all() else found[index].masked_fill(ms.Tensor(~finite), 0.0)
+                total = total + (tensor * ms.Tensor(np.array(cotangent))).sum()
+        return total
+
+    @contextlib.contextmanager
+    def _watched(self, run: str) -> Iterator[None]:
+        """Hooks on every cell; the reference's random numbers."""
+        calls = {(record.path, record.call): record for record in self.record.calls}
+        running = self.running
+        running.clear()
+        paths: list[str] = [""]
+        starts: dict[str, int] = {}
+        counts: dict[str, int] = {}
+        handles = []
+
+        def before(path: str, cell: Cell, args: Any, kwargs: dict[str, Any]) -> Any:
+            running.append(f"{path or 'the network'} ({type(cell).__name__})")
+            paths.append(path)
+            self.doing(running[-1])
+            number = starts[path] = starts.get(path, -1) + 1
+            record = calls.get((path, number))
+            return self._inputs(record, cell, args, kwargs) if run == "own" and record is not None else None
+
+        def after(path: str, cell: Cell, args: Any, output: Any) -> Any:
+            running.pop()
+            paths.pop()
+            self.doing(running[-1] if running else "")
+            number = counts[path] = counts.get(path, -1) + 1
+            record = calls.get((path, number))
+            if record is None:
+                if run == "whole" and not type(cell).__module__.startswith("mindspore."):
+                    self.unmatched.append(f"{call_name(path, number)}: only in MindSpore")
+                return None
+            self._seen[path, number] = True
+            return self._outputs(run, record, output)
+
+        with seeded(self.golden.seed), self._shared(lambda: paths[-1]):  # its hooks come first
+            for path, cell in self.cell.cells_and_names():
+                handles.append(cell.register_forward_pre_hook(partial(before, path), with_kwargs=True))
+                handles.append(cell.register_forward_hook(partial(after, path)))
+            try:
+                with self.reach or contextlib.nullcontext():
+                    yield
+            finally:
+                for handle in handles:
+                    handle.remove()
+
+    def _shared(self, here: Callable[[], str]) -> contextlib.AbstractContextManager[None]:
+        def size(key: str) -> int:
+            return math.prod(self.golden.entries[key]["shape"])
+
+        def wrong(path: str, problem: str) -> None:
+            self._add("own", "output", CallRecord(path, 0, "", ()), "", (), float("inf"), float("nan"), problem)
+
+        masks = Stock(self.record.masks, self.golden.array, size)
+        draws = Stock(self.record.draws, self.golden.array, size)
+        hidden = {path: part.rate for path, part in self.golden.parts.items() if part.rate}
+        return shared_randomness(self.cell, here, masks, draws, wrong, self.lost, hidden)
+
+    def _inputs(self, record: CallRecord, cell: Cell, args: Any, kwargs: dict[str, Any]) -> Any:
+        """Compare what a module is called with, and call it with the reference's values instead."""
+        given = (args, dict(sorted(kwargs.items())))
+        found = leaves(given, is_activation)
+        if not record.inputs:
+            return None
+        self._arguments(record, cell, args, kwargs)
+        if len(found) != len(record.inputs):
+            if not type(cell).__module__.startswith("mindspore."):
+                problem = f"is called with {len(found)} tensors, not {len(record.inputs)}"
+                self._add("own", "input", record, "", (), float("inf"), float("nan"), problem)
+            return None
+        going_on = []
+        for tensor, (key, gradient) in zip(found, record.inputs, strict=True):
+            reference, value = self.golden.array(key), as_numpy(tensor)
+            self._add("own", "input", record, key, value.shape, *distance(value, reference))
+            going_on.append(self._pin(tensor, reference, gradient, record, "input gradient"))
+        return rebuild(given, iter(going_on), is_activation)
+
+    def _arguments(self, record: CallRecord, cell: Cell, args: Any, kwargs: dict[str, Any]) -> None:
+        """Plain arguments of the project's own classes; a layer of the framework has other parameters than torch's."""
+        if type(cell).__name__ != record.kind or type(cell).__module__.startswith("mindspore."):
+            return
+        ours = plain_arguments(cell.construct, args, kwargs, is_tensor)
+        for name, value in record.arguments.items():
+            if name in ours and ours[name] != value and not _are_close(ours[name], value):
+                problem = f"is called with {name}={ours[name]!r}, not {value!r}".replace("'a tensor'", "a tensor")
+                self._add("own", "input", record, "", (), float("inf"), float("nan"), problem)
+
+    def _outputs(self, run: str, record: CallRecord, output: Any) -> Any:
+        """Compare one module's outputs; in the `own` run, hand on the reference's values instead."""
+        found = leaves(output, is_tensor, objects=True)
+        if len(found) != len(record.outputs):
+            problem = f"{len(found)} output tensors, not {len(record.outputs)}"
+            self._add(run, "output", record, "", (), float("inf"), float("nan"), problem)
+            return None
+        going_on = []
+        for tensor, key in zip(found, record.outputs, strict=True):
+            known, error = self._recent.get(key, (None, (0.0, 1.0, "")))
+            if known is tensor:  # a container hands out what its last child did
+                self._add(run, "output", record, key, tensor.shape, *error)
+                if f"{key}~" in self._gradients:
+                    self._gradients[f"{key}~"] = (record, "gradient")
+            else:
+                reference, value = (self.golden.array if run == "own" else self.golden.lent)(key), as_numpy(tensor)
+                error = distance(value, reference)
+                self._add(run, "output", record, key, value.shape, *error)
+                if run == "own":
+                    tensor, error = self._pin(tensor, reference, f"{key}~", record, "gradient"), (0.0, 1.0, "")
+                self._recent = {key: (tensor, error)}
+            going_on.append(tensor)
+        return rebuild(output, iter(going_on), is_tensor, objects=True) if run == "own" else None
+
+    def _pin(self, tensor: Tensor, reference: Any, gradient: str, record: CallRecord, kind: str) -> Tensor:
+        """The reference's value with this tensor's gradient, which is compared when it arrives."""
+        import mindspore as ms
+
+        right = ms.Tensor.from_numpy(reference).astype(tensor.dtype)
+        if not tensor.is_floating_point() or tensor.shape != right.shape:
+            return right
+        if not (self.record.gradients and gradient in self.golden.entries):
+            return pin(tensor, right, lambda arriving: arriving)
+        is_new = gradient not in self._gradients
+        self._gradients[gradient] = (record, kind)  # of a container and its last child, the container
+        return pin(tensor, right, partial(self._gradient, gradient) if is_new else lambda arriving: arriving)
+
+    def _gradient(self, key: str, gradient: Tensor) -> Tensor:
+        """Compare a gradient that arrives at a module's output or input, and hand on the reference's."""
+        import mindspore as ms
+
+        value, reference = as_numpy(gradient), self.golden.array(key)
+        record, kind = self._gradients[key]
+        self._arrived.add(key)
+        self._add("own", kind, record, key, value.shape, *distance(value, reference))
+        return ms.Tensor.from_numpy(reference).astype(gradient.dtype)
+
+    def _lost_gradients(self) -> None:
+        """A gradient that the reference has and that never arrived here."""
+        for key, (record, kind) in self._gradients.items():
+            if key not in self._arrived:
+                largest = self.golden.references[key].scale
+                self._add("own", kind, record, key, (), largest, 0.0, "no gradient arrives" if largest else "")
+
+    def _input_gradients(self, places: dict[int, str], gradients: list[Tensor]) -> None:
+        for (index, key), gradient in zip(places.items(), gradients, strict=True):
+            row = CallRecord("", index, "", ())
+            value = as_numpy(gradient)
+            self._add("own", "input gradient", row, key, value.shape, *distance(value, self.golden.array(key)))
+
+    def _parameter_gradients(self, gradients: dict[str, Tensor]) -> None:
+        for name, problem in torn_ties(self.names, self.golden):
+            self._parameter(name, "", (), float("inf"), 0.0, problem)
+        for name, value in gradient_pairs(self.names, self.golden, gradients, as_numpy):
+            key = self.record.parameters.get(name)
+            if isinstance(value, str):
+                if key is not None:
+                    self.shortfalls.append(Shortfall("gradient", name, "not comparable", value))
+            elif value is None:
+                if key is not None and self.golden.references[key].scale:
+                    problem = "is not trained, while the reference trains it"
+                    self._parameter(name, key, (), float("inf"), 0.0, problem)
+            elif key is not None:
+                found = distance(value, self.golden.lent(key), is_parameter=True)
+                self._parameter(name, key, value.shape, *found)
+            elif value.any():
+                problem = "a gradient where the reference has none"
+                self._parameter(name, "", value.shape, float("inf"), 0.0, problem)
+
+    def _parameter(self, name: str, key: str, shape: Any, *found: Any) -> None:
+        self._add("own", "parameter", CallRecord(name, 0, "", ()), key, shape, *found)
+
+    def _buffers(self) -> None:
+        """Buffers after one training step."""
+        state = self.cell.parameters_dict()
+        for name, key in self.record.buffers.items():
+            place = state.get(self.names.get(name, ""))
+            tensor = place if place is not None else tensor_at(self.cell, name)
+            if tensor is None:
+                if not name.endswith("num_batches_tracked"):
+                    why = "the conversion keeps no such tensor"
+                    self.shortfalls.append(
+                        Shortfall("buffer", name, "not comparable", why, name in self.golden.weights)
+                    )
+                continue
+            value = as_numpy(tensor)
+            found = distance(value, self.golden.lent(key), is_parameter=True)
+            self._add("own", "buffer", CallRecord(name, 0, "", ()), key, value.shape, *found)
+
+    def _structure(self, output: Any) -> None:
+        """Names, types and plain values of what the network returns."""
+        problems, shortfalls = compare_structure(self.record.structure, output, is_tensor)
+        for way, problem in problems:
+            name = f"output {way}".strip()
+            at = CallRecord(name, 0, "", ())
+            self._add("whole", "network", at, "", (), float("inf"), float("nan"), problem)
+        self.shortfalls += shortfalls
+
+    def _network(self, output: Any) -> None:
+        """The network's outputs against torch's own float32 outputs: what a user would look at first."""
+        self._structure(output)
+        found = leaves(output, is_tensor, objects=True)
+        recorded = "eval" if self.mode == "jit" else self.mode
+        if len(found) != len(self.record.outputs):
+            problem = f"{len(found)} output tensors, not {len(self.record.outputs)}"
+            self._add("whole", "network", NETWORK, "", (), float("inf"), float("nan"), problem)
+            return
+        ways = [leaf.way for leaf in self.record.structure if leaf.dtype]
+        for index, tensor in enumerate(found):
+            value, key = as_numpy(tensor), self.record.outputs[index]
+            record = CallRecord(f"output {ways[index] or index}" if len(found) > 1 else "output", 0, "", ())
+            reference = self.golden.array(f"{recorded}/float32.{index}")
+            self._add("whole", "network", record, key, value.shape, *distance(value, reference))
+
+    def _ran(self, record: CallRecord) -> bool:
+        return self._seen.get((record.path, record.call), False)
+
+    def _add(self, run: str, kind: str, at: CallRecord, key: str, shape: Any, *found: Any) -> None:
+        self.measurements.append(Measurement(self.mode, run, kind, at.path, at.call, key, tuple(shape), *found))
+
+
+def call_name(path: str, call: int) -> str:
+    return (path or "the network") + (f" (call {call + 1})" if call else "")
+
+
+def _split(found: Any, has_inputs: bool, has_parameters: bool) -> tuple[list[Tensor], list[Tensor]]:
+    """value_and_grad's answer -> gradients of the inputs, of the parameters. One input alone comes without a tuple."""
+    to_inputs, to_parameters = found if has_inputs and has_parameters else (found, ()) if has_inputs else ((), found)
+    return [to_inputs] if is_tensor(to_inputs) else list(to_inputs), list(to_parameters)
+
+
+def _are_close(one: Any, other: Any) -> bool:
+    numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in (one, other))
+    return numbers and math.isclose(one, other, rel_tol=1e-5, abs_tol=1e-7)

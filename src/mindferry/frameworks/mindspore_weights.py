@@ -1,0 +1,155 @@
+"""The reference's weights in the cell: names, ties, folded norms, and the buffers that the constructors computed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from ..errors import MindferryError
+from ..verify.compare import Measurement, distance
+from ..verify.golden import Golden
+from .mindspore_tensors import as_numpy, is_tensor
+from .requests import Shortfall
+
+Cell = Any
+Array = Any
+Buffers = dict[str, Array]  # path of a tensor -> what the constructor made of it
+STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
+INITIAL = 1e-4  # a table that was computed in float32 by other functions; the reference's takes its place before a run
+
+
+def load_weights(cell: Cell, golden: Golden) -> dict[str, str]:
+    """Copy the reference's weights; torch names -> the cell's."""
+    from ..weights import load_torch_weights
+    from ..weights.outcome import WeightsMismatchError
+
+    refuse_collisions(cell)
+    try:
+        names = {entry.source: entry.target for entry in load_torch_weights(cell, golden.state()).entries}
+    except WeightsMismatchError as error:
+        found = error.report
+        lists = (
+            ("only MindSpore has", found.missing),
+            ("only torch has", found.unexpected),
+            ("of another shape:", found.mismatched),
+        )
+        said = "; ".join(f"{what} {_listed(names)}" for what, names in lists if names)
+        torch = f"torch's {golden.title}" if golden.title else "the torch module"
+        raise MindferryError(
+            f"{type(cell).__name__} and {torch} are not the same network: {said}; check the model's name on both sides"
+        ) from None
+    _load_loose(cell, golden)
+    return names
+
+
+def refuse_collisions(cell: Cell) -> None:
+    """Two parameters of one name: a checkpoint holds one of them, and an optimizer refuses both."""
+    names = Counter(parameter.name for parameter in {id(p): p for _, p in cell.parameters_and_names()}.values())
+    twice = [name for name, count in names.items() if count > 1]
+    if twice:
+        raise MindferryError(
+            f"{type(cell).__name__} has several parameters named {_listed(twice)}: a checkpoint keeps only one of each; "
+            "give them names of their own (cells in a list that is filled by append need an index)"
+        )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+
+
+def _load_loose(cell: Cell, golden: Golden) -> None:
+    """Buffers that no checkpoint holds."""
+    import mindspore as ms
+
+    for name, key in golden.loose.items():
+        tensor = tensor_at(cell, name)
+        value = golden.array(key)
+        if tensor is not None and tuple(tensor.shape) == value.shape:
+            ms.ops.assign(tensor, ms.Tensor(value).astype(tensor.dtype))
+
+
+def tensor_at(cell: Cell, path: str) -> Any:
+    """The tensor that is an attribute of a cell, by torch's name; None if there is none."""
+    owner, _, name = path.rpartition(".")
+    found = dict(cell.cells_and_names()).get(owner)
+    value = getattr(found, name, None) if found is not None else None
+    return value if is_tensor(value) else None
+
+
+def initial_buffers(cell: Cell) -> Buffers:
+    """Before weights are loaded: every tensor that takes no gradient."""
+    found = {name: as_numpy(p).copy() for name, p in cell.parameters_and_names() if not p.requires_grad}
+    for path, owner in cell.cells_and_names():
+        for name, value in (*vars(owner).items(), *owner.named_buffers(recurse=False)):
+            if is_tensor(value):
+                found.setdefault(f"{path}.{name}" if path else name, as_numpy(value).copy())
+    return found
+
+
+def compare_initial(golden: Golden, initial: Buffers, names: dict[str, str]) -> Iterator[Measurement | Shortfall]:
+    """What the two constructors computed, before the conversion's is overwritten."""
+    for name, key in golden.initial.items():
+        if name.endswith(STATISTICS):
+            continue
+        value = initial.get(names.get(name, name), initial.get(name))
+        if value is None:
+            why = "the conversion keeps no such tensor"
+            yield Shortfall("buffer", name, "not comparable", why, matters=name not in golden.loose)
+            continue
+        found = distance(value, golden.array(key), is_parameter=True)
+        yield Measurement("init", "own", "buffer", name, 0, key, value.shape, *found)
+
+
+def unfold_weight_norm(gradient: Array, g: Array, v: Array) -> tuple[Array, Array]:
+    """The gradients of weight = g * v / |v| with respect to g and v."""
+    import numpy as np
+
+    gradient, g, v = (np.asarray(each, np.float64) for each in (gradient.reshape(v.shape), g, v))
+    axes = tuple(axis for axis in range(v.ndim) if g.ndim != v.ndim or g.shape[axis] == 1)
+    norm = np.sqrt(np.square(v).sum(axes, keepdims=True))
+    along = (gradient * v).sum(axes, keepdims=True) / norm
+    scale = g.reshape(norm.shape) / norm
+    return along.reshape(g.shape).astype("f4"), (scale * (gradient - along * v / norm)).astype("f4")
+
+
+def gradient_pairs(
+    names: dict[str, str], golden: Golden, gradients: dict[str, Any], read: Callable[[Any], Array]
+) -> Iterator[tuple[str, Array | str | None]]:
+    """(torch's parameter, its gradient in the conversion). None: it has none; a text: why that can't be told."""
+    tied = {other: group[0] for group in golden.tied for other in group[1:]}
+    sources: dict[str, list[str]] = {}
+    for name, target in names.items():
+        if name not in tied:
+            sources.setdefault(target, []).append(name)
+    for target, found in sources.items():
+        gradient = gradients.get(target)
+        value = None if gradient is None else read(gradient)
+        if len(found) == 1:
+            yield found[0], value
+            continue
+        factors = _factors(found)
+        if factors is None or value is None:
+            for name in found:
+                yield name, f"it is folded into {target}"
+            continue
+        arrays = [golden.array(golden.weights[name]) for name in factors]
+        yield from zip(factors, unfold_weight_norm(value, *arrays), strict=True)
+
+
+def _factors(names: list[str]) -> tuple[str, str] | None:
+    """The length and the direction of a normed weight."""
+    for length, direction in (("_g", "_v"), ("original0", "original1")):
+        g = [name for name in names if name.endswith(length)]
+        v = [name for name in names if name.endswith(direction)]
+        if len(names) == 2 and len(g) == len(v) == 1:
+            return g[0], v[0]
+    return None
+
+
+def torn_ties(names: dict[str, str], golden: Golden) -> Iterator[tuple[str, str]]:
+    """Parameters that are one in torch and several here: they part at the first training step."""
+    for group in golden.tied:
+        targets = dict.fromkeys(names[name] for name in group if name in names)
+        if len(targets) > 1:
+            yield group[0], f"is one parameter with {', '.join(group[1:])} in torch, {len(targets)} in MindSpore"

@@ -1,0 +1,52 @@
+"""Float32 with every result off by up to a rounding: what another, equally right implementation might compute.
+
+torch's own error is a sample of one, and its exp() happens to round well. Where a network multiplies a small error (sin(1000 * exp(x))), the
+error of another library's exp() may be many times torch's own. Random roundings show how much a place of the network magnifies.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+JITTER = 2.0**-23
+NAMES = (
+    "exp exp2 expm1 log log2 log10 log1p pow __pow__ __rpow__ sqrt rsqrt sin cos tan tanh sigmoid softmax log_softmax "
+)
+NAMES += (
+    "div true_divide __truediv__ __rtruediv__ outer einsum matmul __matmul__ linspace logspace mean sum norm var std "
+)
+NAMES += "cumsum cumprod mul __mul__ __rmul__ erf gelu silu softplus normalize"
+
+
+def jittered(tensor: Any, seed: int) -> Any:
+    """The tensor times numbers within a rounding of 1."""
+    import torch
+
+    generator = torch.Generator().manual_seed(seed)
+    noise = torch.rand(tensor.shape, dtype=torch.float32, generator=generator).to(tensor.device)
+    return tensor * (1 + JITTER * (2 * noise - 1))
+
+
+@cache
+def jittering() -> Any:
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    names = frozenset(NAMES.split())
+
+    class Jittering(TorchFunctionMode):  # type: ignore[misc]
+        def __init__(self, seed: int) -> None:
+            super().__init__()
+            self.seed = seed
+
+        def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            found = function(*args, **(kwargs or {}))
+            if getattr(function, "__name__", "") not in names or (kwargs or {}).get("out") is not None:
+                return found
+            if isinstance(found, torch.Tensor) and found.dtype == torch.float32:
+                self.seed += 1
+                return jittered(found, self.seed)
+            return found
+
+    return Jittering

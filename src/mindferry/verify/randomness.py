@@ -1,0 +1,195 @@
+"""The reference's random numbers: made from the seed, the module's path and the number of the draw, and written down.
+
+The conversion is given the same, so a network that drops, or adds noise, or skips a block at random can be compared. Every draw is
+brought back to numbers between 0 and 1 ("uniform") or standard normal ones ("normal"), on which both sides' functions are built.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import zlib
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+from .dropout import make_mask, without_dropout
+
+Tensor = Any  # torch.Tensor
+KeepMask = Callable[[str, float, Tensor], None]  # path#number, rate, mask
+KeepDraw = Callable[[str, str, Tensor], None]  # path#number, uniform or normal, numbers
+RANKS = {"dropout": 0, "dropout1d": 1, "dropout2d": 2, "dropout3d": 3}  # how many last axes share one number
+
+
+@contextlib.contextmanager
+def shared_randomness(model: Any, seed: int, keep_mask: KeepMask, keep_draw: KeepDraw) -> Iterator[None]:
+    """While the block runs, `keep_mask` sees each dropout mask and `keep_draw` every other random tensor.
+
+    Inside recurrent layers and alpha dropout it stays off; what is drawn from a generator of the user's own is not touched.
+    """
+    import torch.nn.functional as functional
+
+    source = _Source(seed, keep_mask, keep_draw)
+    handles = []
+    for path, module in model.named_modules():
+        handles.append(module.register_forward_pre_hook(lambda *_, path=path: source.enter(path)))
+        handles.append(module.register_forward_hook(source.leave, always_call=True))
+    originals = {getattr(functional, name): rank for name, rank in RANKS.items()}
+    attention = functional.scaled_dot_product_attention
+    with without_dropout(model):
+        for name, rank in RANKS.items():
+            setattr(functional, name, source.dropout(rank))  # taken back by without_dropout
+        functional.scaled_dot_product_attention = source.attention(attention)
+        try:
+            with _sharing()(source, originals, attention):
+                yield
+        finally:
+            for handle in handles:
+                handle.remove()
+
+
+class _Source:
+    """Numbers by the path of the module that runs and how often it has drawn."""
+
+    def __init__(self, seed: int, keep_mask: KeepMask, keep_draw: KeepDraw) -> None:
+        self.seed, self.keep_mask, self.keep_draw = seed, keep_mask, keep_draw
+        self.running = [""]
+        self.counts: dict[str, int] = {}
+        self.is_busy = False
+
+    def enter(self, path: str) -> None:
+        self.running.append(path)
+
+    def leave(self, *_: Any) -> None:  # what a hook returns replaces the output
+        self.running.pop()
+
+    def place(self, kind: str) -> str:
+        path = f"{kind}{self.running[-1]}"
+        number = self.counts[path] = self.counts.get(path, -1) + 1
+        return f"{self.running[-1]}#{number}"
+
+    def dropout(self, rank: int) -> Callable[..., Tensor]:
+        def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+            if not training or not p:
+                return input
+            place = self.place("mask")
+            with self.busy():
+                mask = make_mask(place, self.seed, p, (*input.shape[: input.dim() - rank], *[1] * rank))
+                self.keep_mask(place, p, mask)
+                return input * mask.to(input)
+
+        return dropout
+
+    def attention(self, original: Callable[..., Tensor]) -> Callable[..., Tensor]:
+        """Fused attention drops inside; written out, its mask can be shared."""
+        drop = self.dropout(0)
+
+        def scaled_dot_product_attention(
+            query: Tensor,
+            key: Tensor,
+            value: Tensor,
+            attn_mask: Tensor = None,
+            dropout_p: float = 0.0,
+            is_causal: bool = False,
+            **rest: Any,
+        ) -> Tensor:
+            if not dropout_p or rest.get("enable_gqa"):
+                return original(query, key, value, attn_mask, 0.0, is_causal, **rest)
+            scale = rest.get("scale") or query.shape[-1] ** -0.5
+            scores = query @ key.transpose(-2, -1) * scale
+            if is_causal:
+                scores = scores.masked_fill(scores.new_ones(scores.shape[-2:]).tril() == 0, float("-inf"))
+            if attn_mask is not None:
+                is_kept = str(attn_mask.dtype) == "torch.bool"
+                scores = scores.masked_fill(~attn_mask, float("-inf")) if is_kept else scores + attn_mask
+            return drop(scores.softmax(-1), dropout_p) @ value
+
+        return scaled_dot_product_attention
+
+    def draw(self, family: str, like: Tensor) -> Tensor:
+        import torch
+
+        place = self.place("draw")
+        generator = torch.Generator().manual_seed(self.seed + zlib.crc32(f"{family}{place}".encode()))
+        with self.busy():
+            make = torch.rand if family == "uniform" else torch.randn
+            numbers = make(like.shape, generator=generator, dtype=torch.float32)
+            self.keep_draw(place, family, numbers)
+            return numbers.to(like.device, like.dtype if like.is_floating_point() else torch.float32)
+
+    @contextlib.contextmanager
+    def busy(self) -> Iterator[None]:
+        before, self.is_busy = self.is_busy, True
+        try:
+            yield
+        finally:
+            self.is_busy = before
+
+
+@cache
+def _sharing() -> Any:
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    def first(args: Any, named: dict[str, Any], names: tuple[str, ...], defaults: tuple[Any, ...]) -> list[Any]:
+        return [
+            args[i] if i < len(args) else named.get(n, d) for i, (n, d) in enumerate(zip(names, defaults, strict=True))
+        ]
+
+    class Sharing(TorchFunctionMode):  # type: ignore[misc]
+        def __init__(self, source: _Source, dropouts: dict[Any, int], attention: Any) -> None:
+            super().__init__()
+            self.source, self.dropouts, self.attention = source, dropouts, attention
+
+        def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            named = kwargs or {}
+            if self.source.is_busy or named.get("generator") is not None:
+                return function(*args, **named)
+            if function in self.dropouts:  # where a file took it by `from torch.nn.functional import dropout`
+                return self.source.dropout(self.dropouts[function])(*args, **named)
+            if function is self.attention:
+                return self.source.attention(function)(*args, **named)
+            name = getattr(function, "__name__", "")
+            draw = getattr(self, f"draw_{name.strip('_')}", None) if is_random(function) else None
+            return function(*args, **named) if draw is None else draw(function, args, named)
+
+        def shaped(self, function: Any, args: Any, named: dict[str, Any]) -> Tensor:
+            """What the function returns, without a change to torch's own stream of numbers."""
+            with torch.random.fork_rng(devices=[]):
+                return function(*args, **named)
+
+        def draw_rand(self, function: Any, args: Any, named: dict[str, Any]) -> Tensor:
+            return self.source.draw("uniform", self.shaped(function, args, named))
+
+        def draw_randn(self, function: Any, args: Any, named: dict[str, Any]) -> Tensor:
+            return self.source.draw("normal", self.shaped(function, args, named))
+
+        draw_rand_like, draw_randn_like = draw_rand, draw_randn
+
+        def draw_bernoulli(self, function: Any, args: Any, named: dict[str, Any]) -> Tensor:
+            given, chance = first(args, named, ("input", "p"), (None, None))
+            is_inplace = function.__name__.endswith("_")
+            chance = 0.5 if chance is None and is_inplace else given if chance is None else chance
+            drawn = (self.source.draw("uniform", given) < chance).to(given.dtype)
+            return given.copy_(drawn) if is_inplace else drawn
+
+        def draw_uniform(self, function: Any, args: Any, named: dict[str, Any]) -> Tensor:
+            given, low, high = first(args, named, ("self", "from", "to"), (None, 0.0, 1.0))
+            return given.copy_(low + (high - low) * self.source.draw("uniform", given))
+
+        def draw_normal(self, function: Any, args: Any, named: dict[str, Any]) -> Tensor:
+            if function.__name__ == "normal_":
+                given, mean, std = first(args, named, ("self", "mean", "std"), (None, 0.0, 1.0))
+                return given.copy_(mean + std * self.source.draw("normal", given))
+            mean, std = first(args, named, ("mean", "std"), (0.0, 1.0))
+            return mean + std * self.source.draw("normal", self.shaped(function, args, named))
+
+    randoms = {torch.rand, torch.randn, torch.rand_like, torch.randn_like, torch.bernoulli, torch.normal}
+    randoms |= {torch.Tensor.bernoulli, torch.Tensor.bernoulli_, torch.Tensor.uniform_, torch.Tensor.normal_}
+
+    def is_random(function: Any) -> bool:
+        try:
+            return function in randoms
+        except TypeError:
+            return False
+
+    return Sharing

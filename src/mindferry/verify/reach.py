@@ -1,0 +1,215 @@
+"""Which lines of the model's own code ran, and which branches never did."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FrameType, TracebackType
+from typing import Any
+
+LIBRARIES = ("site-packages", "dist-packages", "/mindferry/", "ms_compat.py", "<")
+# What a condition may ask without depending on the network's inputs.
+STEADY_CALLS = {"is_scripting", "is_tracing", "is_exporting", "is_autocast_enabled", "hasattr", "isinstance", "len"}
+STEADY_CALLS |= {"is_grad_enabled", "is_available", "getattr", "bool", "int", "version", "is_compiling", "enumerate"}
+STEADY_CALLS |= {"range", "zip", "reversed", "children", "items", "values", "keys", "modules"}
+STEADY_ATTRIBUTES = {"is_cuda", "device", "is_mps", "is_quantized"}
+MESSAGES = {"print", "warn", "warning", "info", "debug", "error", "warn_once"}
+
+
+@dataclass(frozen=True, slots=True)
+class Unreached:
+    file: str
+    line: int
+    function: str  # Block.forward
+    text: str  # the condition's line
+
+
+class Reach:
+    """While it is entered, notes the lines that run in the model's own files, and in the functions of `also`."""
+
+    def __init__(self, also: Iterable[CodeType] = ()) -> None:
+        self.lines: dict[CodeType, set[int]] = {}
+        self._also = set(also)
+        self._standard = sysconfig.get_paths()["stdlib"]
+        self._watched: dict[CodeType, bool] = {}
+        self._before: list[Any] = []
+
+    def __enter__(self) -> Reach:
+        self._before.append(sys.gettrace())
+        sys.settrace(self._enter)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        sys.settrace(self._before.pop())
+
+    def _enter(self, frame: FrameType, event: str, argument: Any) -> Any:
+        code = frame.f_code
+        watched = self._watched.get(code)
+        if watched is None:
+            watched = self._watched[code] = code in self._also or self._is_own(code.co_filename)
+        if not watched:
+            return None
+        ran = self.lines.setdefault(code, set())
+
+        def step(frame: FrameType, event: str, argument: Any) -> Any:
+            ran.add(frame.f_lineno)
+            return step
+
+        return step
+
+    def _is_own(self, file: str) -> bool:
+        is_ours = file == __file__  # the stand-alone recorder is one file
+        return not (is_ours or file.startswith(self._standard) or any(part in file for part in LIBRARIES))
+
+    def unreached(self) -> list[Unreached]:
+        """Branches that never ran in functions that did, but those that no input could reach in this network."""
+        found = []
+        files = {Path(code.co_filename) for code in self.lines}
+        trees = {str(path): _parse(str(path)) for path in files}
+        for code, ran in self.lines.items():
+            tree = trees[code.co_filename]
+            node = _function(tree, code) if tree is not None else None
+            if node is None or tree is None or node.name == "__init__":
+                continue
+            view = _View(node, ran, _states(tree))
+            for line in view.gaps(node.body):
+                text = linecache.getline(code.co_filename, line).strip()
+                found.append(Unreached(code.co_filename, line, getattr(code, "co_qualname", code.co_name), text))
+        return sorted(set(found), key=lambda each: (each.file, each.line))
+
+
+def _parse(file: str) -> ast.Module | None:
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return None
+
+
+def _function(tree: ast.Module, code: CodeType) -> ast.FunctionDef | None:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
+            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            if first == code.co_firstlineno:
+                return node
+    return None
+
+
+def _states(tree: ast.Module) -> set[str]:
+    """Attributes that are assigned outside `__init__`: a condition on one is not a matter of how the network was made."""
+    found = set()
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef) and function.name != "__init__":
+            for node in ast.walk(function):
+                if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                    found.add(node.attr)
+    return found
+
+
+class _View:
+    """One function, and which of its lines ran."""
+
+    def __init__(self, function: ast.FunctionDef, ran: set[int], states: set[str]) -> None:
+        self.ran, self.states = ran, {*states, "training"}
+        self.steady = {"self", "cls", "torch", "nn", "F", "ms", "ops", "math", "np", "True", "False", "None"}
+        self._learn(function)
+
+    def _learn(self, function: ast.FunctionDef) -> None:
+        """Local names that stand for something of the network itself."""
+        stores: dict[str, list[ast.expr | None]] = {}
+        for node in ast.walk(function):
+            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                stores.setdefault(node.targets[0].id, []).append(node.value)
+            elif isinstance(node, ast.For | ast.comprehension):
+                for target in ast.walk(node.target):
+                    if isinstance(target, ast.Name):
+                        stores.setdefault(target.id, []).append(node.iter)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                stores.setdefault(node.id, [])
+        arguments = {each.arg for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}
+        for _ in range(3):
+            for name, values in stores.items():
+                if name not in arguments and values and all(v is not None and self.is_steady(v) for v in values):
+                    self.steady.add(name)
+
+    def is_steady(self, node: ast.expr) -> bool:
+        """Whether it is the same whatever the network is called with."""
+        if isinstance(node, ast.Constant):
+            return True
+        if isinstance(node, ast.Name):
+            return node.id in self.steady or (node.id[:1].isupper() and len(node.id) > 1)
+        if isinstance(node, ast.Attribute):
+            if node.attr in STEADY_ATTRIBUTES:
+                return True
+            return node.attr not in self.states and self.is_steady(node.value)
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            return name in STEADY_CALLS and all(map(self.is_steady, [*node.args, *self._receiver(node)]))
+        children = [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr)]
+        is_plain = isinstance(
+            node, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.BinOp | ast.Tuple | ast.List | ast.Subscript | ast.Slice
+        )
+        return is_plain and all(map(self.is_steady, children))
+
+    def _receiver(self, node: ast.Call) -> list[ast.expr]:
+        return [node.func.value] if isinstance(node.func, ast.Attribute) else []
+
+    def gaps(self, body: list[ast.stmt]) -> Iterator[int]:
+        """The first line of each block that never ran, the outermost of nested ones."""
+        steady_exit = False  # an early return that depends on the network alone
+        for statement in body:
+            if not self._ran(statement):
+                if not (steady_exit or _says_nothing([statement])):
+                    yield statement.lineno
+                return
+            for test, block in _blocks(statement):
+                if any(map(self._ran, block)):
+                    yield from self.gaps(block)
+                    steady_exit = steady_exit or (self.is_steady(test) and _leaves(block))
+                elif not (self.is_steady(test) or _says_nothing(block)):
+                    yield block[0].lineno
+
+    def _ran(self, statement: ast.stmt) -> bool:
+        if isinstance(statement, ast.Pass | ast.Global | ast.Nonlocal | ast.FunctionDef | ast.ClassDef):
+            return True
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+            return True
+        if isinstance(statement, ast.AnnAssign) and statement.value is None:
+            return True
+        return any(line in self.ran for line in range(statement.lineno, (statement.end_lineno or 0) + 1))
+
+
+def _blocks(statement: ast.stmt) -> Iterator[tuple[ast.expr, list[ast.stmt]]]:
+    if isinstance(statement, ast.If | ast.While):
+        yield statement.test, statement.body
+        if statement.orelse:
+            yield statement.test, statement.orelse
+    elif isinstance(statement, ast.For):
+        yield statement.iter, statement.body
+    elif isinstance(statement, ast.With | ast.Try):
+        yield ast.Constant(True), statement.body
+    elif isinstance(statement, ast.Match):
+        for case in statement.cases:
+            yield statement.subject, case.body
+
+
+def _leaves(block: list[ast.stmt]) -> bool:
+    return isinstance(block[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
+
+
+def _says_nothing(block: list[ast.stmt]) -> bool:
+    """Errors, warnings and messages: nothing is computed there."""
+    return all(
+        isinstance(each, ast.Raise | ast.Assert | ast.Pass)
+        or (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
+        or (isinstance(each, ast.Expr) and isinstance(each.value, ast.Call) and _is_message(each.value))
+        for each in block
+    )
+
+
+def _is_message(call: ast.Call) -> bool:
+    return ast.unparse(call.func).rpartition(".")[2] in MESSAGES

@@ -1,0 +1,93 @@
+"""What a torch model consists of, apart from what it computes: modules, ties, buffers that its constructor made."""
+
+from __future__ import annotations
+
+import inspect
+from types import CodeType
+from typing import Any
+
+from .capture import is_tensor
+from .nesting import parts
+
+Tensor = Any  # torch.Tensor
+STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
+
+
+def computed_buffers(model: Any) -> dict[str, Tensor]:
+    """Copies of the buffers, but for statistics, which every network starts with the same."""
+    return {name: buffer.detach().clone() for name, buffer in model.named_buffers() if not name.endswith(STATISTICS)}
+
+
+def tied_parameters(model: Any) -> list[list[str]]:
+    """Names of one and the same parameter; first the one under which torch has its gradient."""
+    names: dict[int, list[str]] = {}
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        names.setdefault(id(parameter), []).append(name)
+    return [found for found in names.values() if len(found) > 1]
+
+
+def module_parts(model: Any) -> dict[str, dict[str, Any]]:
+    """Module path -> class, where that is from, how many parameters and children it has itself, its hidden dropout."""
+    return {
+        path: {
+            "kind": type(module).__name__,
+            "home": type(module).__module__,
+            "parameters": len(module._parameters),
+            "children": len(module._modules),
+            "rate": _hidden_rate(module),
+        }
+        for path, module in model.named_modules()
+    }
+
+
+def _hidden_rate(module: Any) -> float:
+    rate = getattr(module, "dropout", 0.0)
+    return float(rate) if hasattr(module, "proj_size") and isinstance(rate, int | float) else 0.0
+
+
+def is_modal(model: Any) -> bool:
+    """Whether some module may compute something else in train mode: it drops, keeps statistics, or asks."""
+    import torch
+
+    steady = (torch.nn.modules.dropout._DropoutNd, torch.nn.modules.batchnorm._NormBase)
+    for module in model.modules():
+        if isinstance(module, steady) or _hidden_rate(module):
+            return True
+        if not type(module).__module__.startswith("torch.") and "training" in _source(module):
+            return True
+    return False
+
+
+def _source(module: Any) -> str:
+    try:
+        return inspect.getsource(type(module))
+    except (OSError, TypeError):
+        return "training"  # not known
+
+
+def forward_codes(model: Any) -> set[CodeType]:
+    """The forward methods of the model's own classes, wherever they are from."""
+    found = set()
+    for module in model.modules():
+        if not type(module).__module__.startswith("torch."):
+            code = getattr(getattr(type(module), "forward", None), "__code__", None)
+            if isinstance(code, CodeType):
+                found.add(code)
+    return found
+
+
+def loose_buffers(model: Any) -> dict[str, Tensor]:
+    """Buffers that are not in the state dict."""
+    kept = model.state_dict().keys()
+    return {name: buffer for name, buffer in model.named_buffers() if name not in kept}
+
+
+def output_structure(output: Any) -> list[dict[str, Any]]:
+    """The way to each part of the output, its type, and its value if it is a plain one."""
+    found = []
+    for way, leaf in parts(output, is_tensor, objects=True):
+        if is_tensor(leaf):
+            found.append({"way": way, "dtype": str(leaf.dtype).removeprefix("torch.")})
+        else:
+            found.append({"way": way, "dtype": "", "value": leaf if not isinstance(leaf, complex) else str(leaf)})
+    return found

@@ -1,0 +1,83 @@
+"""The same inputs in another batch size and in other sizes: a network that fits only what it was tried on is found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+Tensor = Any  # torch.Tensor
+Inputs = list[tuple[str, Any]]
+
+
+def variants(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
+    """Groups of (description, inputs); of each group the first that the reference takes is compared."""
+    tensors = [value for _, value in inputs if _is_tensor(value) and value.ndim]
+    if not tensors:
+        return []
+    batch = tensors[0].shape[0]
+    groups = []
+    if tensors[0].ndim > 1 and batch:
+        count = 1 if batch > 1 else 3
+        groups.append([(f"batch of {count}", _with_batch(inputs, batch, count))])
+    small = _with_batch(inputs, batch, 2) if batch > 2 and tensors[0].ndim > 1 else inputs
+    sizes = list(_resized(small, next(value for _, value in small if _is_tensor(value) and value.ndim)))
+    return [*groups, sizes] if sizes else groups
+
+
+def _resized(inputs: Inputs, first: Tensor) -> Iterator[tuple[str, Inputs]]:
+    if first.ndim >= 4:
+        chosen = {
+            axis: size + (1 if axis % 2 else -1) for axis, size in enumerate(first.shape) if axis >= 2 and size > 2
+        }
+        if chosen:
+            yield _described(chosen, first), _with_sizes(inputs, first, chosen)
+    else:
+        for axis in range(1, first.ndim):
+            if first.shape[axis] > 2:
+                chosen = {axis: first.shape[axis] - 1}
+                yield _described(chosen, first), _with_sizes(inputs, first, chosen)
+
+
+def _described(chosen: dict[int, int], first: Tensor) -> str:
+    sizes = [chosen.get(axis, size) for axis, size in enumerate(first.shape)]
+    return f"size {'×'.join(map(str, sizes))}"
+
+
+def _with_batch(inputs: Inputs, old: int, new: int) -> Inputs:
+    return [
+        (name, _taken(value, 0, new) if _is_tensor(value) and value.ndim and value.shape[0] == old else value)
+        for name, value in inputs
+    ]
+
+
+def _with_sizes(inputs: Inputs, first: Tensor, chosen: dict[int, int]) -> Inputs:
+    """The first tensor along these axes; the others wherever they are as long."""
+    sizes = {first.shape[axis]: size for axis, size in chosen.items()}
+    found = []
+    for name, value in inputs:
+        if _is_tensor(value) and value.ndim:
+            axes = chosen if value is first else {a: sizes[s] for a, s in enumerate(value.shape) if a and s in sizes}
+            for axis, size in axes.items():
+                value = _taken(value, axis, size)
+        found.append((name, value))
+    return found
+
+
+def _taken(tensor: Tensor, axis: int, size: int) -> Tensor:
+    """The first `size` along an axis; what is missing, from the start again, moved on by one so that no two are alike."""
+    import torch
+
+    old = tensor.shape[axis]
+    if size <= old:
+        return tensor.narrow(axis, 0, size).clone()
+    pieces = [tensor]
+    while sum(piece.shape[axis] for piece in pieces) < size:
+        last = -1 if axis != tensor.ndim - 1 else 0
+        pieces.append(torch.roll(pieces[-1], 1, last))
+    return torch.cat(pieces, axis).narrow(axis, 0, size).clone()
+
+
+def _is_tensor(value: Any) -> bool:
+    import torch
+
+    return isinstance(value, torch.Tensor)

@@ -1,0 +1,316 @@
+"""Planted faults in the second set of networks; see faults.py, which runs them."""
+
+from __future__ import annotations
+
+if __package__:
+    from . import second_twins as nets
+    from .fault import Fault
+else:  # run as a script
+    import second_twins as nets
+    from fault import Fault
+
+NETWORK = "the network"
+
+
+def faults_of(twin: nets.Twin, *rows: tuple[str, str, str, str]) -> tuple[Fault, ...]:
+    """Rows of (name, before, after, culprits that are exact, apart by commas)."""
+    return tuple(Fault(name, twin, before, after, tuple(culprits.split(","))) for name, before, after, culprits in rows)
+
+
+OPEN = (
+    *faults_of(
+        nets.MIXER,
+        (
+            "epsilon of a norm",
+            "self.norm = nn.LayerNorm((d,), epsilon=1e-5)",
+            "self.norm = nn.LayerNorm((d,), epsilon=1e-4)",
+            "norm",
+        ),
+        (
+            "approximate activation",
+            "ops.gelu(self.token1(y), approximate='none')",
+            "ops.gelu(self.token1(y), approximate='tanh')",
+            "mix.0",
+        ),
+        ("dropout of another rate", "nn.Dropout(p=0.1)", "nn.Dropout(p=0.2)", "mix.0.drop"),
+        ("dropout forgotten", "x = x + self.drop(y)", "x = x + y", "mix.0,mix.0.drop"),
+        ("sign of a shortcut", "x = x + self.drop(y)", "x = x - self.drop(y)", "mix.0"),
+        ("layer scale forgotten", "x + self.gamma * self.chan2", "x + self.chan2", "mix.0"),
+        (
+            "gradient of the layer scale cut",
+            "x + self.gamma * self",
+            "x + ops.stop_gradient(self.gamma) * self",
+            "mix.0.gamma,mix.1.gamma",
+        ),
+        (
+            "mean over channels",
+            "self.mix(x)).mean(1)",
+            "self.mix(x)).mean(1) * 0 + self.norm(self.mix(x)).max(1)",
+            NETWORK,
+        ),
+        ("decay of the optimizer", "1e-6, 0.05)", "1e-6, 0.01)", "patch.weight,mix.0.gamma"),
+        ("second moment of the optimizer", "0.9, 0.98", "0.9, 0.999", "patch.weight,mix.0.gamma"),
+        (
+            "stride of the patches",
+            "(3, d, 4, stride=4, pad_mode='pad'",
+            "(3, d, 4, stride=4, dilation=1, padding=(1, 0, 0, 1), pad_mode='pad'",
+            "patch",
+        ),
+    ),
+    *faults_of(
+        nets.TCN,
+        ("padding on both sides", "(self.left, 0)", "(self.left // 2, self.left // 2)", "blocks.0"),
+        ("dilation", "3, dilation=dilation, pad", "3, dilation=1, pad", "blocks.1.conv,blocks.1"),
+        ("number of groups", "nn.GroupNorm(2, o)", "nn.GroupNorm(4, o)", "blocks.0.norm"),
+        ("activation before the norm", "self.act(self.norm(y))", "self.norm(self.act(y))", "blocks.0"),
+        ("one slope for all", "nn.PReLU(o)", "nn.PReLU(1)", "blocks.0.act.weight,blocks.0.act,act"),
+        ("first step for the last", "total[:, :, -1]", "total[:, :, 0]", NETWORK),
+        ("sum of the blocks forgotten", "total = total + x", "total = x", NETWORK),
+        ("gate of the gate", "ops.sigmoid(self.gate(last))", "ops.tanh(self.gate(last))", NETWORK),
+        ("biased deviation", "x.std(axis=-1, ddof=1)", "x.std(axis=-1, ddof=0)", NETWORK),
+        ("gradient cut in a block", "total = total + x", "total = total + ops.stop_gradient(x)", NETWORK),
+        (
+            "shortcut forgotten",
+            "self.act(self.norm(y)) + self.skip(x)",
+            "self.act(self.norm(y)) + self.skip(x) * 0",
+            "blocks.0",
+        ),
+    ),
+    *faults_of(
+        nets.WINDOW,
+        (
+            "relative index turned round",
+            "grid[:, :, None] - grid[:, None, :]",
+            "grid[:, None, :] - grid[:, :, None]",
+            "attn.index",
+        ),
+        (
+            "rows and columns of the index",
+            "away[0] * (2 * size - 1) + away[1]",
+            "away[1] * (2 * size - 1) + away[0]",
+            "attn.index",
+        ),
+        ("mask of another offset", ", -3) > 0)", ", -4) > 0)", "mask"),
+        ("bias forgotten", "** -0.5 + bias[None]", "** -0.5", "attn"),
+        ("scale by the whole width", "* (d // self.heads) ** -0.5", "* d ** -0.5", "attn"),
+        ("softmax over the wrong axis", "-1e9), axis=-1)", "-1e9), axis=-2)", "attn"),
+        ("mask turned round", "masked_fill(mask[None, None]", "masked_fill(ops.logical_not(mask[None, None])", "attn"),
+        ("heads and places exchanged", "ops.matmul(a, v).swapaxes(1, 2)", "ops.matmul(a, v)", "attn"),
+        ("windows in another order", "permute(0, 2, 4, 3, 5, 1)", "permute(0, 4, 2, 3, 5, 1)", NETWORK),
+        ("norm forgotten", "self.mlp(self.norm2(x))", "self.mlp(x)", NETWORK),
+        ("wrong argument", "self.attn(self.norm1(x), self.mask)", "self.attn(self.norm1(x), self.mask.T)", NETWORK),
+    ),
+    *faults_of(
+        nets.DIFFUSION,
+        ("sine before cosine", "[ops.cos(args), ops.sin(args)]", "[ops.sin(args), ops.cos(args)]", NETWORK),
+        ("another base", "math.log(10000)", "math.log(1000)", NETWORK),
+        ("scale and shift exchanged", "scale, shift = ops.chunk", "shift, scale = ops.chunk", "res.0"),
+        ("one forgotten", "* (1 + scale) + shift", "* scale + shift", "res.0"),
+        ("activation of the embedding forgotten", "self.film(ops.silu(e))", "self.film(e)", "res.0"),
+        ("order of a concatenation", "ops.cat([y, h], axis=1)", "ops.cat([h, y], axis=1)", NETWORK),
+        ("maximum for average", "nn.AvgPool2d(2, stride=2)", "nn.MaxPool2d(2, stride=2)", "down"),
+        (
+            "epsilon of a norm",
+            "self.norm1, self.norm2 = nn.GroupNorm(4, c), nn.GroupNorm(4, c)",
+            "self.norm1, self.norm2 = nn.GroupNorm(4, c, eps=1e-3), nn.GroupNorm(4, c)",
+            "res.0.norm1",
+        ),
+        ("bilinear for nearest", 'mode="nearest"', 'mode="bilinear"', NETWORK),
+        ("gradient cut to the embedding", "self.res[0](x, e)", "self.res[0](x, ops.stop_gradient(e))", NETWORK),
+    ),
+    *faults_of(
+        nets.DECODER,
+        ("epsilon of a norm", "eps=1e-6", "eps=1e-4", "blocks.0.norm1"),
+        ("mean forgotten", "x.pow(2).mean(-1, keep_dims=True)", "x.pow(2).sum(-1, keepdims=True)", "blocks.0.norm1"),
+        (
+            "rotation turned round",
+            "a * cos - b * sin, a * sin + b * cos",
+            "a * cos + b * sin, b * cos - a * sin",
+            "blocks.0.attn",
+        ),
+        ("base of the rotation", "1.0 / 100 **", "1.0 / 1000 **", "blocks.0.attn.cos"),
+        ("mask of the future off by one", "np.ones((n, n)), 1)", "np.ones((n, n)), 2)", "blocks.0.attn"),
+        (
+            "gate and value exchanged",
+            "ops.silu(self.gate(y)) * self.up(y)",
+            "self.gate(y) * ops.silu(self.up(y))",
+            "blocks.0",
+        ),
+        ("weights not tied", "self.head.weight = self.embed.embedding_table", "pass", "embed.weight"),
+        ("argmax of the first", "[:, -1].argmax(-1)", "[:, 0].argmax(-1)", NETWORK),
+        ("last norm forgotten", '"logits": self.head(self.norm(x))', '"logits": self.head(x)', NETWORK),
+        (
+            "momentum of the optimizer",
+            "momentum=0.9, weight_decay=0.01",
+            "momentum=0.8, weight_decay=0.01",
+            "embed.weight",
+        ),
+        ("decay of the optimizer", "weight_decay=0.01", "weight_decay=0.0", "embed.weight"),
+    ),
+    *faults_of(
+        nets.GRAPH,
+        ("degree forgotten", "ops.matmul(adjacency, x) / degree", "ops.matmul(adjacency, x)", "c1"),
+        ("neighbours turned round", "ops.matmul(adjacency, x)", "ops.matmul(adjacency.swapaxes(1, 2), x)", "c1"),
+        ("slope of an activation", "x * 0.5)", "x * 0.6)", NETWORK),
+        ("momentum of a norm", "nn.BatchNorm1d(8)", "nn.BatchNorm1d(8, momentum=0.1)", "bn.running_mean"),
+        ("norm that ignores the batch", "nn.BatchNorm1d(8)", "nn.BatchNorm1d(8, use_batch_statistics=False)", "bn"),
+        ("mask turned round", "masked_fill(ops.logical_not(mask), -1e4)", "masked_fill(mask, -1e4)", NETWORK),
+        ("mean over all", "/ mask.astype(ms.int64).sum(1, keepdims=True)", "/ mask.shape[1]", NETWORK),
+        (
+            "count off by one",
+            '"count": mask.astype(ms.int64).sum(1)',
+            '"count": mask.astype(ms.int64).sum(1) + 1',
+            NETWORK,
+        ),
+        ("softmax without logarithm", "ops.log_softmax", "ops.softmax", NETWORK),
+        (
+            "gradient cut in the weights",
+            "(weight[..., None] * x)",
+            "(ops.stop_gradient(weight[..., None]) * x)",
+            NETWORK,
+        ),
+    ),
+)
+
+SEALED = (
+    *faults_of(
+        nets.DETECTOR,
+        (
+            "padding",
+            "stride=2, pad_mode='pad', padding=1, has_bias=False",
+            "stride=2, pad_mode='pad', padding=(0, 2, 1, 1), has_bias=False",
+            "c1.0",
+        ),
+        (
+            "momentum of a norm",
+            "has_bias=False), nn.BatchNorm2d(c)",
+            "has_bias=False), nn.BatchNorm2d(c, momentum=0.99)",
+            "c1.1.running_mean",
+        ),
+        (
+            "other last activation",
+            "has_bias=False), nn.BatchNorm2d(c), nn.ReLU()",
+            "has_bias=False), nn.BatchNorm2d(c), nn.ReLU6()",
+            "c1.2",
+        ),
+        ("sum for difference", "self.lateral[0](a) + ops", "self.lateral[0](a) - ops", NETWORK),
+        ("bilinear for nearest", 'mode="nearest"', 'mode="bilinear"', NETWORK),
+        ("softplus without its one", "ops.log(1 + ops.exp", "ops.log(1.01 + ops.exp", NETWORK),
+        ("columns for rows", "place % n // heat.shape[3]", "place % n % heat.shape[3]", NETWORK),
+        ("labels off by one", '"labels": place // n', '"labels": place // n + 1', NETWORK),
+        ("key of another name", '"scores": best', '"score": best', NETWORK),
+        ("gradient cut to the lower map", "self.lateral[1](b)", "self.lateral[1](ops.stop_gradient(b))", NETWORK),
+    ),
+    *faults_of(
+        nets.VAE,
+        ("slope of an activation", "nn.LeakyReLU(0.1)", "nn.LeakyReLU(0.2)", "enc.1"),
+        ("variance for deviation", "ops.exp(0.5 * logvar) if", "ops.exp(logvar) if", NETWORK),
+        ("noise in eval too", "ops.exp(0.5 * logvar) if self.training else mean", "ops.exp(0.5 * logvar)", NETWORK),
+        (
+            "no noise at all",
+            "mean + ops.randn_like(mean) * ops.exp(0.5 * logvar) if self.training else mean",
+            "mean",
+            NETWORK,
+        ),
+        ("bound of the variance", "-4, 2)", "-4, 0.1)", NETWORK),
+        ("sign of a divergence", "- mean.pow(2)", "+ mean.pow(2)", NETWORK),
+        ("mean for sum", ").sum(1).mean()", ").mean(1).mean()", NETWORK),
+        ("epsilon of a norm", "nn.BatchNorm1d(16)", "nn.BatchNorm1d(16, eps=1e-3)", "enc.2"),
+        ("softplus twice as steep", "ops.log(1 + ops.exp(x))", "ops.log(1 + ops.exp(2 * x)) / 2", "dec.1"),
+        (
+            "two outputs exchanged",
+            "return self.dec(z), mean, logvar, kl",
+            "return self.dec(z), logvar, mean, kl",
+            NETWORK,
+        ),
+    ),
+    *faults_of(
+        nets.ALIGNER,
+        ("scale of the embedding", "* 8 ** 0.5", "* 8", NETWORK),
+        (
+            "tanh forgotten",
+            "self.energy(tanh(self.query(state)[:, None] + self.key(memory)))",
+            "self.energy(self.query(state)[:, None] + self.key(memory))",
+            "attend",
+        ),
+        ("update gate turned round", "(1 - z) * new + z * state", "z * new + (1 - z) * state", NETWORK),
+        ("reset gate forgotten", "r * state]", "state]", NETWORK),
+        (
+            "order of a concatenation",
+            "ops.cat([state, context], axis=-1)",
+            "ops.cat([context, state], axis=-1)",
+            NETWORK,
+        ),
+        (
+            "stacked along another axis",
+            "ops.stack(outputs, axis=1)",
+            "ops.stack(outputs, axis=0).swapaxes(0, 1)[:, ::-1]",
+            NETWORK,
+        ),
+        ("first word again", "target[:, t]", "target[:, 0]", NETWORK),
+        ("sum for mean", "memory.mean(1), [], []", "memory.sum(1), [], []", NETWORK),
+        ("gradient cut between steps", "new + z * state", "new + z * ops.stop_gradient(state)", NETWORK),
+        (
+            "weights of a sum",
+            "(weights[:, :, None] * memory).sum(1)",
+            "(weights[:, :, None] * memory).mean(1)",
+            "attend",
+        ),
+    ),
+    *faults_of(
+        nets.TOWERS,
+        ("norm over the batch", "(y * y).sum(-1, keepdims=True)", "(y * y).sum(0, keepdims=True)", "image"),
+        ("logarithm for exponential", "ops.exp(self.scale) * a", "(1 + self.scale) * a", NETWORK),
+        ("gradient of the scale cut", "ops.exp(self.scale) * a", "ops.exp(ops.stop_gradient(self.scale)) * a", "scale"),
+        ("mask off by one", "ids > 3", "ids > 4", NETWORK),
+        ("one too few", "keepdims=True) + 1))", "keepdims=True) + 2))", NETWORK),
+        ("shared vector in one tower alone", "self.image(image) + self.shared", "self.image(image)", NETWORK),
+        ("transposed twice", "return logits, logits.T", "return logits, logits", NETWORK),
+        ("rate of a group", '"lr": 0.01', '"lr": 0.02', "words.weight"),
+        ("decay of a group", '"weight_decay": 0.1', '"weight_decay": 0.01', "scale,image.layers.0.weight,shared"),
+        ("no Nesterov", "nesterov=True", "nesterov=False", "scale,image.layers.0.weight,words.weight,shared"),
+        ("activation", "nn.Tanh()", "nn.Sigmoid()", "image.layers.1"),
+    ),
+    *faults_of(
+        nets.NEXT,
+        ("rate of the paths", "keep = 1 - self.rate", "keep = 1 - self.rate / 2", "blocks.0"),
+        ("path not scaled", "+ keep) / keep", "+ keep)", "blocks.0"),
+        ("paths in eval too", "if self.training:", "if True:", "blocks.0"),
+        ("epsilon of a norm", "epsilon=1e-6", "epsilon=1e-5", "blocks.0.norm"),
+        ("approximate activation", "approximate='none'", "approximate='tanh'", "blocks.0"),
+        (
+            "depth-wise convolution",
+            "padding=2, group=c",
+            "padding=2, group=c, dilation=1, stride=1, padding_mode='zeros'",
+            "blocks.0.depth",
+        ),
+        ("rows and columns exchanged", "y = y.permute(0, 3, 1, 2)", "y = y.permute(0, 3, 2, 1)", "blocks.0"),
+        (
+            "mean for maximum",
+            "ops.amax(self.norm(self.blocks(self.stem(x))), (2, 3))",
+            "self.norm(self.blocks(self.stem(x))).mean((2, 3))",
+            NETWORK,
+        ),
+        ("groups of a norm", "nn.GroupNorm(1, c)", "nn.GroupNorm(2, c)", "norm"),
+        ("layer scale forgotten", "self.gamma * self.narrow", "self.narrow", "blocks.0"),
+        ("gradient cut in a block", "return x + y", "return x + ops.stop_gradient(y)", "blocks.0,blocks.1"),
+    ),
+    *faults_of(
+        nets.CLICKS,
+        ("table of means", "np.linspace(-1, 1, 5)", "np.linspace(-1, 1, 6)[:5]", "mean"),
+        ("logarithm of another base", "ops.log1p(ops.abs", "1.4427 * ops.log1p(ops.abs", NETWORK),
+        ("first and last exchanged", "layer(x, y)", "layer(y, x)", NETWORK),
+        ("cross without its input", "+ self.bias + x", "+ self.bias", "cross.0"),
+        ("other activation", "nn.HSwish()", "nn.SiLU()", "deep.2"),
+        ("dropout of another rate", "nn.Dropout(p=0.2)", "nn.Dropout(p=0.3)", "deep.3"),
+        ("same column twice", "table(kinds[:, i])", "table(kinds[:, 0])", NETWORK),
+        (
+            "product forgotten",
+            "ops.sigmoid(logits[:, 0]) * ops.sigmoid(logits[:, 1])",
+            "ops.sigmoid(logits[:, 1])",
+            NETWORK,
+        ),
+        ("momentum of a norm", "nn.BatchNorm1d(16)", "nn.BatchNorm1d(16, momentum=0.1)", "deep.1.running_mean"),
+        ("gradient cut between crosses", "layer(x, y)", "layer(x, ops.stop_gradient(y))", NETWORK),
+    ),
+)

@@ -58,11 +58,6 @@ NATURAL = {
 }
 
 
-_DIRECTIVE = re.compile(
-    rb"#\s*(noqa|type:|pylint:|pyright:|pyrefly:|isort:|usort:|ruff:|fmt:)"
-)  # speaks to a tool about the statement, so goes with it
-
-
 @dataclass(slots=True)
 class Imports:
     """The file's `Writer`: spells names, collects what they need, then edits the import statements."""
@@ -118,7 +113,8 @@ class Imports:
         if home == "compat":
             if not self.compat_import:
                 return inline(self.compat, self.renamed)
-            return self.compat_import + ("" if bound == COMPAT_MODULE else f" as {bound}")
+            module = self.compat_import.partition(" as ")[0]
+            return self.compat_import if bound == COMPAT_MODULE else f"{module} as {bound}"
         return form.replace("{0}", bound).replace("{as}", "" if bound == usual else f" as {bound}")
 
     def rewrite(self, edits: Edits, findings: Sequence[Finding] = ()) -> None:
@@ -277,7 +273,7 @@ def _comments(source: Source, node: ast.stmt) -> list[str]:
     """Comments between the names of an import that goes."""
     start, end = source.start(node), source.end(node)
     found = re.findall(rb"#[^\r\n]*", source.data[start:end]) if b"(" in source.data[start:end] else []
-    return [comment.decode("utf-8").rstrip() for comment in found if not _DIRECTIVE.match(comment)]
+    return [comment.decode("utf-8").rstrip() for comment in found]
 
 
 def _bound_by(block: list[ast.stmt]) -> set[str]:
@@ -302,7 +298,7 @@ def delete_statement(edits: Edits, node: ast.AST) -> None:
         edits.replace(separator if separator >= 0 else start, end, "", swallows=True)
     elif after.lstrip().startswith(b";"):
         edits.replace(start, source.skip_trivia(source.data.index(b";", end) + 1), "", swallows=True)
-    elif after.lstrip().startswith(b"#") and not _DIRECTIVE.match(after.lstrip()):
+    elif after.lstrip().startswith(b"#"):
         edits.replace(start, source.skip_blanks(end), "", swallows=True)
     else:
         edits.replace(line_start, line_end, "", swallows=True)
@@ -313,7 +309,7 @@ def delete_decorator(edits: Edits, node: ast.expr) -> None:
     source = edits.source
     start, end = source.line_start(source.start(node)), source.line_end(source.end(node))
     after = source.data[source.end(node) : end].lstrip(b" \t)")
-    if after.startswith(b"#") and not _DIRECTIVE.match(after):
+    if after.startswith(b"#"):
         edits.replace(source.skip_blanks(start), end - len(after), "", swallows=True)
     else:
         edits.replace(start, end, "", swallows=True)

@@ -17,7 +17,7 @@ from ..read.observed import ObservedTypes
 from ..read.source import Source, Unreadable
 from ..read.symbols import Symbols
 from .context import Context
-from .dispatch import dispatch_attribute, dispatch_call, is_defined_here
+from .dispatch import dispatch_attribute, dispatch_call, dispatch_face, is_defined_here
 from .facts import Facts
 from .fixers import FIXERS
 from .from_observation import mark_observed
@@ -128,7 +128,7 @@ def _write(facts: Facts, plan: Plan, compat_import: str) -> FileResult:
     writer.at_end()
     sites = account(context)
     keep_comments(context.edits)
-    context.imports.rewrite(context.edits)
+    context.imports.rewrite(context.edits, context.findings)
     fill_empty_blocks(context.edits)
     steps = [each.line for each in context.rewrites if each.rule == "torch.Tensor.backward"]
     code = context.edits.apply()
@@ -308,6 +308,8 @@ def _convert_reference(node: ast.Attribute | ast.Name, context: Context) -> None
         entry = context.rules.get(f"{api}@")
         if entry is not None and isinstance(node, ast.Attribute) and not _is_skipped(node, api, entry, context):
             _convert_attribute(node, entry, receiver, context)
+        elif entry is None and isinstance(node, ast.Attribute):
+            dispatch_face(node, context)
         return
     entry = context.rules.get(api)
     if entry is None:
@@ -371,7 +373,7 @@ def _convert_attribute(node: ast.Attribute, entry: Rule, receiver: ast.expr, con
 def _convert_inner(node: ast.Attribute, context: Context) -> None:
     """`x.data.shape`, `torch.float32.itemsize`: the inner part is a value of its own."""
     kind = context.reading.type(node.value)
-    if kind.is_tensor or kind.kind in ("instance", "unknown"):
+    if node.attr == "__version__" or kind.is_tensor or kind.kind in ("instance", "unknown"):
         _convert_reference(node, context)
 
 

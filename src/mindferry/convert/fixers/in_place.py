@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ... import findings
 from ...apis._lookup import api_of, is_in_place
+from ...apis._own_memory import owned
 from ...read.framework import Role
 from ...read.source import Source
 from ...read.types import TENSOR
@@ -506,7 +507,7 @@ def _write(context: Context, change: Change) -> None:
         filled = edits.text(change.call.args[0]) if change.call.args else ""
         edits.replace(*_outside_parentheses(context, change.call), f"{target} = {change.value.replace('{0}', filled)}")
     elif change.how == "set_data" and copied is not None:
-        edits.replace(start, end, f"{target}.set_data({edits.text(copied)})")
+        edits.replace(start, end, f"{target}.set_data({owned(edits.text(copied))})")
     elif change.how in ("bind", "item"):
         _unwrap(context, change.call)
         edits.before(_outside_parentheses(context, change.call)[0], f"{target} = ")
@@ -578,6 +579,8 @@ def _write_statement(context: Context, node: ast.Assign | ast.AugAssign, opening
     left, right = (f"{target} {operator} ", "") if operator else ("", "")
     if operator and not isinstance(node.value, PLAIN_TYPES):
         left, right = left + "(", ")"
+    if not operator and opening == SET_DATA and (text := edits.text(node.value)) != owned(text):
+        edits.replace_node(node.value, owned(text))
     edits.replace(source.start(node), source.skip_trivia(equals + 1), opening.replace("{x}", target) + left)
     edits.after(source.end(node), right + ")")
     context.rewritten(node, "in place", before, edits.text(node))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import weakref
 
+from ...apis._own_memory import owned
 from ...read.source import Source
 from ..context import Context
 
@@ -150,10 +151,10 @@ def finish(context: Context) -> None:
         maker = context.imports.spell("mindspore.Parameter")
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
             context.edits.replace_node(
-                statement.value, f"{maker}({context.edits.text(statement.value)}, name={name!r})"
+                statement.value, f"{maker}({owned(context.edits.text(statement.value))}, name={name!r})"
             )
         else:
-            context.edits.replace_node(statement, f"{name} = {maker}({name}, name={name!r})")
+            context.edits.replace_node(statement, f"{name} = {maker}({name}.copy(), name={name!r})")
         context.rewritten(
             statement, "torch.Tensor.requires_grad_", context.source.text(statement), context.edits.text(statement)
         )

@@ -1,11 +1,23 @@
-"""A new network trains in torch and evaluates in MindSpore: where nothing in a project calls train(), it is told so when it is made."""
+"""A new network trains in torch and evaluates in MindSpore: it is told so where it is made, unless the next line does."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
-from ...read.framework import Role
+from ...read.networks import is_mode_call
 from ..context import Context
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+# torch's own layers that do something else in training, or hold others that may.
+MODAL = ("Sequential", "ModuleList", "ModuleDict", "RReLU", "LSTM", "GRU", "RNN", "MultiheadAttention", "Transformer")
+RETURNING = frozenset("to cuda cpu float half double bfloat16 type apply requires_grad_ share_memory".split())
+# What can be asked of a network without running it.
+QUIET = frozenset(
+    "to cuda cpu float half double bfloat16 type apply parameters named_parameters buffers named_buffers modules named_modules "
+    "children named_children state_dict load_state_dict requires_grad_ zero_grad share_memory compile module "
+    "register_forward_hook register_forward_pre_hook register_full_backward_hook".split()
+)
 
 
 def prepare(context: Context) -> None:
@@ -14,52 +26,174 @@ def prepare(context: Context) -> None:
 
 def finish(context: Context) -> None:
     symbols = context.reading.symbols
-    if symbols.sets_mode or "backward" not in symbols.mentioned:
+    if "backward" not in symbols.mentioned:
         return
-    made = [value for node in context.source.of(ast.Assign) for value in _made(context, node)]
-    for call in context.source.of(ast.Call):
-        made += [value for value in _given(context, call) if value not in made]
-    for value in made:
-        before = context.edits.text(value)
-        context.edits.after(context.source.end(value), ".set_train()")
-        context.rewritten(value, "torch.nn.Module.train", before, f"{before}.set_train()")
+    for call in list(context.source.of(ast.Call)):
+        if _is_made(context, call) and not _is_told(context, call) and not _is_told_next(context, call):
+            _tell(context, call, symbols.sets_inner_mode)
+        elif _may_be_made(context, call) and not _is_told(context, call):
+            _tell(context, call, True)
 
 
-def _made(context: Context, node: ast.Assign) -> list[ast.Call]:
-    """The networks that `net = Net(...)`, `self.net = Net(...)` and `a, b = A(), B()` make outside of networks."""
-    owner = context.enclosing(node, ast.ClassDef)
-    if len(node.targets) != 1 or (
-        owner is not None and context.reading.symbols.is_module(context.reading.owners.get(owner, ""))
-    ):
-        return []
-    target, value = node.targets[0], node.value
-    values = value.elts if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) else [value]
-    is_held = isinstance(target, ast.Name | ast.Attribute | ast.Tuple)
-    return [each for each in values if is_held and isinstance(each, ast.Call) and _is_network(context, each)]
+def _tell(context: Context, call: ast.Call, keeps_parts: bool) -> None:
+    """`.set_train()`; where networks put parts of themselves in evaluation mode, those stay in it."""
+    call = _moved(context, call)
+    before = context.edits.text(call)
+    if not before.endswith(")") or context.enclosing(call, ast.stmt) in context.edits.removed:
+        return  # `net = DataParallel(net)` can go
+    if keeps_parts:
+        context.edits.before(context.source.start(call), f"{context.imports.spell('compat.in_training')}(")
+    context.edits.after(context.source.end(call), ")" if keeps_parts else ".set_train()")
+    context.rewritten(call, "torch.nn.Module.train", before, f"{before}.set_train()")
 
 
-def _given(context: Context, call: ast.Call) -> list[ast.Call]:
-    """The networks that `Trainer(Net())` and `train(Net())` make: given to a class or function of the project that is no network."""
-    kind, symbols = context.reading.type(call.func), context.reading.symbols
-    if (
-        kind.kind != "ref"
-        or symbols.is_module(kind.qual)
-        or not (kind.qual in symbols.classes or kind.qual in symbols.results)
-    ):
-        return []
+def _moved(context: Context, call: ast.Call) -> ast.Call:
+    """`Net().to(device)`, the outermost call of these, most of which go."""
+    match context.parents.get(call):
+        case ast.Attribute(attr=name) as method if name in RETURNING:
+            outer = context.parents.get(method)
+            return _moved(context, outer) if isinstance(outer, ast.Call) and outer.func is method else call
+    return call
+
+
+def _is_made(context: Context, call: ast.Call) -> bool:
+    """A network that is not part of another one; not a loss, nor a layer that has no mode."""
+    kind, made, symbols = context.reading.type(call.func), context.reading.type(call), context.reading.symbols
+    if made.kind != "instance" or not symbols.is_module(made.qual) or symbols.torch_base(made.qual).endswith("Loss"):
+        return False
+    if kind.kind != "ref" or symbols.origin(kind.qual) in symbols.results:
+        return False  # a function of the project, which tells it where it makes it
+    if kind.qual.startswith("torch.nn.") and not _has_mode(context, call, kind.qual.rpartition(".")[2]):
+        return False
+    return not _is_within_network(context, call) and not _is_part(context, call)
+
+
+def _has_mode(context: Context, call: ast.Call, name: str) -> bool:
+    is_listed = isinstance(context.parents.get(call), ast.List | ast.Tuple) or _is_appended(context, call)
+    is_held = isinstance(context.parents.get(call), ast.Assign) and name.startswith(("Linear", "Conv", "Embedding"))
+    return not is_listed and (is_held or name.startswith(MODAL) or "Dropout" in name or "BatchNorm" in name)
+
+
+def _is_appended(context: Context, call: ast.Call) -> bool:
+    match context.parents.get(call):
+        case ast.Call(func=ast.Attribute(attr="append" | "extend" | "insert" | "add_module" | "register_module")):
+            return True
+    return False
+
+
+def _is_within_network(context: Context, call: ast.Call) -> bool:
+    """In a method of a network, where parts of it are made; a class method makes whole ones."""
+    function = context.enclosing(call, *FUNCTIONS)
     owner = context.enclosing(call, ast.ClassDef)
-    if owner is not None and symbols.is_module(context.reading.owners.get(owner, "")):
-        return []
-    return [
-        each
-        for each in (*call.args, *(key.value for key in call.keywords))
-        if isinstance(each, ast.Call) and _is_network(context, each)
-    ]
+    if owner is None or not context.reading.symbols.is_module(context.reading.owners.get(owner, "")):
+        return False
+    marks = getattr(function, "decorator_list", [])
+    return not any(isinstance(mark, ast.Name) and mark.id in ("classmethod", "staticmethod") for mark in marks)
 
 
-def _is_network(context: Context, value: ast.Call) -> bool:
-    """A network, not a loss."""
-    kind, symbols = context.reading.type(value), context.reading.symbols
-    is_network = kind.kind == "instance" and symbols.is_module(kind.qual) and symbols.role(kind.qual) is not Role.LOSS
-    is_there = context.enclosing(value, ast.stmt) not in context.edits.removed  # `net = DataParallel(net)` can go
-    return is_network and is_there and context.edits.text(value).endswith(")")
+def _is_part(context: Context, call: ast.Call) -> bool:
+    """Given to what makes a network: that is told as a whole."""
+    symbols, node = context.reading.symbols, context.parents.get(call)
+    while isinstance(node, ast.expr | ast.keyword | ast.comprehension):
+        kind = context.reading.type(node)
+        if isinstance(node, ast.Call) and kind.kind == "instance" and symbols.is_module(kind.qual):
+            made = context.reading.type(node.func)
+            if made.kind == "ref" and symbols.origin(made.qual) not in symbols.results:
+                return True
+        node = context.parents.get(node)
+    return False
+
+
+def _may_be_made(context: Context, call: ast.Call) -> bool:
+    """`net = classes[name](...)`: nothing is known of what is called, but the result is asked for its parameters."""
+    kind = context.reading.type(call.func)
+    if isinstance(call.func, ast.Name) and call.func.id == "cls":
+        owner = context.enclosing(call, ast.ClassDef)
+        is_network = context.reading.symbols.is_module(context.reading.owners.get(owner, "")) if owner else False
+        return is_network and not _is_within_network(context, call)
+    match context.parents.get(call):
+        case ast.Assign(targets=[ast.Name(id=name)]) if (
+            kind.kind == "unknown" and context.reading.type(call).kind == "unknown"
+        ):
+            scope = context.enclosing(call, *FUNCTIONS) or context.source.tree
+            return not _is_within_network(context, call) and any(
+                isinstance(node, ast.Attribute)
+                and node.attr in ("parameters", "named_parameters")
+                and isinstance(node.value, ast.Name)
+                and node.value.id == name
+                for node in ast.walk(scope)
+            )
+    return False
+
+
+def _is_told(context: Context, call: ast.Call) -> bool:
+    """`Net().to(device).eval()`."""
+    node: ast.AST = call
+    while isinstance(parent := context.parents.get(node), ast.Attribute) and isinstance(
+        outer := context.parents.get(parent), ast.Call
+    ):
+        if parent.attr in ("train", "eval"):
+            return True
+        node = outer
+    return False
+
+
+def _is_told_next(context: Context, call: ast.Call) -> bool:
+    """The first that happens to the network, other than being asked for something, is train() or eval()."""
+    statement = context.statement_of(call)
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            scope = context.enclosing(statement, *FUNCTIONS) or context.source.tree
+            return _is_first_told(context, scope, name, context.source.end(statement))
+    return False
+
+
+def _is_first_told(context: Context, scope: ast.AST, name: str, after: int, depth: int = 0) -> bool:
+    for node in sorted(_uses(context, scope, name, after), key=context.source.start):
+        parent = context.parents.get(node)
+        if isinstance(parent, ast.Attribute) and parent.attr in QUIET:
+            continue
+        call = context.parents.get(parent) if parent is not None else None
+        if isinstance(parent, ast.Attribute) and isinstance(call, ast.Call) and parent.attr in ("train", "eval"):
+            return is_mode_call(call) and not _is_conditional(context, call, scope)
+        if (
+            isinstance(parent, ast.Call)
+            and node in parent.args
+            and depth < 2
+            and not _is_conditional(context, parent, scope)
+        ):
+            function = _function(context, parent.func)
+            if function is None or parent.args.index(node) >= len(function.args.args):
+                return False
+            argument = function.args.args[parent.args.index(node)].arg
+            return _is_first_told(context, function, argument, 0, depth + 1)
+        return False
+    return False
+
+
+def _uses(context: Context, scope: ast.AST, name: str, after: int) -> Iterator[ast.Name]:
+    for node in ast.walk(scope):
+        is_read = isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+        if isinstance(node, ast.Name) and is_read and context.source.start(node) >= after:
+            yield node
+
+
+def _is_conditional(context: Context, node: ast.AST, scope: ast.AST) -> bool:
+    current: ast.AST | None = node
+    while current is not None and current is not scope:
+        current = context.parents.get(current)
+        if isinstance(current, ast.If) and not _is_main(current):
+            return True
+        if isinstance(current, (*FUNCTIONS, ast.Lambda, ast.Try)) and current is not scope:
+            return True
+    return False
+
+
+def _is_main(node: ast.If) -> bool:
+    return any(isinstance(each, ast.Name) and each.id == "__name__" for each in ast.walk(node.test))
+
+
+def _function(context: Context, called: ast.expr) -> ast.FunctionDef | None:
+    if not isinstance(called, ast.Name):
+        return None
+    return next((each for each in context.source.of(ast.FunctionDef) if each.name == called.id), None)

@@ -110,7 +110,8 @@ class Imports:
         if home == "compat":
             if not self.compat_import:
                 return inline(self.compat, self.renamed)
-            return self.compat_import + ("" if bound == COMPAT_MODULE else f" as {bound}")
+            named = COMPAT_MODULE if bound == COMPAT_MODULE else f"{COMPAT_MODULE} as {bound}"
+            return self.compat_import.replace(f"import {COMPAT_MODULE}", f"import {named}")
         return form.replace("{0}", bound).replace("{as}", "" if bound == usual else f" as {bound}")
 
     def rewrite(self, edits: Edits) -> None:
@@ -152,7 +153,7 @@ class Imports:
             module, separator, name = line.partition(" import ")
             shared = module if separator and module.startswith("from mindspore") else line
             lines[shared] = f"{lines[shared]}, {name}" if shared in lines else line
-        return list(lines.values())
+        return [part for line in lines.values() for part in (line.split("\n") if line.startswith("try:") else [line])]
 
     def _last_torch_import(self, statements: list[tuple[ast.Import | ast.ImportFrom, bool, bool]]) -> ast.AST | None:
         dropping = [

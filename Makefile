@@ -4,7 +4,7 @@ PYTHON ?= python3.11
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: setup browser demo test docs lint fuzz conformance zoo benchmarks clean
+.PHONY: setup browser demo test docs lint fuzz conformance zoo corpus benchmarks clean
 
 setup: $(VENV)/.done
 
@@ -28,8 +28,8 @@ docs: setup
 	@echo "docs: build/docs/index.html"
 
 lint: setup
-	$(BIN)/ruff check src tests conformance benchmarks fuzz
-	$(BIN)/ruff format --check --quiet src tests conformance benchmarks fuzz docs
+	$(BIN)/ruff check src tests conformance corpus benchmarks fuzz
+	$(BIN)/ruff format --check --quiet src tests conformance corpus benchmarks fuzz docs
 	$(BIN)/mypy
 
 conformance: setup
@@ -39,6 +39,9 @@ zoo: setup
 	$(BIN)/python -m pip install --quiet --no-deps timm==1.0.30
 	$(BIN)/python -m conformance.zoo --zoo torchvision
 	$(BIN)/python -m conformance.zoo --zoo timm
+
+corpus: setup # CLONES=FOLDER of git clones, named owner+name/repo or owner/name; packages come from pip
+	$(BIN)/python -m corpus $(if $(CLONES),--clones $(CLONES))
 
 fuzz: setup
 	$(BIN)/python fuzz/weights.py --seconds 3600

@@ -71,7 +71,9 @@ def as_json(row: Row) -> dict[str, Any]:
 
 
 def from_json(body: dict[str, Any]) -> Row:
-    lists: dict[str, Any] = {key: [Outcome(**each) for each in body.pop(key)] for key in ("modules", "models", "scripts")}
+    lists: dict[str, Any] = {
+        key: [Outcome(**each) for each in body.pop(key)] for key in ("modules", "models", "scripts")
+    }
     return Row(**body, **lists)
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 os.environ.setdefault("GLOG_v", "4")
+os.environ.setdefault("MINDFERRY_CONFLICTS", "raise")  # two changes that meet are a defect of ours
 if "avx512f" in (Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""):
     os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX2")
 settings.register_profile("anywhere", deadline=None, derandomize=True)  # the same on every machine

@@ -33,7 +33,8 @@ SNIPPETS = {
         "    if isinstance(m, (nn.BatchNorm2d, nn.Linear)):\n        print(m.weight)\n"
     ),
     findings.MF122: "a = nn.LeakyReLU(0.1)\na.negative_slope = 0.3\n",
-    findings.MF123: "def f(thing):\n    thing.eval()\n    return torch.zeros(3)\n",
+    findings.MF123: "def f(thing):\n    return thing.to_sparse_csr()\n",
+    findings.MF124: "def f(x: torch.Tensor):\n    return map(x.view, [1, 2])\n",
     findings.MF130: (
         "class Set(torch.utils.data.Dataset):\n    def __getitem__(self, i):\n"
         "        return torch.fft.fft(torch.arange(4.0))\n"
@@ -182,8 +183,21 @@ def test_a_plain_run_makes_the_finding(code: findings.Code) -> None:
     assert made is not None and made.code == code
 
 
+def test_two_fixers_that_write_the_same_place_are_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No fixers are known to make MF906; two that don't know of each other make it."""
+    from mindferry.convert import engine
+    from mindferry.convert.fixers import Fixer
+    from mindferry.convert.plan import ReplaceNode
+
+    first = Fixer("first", lambda facts: iter([ReplaceNode(facts.source.tree.body[-1], "y = 1")]), ())
+    second = Fixer("second", lambda facts: iter([ReplaceNode(facts.source.tree.body[-1].value, "2")]), ())
+    monkeypatch.setattr(engine, "FIXERS", (first, second))
+    monkeypatch.delenv("MINDFERRY_CONFLICTS")
+    assert only(convert_source(HEAD + "y = 0\n").findings, findings.MF906).line == 3
+
+
 def test_each_code_is_made_by_a_test_above() -> None:
-    assert {*SNIPPETS, *PROJECTS, *RUNS, findings.MF901} == set(findings.CODES)
+    assert {*SNIPPETS, *PROJECTS, *RUNS, findings.MF901, findings.MF906} == set(findings.CODES)
 
 
 def test_a_code_stands_once_and_nowhere_else_as_text() -> None:

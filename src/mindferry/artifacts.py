@@ -181,6 +181,18 @@ class Rewrite:
 
 
 @dataclass(frozen=True, slots=True)
+class Site:
+    """A place that may be torch's, and what became of it: one line of the ledger."""
+
+    line: int
+    column: int
+    name: str  # torch.nn.Linear, or .size for a method or attribute of something
+    outcome: str  # converted, dispatched, left, not torch's
+    why: str = ""
+    receiver: str = "proven"  # where the receiver's type comes from: proven, assumed, unknown
+
+
+@dataclass(frozen=True, slots=True)
 class FileConversion:
     path: str
     status: str  # converted, unchanged, copied, helpers, launch, skipped, kept (edited since), failed
@@ -189,6 +201,7 @@ class FileConversion:
     findings: tuple[Finding, ...] = ()
     key: str = ""  # of what it was made from; the same key need not be converted again
     helpers: tuple[str, ...] = ()  # names in ms_compat.py that it uses
+    sites: tuple[Site, ...] = ()  # the ledger
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,9 +116,16 @@ MF122 = Code(
 MF123 = Code(
     "MF123",
     Severity.WARNING,
-    "train() or eval() of an unknown object",
-    "Whether the object is a network can't be told from here, so the call stays.",
-    "If the object is a network, write `set_train()` or `set_train(False)`.",
+    "A method of an unknown object",
+    "Nothing tells what the object is. If it is a tensor, this method of it has no counterpart in MindSpore.",
+    "Write it in another way; if the object is no tensor, annotate its type.",
+)
+MF124 = Code(
+    "MF124",
+    Severity.WARNING,
+    "A place that nothing accounts for",
+    "The name may be torch's, and no rule and no fixer says what became of it. The code stays as it was.",
+    "Look at it, and report it as a gap in mindferry.",
 )
 MF130 = Code(
     "MF130",
@@ -303,6 +310,13 @@ MF905 = Code(
     "Requirements that still name torch",
     "A requirements or build file names torch in a form that mindferry doesn't rewrite.",
     "Put mindspore in torch's place.",
+)
+MF906 = Code(
+    "MF906",
+    Severity.WARNING,
+    "Two changes met",
+    "Two parts of mindferry wanted to write the same place, and only one of them could.",
+    "Compare this place with the original, and report it as a defect of mindferry.",
 )
 
 CODES: dict[str, Code] = {str(value): value for value in list(globals().values()) if isinstance(value, Code)}

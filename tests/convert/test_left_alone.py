@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from mindferry import convert_source
+from mindferry.findings import MF150
 
 CORPUS = Path(__file__).parent / "left_alone"
 HEADER = "import numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
@@ -31,7 +32,8 @@ def test_code_that_is_not_torch_stays(name: str, code: str) -> None:
     conversion = convert_source(source)
     kept = conversion.main if has_own_imports else conversion.main.removeprefix("import numpy as np\n")
     assert kept == code
-    assert [finding for finding in conversion.findings if finding.severity != "note"] == []
+    said = [finding for finding in conversion.findings if finding.severity != "note"]
+    assert [finding for finding in said if finding.code != MF150] == []  # a package that may need torch is told
 
 
 def test_the_corpus_is_large_and_its_names_differ() -> None:

@@ -61,11 +61,9 @@ def test_a_project_s_own_model_keeps_its_methods() -> None:
     assert "    model.train()\n" in converted(code)
 
 
-def test_what_may_be_a_network_is_warned_about() -> None:
-    assert "thing.eval()" in converted("def go(thing):\n    thing.eval()\n")
-    assert warnings("def go(thing):\n    thing.eval()\n") == [
-        "thing.eval(): whether thing is a network can't be told from here, so the call stays"
-    ]
+def test_what_may_be_a_network_is_asked_when_it_runs() -> None:
+    assert "ms_compat.any_eval(thing)" in converted("def go(thing):\n    thing.eval()\n")
+    assert warnings("def go(thing):\n    thing.eval()\n") == []
 
 
 def test_autocast_in_a_variable_is_a_context_that_does_nothing() -> None:

@@ -97,13 +97,6 @@ def test_a_complex_literal_tells_complex_numbers() -> None:
     assert "ops.abs" in convert_source(code.format("2")).main
 
 
-def test_a_load_under_another_name_is_one() -> None:
-    code = (
-        "from torch import load, nn, save\n\nnet = nn.Linear(2, 3)\nsave(net, 'net.ckpt')\nagain = load('net.ckpt')\n"
-    )
-    assert any("whole network" in each.message and each.severity == "error" for each in convert_source(code).findings)
-
-
 def test_a_script_is_told_by_its_last_lines() -> None:
     assert is_script(b"def main(): ...\n\n\nif __name__ == '__main__':\n    main()\n")
     assert not is_script(b"# not __main__\nNAME = '__main__'\n")

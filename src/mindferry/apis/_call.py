@@ -52,6 +52,7 @@ class Call:
         self.given: dict[str, ast.expr] = {}
         self._positional: dict[str, int] = {}
         self._bind()
+        self.noted: str | tuple[str, ...] = ""  # what a fixer knows about the call and the rule can't see
         self._changes: dict[str, str | None] = {}
         self._replacement: str | None = None
 
@@ -167,6 +168,22 @@ class Call:
         for name, text in rule.defaults.items():
             if name not in renamed_given and name not in self._changes:
                 self._changes[name] = text
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether applying it would leave the call as it stands."""
+        if self._replacement is not None:
+            return "".join(self._replacement.split()) == "".join(self.edits.text(self.node).split())
+        rule, method = self.rule, self.node.func
+        if self._changes or not isinstance(method, ast.Attribute) or self.to != f".{method.attr}":
+            return False
+        if not self._declared:
+            return True
+        named = {each.arg for each in self.node.keywords if each.arg}
+        is_renamed = any(name in rule.rename and rule.rename[name] != name for name in named)
+        has_all = set(rule.defaults) <= {rule.rename.get(name, name) for name in self.given}
+        stays = not any(name in self.given for name in (*rule.drop, *rule.only))
+        return not is_renamed and has_all and stays and not any(map(self._beyond_positional, self._positional))
 
     @property
     def is_sound(self) -> bool:

@@ -70,6 +70,6 @@ def _method_api(qual: str, name: str, reading: Reading, rules: Table) -> str:
         return f"torch.optim.lr_scheduler.LRScheduler.{name}"
     if base.startswith("torch.optim."):
         return f"torch.optim.Optimizer.{name}"
-    if base.startswith(("torch.utils.data.", "torchvision.")):
-        return ""  # what a dataset or transform inherits, its helper class has too
+    if base.startswith(("torch.utils.data.", "torchvision.", "torch.distributions.", "torch.sparse.")):
+        return ""  # what a dataset, a distribution or a sparse tensor has, its helper class has too
     return f"{base}.{name}" if base else ""

@@ -5,16 +5,14 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
-import re
 from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from ..errors import MindferryError
 from ._rule import STRATEGIES, Case, Rule, take_collected
-from .torch._aliases import ALIASES
+from .torch._aliases import canonical as canonical
 
-_NN_HOME = re.compile(r"^torch\.nn\.modules\.[a-z_]+\.(?=[A-Z])")  # torch.nn.modules.batchnorm.BatchNorm2d
 HIDDEN = ("_", "compat")
 
 
@@ -51,15 +49,6 @@ class Table:
     def is_module(self, name: str) -> bool:
         """Whether it is a package of APIs, such as torch.nn.functional."""
         return canonical(name) in self._modules
-
-
-@functools.cache
-def canonical(api: str) -> str:
-    """One name for APIs that torch exports in several places."""
-    for alias, home in ALIASES:
-        if api.startswith(alias):
-            return home + api[len(alias) :]
-    return _NN_HOME.sub("torch.nn.", api) if api.startswith("torch.nn.modules.") else api
 
 
 def _prefixes(api: str) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from .. import artifacts
+from ..accounts import summarize_sites
 from ..artifacts import ProjectConversion
 from ..convert import convert_project
 from ..convert.settings import STYLES, TARGETS, Settings
@@ -117,6 +118,8 @@ def _summarize(result: ProjectConversion, check: bool) -> None:
     what = ", ".join(f"{number} {STATUSES.get(status, status)}" for status, number in sorted(counts.items()))
     reused = f" ({len(result.reused)} as before)" if result.reused else ""
     click.echo(f"{what}{reused}; {rewrites} rewrites, {len(findings)} finding{'' if len(findings) == 1 else 's'}")
+    if accounted := summarize_sites(site for file in result.files for site in file.sites):
+        click.echo(accounted)
     need = [file.path for file in result.files if any(f.severity == "error" for f in file.findings)]
     if need:
         click.echo(f"{len(need)} file{'s need' if len(need) > 1 else ' needs'} you: start with {need[0]}")

@@ -1,32 +1,39 @@
-"""One file: read it, let rules and passes edit it, and make sure that what comes out compiles."""
+"""One file: read it, plan its changes, write them, and make sure that what comes out compiles."""
 
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from .. import findings
 from ..apis import Rule, table
-from ..apis._call import Call, Unbound
+from ..apis._call import Call
 from ..apis._lookup import api_of, is_in_place, rule_of
-from ..artifacts import Finding, Rewrite
+from ..artifacts import Finding, Rewrite, Site
 from ..layout import FRAMEWORKS
 from ..read.fstrings import is_located
 from ..read.infer import read
-from ..read.source import Edits, Source, Unreadable
+from ..read.source import Source, Unreadable
 from ..read.symbols import Symbols
 from .context import Context
-from .fixers import PASSES
+from .dispatch import dispatch_attribute, dispatch_call, is_defined_here
+from .facts import Facts
+from .fixers import FIXERS
+from .gather import gather
+from .ledger import account
+from .plan import Plan
 from .render.comments import keep_comments
 from .render.imports import COMPAT_MODULE, NATURAL, Imports, fill_empty_blocks
 from .render.left_decorators import comment_out
 from .render.lines_apart import apart
 from .render.styles import restyle
+from .render.write import PlanWriter
+from .run_rule import UNBOUND, run_rule
 from .settings import Settings, rules_for
+from .verdict import Outcome, Verdict
 
 PORTABLE = Settings()
 CONVERTED = frozenset({ast.Call, ast.Attribute, ast.Name})
-UNBOUND = ("is taken from its class here", "use it as a method of the object, `x.name(...)`, and convert again")
 
 
 @dataclass(slots=True)
@@ -35,6 +42,7 @@ class FileResult:
     rewrites: list[Rewrite]
     findings: list[Finding]
     compat: set[str]
+    sites: list[Site] = field(default_factory=list)
 
 
 def convert_file(
@@ -46,52 +54,72 @@ def convert_file(
     settings: Settings = PORTABLE,
     is_notebook: bool = False,
 ) -> FileResult:
-    if _is_ported(source, symbols):
-        return FileResult(source.data.decode("utf-8"), [], [], set())
-    given = source
-    source, lines = apart(given, is_notebook) if settings.applies("training") else (given, [])
-    result = _convert(source, symbols, module, is_package, compat_import, settings, is_notebook)
-    if not lines:
+    return plan_file(source, symbols, module, is_package, settings, is_notebook).write(compat_import)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFile:
+    """A file that was read and planned; it may be written more than once."""
+
+    given: Source
+    facts: Facts | None  # None: it stays as it is
+    plan: Plan
+    lines: list[int]  # where each line stood in what was given, if statements were set apart
+
+    def write(self, compat_import: str) -> FileResult:
+        """With the helpers imported so; '' defines them in the file itself."""
+        if self.facts is None:
+            return FileResult(self.given.data.decode("utf-8"), [], [], set())
+        result = _write(self.facts, self.plan, compat_import)
+        if not self.lines:
+            return result
+        if not result.rewrites or any(each.code == findings.MF901 for each in result.findings):
+            result.code = self.given.data.decode("utf-8")
+        result.rewrites = [replace(each, line=self.lines[each.line - 1]) for each in result.rewrites]
+        result.sites = [replace(each, line=self.lines[each.line - 1]) for each in result.sites]
+        result.findings = [
+            each if each.code == findings.MF901 else replace(each, line=self.lines[each.line - 1])
+            for each in result.findings
+        ]
         return result
-    if not result.rewrites or any(each.code == findings.MF901 for each in result.findings):
-        result.code = given.data.decode("utf-8")
-    result.rewrites = [replace(each, line=lines[each.line - 1]) for each in result.rewrites]
-    result.findings = [
-        each if each.code == findings.MF901 else replace(each, line=lines[each.line - 1]) for each in result.findings
-    ]
-    return result
 
 
-def _convert(
+def plan_file(
     source: Source,
     symbols: Symbols,
-    module: str,
-    is_package: bool,
-    compat_import: str,
-    settings: Settings,
-    is_notebook: bool,
-) -> FileResult:
-    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if is_notebook else 0
-    reading = read(source, symbols, module, is_package, table().is_api)
-    context = Context(
-        reading, Edits(source), Imports(reading, compat_import), rules_for(settings.target), settings, is_notebook
-    )
-    passes = [each for each in PASSES if settings.applies(each.__name__.rpartition(".")[2])]
+    module: str = "__main__",
+    is_package: bool = False,
+    settings: Settings = PORTABLE,
+    is_notebook: bool = False,
+) -> PlannedFile:
+    plan = Plan()
+    if _is_ported(source, symbols):
+        return PlannedFile(source, None, plan, [])
+    set_apart, lines = apart(source, is_notebook) if settings.applies("training") else (source, [])
+    reading = read(set_apart, symbols, module, is_package, table().is_api)
+    facts = gather(reading, rules_for(settings.target), settings, is_notebook)
+    for fixer in FIXERS:
+        if settings.applies(fixer.name):
+            plan.add(fixer.name, fixer.plan(facts))
+    return PlannedFile(source, facts, plan, lines)
+
+
+def _write(facts: Facts, plan: Plan, compat_import: str) -> FileResult:
+    source, settings = facts.source, facts.settings
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if facts.is_notebook else 0
+    context = Context(facts, plan, Imports(facts.reading, compat_import))
     if settings.is_restricted:
         _keep_names(context)
-    for each in passes:
-        each.prepare(context)
+    writer = PlanWriter(plan, context)
+    writer.before_rules()
     for node in reversed(source.nodes):  # every node after all of its parts
         if type(node) in CONVERTED and node not in context.handled and is_located(node):
             _convert_node(node, context)
-        if node in context.turns:
-            context.turns[node]()
-        if node in context.captured:
-            context.captured[node] = context.edits.text(node)
+        writer.at_node(node)
     comment_out(context)
     _mark_findings(context)
-    for each in passes:
-        each.finish(context)
+    writer.at_end()
+    sites = account(context)
     keep_comments(context.edits)
     context.imports.rewrite(context.edits)
     fill_empty_blocks(context.edits)
@@ -114,8 +142,12 @@ def _convert(
             "please report this as a bug of mindferry, with the file",
         )
         return FileResult(source.data.decode("utf-8"), [], [finding], set())
-    found = sorted([*context.findings, *styled.findings], key=lambda f: (f.line, f.column, f.code))
-    return FileResult(code, context.rewrites, found, context.imports.compat | styled.compat)
+    met = [
+        Finding(findings.MF906, "warning", source.path, line, 1, what, findings.MF906.advice)
+        for line, what in plan.conflicts
+    ]
+    found = sorted([*context.findings, *styled.findings, *met], key=lambda f: (f.line, f.column, f.code))
+    return FileResult(code, context.rewrites, found, context.imports.compat | styled.compat, sites)
 
 
 def _is_ported(source: Source, symbols: Symbols) -> bool:
@@ -188,7 +220,8 @@ def _convert_node(node: ast.AST, context: Context) -> None:
 def _convert_call(node: ast.Call, context: Context) -> None:
     api, receiver = api_of(node.func, context.reading, context.rules)
     entry = context.instead.get(node) or (rule_of(api, context.rules) if api else None)
-    if not api and entry is None:
+    if (not api or api.startswith("any#")) and (entry is None or is_defined_here(node, context)):
+        dispatch_call(node, context)
         return
     if entry is None:
         if api.partition(".")[0] in FRAMEWORKS and not api.startswith(("torch.Tensor.", "torch.nn.Module.")):
@@ -200,62 +233,24 @@ def _convert_call(node: ast.Call, context: Context) -> None:
         return
     before = context.source.text(node)
     call = Call(node, entry, context.reading, context.edits, context.imports, receiver)
-    _run_rule(call, entry)
-    if call.is_kept:
+    call.noted = context.notes.get(node, "")
+    run_rule(call, entry)
+    if call.is_kept or (call.refusal and api.startswith("any#")):
+        context.verdicts.setdefault(node.func, Verdict(Outcome.CONVERTED, "stays as it is", "proven"))
+        dispatch_call(node, context)
         return
     if call.refusal:
         message, advice = call.refusal
         context.find(node, findings.MF101, f"{api}: {message}", advice, rule=api)
+        context.verdicts[node.func] = Verdict(Outcome.LEFT, message, "proven")
         return
     call.apply()
+    context.verdicts[node.func] = Verdict(Outcome.CONVERTED, "", "unknown" if api.startswith("any#") else "proven")
     _note_platform(node, api, entry, context)
     if call.note:
         context.find(node, findings.MF110, f"{api}: {call.note}", rule=api)
     line, column = context.source.position(context.source.start(node))
     context.rewrites.append(Rewrite(line, column + 1, entry.api, before, context.edits.text(node)))
-
-
-def _run_rule(call: Call, entry: Rule) -> None:
-    if entry.missing:
-        call.leave(entry.missing, entry.advice or f"strategy: {entry.strategy}")
-    elif entry.api.startswith("torch.") and call.literal("out", None) is not None:
-        call.leave(
-            "writes into out=, which MindSpore's functions don't",
-            "assign the result instead, `y = ...`, and convert again",
-        )
-    elif call.is_opaque and not (entry.like and entry.like == entry.to):
-        if entry.like:
-            call.use_like()
-        elif entry.function is not None or entry.rename or entry.drop or entry.defaults:
-            call.leave(
-                "called with *args or **kwargs, so its arguments can't be told",
-                "write the arguments out and convert again",
-            )
-    elif any(
-        call.has(name) and repr(call.literal(name)) not in allowed and call.text(name) not in allowed
-        for name, allowed in entry.only.items()
-    ):
-        if entry.like:
-            call.use_like()
-        else:
-            names = ", ".join(name for name in entry.only if call.has(name))
-            call.leave(
-                f"MindSpore has no counterpart for {names} given here",
-                entry.advice or "leave it out or write a wrapper",
-            )
-    elif entry.function is not None:
-        try:
-            entry.function(call)
-        except Unbound:
-            call._replacement, call.to = None, "."
-        except (TypeError, ValueError, IndexError):  # a literal of a type that torch would refuse as well
-            call.leave("is not called as torch has it", "give the arguments that it needs and convert again")
-    if call.to.startswith(".") and call.receiver is None and call._replacement is None:
-        call.leave(*UNBOUND)
-    if not call.refusal and not call.is_kept and not call.is_sound:
-        call.leave("is not called as torch has it", "give the arguments that it needs and convert again")
-    if not (call.refusal or call.is_kept or call.to) and call._replacement is None:
-        call.leave("has no counterpart for this form of the call", entry.advice)
 
 
 def _unknown(node: ast.AST, api: str, context: Context, severity: str = "error") -> None:
@@ -272,6 +267,9 @@ def _unknown(node: ast.AST, api: str, context: Context, severity: str = "error")
 def _convert_reference(node: ast.Attribute | ast.Name, context: Context) -> None:
     """A torch name that is not called here: a class as a value, a dtype, a base class, an annotation, a tensor's attribute."""
     api, receiver = api_of(node, context.reading, context.rules)
+    if isinstance(node, ast.Attribute) and (not api or api.startswith("any#")):
+        dispatch_attribute(node, context)
+        return
     if not api or (receiver is None and context.rules.is_module(api) and context.rules.get(api) is None):
         if api and isinstance(node, ast.Name | ast.Attribute):
             _convert_module(node, api, context)

@@ -48,7 +48,11 @@ def convert_one(file: ProjectFile, layout: Layout, symbols: Symbols, settings: S
     status = "converted" if data != raw else "unchanged"
     rewrites = tuple(sorted(result.rewrites, key=lambda each: (each.line, each.column)))
     return Written(
-        FileConversion(file.relative, status, digest(data), rewrites, tuple(result.findings)), data, result.compat
+        FileConversion(
+            file.relative, status, digest(data), rewrites, tuple(result.findings), sites=tuple(result.sites)
+        ),
+        data,
+        result.compat,
     )
 
 

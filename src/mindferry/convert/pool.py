@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 
 from ..errors import MindferryError
 from ..layout import Layout, ProjectFile
@@ -17,6 +18,7 @@ from ..read.symbols import Symbols
 from .one_file import Written, convert_one
 from .settings import Settings
 
+BATCHES = 8  # for each process: files differ in size
 WORTH_A_POOL = 60  # files of code; below that the processes take longer to start than they save
 
 
@@ -33,8 +35,13 @@ def convert_files(
         return
     context = multiprocessing.get_context("spawn")
     try:
-        with ProcessPoolExecutor(workers, context, _start, (layout, symbols, settings)) as pool:
-            yield from pool.map(_work, files, chunksize=4)
+        with ProcessPoolExecutor(workers, context) as pool:
+            # Each batch brings the project's facts along: a worker process keeps nothing from one to the next.
+            size = max(4, len(files) // (workers * BATCHES))
+            batches = [files[start : start + size] for start in range(0, len(files), size)]
+            task = partial(_convert_batch, layout=layout, symbols=symbols, settings=settings)
+            for made in pool.map(task, batches):
+                yield from made
     except BrokenProcessPool:
         raise MindferryError(
             "a worker process ended by itself, perhaps for lack of memory; run again with -j 1"
@@ -55,13 +62,6 @@ def quietly() -> Iterator[None]:
             gc.enable()
 
 
-_shared: list[tuple[Layout, Symbols, Settings]] = []
-
-
-def _start(layout: Layout, symbols: Symbols, settings: Settings) -> None:
-    _shared[:] = [(layout, symbols, settings)]
-
-
-def _work(file: ProjectFile) -> Written:
+def _convert_batch(files: list[ProjectFile], layout: Layout, symbols: Symbols, settings: Settings) -> list[Written]:
     with quietly():
-        return convert_one(file, *_shared[0])
+        return [convert_one(file, layout, symbols, settings) for file in files]

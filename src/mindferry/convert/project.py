@@ -13,7 +13,7 @@ from ..errors import MindferryError
 from ..layout import Layout, find_files, read_symbols, uses_torch
 from ..progress import Advance
 from ..read.symbols import Symbols
-from .fixers import PASSES
+from .fixers import FIXERS
 from .launch_files import README, SCRIPT, entry_of, is_distributed, launch_script, readme
 from .one_file import Written, digest, helper_home, with_key
 from .output import previous_conversion as previous_conversion
@@ -42,7 +42,7 @@ def convert_project(
     `workers` 0 stands for all cores, where there are enough files. More than one needs `if __name__ == "__main__":` in a script.
     """
     path, output, settings = Path(path), Path(output), settings or Settings()
-    settings.check([each.__name__.rpartition(".")[2] for each in PASSES])
+    settings.check([each.name for each in FIXERS])
     config = read_config(path)
     layout = find_files(path, config.convert.exclude, output)
     previous = None if check else previous_conversion(path, output)

@@ -9,7 +9,7 @@ from ..artifacts import Finding, Rewrite
 from ..read.infer import read
 from ..read.source import Source
 from ..read.symbols import Symbols
-from .engine import PORTABLE, convert_file
+from .engine import PORTABLE, plan_file
 from .render.helpers_module import render
 from .settings import Settings
 
@@ -29,9 +29,10 @@ def convert_source(text: str, path: str = "<string>", settings: Settings = PORTA
     """Convert source text that stands alone. Nothing of it is executed."""
     source, symbols = Source(text.encode("utf-8", "surrogateescape"), path), Symbols(framework())
     read(source, symbols, is_api=table().is_api)
-    result = convert_file(source, symbols, settings=settings)
+    planned = plan_file(source, symbols, settings=settings)
+    result = planned.write("import ms_compat")
     code, helpers = result.code, ""
     if result.compat:
         helpers = render(result.compat)
-        code = convert_file(source, symbols, compat_import="", settings=settings).code
+        code = planned.write("").code
     return Conversion(code, result.code, helpers, tuple(result.findings), tuple(result.rewrites))

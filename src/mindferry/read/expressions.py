@@ -24,6 +24,7 @@ from .types import (
     UNKNOWN,
     Type,
     arithmetic,
+    foreign,
     instance,
     join,
     list_of,
@@ -33,6 +34,15 @@ from .types import (
 
 _BUILTIN_NAMES = frozenset(dir(builtins))
 _ANNOTATIONS = {"int": INT, "float": FLOAT, "bool": BOOL, "str": STR, "None": NONE}
+
+
+REDUCTIONS = frozenset("sum mean std var max min prod argmax argmin all any dot trace ptp".split())  # of arrays
+# Packages whose values are never a framework's: what comes from them is left alone.
+FOREIGN = frozenset(
+    "pandas PIL cv2 matplotlib scipy sklearn skimage yaml requests wandb h5py nltk omegaconf networkx rdkit librosa "
+    "soundfile plotly seaborn imageio psutil argparse logging json re pathlib os sys time datetime subprocess csv math "
+    "string shutil glob io zipfile tarfile tempfile hashlib base64 urllib socket platform textwrap struct uuid".split()
+)
 
 
 class Expressions:
@@ -88,7 +98,9 @@ class Expressions:
         if base.is_tensor:
             return self.members.attributes.get(name) or self._method_of_tensor(name)
         if base.kind == "ndarray":
-            return SIZE if name == "shape" else (NDARRAY if name == "T" else UNKNOWN)
+            return SIZE if name == "shape" else NDARRAY if name in ("T", "real", "imag") else Type("method", f".{name}")
+        if base.kind == "foreign":
+            return base
         if base.kind == "instance":
             return self._instance_member(base.qual, name)
         if base.kind == "tuple" and name in ("values", "indices") and len(base.items) == 2:
@@ -136,12 +148,22 @@ class Expressions:
         if self.symbols.method(qual, name) is not None:
             return Type("method", f"{qual}.{name}")
         base = self.symbols.torch_base(qual)
+        if (held := self.framework.object_attribute(base, name)) != UNKNOWN:
+            return held
         if base and self.symbols.is_module(qual) and name in self.members.parameters:
             return TENSOR
         is_table = base == self.framework.table_of_networks
         if is_table and name not in self.members.of_network_tables and not name.startswith("_"):
             return MODULE
+        if base and self.symbols.is_module(qual) and self._is_own_field(base, name):
+            return UNKNOWN
         return Type("method", f"{base}.{name}") if base else UNKNOWN
+
+    def _is_own_field(self, base: str, name: str) -> bool:
+        """Whether the framework's networks have nothing of that name: something that the project, or another, put there."""
+        return name not in self.members.of_all_networks and not any(
+            self.is_api(f"{home}.{name}") or self.is_api(f"{home}.{name}@") for home in (base, self.framework.network)
+        )
 
     def _Call(self, node: ast.Call, scope: Scope) -> Type:
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("train", "eval"):
@@ -182,7 +204,7 @@ class Expressions:
             return self._call_method(node, function.qual, count)
         if function.kind == "instance":
             return self._call_instance(function.qual)
-        return UNKNOWN
+        return function if function.kind == "foreign" else UNKNOWN
 
     def _fill(self, node: ast.Call, arguments: list[Type], scope: Scope) -> None:
         """`rows = []` and then `rows.append(x)`: a list of what is put into it."""
@@ -226,6 +248,8 @@ class Expressions:
             return self.symbols.results[qual]
         if qual.partition(".")[0] in ("numpy", "np"):
             return NDARRAY
+        if qual.partition(".")[0] in FOREIGN and not self.symbols.is_local(qual):
+            return foreign(qual)
         return self._call_builtin(qual, node, arguments)
 
     def _call_builtin(self, qual: str, node: ast.Call, arguments: list[Type]) -> Type:
@@ -275,7 +299,10 @@ class Expressions:
             if own is not None:
                 self._note_arguments(qual, node, [self.types[argument] for argument in node.args], skip=1)
                 return own
-            return self._module_method(receiver, name, node)
+            given = self.framework.object_method(self.symbols.torch_base(receiver.qual), name, count)
+            return given if given != UNKNOWN else self._module_method(receiver, name, node)
+        if receiver.kind == "ndarray":
+            return _array_method_result(name)
         if receiver.kind == "str":
             return {"split": list_of(STR)}.get(name, STR)
         if receiver.kind == "list" and name == "pop":
@@ -516,6 +543,13 @@ class Expressions:
                 qual[9:], Type(qual[9:]) if qual[9:] in ("list", "tuple", "dict", "set") else UNKNOWN
             )
         return instance(qual) if qual in self.symbols.classes or qual.startswith(f"{self.framework.name}.") else UNKNOWN
+
+
+def _array_method_result(name: str) -> Type:
+    """What a method of a numpy array gives: an array, though a reduction may give a number of numpy's."""
+    if name in REDUCTIONS:
+        return foreign("numpy.generic")
+    return {"tolist": Type("list"), "item": FLOAT, "nonzero": list_of(NDARRAY)}.get(name, NDARRAY)
 
 
 # By class, not by instance: bound methods in an instance are a cycle, which only the garbage collector would free.

@@ -39,6 +39,8 @@ class Members:
     of_network_tables: frozenset[str]  # of a dictionary of networks; any other attribute is one of its networks
     returning_self: frozenset[str]  # methods of networks
     network_results: Mapping[str, Type]  # methods of networks -> what they return
+    of_all_tensors: frozenset[str]  # every method and attribute of a tensor
+    of_all_networks: frozenset[str]  # every method and attribute of a network
     parameter_names: frozenset[str]  # methods of networks that make an attribute of the name that they are given
 
 
@@ -67,9 +69,12 @@ class Framework:
     members: Members
     roles: tuple[tuple[str, Role], ...]  # (prefix, role), the longest prefix first
     role_homes: tuple[str, ...]  # the prefixes alone: most names are none of them, which must be told fast
+    canonical: Callable[[str], str]  # the one name of what it exports in several places
     call_result: Callable[[str, int], Type]  # (API, number of arguments) -> what it returns
     method_result: Callable[[str, int], Type]  # (method of a tensor, number of arguments)
     network_call_result: Callable[[str], Type]  # (class of its own)
+    object_method: Callable[[str, str, int], Type]  # (class, method, number of arguments) of what is no network
+    object_attribute: Callable[[str, str], Type]  # (class, attribute)
 
     def is_own(self, qual: str) -> bool:
         """Whether a dotted name begins with one of the framework's packages."""

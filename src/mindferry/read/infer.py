@@ -66,6 +66,7 @@ class _Reader:
         self.owners: dict[ast.AST, str] = {}
         self._returned: list[list[Type]] = []
         self._used: dict[ast.FunctionDef, tuple[Counter[str], set[str]]] = {}
+        self._foreign_uses: dict[ast.FunctionDef, set[str]] = {}  # names that are used as no tensor is
         self._functions: list[ast.FunctionDef] = []  # whose bodies are being read
         self.suspects = frozenset(
             _holder(node) if type(node) is ast.Attribute else _given(node, framework)
@@ -287,6 +288,14 @@ class _Reader:
         else:
             info.results[node.name] = result
 
+    def _may_be_tensor(self, function: ast.FunctionDef, argument: ast.arg) -> bool:
+        """A network is given tensors, unless the annotation names something else or the argument is used as no tensor is."""
+        if argument.annotation is not None:
+            return _says_tensor(argument.annotation)
+        if function not in self._foreign_uses:
+            self._foreign_uses[function] = _used_otherwise(function, self.framework)
+        return argument.arg not in self._foreign_uses[function]
+
     def _parameters(self, node: ast.FunctionDef, scope: Scope, owner: str, qual: str) -> None:
         arguments = node.args
         positional = [*arguments.posonlyargs, *arguments.args]
@@ -312,7 +321,7 @@ class _Reader:
             if kind.kind in ("unknown", "none"):
                 kind = self.values.types.get(default, UNKNOWN) if default is not None else UNKNOWN
             is_tensor = (
-                is_forward
+                (is_forward and self._may_be_tensor(node, argument))
                 or (is_function and index > 0)
                 or (self.values.is_torch_file and argument.arg in self.suspects and argument.arg in self._uses(node)[1])
             )
@@ -332,6 +341,11 @@ class _Reader:
             scope.names[arguments.vararg.arg] = tuple_of(TENSOR) if is_forward else Type("tuple")
         if arguments.kwarg:
             scope.names[arguments.kwarg.arg] = Type("dict")
+
+
+def _says_tensor(annotation: ast.expr) -> bool:
+    """`"Tensor"`, `Float[Tensor, "b c"]`, `FloatTensorType`: whatever else it may be, it is a tensor."""
+    return "tensor" in ast.unparse(annotation).lower()
 
 
 def imported_names(node: ast.stmt) -> list[str]:
@@ -357,6 +371,18 @@ def _used_as_tensor(loop: ast.For, name: str, suspects: frozenset[str], framewor
         isinstance(node, ast.Call) and name in (_given(node, framework), _distinctive(node, framework))
         for node in ast.walk(loop)
     )
+
+
+def _used_otherwise(function: ast.FunctionDef, framework: Framework) -> set[str]:
+    """Names with a method that no tensor has, or read by a text: a cache, a dictionary."""
+    found = set()
+    for node in ast.walk(function):
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if attr not in framework.members.of_all_tensors:
+                found.add(name)
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str())):
+                found.add(name)
+    return found
 
 
 def _distinctive(node: ast.Call, framework: Framework) -> str:

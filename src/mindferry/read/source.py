@@ -10,6 +10,7 @@ import io
 import re
 import sys
 import tokenize
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -291,6 +292,7 @@ class _Edit:
     end: int
     text: str
     order: tuple[int, int]  # at one offset: suffixes of what ends there, then prefixes of what starts there
+    owner: str = ""
 
 
 class Edits:
@@ -301,6 +303,19 @@ class Edits:
         self._edits: list[_Edit] = []
         self._count = 0
         self.removed: set[ast.AST] = set()  # statements that went
+        self._owner, self._dropper = "", ""
+        self._read: list[tuple[int, int]] = []  # what this owner has taken the text of
+        self._clash: Callable[[int, str], None] | None = None
+
+    def watch(self, dropper: str, clash: Callable[[int, str], None]) -> None:
+        """Say where (line, what) one owner's edits are lost in another's. Only the dropper may leave out what it has not read."""
+        self._dropper, self._clash = dropper, clash
+        self.begin(dropper)
+
+    def begin(self, owner: str) -> None:
+        """From now on edits are this owner's, until another begins."""
+        self._owner = owner
+        self._read.clear()
 
     def __len__(self) -> int:
         return len(self._edits)
@@ -308,47 +323,71 @@ class Edits:
     def before(self, offset: int, text: str) -> None:
         """Insert as a prefix of what starts at `offset`; a later prefix belongs to an outer node and goes first."""
         self._count += 1
-        self._add(_Edit(offset, offset, text, (1, -self._count)))
+        self._add(_Edit(offset, offset, text, (1, -self._count), self._owner))
 
     def after(self, offset: int, text: str) -> None:
         """Insert as a suffix of what ends at `offset`."""
         self._count += 1
-        self._add(_Edit(offset, offset, text, (0, self._count)))
+        self._add(_Edit(offset, offset, text, (0, self._count), self._owner))
 
-    def replace(self, start: int, end: int, text: str) -> None:
+    def replace(self, start: int, end: int, text: str, swallows: bool = False, is_optional: bool = False) -> None:
         """Replace a span together with every edit inside it; what lies inside an earlier, larger replacement is gone already."""
         low, high = (
             bisect.bisect_left(self._edits, start, key=_start),
             bisect.bisect_right(self._edits, end, key=_start),
         )
-        if self._is_covered(start, end, bisect.bisect_right(self._edits, start, low, key=_start)):
+        covering = self._covering(start, end, bisect.bisect_right(self._edits, start, low, key=_start))
+        if covering is not None:
+            if covering.owner != self._owner and not is_optional:
+                self._report(start, f"what {self._owner} writes is lost in what {covering.owner} wrote")
             return
         self._count += 1
-        self._edits[low:high] = [edit for edit in self._edits[low:high] if not _inside(edit, start, end)]
-        self._add(_Edit(start, end, text, (1, 0)))
+        kept = []
+        for edit in self._edits[low:high]:
+            if not _inside(edit, start, end):
+                kept.append(edit)
+            elif not swallows and not self._may_drop(edit):
+                self._report(edit.start, f"what {edit.owner} wrote is lost in what {self._owner} writes")
+        self._edits[low:high] = kept
+        self._add(_Edit(start, end, text, (1, 0), self._owner))
 
-    def _is_covered(self, start: int, end: int, index: int) -> bool:
-        """Whether a larger replacement holds the span. Replacements don't overlap, so it is the last one that starts before."""
+    def _may_drop(self, edit: _Edit) -> bool:
+        """Its own, or one whose text it has taken along."""
+        return self._owner in (edit.owner, self._dropper) or any(
+            start <= edit.start and edit.end <= end for start, end in self._read
+        )
+
+    def _report(self, offset: int, message: str) -> None:
+        if self._clash is not None:
+            self._clash(self.source.position(offset)[0], message)
+
+    def _covering(self, start: int, end: int, index: int) -> _Edit | None:
+        """The larger replacement that holds the span. Replacements don't overlap, so it is the last one that starts before."""
         while index > 0:
             edit = self._edits[index - 1]
             if edit.end > edit.start:
-                return end <= edit.end and edit.end - edit.start > end - start
+                return edit if end <= edit.end and edit.end - edit.start > end - start else None
             index -= 1
-        return False
+        return None
 
-    def replace_node(self, node: ast.AST, text: str) -> None:
-        self.replace(self.source.start(node), self.source.end(node), text)
+    def replace_node(self, node: ast.AST, text: str, swallows: bool = False) -> None:
+        self.replace(self.source.start(node), self.source.end(node), text, swallows)
 
     def is_touched(self, node: ast.AST) -> bool:
         """Whether some edit starts within the node."""
         low = bisect.bisect_left(self._edits, self.source.start(node), key=_start)
         return low < len(self._edits) and self._edits[low].start <= self.source.end(node)
 
+    def replacements(self) -> list[tuple[int, int]]:
+        """The spans that were replaced, in order; none overlaps another."""
+        return [(edit.start, edit.end) for edit in self._edits if edit.end > edit.start]
+
     def text(self, node: ast.AST) -> str:
         """The node's text with all edits so far applied."""
         return self.span(self.source.start(node), self.source.end(node))
 
     def span(self, start: int, end: int) -> str:
+        self._read.append((start, end))
         low, high = (
             bisect.bisect_left(self._edits, start, key=_start),
             bisect.bisect_right(self._edits, end, key=_start),

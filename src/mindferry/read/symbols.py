@@ -76,14 +76,14 @@ class Symbols:
         )
 
     def origin(self, qual: str) -> str:
-        """Follow re-exports: `pkg.Net` imported in pkg/__init__.py from pkg.model is `pkg.model.Net`."""
+        """Follow re-exports, of the project (`pkg.Net` that pkg/__init__.py imports from pkg.model) and of the framework."""
         for _ in range(8):
             module, _, name = qual.rpartition(".")
             found = self.exports.get(module, {}).get(name)
             if found is None or found.kind != "ref" or found.qual == qual:
-                return qual
+                break
             qual = found.qual
-        return qual
+        return self.framework.canonical(qual) if self.framework.is_own(qual) and not self.is_local(qual) else qual
 
     def is_local(self, qual: str) -> bool:
         """Whether the project itself defines it, whatever its name: torchvision's own sources may be what is converted."""

@@ -19,7 +19,7 @@ class Type(NamedTuple):
 
     def element(self) -> Type:
         """What iterating over it, or indexing it with an unknown number, gives."""
-        if self.kind in ("tensor", "ndarray"):
+        if self.kind in ("tensor", "ndarray", "foreign"):
             return self
         if self.kind == "size":
             return INT
@@ -58,6 +58,11 @@ def ref(qual: str) -> Type:
 
 def instance(qual: str) -> Type:
     return Type("instance", qual)
+
+
+def foreign(qual: str) -> Type:
+    """A value of a package whose values are never torch's, such as a data frame or a logger."""
+    return Type("foreign", qual)
 
 
 def list_of(element: Type) -> Type:
@@ -105,6 +110,8 @@ def arithmetic(left: Type, right: Type, operator: ast.operator) -> Type:
         return TENSOR
     if "ndarray" in (left.kind, right.kind):
         return NDARRAY
+    if "foreign" in (left.kind, right.kind):
+        return left if left.kind == "foreign" else right
     if left.kind in ("list", "tuple", "str", "size") and isinstance(operator, ast.Add | ast.Mult | ast.Mod):
         if left.kind == "size":
             return SIZE

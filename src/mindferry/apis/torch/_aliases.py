@@ -1,4 +1,10 @@
-"""Names that torch exports in more than one place: (prefix as written, prefix that the table uses)."""
+"""Names that torch exports in more than one place, and the one that the table uses: prefixes here, whole names in aliases.tsv."""
+
+from __future__ import annotations
+
+import functools
+import re
+from importlib.resources import files
 
 ALIASES: tuple[tuple[str, str], ...] = (
     ("torch.nn.modules.module.Module", "torch.nn.Module"),
@@ -35,6 +41,55 @@ ALIASES: tuple[tuple[str, str], ...] = (
     ("torch.optim.optimizer.Optimizer", "torch.optim.Optimizer"),
     ("torch.cuda.amp.GradScaler.", "torch.amp.GradScaler."),
     ("torch.cuda.amp.grad_scaler.", "torch.cuda.amp."),
+    ("torch.distributions.bernoulli.", "torch.distributions."),
+    ("torch.distributions.beta.", "torch.distributions."),
+    ("torch.distributions.binomial.", "torch.distributions."),
+    ("torch.distributions.categorical.", "torch.distributions."),
+    ("torch.distributions.chi2.", "torch.distributions."),
+    ("torch.distributions.dirichlet.", "torch.distributions."),
+    ("torch.distributions.distribution.", "torch.distributions."),
+    ("torch.distributions.exp_family.", "torch.distributions."),
+    ("torch.distributions.exponential.", "torch.distributions."),
+    ("torch.distributions.gamma.", "torch.distributions."),
+    ("torch.distributions.geometric.", "torch.distributions."),
+    ("torch.distributions.gumbel.", "torch.distributions."),
+    ("torch.distributions.independent.", "torch.distributions."),
+    ("torch.distributions.kl.", "torch.distributions."),
+    ("torch.distributions.laplace.", "torch.distributions."),
+    ("torch.distributions.log_normal.", "torch.distributions."),
+    ("torch.distributions.mixture_same_family.", "torch.distributions."),
+    ("torch.distributions.multivariate_normal.", "torch.distributions."),
+    ("torch.distributions.normal.", "torch.distributions."),
+    ("torch.distributions.one_hot_categorical.", "torch.distributions."),
+    ("torch.distributions.poisson.", "torch.distributions."),
+    ("torch.distributions.studentT.", "torch.distributions."),
+    ("torch.distributions.transformed_distribution.", "torch.distributions."),
+    ("torch.distributions.transforms.", "torch.distributions."),
+    ("torch.distributions.uniform.", "torch.distributions."),
     ("torch.functional.", "torch."),
     ("torch.nn.modules.utils.", "torch.nn.modules.utils."),
 )
+
+_NN_HOME = re.compile(r"^torch\.nn\.modules\.[a-z_]+\.(?=[A-Z])")  # torch.nn.modules.batchnorm.BatchNorm2d
+
+
+@functools.cache
+def canonical(api: str) -> str:
+    """One name for APIs that torch exports in several places, their methods and attributes included."""
+    known, rest = api, ""
+    while known:
+        if known in _exports():
+            return _exports()[known] + rest
+        known, dot, name = known.rpartition(".")
+        rest = f"{dot}{name}{rest}"
+    for alias, home in ALIASES:
+        if api.startswith(alias):
+            return home + api[len(alias) :]
+    return _NN_HOME.sub("torch.nn.", api) if api.startswith("torch.nn.modules.") else api
+
+
+@functools.cache
+def _exports() -> dict[str, str]:
+    text = (files("mindferry.apis.torch") / "aliases.tsv").read_text("utf-8")
+    rows = (line.partition("\t") for line in text.splitlines() if not line.startswith("#"))
+    return {written: home for written, _, home in rows}

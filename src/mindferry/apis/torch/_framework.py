@@ -9,7 +9,15 @@ from importlib.resources import files
 
 from ...read.framework import Framework, Members, Role
 from ...read.types import SIMPLE, TENSOR, UNKNOWN, Type, instance, tuple_of
+from ._aliases import canonical
+from ._members import members
+from ._objects import SPARSE, object_attribute, object_method
 
+TYPED_TENSORS = frozenset(
+    f"torch.{place}{kind}Tensor"
+    for kind in "Float Double Half BFloat16 Long Int Short Char Byte Bool".split()
+    for place in ("", "cuda.")
+)
 TENSOR_CLASSES = frozenset(
     {
         "torch.Tensor",
@@ -66,7 +74,7 @@ def torch() -> Framework:
         functional=("functional", "F"),
         tensor="torch.Tensor",
         tensor_classes=TENSOR_CLASSES,
-        annotations=(TENSOR_CLASSES - {"torch.nn.parameter.Parameter"}) | {"torch.FloatTensor", "torch.LongTensor"},
+        annotations=TENSOR_CLASSES | TYPED_TENSORS,
         network="torch.nn.Module",
         loader="torch.utils.data.DataLoader",
         dtype="torch.dtype",
@@ -93,13 +101,18 @@ def torch() -> Framework:
                 **_results("network"),
                 "state_dict": Type("dict", "torch.state_dict", (TENSOR,)),
             },
+            of_all_tensors=frozenset(members()["Tensor"]),
+            of_all_networks=frozenset(members()["Module"]),
             parameter_names=frozenset({"register_buffer", "register_parameter"}),
         ),
         roles=_roles(),
         role_homes=tuple(prefix for prefix, _ in _roles()),
+        canonical=canonical,
         call_result=call_result,
         method_result=method_result,
         network_call_result=network_call_result,
+        object_method=object_method,
+        object_attribute=object_attribute,
     )
 
 
@@ -113,6 +126,8 @@ def call_result(qual: str, arguments: int) -> Type:
     root, _, name = qual.rpartition(".")
     if qual in TENSOR_CLASSES:
         return TENSOR
+    if root == "torch.sparse":
+        return TENSOR if name in ("mm", "addmm") else instance(SPARSE)
     if name[:1].isupper() and not name.endswith("Tensor"):
         return instance(qual)
     if qual.startswith("torch.nn.functional."):

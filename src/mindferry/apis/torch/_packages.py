@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import tomllib
+from dataclasses import dataclass
 from importlib.resources import files
 
 from ...read.installed import is_installed, why_needed
@@ -11,6 +12,13 @@ from ...read.installed import is_installed, why_needed
 TORCH = frozenset({"torch", "torchvision", "torchaudio", "torchtext", "pytorch", "pytorch-lightning", "lightning"})
 SERVED = frozenset({"einops", "accelerate", "safetensors", "tensorboardX", "torch", "torchvision", "mindspore"})
 ADVICE = "copy what is used of it into the project and convert that, or write it by hand"
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    why: str
+    advice: str
+    is_guess: bool = False
 
 
 @functools.cache
@@ -21,16 +29,16 @@ def packages() -> dict[str, str]:
 
 
 @functools.cache
-def need_of_torch(name: str) -> tuple[str, str] | None:
-    """(why the package of this import name needs torch, what to do instead), or None where it needs none."""
+def need_of_torch(name: str) -> Need | None:
+    """Whether the package of this import name needs torch, and what to do instead; None where it needs none."""
     if name in packages():
-        return "needs torch itself", packages()[name]
+        return Need("needs torch itself", packages()[name])
     if name in SERVED:
         return None
     if why := why_needed(TORCH, name):
-        return f"needs torch itself ({why})", ADVICE
+        return Need(f"needs torch itself ({why})", ADVICE)
     if looks_like_torch_package(name) and not is_installed(name):
-        return "is not installed here, but by its name it needs torch", ADVICE
+        return Need("is not installed here, but by its name it needs torch", ADVICE, is_guess=True)
     return None
 
 

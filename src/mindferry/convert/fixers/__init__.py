@@ -1,68 +1,46 @@
-"""What is not a call: classes, blocks, training loops. `prepare` runs before the rules, `finish` after them."""
+"""What is not a call: classes, blocks, training loops. Each module here that has a `plan` is a fixer; `AFTER` names those that it comes after."""
 
 from __future__ import annotations
 
-from . import (
-    attributes,
-    checkpoint_names,
-    classes,
-    data_arrays,
-    data_loaders,
-    filled_slices,
-    formatted,
-    gradients_off,
-    in_place,
-    launched,
-    layer_keywords,
-    layer_settings,
-    leaves,
-    mapped,
-    modes,
-    module_loops,
-    needs_torch,
-    no_counterpart,
-    operators,
-    parameter_names,
-    range_indices,
-    searched,
-    strided,
-    synced_norms,
-    tidy,
-    torch_modules,
-    training,
-    unknown_networks,
-    unused_devices,
-)
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from random import Random
 
-# The order matters: what reads the structure prepares first, what cleans up finishes last.
-PASSES = (
-    torch_modules,
-    classes,
-    attributes,
-    layer_keywords,
-    layer_settings,
-    module_loops,
-    parameter_names,
-    unknown_networks,
-    needs_torch,
-    checkpoint_names,
-    data_loaders,
-    data_arrays,
-    no_counterpart,
-    launched,
-    synced_norms,
-    leaves,
-    operators,
-    range_indices,
-    searched,
-    strided,
-    filled_slices,
-    in_place,
-    formatted,
-    gradients_off,
-    mapped,
-    unused_devices,
-    tidy,
-    modes,
-    training,
-)
+from ..facts import Facts
+from ..plan import Change
+
+
+@dataclass(frozen=True, slots=True)
+class Fixer:
+    name: str
+    plan: Callable[[Facts], Iterator[Change]]
+    after: tuple[str, ...]
+
+
+def discover() -> list[Fixer]:
+    """Every module of this folder that plans changes."""
+    found = []
+    for each in pkgutil.iter_modules(__path__):
+        module = import_module(f"{__name__}.{each.name}")
+        if hasattr(module, "plan"):
+            found.append(Fixer(each.name, module.plan, getattr(module, "AFTER", ())))
+    return found
+
+
+def in_order(fixers: Iterable[Fixer], chance: Random | None = None) -> list[Fixer]:
+    """Each after those that it names. Which of several comes first makes no difference: by name, or by chance to show just that."""
+    waiting = sorted(fixers, key=lambda each: each.name)
+    ordered: list[Fixer] = []
+    while waiting:
+        names = {each.name for each in waiting}
+        free = [each for each in waiting if not names & set(each.after)]
+        if not free:
+            raise ValueError(f"these fixers come after each other: {', '.join(sorted(names))}")
+        ordered.append(chance.choice(free) if chance else free[0])
+        waiting.remove(ordered[-1])
+    return ordered
+
+
+FIXERS = tuple(in_order(discover()))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from ... import findings
 from ...read.types import MODULE, TENSOR, Type, tuple_of
-from ..context import Context
+from ..facts import Facts
+from ..plan import AtEnd, Change, Edit, InsertAfter, ReplaceNode, ReplaceSpan, Texts, claim, claim_all
 
 PAIR = tuple_of(TENSOR, TENSOR)  # torch.return_types of max, topk, sort
 ANY_LAYER = frozenset({"weight", "bias", "running_mean", "running_var", "__class__"})
@@ -17,26 +19,26 @@ _NORMS = re.compile(r"(?:.*_)?(?:bn|norm|ln|gn|embed|embedding)s?\d*(?:_.*)?")
 PARTS = {"values": "[0]", "indices": "[1]"}
 
 
-def prepare(context: Context) -> None:
-    for node in context.source.of(ast.Attribute):
-        receiver = context.reading.type(node.value)
-        if receiver == MODULE and node.attr in ANY_LAYER and _is_any_layer(context, node.value):
+def plan(facts: Facts) -> Iterator[Change]:
+    for node in facts.source.of(ast.Attribute):
+        receiver = facts.reading.type(node.value)
+        if receiver == MODULE and node.attr in ANY_LAYER and _is_any_layer(facts, node.value):
             if isinstance(node.ctx, ast.Load):
-                _look_up(context, node)
+                yield from _look_up(facts, node)
             else:
-                _tie(context, node)
+                yield from _tie(facts, node)
         elif receiver.kind == "instance" and receiver != MODULE:
-            _rename(context, node, receiver)
+            yield from _rename(facts, node, receiver)
         elif node.attr in RENAMED and isinstance(node.ctx, ast.Load) and _is_named_like_norm(receiver, node.value):
-            _look_up(context, node)
+            yield from _look_up(facts, node)
         elif receiver == PAIR and node.attr in PARTS:
-            _index(context, node)
+            yield from _index(facts, node)
 
 
-def _is_any_layer(context: Context, node: ast.expr) -> bool:
+def _is_any_layer(facts: Facts, node: ast.expr) -> bool:
     """An argument, or what a ModuleDict holds: several kinds of layers may stand there."""
     if isinstance(node, ast.Attribute):
-        return context.reading.symbols.torch_base(context.reading.type(node.value).qual) == "torch.nn.ModuleDict"
+        return facts.reading.symbols.torch_base(facts.reading.type(node.value).qual) == "torch.nn.ModuleDict"
     return isinstance(node, ast.Name)
 
 
@@ -46,46 +48,50 @@ def _is_named_like_norm(receiver: Type, node: ast.expr) -> bool:
     return (receiver == MODULE or receiver.kind in ("unknown", "method")) and _NORMS.fullmatch(name) is not None
 
 
-def _tie(context: Context, node: ast.Attribute) -> None:
-    """`self.layers.embed.weight = self.head.weight`."""
-    parent = context.parents[node]
+def _tie(facts: Facts, node: ast.Attribute) -> Iterator[Change]:
+    """`self.layers.embed.weight = self.head.weight`: written once its value is converted."""
+    parent = facts.parents[node]
     if not isinstance(parent, ast.Assign) or len(parent.targets) != 1:
         return
-    _ties.setdefault(id(context), []).append((node, parent.value))
-    context.handled |= set(ast.walk(node))
+    source, value = facts.source, parent.value
+
+    def write(texts: Texts) -> Iterator[Edit]:
+        opening = f"{texts.name('compat.set_layer_parameter')}({source.text(node.value)}, '{node.attr}', "
+        yield ReplaceSpan(source.start(node), source.start(value), opening)
+        yield InsertAfter(source.end(value), ")")
+        yield facts.record(node, "torch.nn.Module", source.text(node), opening)
+
+    yield claim_all(node)
+    yield AtEnd(write)
 
 
-_ties: dict[int, list[tuple[ast.Attribute, ast.expr]]] = {}
-
-
-def _look_up(context: Context, node: ast.Attribute) -> None:
+def _look_up(facts: Facts, node: ast.Attribute) -> Iterator[Change]:
     """`m.weight` of whatever layer `net.apply(init)` gives: its name is known when it runs."""
-    if getattr(context.enclosing(node, ast.FunctionDef), "name", "") in ("forward", "construct"):
+    if getattr(facts.enclosing(node, ast.FunctionDef), "name", "") in ("forward", "construct"):
         return
-    before, parent = context.source.text(node), context.parents[node]
+    owner, whole, parent = facts.source.text(node.value), node, facts.parents[node]
     if node.attr != "__class__":
-        new = f"{context.imports.spell('compat.layer_parameter')}({context.source.text(node.value)}, '{node.attr}')"
+        helper, arguments = "compat.layer_parameter", f"({owner}, '{node.attr}')"
     elif isinstance(parent, ast.Attribute) and parent.attr == "__name__":
-        new = f"{context.imports.spell('compat.layer_name')}({context.source.text(node.value)})"
-        node, before = parent, context.source.text(parent)
+        helper, arguments, whole = "compat.layer_name", f"({owner})", parent
     else:
         return
-    context.edits.replace_node(node, new)
-    context.rewritten(node, "torch.nn.Module", before, new)
-    context.handled |= {node, *ast.walk(node)}
+    yield ReplaceNode(whole, lambda texts: texts.name(helper) + arguments)
+    yield facts.record(whole, "torch.nn.Module", facts.source.text(whole), lambda texts: texts.of(whole))
+    yield claim_all(whole)
 
 
-def _index(context: Context, node: ast.Attribute) -> None:
+def _index(facts: Facts, node: ast.Attribute) -> Iterator[Change]:
     """`x.max(1).indices`: a pair is a plain tuple."""
-    source, new = context.source, PARTS[node.attr]
+    source, new = facts.source, PARTS[node.attr]
     dot = source.find_token(b".", source.end(node.value), source.end(node))
-    context.edits.replace(dot, source.end(node), new)
-    context.rewritten(node, "pair", f".{node.attr}", new)
-    context.handled.add(node)
+    yield ReplaceSpan(dot, source.end(node), new)
+    yield facts.record(node, "pair", f".{node.attr}", new)
+    yield claim(node)
 
 
-def _rename(context: Context, node: ast.Attribute, receiver: Type) -> None:
-    symbols = context.reading.symbols
+def _rename(facts: Facts, node: ast.Attribute, receiver: Type) -> Iterator[Change]:
+    symbols = facts.reading.symbols
     if (
         symbols.method(receiver.qual, node.attr) is not None
         or symbols.attribute(receiver.qual, node.attr).kind != "unknown"
@@ -94,12 +100,12 @@ def _rename(context: Context, node: ast.Attribute, receiver: Type) -> None:
     options = [each.qual for each in receiver.items] or [receiver.qual]
     names = set()
     for qual in options:
-        entry = context.rules.get(symbols.torch_base(qual))
+        entry = facts.rules.get(symbols.torch_base(qual))
         names.add(entry.params.get(node.attr, node.attr) if entry else node.attr)
     if names == {node.attr}:
         return
     if len(names) > 1:
-        context.find(
+        yield facts.found(
             node,
             findings.MF121,
             f"{node.attr} is called {' or '.join(sorted(names))} in MindSpore, depending on the layer",
@@ -107,17 +113,7 @@ def _rename(context: Context, node: ast.Attribute, receiver: Type) -> None:
         )
         return
     new = names.pop()
-    source = context.source
-    context.edits.replace(source.end(node) - len(node.attr.encode()), source.end(node), new)
-    context.rewritten(node, context.reading.symbols.torch_base(options[0]), f".{node.attr}", f".{new}")
-    context.handled.add(node)
-
-
-def finish(context: Context) -> None:
-    """Ties are written once their value is converted."""
-    source = context.source
-    for node, value in _ties.pop(id(context), []):
-        opening = f"{context.imports.spell('compat.set_layer_parameter')}({source.text(node.value)}, '{node.attr}', "
-        context.edits.replace(source.start(node), source.start(value), opening)
-        context.edits.after(source.end(value), ")")
-        context.rewritten(node, "torch.nn.Module", source.text(node), opening)
+    source = facts.source
+    yield ReplaceSpan(source.end(node) - len(node.attr.encode()), source.end(node), new)
+    yield facts.record(node, facts.reading.symbols.torch_base(options[0]), f".{node.attr}", f".{new}")
+    yield claim(node)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..context import Context
+from ..facts import Facts
 from . import leaves
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -40,13 +40,13 @@ FRESH = Binding("fresh")
 class Names:
     """Loads and stores of every name, scope by scope."""
 
-    def __init__(self, context: Context) -> None:
-        self.context = context
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
         self._uses: dict[ast.AST, dict[str, list[ast.Name]]] = {}
         self._scopes: dict[ast.AST, ast.AST] = {}
         self._nested: dict[ast.AST, list[ast.AST]] = {}  # functions directly within each scope
-        tree, parents = context.source.tree, context.parents
-        for node in context.source.nodes:  # parents first
+        tree, parents = facts.source.tree, facts.parents
+        for node in facts.source.nodes:  # parents first
             parent = parents.get(node, tree)
             scope = self._scopes[node] = parent if isinstance(parent, FUNCTIONS) else self._scopes.get(parent, tree)
             if isinstance(node, FUNCTIONS):
@@ -55,18 +55,16 @@ class Names:
                 self._uses.setdefault(scope, {}).setdefault(node.id, []).append(node)
 
     def scope(self, node: ast.AST) -> ast.AST:
-        return self._scopes.get(node, self.context.source.tree)
+        return self._scopes.get(node, self.facts.source.tree)
 
     def is_loaded_after(self, name: str, node: ast.expr) -> bool:
         """Whether the name is read once `node` has been evaluated: further down, or in the next round of a loop."""
-        source = self.context.source
+        source = self.facts.source
         end, scope = source.end(node), self.scope(node)
-        if isinstance(self.context.statement_of(node), ast.Return):
+        if isinstance(self.facts.statement_of(node), ast.Return):
             return False
-        loop = self.context.enclosing(node, ast.For, ast.While, ast.AsyncFor)
-        if loop is not None and self.context.enclosing(loop, *FUNCTIONS) is not self.context.enclosing(
-            node, *FUNCTIONS
-        ):
+        loop = self.facts.enclosing(node, ast.For, ast.While, ast.AsyncFor)
+        if loop is not None and self.facts.enclosing(loop, *FUNCTIONS) is not self.facts.enclosing(node, *FUNCTIONS):
             loop = None
         for use in self._uses_within(scope, name):
             if not isinstance(use.ctx, ast.Load):
@@ -89,12 +87,12 @@ class Names:
             current = waiting.pop()
             found += self._uses.get(current, {}).get(name, [])
             waiting += self._nested.get(current, [])
-        yield from sorted(found, key=self.context.source.start)
+        yield from sorted(found, key=self.facts.source.start)
 
     def _rebound_before(self, name: str, node: ast.expr, use: ast.Name) -> bool:
         """`y = x.add_(1); x = 3; print(x)`: a plain assignment in the same block comes first."""
-        statement = self.context.statement_of(node)
-        block = self.context.block_of(statement)
+        statement = self.facts.statement_of(node)
+        block = self.facts.block_of(statement)
         for later in block[block.index(statement) :] if statement in block else []:
             if self._inside(use, later):
                 return isinstance(later, ast.Assign) and later is statement and not self._inside(use, later.value)
@@ -113,23 +111,23 @@ class Names:
     def _inside(self, node: ast.AST, outer: ast.AST) -> bool:
         current: ast.AST | None = node
         while current is not None and current is not outer:
-            current = self.context.parents.get(current)
+            current = self.facts.parents.get(current)
         return current is outer
 
     def binding(self, name: ast.Name) -> Binding:
         """How the name's tensor came to be, judged by its last assignment above."""
-        if leaves.is_leaf(self.context, name):
+        if leaves.is_leaf(self.facts, name):
             return Binding("fresh", is_parameter=True)
-        scope, start = self.scope(name), self.context.source.start(name)
+        scope, start = self.scope(name), self.facts.source.start(name)
         stores = [
             use
             for use in self._uses.get(scope, {}).get(name.id, [])
             if isinstance(use.ctx, ast.Store)
-            and self.context.source.start(use) < start
-            and not isinstance(self.context.parents.get(use), ast.AugAssign)
+            and self.facts.source.start(use) < start
+            and not isinstance(self.facts.parents.get(use), ast.AugAssign)
         ]
         if stores:
-            return self._of_store(max(stores, key=self.context.source.start))
+            return self._of_store(max(stores, key=self.facts.source.start))
         arguments = getattr(scope, "args", None)
         if isinstance(arguments, ast.arguments):
             listed = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
@@ -138,12 +136,12 @@ class Names:
         return Binding("shared")
 
     def _of_store(self, store: ast.Name) -> Binding:
-        statement: ast.AST | None = self.context.parents.get(store)
+        statement: ast.AST | None = self.facts.parents.get(store)
         is_part = isinstance(statement, ast.Tuple | ast.List | ast.Starred)
-        if (own := _own_value(store, statement, self.context.parents)) is not None:
+        if (own := _own_value(store, statement, self.facts.parents)) is not None:
             return self._of_value(own)
         while isinstance(statement, ast.Tuple | ast.List | ast.Starred):
-            statement = self.context.parents.get(statement)
+            statement = self.facts.parents.get(statement)
         if isinstance(statement, ast.Assign | ast.AnnAssign | ast.NamedExpr) and statement.value is not None:
             return self._of_value(statement.value, is_part)
         if isinstance(statement, ast.For | ast.comprehension):
@@ -158,21 +156,21 @@ class Names:
         match value:
             case ast.Name(id=other):
                 return Binding("alias", other)
-            case ast.Call(func=ast.Attribute(attr=name, value=owner)) if self.context.reading.type(owner).is_tensor:
+            case ast.Call(func=ast.Attribute(attr=name, value=owner)) if self.facts.reading.type(owner).is_tensor:
                 if name in CERTAIN_VIEWS | PERHAPS_VIEWS:
                     return self._view_of(owner, name in CERTAIN_VIEWS)
                 return self._of_value(owner) if name.endswith("_") and not name.startswith("_") else FRESH
-            case ast.Call(func=function, args=[owner, *_]) if (api := self.context.api(function)).startswith("torch."):
+            case ast.Call(func=function, args=[owner, *_]) if (api := self.facts.api(function)).startswith("torch."):
                 name = api.removeprefix("torch.")
                 return self._view_of(owner, name in CERTAIN_VIEWS) if name in CERTAIN_VIEWS | PERHAPS_VIEWS else FRESH
-            case ast.Attribute(attr=name, value=owner) if self.context.reading.type(owner).is_tensor:
+            case ast.Attribute(attr=name, value=owner) if self.facts.reading.type(owner).is_tensor:
                 return self._view_of(owner) if name in VIEWS else Binding("shared")
             case ast.Attribute(attr=name):
                 return Binding("shared", is_parameter=name in ("weight", "bias"))
             case ast.Subscript(value=owner, slice=index):
-                if not self.context.reading.type(owner).is_tensor:
+                if not self.facts.reading.type(owner).is_tensor:
                     return Binding("shared")
-                return FRESH if self.context.reading.type(index).kind in ("tensor", "list") else self._view_of(owner)
+                return FRESH if self.facts.reading.type(index).kind in ("tensor", "list") else self._view_of(owner)
             case ast.IfExp(body=body, orelse=orelse):
                 parts = [self._of_value(body), self._of_value(orelse)]
                 return next((each for each in parts if each.how != "fresh"), FRESH)

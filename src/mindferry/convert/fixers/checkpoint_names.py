@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from ... import findings
-from ..context import Context
+from ..facts import Facts
+from ..plan import Change, ReplaceNode
 
 _TORCH_FILE = re.compile(rb"\.(?:pth\.tar|pth|pt)(?=[\"'])")
 
 
-def prepare(context: Context) -> None:
-    if not context.source.mentions("torch"):
+def plan(facts: Facts) -> Iterator[Change]:
+    if not facts.source.mentions("torch"):
         return
-    for node in context.source.of(ast.Constant):
+    for node in facts.source.of(ast.Constant):
         if isinstance(node.value, str) and node.value.endswith((".pth", ".pt", ".pth.tar")):
-            source = context.source
+            source = facts.source
             start, end = source.start(node), source.end(node)
             new = _TORCH_FILE.sub(b".ckpt", source.data[start:end])
             if new != source.data[start:end] and "://" not in node.value:
-                context.edits.replace(start, end, new.decode("utf-8"))
-                context.find(
+                yield ReplaceNode(node, new.decode("utf-8"))
+                yield facts.found(
                     node,
                     findings.MF401,
                     f"checkpoint name {node.value!r} now ends in .ckpt",
                     "convert existing files with `mindferry weights`",
                 )
-
-
-def finish(context: Context) -> None:
-    pass

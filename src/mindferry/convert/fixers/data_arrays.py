@@ -11,35 +11,40 @@ from ...apis._lookup import api_of
 from ...apis._rule import Rule
 from ...apis.torch.data._numpy import TENSOR_ONLY, array_rule, type_name
 from ...read.framework import Role
-from ...read.types import TENSOR
-from ..context import Context
+from ..facts import Facts
+from ..plan import Change, UseRule, claim
 from .data_loaders import makes_arrays, value_of
 
 TO_ARRAY_FUNCTIONS = tuple(f"torchvision.transforms.functional.{name}" for name in ("to_tensor", "pil_to_tensor"))
 NEUTRAL = ("torch.utils.data.", "torchvision.")  # what these give are arrays already
 
 
-def prepare(context: Context) -> None:
-    inside: set[ast.AST] = set()
+def plan(facts: Facts) -> Iterator[Change]:
+    for zone in facts.derived(_zones):
+        yield from _convert(facts, zone)
+    for node in facts.derived(images_made_tensors):
+        yield UseRule(node, AS_TENSOR)
+
+
+def _zones(facts: Facts) -> list[list[ast.AST]]:
+    """The code that runs in data workers: each dataset or collate function, with the functions that only it calls."""
     definitions: list[ast.ClassDef | ast.FunctionDef] = [
-        *context.source.of(ast.ClassDef),
-        *context.source.of(ast.FunctionDef),
+        *facts.source.of(ast.ClassDef),
+        *facts.source.of(ast.FunctionDef),
     ]
-    for root in definitions:
-        if (isinstance(root, ast.ClassDef) and _is_dataset(context, root)) or _is_collate(context, root):
-            zone = [root, *_helpers(context, root)]
-            _convert(context, zone)
-            inside.update(each for part in zone for each in ast.walk(part))
-    if not any(word in context.source.data for word in (b"ransform", b"to_tensor", b"ToTensor")):
-        return
-    for node in context.source.of(ast.Call):
-        if node not in inside and _is_image_made_array(context, node):
-            context.instead[node] = AS_TENSOR
-            context.reading.types[node] = TENSOR
+    return [
+        [root, *_helpers(facts, root)]
+        for root in definitions
+        if (isinstance(root, ast.ClassDef) and _is_dataset(facts, root)) or _is_collate(facts, root)
+    ]
 
 
-def finish(context: Context) -> None:
-    pass
+def images_made_tensors(facts: Facts) -> list[ast.Call]:
+    """Calls that make an array of an image, where torch's code goes on with a tensor: not in data workers."""
+    if not any(word in facts.source.data for word in (b"ransform", b"to_tensor", b"ToTensor")):
+        return []
+    inside = {each for zone in facts.derived(_zones) for part in zone for each in ast.walk(part)}
+    return [node for node in facts.source.of(ast.Call) if node not in inside and _is_image_made_array(facts, node)]
 
 
 def _as_tensor(call: Call) -> None:
@@ -54,44 +59,44 @@ def _as_tensor(call: Call) -> None:
 AS_TENSOR = Rule("torchvision.transforms", function=_as_tensor)
 
 
-def _is_image_made_array(context: Context, node: ast.Call) -> bool:
+def _is_image_made_array(facts: Facts, node: ast.Call) -> bool:
     """transform(image) or to_tensor(image) outside of a dataset, where torch's code goes on with a tensor."""
-    if context.api(node.func) in TO_ARRAY_FUNCTIONS:
+    if facts.api(node.func) in TO_ARRAY_FUNCTIONS:
         return isinstance(node.func, ast.Attribute) and not node.keywords
-    transform = value_of(context, node.func) if isinstance(node.func, ast.Name) else node.func
-    return isinstance(transform, ast.Call) and len(node.args) == 1 and makes_arrays(context, transform)
+    transform = value_of(facts, node.func) if isinstance(node.func, ast.Name) else node.func
+    return isinstance(transform, ast.Call) and len(node.args) == 1 and makes_arrays(facts, transform)
 
 
-def _is_dataset(context: Context, node: ast.ClassDef) -> bool:
-    return context.reading.symbols.role(context.reading.owners.get(node, "")) is Role.DATASET
+def _is_dataset(facts: Facts, node: ast.ClassDef) -> bool:
+    return facts.reading.symbols.role(facts.reading.owners.get(node, "")) is Role.DATASET
 
 
-def _is_collate(context: Context, node: ast.FunctionDef | ast.ClassDef) -> bool:
+def _is_collate(facts: Facts, node: ast.FunctionDef | ast.ClassDef) -> bool:
     """A function or class called …collate…, outside of a dataset: what a loader calls with a list of samples."""
     if "collate" not in node.name.lower():
         return False
-    owner = context.enclosing(node, ast.ClassDef)
-    return owner is None or not (isinstance(owner, ast.ClassDef) and _is_dataset(context, owner))
+    owner = facts.enclosing(node, ast.ClassDef)
+    return owner is None or not (isinstance(owner, ast.ClassDef) and _is_dataset(facts, owner))
 
 
-def _helpers(context: Context, root: ast.AST) -> list[ast.AST]:
+def _helpers(facts: Facts, root: ast.AST) -> list[ast.AST]:
     """Functions of the module that only this code calls."""
     functions = {
-        each.name: each for each in context.source.tree.body if isinstance(each, ast.FunctionDef) and each is not root
+        each.name: each for each in facts.source.tree.body if isinstance(each, ast.FunctionDef) and each is not root
     }
     inside = {id(node) for node in ast.walk(root)}
     used: dict[str, list[bool]] = {}
-    for node in context.source.of(ast.Name):
+    for node in facts.source.of(ast.Name):
         if node.id in functions:
             used.setdefault(node.id, []).append(id(node) in inside)
     return [functions[name] for name, places in used.items() if all(places)]
 
 
-def _convert(context: Context, zone: list[ast.AST]) -> None:
+def _convert(facts: Facts, zone: list[ast.AST]) -> Iterator[Change]:
     """All or nothing: a value is an array everywhere in the class, or nowhere."""
     chosen: dict[ast.Call, Rule] = {}
     for node in (each for root in zone for each in _calls(root)):
-        api, _ = api_of(node.func, context.reading, context.rules)
+        api, _ = api_of(node.func, facts.reading, facts.rules)
         if not api or api.startswith(NEUTRAL):
             continue
         if api.startswith("any#"):
@@ -100,7 +105,7 @@ def _convert(context: Context, zone: list[ast.AST]) -> None:
             api = f"torch.Tensor.{api[4:]}"
         found = array_rule(api)
         if found is None or not found.accepts(node, api.startswith("torch.Tensor.")):
-            context.find(
+            yield facts.found(
                 zone[0],
                 findings.MF130,
                 f"{api} has no numpy form here, so this code computes with MindSpore operators, which must not run "
@@ -112,12 +117,12 @@ def _convert(context: Context, zone: list[ast.AST]) -> None:
             return
         chosen[node] = found.rule
     for call, entry in chosen.items():
-        context.instead[call] = entry
+        yield UseRule(call, entry)
         # a type is written as numpy's, so that nothing imports MindSpore for it
-        context.handled |= {
-            value for value in ast.iter_child_nodes(call) if isinstance(value, ast.expr) and type_name(value)
-        }
-        context.handled |= {each.value for each in call.keywords if type_name(each.value)}
+        yield claim(
+            *(value for value in ast.iter_child_nodes(call) if isinstance(value, ast.expr) and type_name(value)),
+            *(each.value for each in call.keywords if type_name(each.value)),
+        )
 
 
 def _calls(root: ast.AST) -> Iterator[ast.Call]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
-from ...apis.torch.data._columns import COLUMNS
-from ...apis.torch.vision._images import GIVEN
-from ..context import Context
+from ..facts import Facts
+from ..plan import Change, Note
 
 TRANSFORMS = "torchvision.transforms."
 # Loader attributes that a GeneratorDataset has not: where a project reads one, its loaders stay loaders.
@@ -26,21 +26,17 @@ FIXED = frozenset("Resize CenterCrop Pad Grayscale ToTensor PILToTensor ToPILIma
 ARRAY_TO_ARRAY = PIL_TO_PIL | frozenset("Normalize RandomErasing ConvertImageDtype".split())
 
 
-def prepare(context: Context) -> None:
-    for node in context.source.of(ast.Call):
-        api = context.api(node.func)
+def plan(facts: Facts) -> Iterator[Change]:
+    for node in facts.source.of(ast.Call):
+        api = facts.api(node.func)
         if _transform(api) == "Compose":
-            _note_images(context, node)
+            yield from _note_images(facts, node)
         elif (
             api
-            and context.rules.get(api) is not None
-            and context.rules.get(api) is context.rules.get("torch.utils.data.DataLoader")
+            and facts.rules.get(api) is not None
+            and facts.rules.get(api) is facts.rules.get("torch.utils.data.DataLoader")
         ):
-            _note_columns(context, node)
-
-
-def finish(context: Context) -> None:
-    pass
+            yield from _note_columns(facts, node)
 
 
 def _transform(api: str) -> str:
@@ -48,39 +44,39 @@ def _transform(api: str) -> str:
     return api.removeprefix(TRANSFORMS).removeprefix("v2.") if api.startswith(TRANSFORMS) else ""
 
 
-def _steps(context: Context, compose: ast.Call) -> list[tuple[str, ast.expr]]:
+def _steps(facts: Facts, compose: ast.Call) -> list[tuple[str, ast.expr]]:
     """(transform's name or '', expression) of each part of a literal Compose([...])."""
     values = [*compose.args, *(keyword.value for keyword in compose.keywords)]
     if len(values) != 1 or not isinstance(values[0], ast.List | ast.Tuple):
         return []
-    return [(_transform(context.api(each.func)) if isinstance(each, ast.Call) else "", each) for each in values[0].elts]
+    return [(_transform(facts.api(each.func)) if isinstance(each, ast.Call) else "", each) for each in values[0].elts]
 
 
-def _note_images(context: Context, compose: ast.Call) -> None:
+def _note_images(facts: Facts, compose: ast.Call) -> Iterator[Change]:
     """Before ToTensor there are PIL images (torchvision refuses arrays there), after it arrays, as long as every step is known."""
-    steps = _steps(context, compose)
+    steps = _steps(facts, compose)
     at = next((index for index, (name, _) in enumerate(steps) if name in TO_ARRAY), None)
     if at is None:
         return
     given = "pil" if steps[0][0] in PIL_TO_PIL or steps[0][0] == "ToPILImage" else ""
     for name, node in steps[:at]:
         if given and name != "ToPILImage":
-            GIVEN[node] = "pil"
+            yield Note(node, "pil")
         given = "pil" if (name in PIL_TO_PIL and given) or name == "ToPILImage" else ""
     if given:
-        GIVEN[steps[at][1]] = "pil"
+        yield Note(steps[at][1], "pil")
     for name, node in steps[at + 1 :]:
         if name not in ARRAY_TO_ARRAY:
             break
-        GIVEN[node] = "array"
+        yield Note(node, "array")
 
 
-def _note_columns(context: Context, node: ast.Call) -> None:
+def _note_columns(facts: Facts, node: ast.Call) -> Iterator[Change]:
     names = {keyword.arg for keyword in node.keywords}
     if (
         len(node.args) > 2
         or not names <= SIMPLE_ARGUMENTS | {"dataset"}
-        or LOADER_ATTRIBUTES & context.reading.symbols.mentioned
+        or LOADER_ATTRIBUTES & facts.reading.symbols.mentioned
     ):
         return
     values = {keyword.arg: keyword.value for keyword in node.keywords}
@@ -90,26 +86,24 @@ def _note_columns(context: Context, node: ast.Call) -> None:
         return
     if not isinstance(values.get("shuffle", ast.Constant(False)), ast.Constant):
         return
-    transform = _transform_of(context, dataset)
-    if transform is None or not makes_arrays(context, transform):
+    transform = _transform_of(facts, dataset)
+    if transform is None or not makes_arrays(facts, transform):
         return
     one_worker = getattr(values.get("num_workers", ast.Constant(0)), "value", 2) in (0, 1)
-    if getattr(values.get("shuffle"), "value", False) or one_worker or not _is_random(context, transform):
-        COLUMNS[node] = (
-            "image",
-            "label",
-        )  # otherwise the workers of a GeneratorDataset would draw the same numbers every epoch
+    if getattr(values.get("shuffle"), "value", False) or one_worker or not _is_random(facts, transform):
+        # otherwise the workers of a GeneratorDataset would draw the same numbers every epoch
+        yield Note(node, ("image", "label"))
 
 
-def _is_random(context: Context, transform: ast.Call) -> bool:
-    return any(name not in FIXED for name, _ in _steps(context, transform))
+def _is_random(facts: Facts, transform: ast.Call) -> bool:
+    return any(name not in FIXED for name, _ in _steps(facts, transform))
 
 
-def _transform_of(context: Context, dataset: ast.Name) -> ast.Call | None:
+def _transform_of(facts: Facts, dataset: ast.Name) -> ast.Call | None:
     """The transform of a dataset of torchvision's that yields images and labels."""
-    made = value_of(context, dataset)
-    kind = context.reading.type(dataset)
-    symbols = context.reading.symbols
+    made = value_of(facts, dataset)
+    kind = facts.reading.type(dataset)
+    symbols = facts.reading.symbols
     if (
         not isinstance(made, ast.Call)
         or kind.kind != "instance"
@@ -123,14 +117,14 @@ def _transform_of(context: Context, dataset: ast.Name) -> ast.Call | None:
     if None in given or "target_transform" in given:
         return None
     transform = given.get("transform")
-    transform = value_of(context, transform) if isinstance(transform, ast.Name) else transform
+    transform = value_of(facts, transform) if isinstance(transform, ast.Name) else transform
     return transform if isinstance(transform, ast.Call) else None
 
 
-def makes_arrays(context: Context, transform: ast.Call) -> bool:
-    if _transform(context.api(transform.func)) in TO_ARRAY:
+def makes_arrays(facts: Facts, transform: ast.Call) -> bool:
+    if _transform(facts.api(transform.func)) in TO_ARRAY:
         return True
-    steps = _steps(context, transform)
+    steps = _steps(facts, transform)
     at = next((index for index, (name, _) in enumerate(steps) if name in TO_ARRAY), len(steps))
     return (
         at < len(steps)
@@ -139,9 +133,9 @@ def makes_arrays(context: Context, transform: ast.Call) -> bool:
     )
 
 
-def value_of(context: Context, name: ast.Name) -> ast.expr | None:
+def value_of(facts: Facts, name: ast.Name) -> ast.expr | None:
     """What the name was assigned, where it is assigned once in its function or module."""
-    scope = context.enclosing(name, ast.FunctionDef, ast.AsyncFunctionDef)
-    stored = [each for each in context.stores(name.id) if scope is None or context.is_within(each, scope)]
-    parent = context.parents[stored[0]] if len(stored) == 1 else None
+    scope = facts.enclosing(name, ast.FunctionDef, ast.AsyncFunctionDef)
+    stored = [each for each in facts.stores(name.id) if scope is None or facts.is_within(each, scope)]
+    parent = facts.parents[stored[0]] if len(stored) == 1 else None
     return parent.value if isinstance(parent, ast.Assign) else None

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import partial
 
-from ..context import Context
+from ..facts import Facts
+from ..plan import AtNode, Change, Edit, InsertAfter, ReplaceSpan, Texts
 from .bindings import Names
 
 
-def prepare(context: Context) -> None:
-    names: Names | None = None
-    for node in context.source.of(ast.Assign):
+def plan(facts: Facts) -> Iterator[Change]:
+    for node in facts.source.of(ast.Assign):
         match node:
             case ast.Assign(
                 targets=[ast.Subscript(value=ast.Name() as owner, slice=ast.Tuple(elts=parts))], value=value
             ) if (
                 _is_computed(parts)
-                and context.reading.type(owner).is_tensor
-                and context.reading.type(value).kind in ("int", "float")
+                and facts.reading.type(owner).is_tensor
+                and facts.reading.type(value).kind in ("int", "float")
             ):
-                names = names or Names(context)
-                if names.binding(owner).how == "fresh":  # nobody else sees that the name is bound anew
-                    context.turns[node] = partial(_rewrite, context, node, owner, parts)
+                if facts.derived(Names).binding(owner).how == "fresh":  # nobody else sees that the name is bound anew
+                    yield AtNode(node, partial(_rewrite, facts, node, owner, parts))
 
 
 def _is_computed(parts: list[ast.expr]) -> bool:
@@ -31,19 +31,15 @@ def _is_computed(parts: list[ast.expr]) -> bool:
     return len(slices) == len(parts) and any(not isinstance(bound, ast.Constant | ast.UnaryOp) for bound in bounds)
 
 
-def _rewrite(context: Context, node: ast.Assign, owner: ast.Name, parts: list[ast.expr]) -> None:
-    source, edits, before = context.source, context.edits, context.source.text(node)
+def _rewrite(facts: Facts, node: ast.Assign, owner: ast.Name, parts: list[ast.expr], texts: Texts) -> Iterator[Edit]:
+    source, before = facts.source, facts.source.text(node)
     bounds = []
     for part in parts:
         assert isinstance(part, ast.Slice)
         bounds.append(
-            f"({', '.join(edits.text(each) if each is not None else 'None' for each in (part.lower, part.upper))})"
+            f"({', '.join(texts.of(each) if each is not None else 'None' for each in (part.lower, part.upper))})"
         )
-    opening = f"{owner.id} = {context.imports.spell('compat.fill_slices')}({owner.id}, ({', '.join(bounds)}), "
-    edits.replace(source.start(node), source.start(node.value), opening)
-    edits.after(source.end(node.value), ")")
-    context.rewritten(node, "filled slice", before, edits.text(node))
-
-
-def finish(context: Context) -> None:
-    pass
+    opening = f"{owner.id} = {texts.name('compat.fill_slices')}({owner.id}, ({', '.join(bounds)}), "
+    yield ReplaceSpan(source.start(node), source.start(node.value), opening)
+    yield InsertAfter(source.end(node.value), ")")
+    yield facts.record(node, "filled slice", before, texts.of(node))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 import string
+from collections.abc import Iterator
+from functools import partial
 
 from ...read.fstrings import is_located
-from ..context import Context
+from ..facts import Facts
+from ..plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, ReplaceNode, ReplaceSpan, Texts
 
 NUMERIC = frozenset("bcdeEfFgGnoxX%")
 CLOCKS = frozenset({"time", "perf_counter", "monotonic", "process_time", "time_ns", "default_timer"})
@@ -14,25 +17,25 @@ NUMBERS = frozenset({"len", "int", "float", "round", "item", "numel", "getsize",
 BEFORE_A_DOT = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
 
 
-def prepare(context: Context) -> None:
-    pass
+def plan(facts: Facts) -> Iterator[Change]:
+    yield AtEnd(partial(_write, facts))
 
 
-def finish(context: Context) -> None:
-    for field in context.source.of(ast.FormattedValue):
+def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
+    for field in facts.source.of(ast.FormattedValue):
         if isinstance(field.format_spec, ast.JoinedStr) and is_located(field.value):
-            _take_number(context, field.value, is_number=_formats_number(field.format_spec))
-    for node in context.source.of(ast.Call):
+            yield from _take_number(facts, field.value, _formats_number(field.format_spec), texts)
+    for node in facts.source.of(ast.Call):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format")):
                 for each, spec in _with_format(text, node):
-                    _take_number(context, each, is_number=spec[-1] in NUMERIC)
+                    yield from _take_number(facts, each, spec[-1] in NUMERIC, texts)
                 if any(keyword.arg is None for keyword in node.keywords):
-                    _format_at_run_time(context, node)
+                    yield from _format_at_run_time(facts, node, texts)
             case ast.Call(func=ast.Name(id="format"), args=[value, ast.Constant(value=str(spec))]) if spec:
-                _take_number(context, value, is_number=spec[-1] in NUMERIC)
-            case ast.Call(func=ast.Attribute(value=ast.expr() as text, attr="format")) if _is_text(context, text, node):
-                _format_at_run_time(context, node)
+                yield from _take_number(facts, value, spec[-1] in NUMERIC, texts)
+            case ast.Call(func=ast.Attribute(value=ast.expr() as text, attr="format")) if _is_text(facts, text, node):
+                yield from _format_at_run_time(facts, node, texts)
 
 
 def _formats_number(spec: ast.JoinedStr) -> bool:
@@ -41,46 +44,62 @@ def _formats_number(spec: ast.JoinedStr) -> bool:
     return isinstance(last, ast.Constant) and str(last.value)[-1:] in NUMERIC
 
 
-def _is_text(context: Context, text: ast.expr, call: ast.Call) -> bool:
+def _is_text(facts: Facts, text: ast.expr, call: ast.Call) -> bool:
     """A template kept in a name, or put together: `('{' + fmt + '}').format(**vars(self))`."""
-    if isinstance(text, ast.Constant | ast.JoinedStr) or context.reading.type(call.func).kind == "ref":
+    if isinstance(text, ast.Constant | ast.JoinedStr) or facts.reading.type(call.func).kind == "ref":
         return False
-    is_string = context.reading.type(text).kind in ("str", "unknown")
-    return is_string and any(_may_be_tensor(context, each) for each in _given(call))
+    is_string = facts.reading.type(text).kind in ("str", "unknown")
+    return is_string and any(_may_be_tensor(facts, each) for each in _given(call))
 
 
 def _given(call: ast.Call) -> list[ast.expr]:
     return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
-def _format_at_run_time(context: Context, node: ast.Call) -> None:
+def _format_at_run_time(facts: Facts, node: ast.Call, texts: Texts) -> Iterator[Edit]:
     """Which argument gets a format is known when it runs, and so is what it holds."""
     assert isinstance(node.func, ast.Attribute)
-    source, text = context.source, node.func.value
-    before = context.edits.text(node)
+    source, text = facts.source, node.func.value
+    before = texts.of(node)
     opening = source.find_token(b"(", source.end(node.func), source.end(node)) + 1
-    context.edits.before(source.start(node), f"{context.imports.spell('compat.format_numbers')}(")
-    context.edits.replace(source.end(text), opening, ", ")
-    context.rewritten(node, "format", before, context.edits.text(node))
+    yield InsertBefore(source.start(node), f"{texts.name('compat.format_numbers')}(")
+    yield ReplaceSpan(source.end(text), opening, ", ")
+    yield facts.record(node, "format", before, texts.of(node))
 
 
-def _may_be_tensor(context: Context, value: ast.expr) -> bool:
+def _may_be_tensor(facts: Facts, value: ast.expr) -> bool:
     """Whether nothing tells that it is something else: an argument, an attribute, what a dict holds, or a sum of these."""
     match value:
         case ast.BinOp(left=left, right=right):
             if _is_clock(left) or _is_clock(right):
                 return False
-            return _may_be_tensor(context, left) or _may_be_tensor(context, right)
+            return _may_be_tensor(facts, left) or _may_be_tensor(facts, right)
         case ast.UnaryOp(operand=operand):
-            return _may_be_tensor(context, operand)
+            return _may_be_tensor(facts, operand)
         case ast.Starred(value=inner):
-            return _may_be_tensor(context, inner)
-        case ast.Call(func=ast.Name(id="vars")) | ast.Call(func=ast.Attribute(attr="avg" | "mean" | "average")):
+            return _may_be_tensor(facts, inner)
+        case ast.Call(func=ast.Name(id="vars")):
             return True
-        case ast.Name(id=name) if _is_only_number(context, name):
+        case ast.Call(func=ast.Attribute(attr="avg" | "mean" | "average") as method):
+            return facts.reading.type(method).kind != "ref"  # np.mean
+        case ast.Subscript() if _is_rate(value):
+            return False
+        case ast.Name() if not facts.source.mentions(facts.reading.symbols.framework.name):
+            return False  # an attribute may hold what another file put there, a local name holds what this one makes
+        case ast.Name(id=name) if _is_only_number(facts, name):
             return False
         case ast.Name() | ast.Attribute() | ast.Subscript():
-            return context.reading.type(value).kind in ("unknown", "tensor", "dict", "list", "tuple")
+            return facts.reading.type(value).kind in ("unknown", "tensor", "dict", "list", "tuple")
+    return False
+
+
+def _is_rate(value: ast.Subscript) -> bool:
+    """`optimizer.param_groups[0]["lr"]`, `scheduler.get_last_lr()[0]`: settings are numbers."""
+    match value:
+        case ast.Subscript(value=ast.Subscript(value=ast.Attribute(attr="param_groups"))):
+            return True
+        case ast.Subscript(value=ast.Call(func=ast.Attribute(attr="get_last_lr" | "get_lr"))):
+            return True
     return False
 
 
@@ -111,45 +130,58 @@ def _is_clock(node: ast.expr) -> bool:
     return _called(node) in CLOCKS
 
 
-def _is_only_number(context: Context, name: str) -> bool:
-    """Whether everything that the file gives the name is a clock's time, a length or a tensor's number."""
+def _is_only_number(facts: Facts, name: str, seen: frozenset[str] = frozenset()) -> bool:
+    """Whether everything that the file gives the name is a clock's time, a length, a tensor's number, or made of these."""
     values = [
         node.value
-        for node in context.source.of(ast.Assign)
+        for node in facts.source.of(ast.Assign)
         if any(isinstance(each, ast.Name) and each.id == name for each in node.targets)
     ]
-    parts = [
-        part for value in values for part in ((value.left, value.right) if isinstance(value, ast.BinOp) else (value,))
-    ]
-    return bool(values) and all(_called(each) in CLOCKS | NUMBERS or isinstance(each, ast.Constant) for each in parts)
+    return bool(values) and all(_is_number(facts, each, seen | {name}) for each in values)
 
 
-def _take_number(context: Context, value: ast.expr, is_number: bool) -> None:
-    is_unknown = is_number and _may_be_tensor(context, value) and not context.reading.type(value).is_tensor
-    if is_unknown or (isinstance(value, ast.Name) and _is_both(context, value)):
-        before = context.edits.text(value)
-        context.edits.replace_node(value, f"{context.imports.spell('compat.plain_number')}({before})")
-        context.rewritten(value, "format", before, context.edits.text(value))
+def _is_number(facts: Facts, value: ast.expr, seen: frozenset[str]) -> bool:
+    match value:
+        case ast.Constant():
+            return True
+        case ast.BinOp(left=left, right=right):
+            return _is_number(facts, left, seen) and _is_number(facts, right, seen)
+        case ast.Subscript():
+            return _is_rate(value)
+        case ast.Attribute(value=ast.Name(id="args" | "opt" | "config" | "cfg" | "hparams")):
+            return True  # settings come from a command line or a file
+        case ast.Name(id=name):
+            return name in seen or _is_only_number(facts, name, seen)
+    kind = facts.reading.type(value).kind
+    return kind in ("int", "float") or _called(value) in CLOCKS | NUMBERS
+
+
+def _take_number(facts: Facts, value: ast.expr, is_number: bool, texts: Texts) -> Iterator[Edit]:
+    is_unknown = is_number and _may_be_tensor(facts, value) and not facts.reading.type(value).is_tensor
+    if is_unknown or (isinstance(value, ast.Name) and _is_both(facts, value)):
+        before = texts.of(value)
+        yield ReplaceNode(value, f"{texts.name('compat.plain_number')}({before})")
+        yield facts.record(value, "format", before, texts.of(value))
         return
-    if not context.reading.type(value).is_tensor:
+    if not facts.reading.type(value).is_tensor:
         return
-    start, end = context.source.start(value), context.source.end(value)
-    before = context.edits.text(value)
+    start, end = facts.source.start(value), facts.source.end(value)
+    before = texts.of(value)
     if isinstance(value, BEFORE_A_DOT):
-        context.edits.after(end, ".item()")
+        yield InsertAfter(end, ".item()")
     else:
-        context.edits.before(start, "(")
-        context.edits.after(end, ").item()")
-    context.rewritten(value, "format", before, context.edits.text(value))
+        yield InsertBefore(start, "(")
+        yield InsertAfter(end, ").item()")
+    yield facts.record(value, "format", before, texts.of(value))
 
 
-def _is_both(context: Context, value: ast.Name) -> bool:
+def _is_both(facts: Facts, value: ast.Name) -> bool:
     """`best = 0.0`, and a tensor later: in some round of the loop it is one."""
-    scope = context.enclosing(value, ast.FunctionDef, ast.AsyncFunctionDef) or context.source.tree
+    scope = facts.enclosing(value, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
     names = [
         node
         for node in ast.walk(scope)
         if isinstance(node, ast.Name) and node.id == value.id and isinstance(node.ctx, ast.Store)
     ]
-    kinds = {context.reading.type(node).kind for node in names}
+    kinds = {facts.reading.type(node).kind for node in names}
     return "tensor" in kinds and bool(kinds & {"int", "float"})

@@ -6,11 +6,15 @@ Where such a function may take part in a loss, what it computed without gradient
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from functools import partial
 
 from ... import findings
-from ..context import Context
-from ..render.imports import delete_decorator, delete_statement
+from ..facts import Facts
+from ..plan import AtEnd, Change, Edit, RemoveDecorator, RemoveStatement, ReplaceSpan, Texts, claim_all
 from . import stopped
+
+AFTER = ("formatted", "in_place", "leaves")
 
 CASTS = {
     "torch.autocast",
@@ -22,90 +26,95 @@ CASTS = {
 NAMES = {"torch.no_grad", "torch.inference_mode", "torch.set_grad_enabled", "torch.autograd.no_grad"}
 
 
-def prepare(context: Context) -> None:
-    for node in _candidates(context):
-        if isinstance(node, ast.With) and _is_all_off(node, context):
-            context.handled |= {each for item in node.items for each in ast.walk(item)}
+def plan(facts: Facts) -> Iterator[Change]:
+    for node in _candidates(facts):
+        if isinstance(node, ast.With) and _is_all_off(node, facts):
+            yield claim_all(*node.items)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for decorator in node.decorator_list:
-                if _is_off(decorator, context):
-                    context.handled |= set(ast.walk(decorator))
-        elif isinstance(node, ast.Expr) and _is_off(node.value, context):
-            context.handled |= set(ast.walk(node))
+                if _is_off(decorator, facts):
+                    yield claim_all(decorator)
+        elif isinstance(node, ast.Expr) and _is_off(node.value, facts):
+            yield claim_all(node)
+    yield AtEnd(partial(_write, facts))
 
 
-def _is_off(node: ast.expr, context: Context) -> bool:
+def _is_off(node: ast.expr, facts: Facts) -> bool:
     function = node.func if isinstance(node, ast.Call) else node
-    return context.api(function) in NAMES | CASTS
+    return facts.api(function) in NAMES | CASTS
 
 
-def _is_all_off(node: ast.With, context: Context) -> bool:
-    return all(_is_off(item.context_expr, context) and item.optional_vars is None for item in node.items)
+def _is_all_off(node: ast.With, facts: Facts) -> bool:
+    return all(_is_off(item.context_expr, facts) and item.optional_vars is None for item in node.items)
 
 
-def _casts(item: ast.withitem, context: Context) -> bool:
-    return _is_cast(item.context_expr, context)
+def _casts(item: ast.withitem, facts: Facts) -> bool:
+    return _is_cast(item.context_expr, facts)
 
 
-def _is_cast(node: ast.expr, context: Context) -> bool:
-    return context.api(node.func if isinstance(node, ast.Call) else node) in CASTS
+def _is_cast(node: ast.expr, facts: Facts) -> bool:
+    return facts.api(node.func if isinstance(node, ast.Call) else node) in CASTS
 
 
-def _candidates(context: Context) -> list[ast.stmt]:
-    of = context.source.of
+def _candidates(facts: Facts) -> list[ast.stmt]:
+    of = facts.source.of
     return [*of(ast.With), *of(ast.FunctionDef), *of(ast.AsyncFunctionDef), *of(ast.Expr)]
 
 
-def finish(context: Context) -> None:
-    for node in _candidates(context):
-        if isinstance(node, ast.With) and _is_all_off(node, context):
-            _unwrap(context, node)
-            if any(_casts(item, context) for item in node.items):
-                context.find(
-                    node,
-                    findings.MF203,
-                    "runs in float32 now: MindSpore casts networks, not blocks",
-                    "for mixed precision on Ascend wrap the network: `amp.auto_mixed_precision(net, 'O2')`",
-                )
-            for item in node.items:
-                if not _casts(item, context):
-                    stopped.after_block(context, node, item.context_expr)
+def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
+    for node in _candidates(facts):
+        if isinstance(node, ast.With) and _is_all_off(node, facts):
+            yield from _write_block(facts, node, texts)
         elif isinstance(node, ast.With):
             for item in node.items:
-                if stopped.chosen(context, item.context_expr):
-                    stopped.after_block(context, node, item.context_expr)
+                if stopped.chosen(facts, item.context_expr, texts):
+                    yield from stopped.after_block(facts, node, item.context_expr, texts)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for decorator in node.decorator_list:
-                if _is_off(decorator, context):
-                    delete_decorator(context.edits, decorator)
-                    if not _is_cast(decorator, context):
-                        stopped.in_function(context, node)
-        elif isinstance(node, ast.Expr) and _is_off(node.value, context):
-            delete_statement(context.edits, node)
-            if stopped.trains(context.source.tree):
-                context.find(
+                if _is_off(decorator, facts):
+                    yield RemoveDecorator(decorator)
+                    if not _is_cast(decorator, facts):
+                        yield from stopped.in_function(facts, node, texts)
+        elif isinstance(node, ast.Expr) and _is_off(node.value, facts):
+            yield RemoveStatement(node)
+            if stopped.trains(facts.source.tree):
+                yield facts.found(
                     node,
                     findings.MF204,
-                    f"{context.source.text(node)}: gradients are not switched by a statement here",
+                    f"{facts.source.text(node)}: gradients are not switched by a statement here",
                     "use the block `with torch.no_grad():`, or detach() what is computed without gradients",
                 )
 
 
-def _unwrap(context: Context, node: ast.With) -> None:
+def _write_block(facts: Facts, node: ast.With, texts: Texts) -> Iterator[Edit]:
+    yield from _unwrap(facts, node)
+    if any(_casts(item, facts) for item in node.items):
+        yield facts.found(
+            node,
+            findings.MF203,
+            "runs in float32 now: MindSpore casts networks, not blocks",
+            "for mixed precision on Ascend wrap the network: `amp.auto_mixed_precision(net, 'O2')`",
+        )
+    for item in node.items:
+        if not _casts(item, facts):
+            yield from stopped.after_block(facts, node, item.context_expr, texts)
+
+
+def _unwrap(facts: Facts, node: ast.With) -> Iterator[Edit]:
     """Remove the header and dedent the body; lines inside strings keep their place."""
-    source = context.source
+    source = facts.source
     first = node.body[0]
     if first.lineno == node.lineno:  # with torch.no_grad(): x = 1
-        context.edits.replace(source.start(node), source.start(first), "")
+        yield ReplaceSpan(source.start(node), source.start(first), "", swallows=True)
         return
     outer, inner = source.indent(node), source.indent(first)
     header_end = source.find_token(b":", source.end(node.items[-1].context_expr), source.start(first)) + 1
     line_end = source.line_end(header_end)
     comment = source.data[header_end:line_end].strip()
     if comment:
-        context.edits.replace(source.start(node), source.skip_blanks(header_end), "")
+        yield ReplaceSpan(source.start(node), source.skip_blanks(header_end), "", swallows=True)
     else:
-        context.edits.replace(source.line_start(source.start(node)), line_end, "")
+        yield ReplaceSpan(source.line_start(source.start(node)), line_end, "", swallows=True)
     last_line = _last_line(node)
     in_strings = source.lines_inside_strings
     for line in range(source.position(line_end)[0], last_line + 1):
@@ -115,7 +124,8 @@ def _unwrap(context: Context, node: ast.With) -> None:
             and source.data[start : start + len(inner)].strip() == b""
             and source.data[start:].strip(b" \t")[:1] not in (b"\n", b"\r", b"")
         ):
-            context.edits.replace(start + len(outer), start + len(inner), "")  # not at the start: blocks may be nested
+            # not at the start: blocks may be nested
+            yield ReplaceSpan(start + len(outer), start + len(inner), "", is_optional=True)
 
 
 def _last_line(node: ast.With) -> int:

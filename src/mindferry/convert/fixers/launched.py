@@ -6,9 +6,11 @@ The scheduler has RANK_ID and RANK_SIZE, but no DEVICE_ID, before it joins; so R
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from ... import findings
-from ..context import Context
+from ..facts import Facts
+from ..plan import Change, ReplaceNode
 
 NAMES = {
     "RANK": "RANK_ID",
@@ -21,14 +23,14 @@ LAUNCHED = "RANK_ID"
 FLAGS = {"--local_rank", "--local-rank"}
 
 
-def prepare(context: Context) -> None:
-    if not context.source.mentions("distributed") and not context.source.mentions("multiprocessing"):
+def plan(facts: Facts) -> Iterator[Change]:
+    if not facts.source.mentions("distributed") and not facts.source.mentions("multiprocessing"):
         return
-    for node in context.source.nodes:
+    for node in facts.source.nodes:
         if isinstance(node, ast.Constant) and node.value in NAMES:
-            _rename(context, node)
-        elif isinstance(node, ast.Constant) and node.value in FLAGS and _is_option(context, node):
-            context.find(
+            yield from _rename(facts, node)
+        elif isinstance(node, ast.Constant) and node.value in FLAGS and _is_option(facts, node):
+            yield facts.found(
                 node,
                 findings.MF250,
                 "msrun gives no --local_rank: the default stays, and each process may take itself for the only one",
@@ -36,19 +38,15 @@ def prepare(context: Context) -> None:
             )
 
 
-def finish(context: Context) -> None:
-    pass
-
-
-def _is_option(context: Context, node: ast.Constant) -> bool:
-    parent = context.parents.get(node)
+def _is_option(facts: Facts, node: ast.Constant) -> bool:
+    parent = facts.parents.get(node)
     return (
         isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute) and parent.func.attr == "add_argument"
     )
 
 
-def _rename(context: Context, node: ast.Constant) -> None:
-    parent = context.parents[node]
+def _rename(facts: Facts, node: ast.Constant) -> Iterator[Change]:
+    parent = facts.parents[node]
     name = NAMES[node.value]  # type: ignore[index]
     is_local = node.value == "LOCAL_RANK"
     text = ""
@@ -57,31 +55,31 @@ def _rename(context: Context, node: ast.Constant) -> None:
             left is node and _is_environment(mapping)
         ):
             place: ast.AST = node
-            text = _quoted(context, node, LAUNCHED if is_local else name)
+            text = _quoted(facts, node, LAUNCHED if is_local else name)
         case ast.Subscript(value=mapping, ctx=ast.Load()) if _is_environment(mapping):
             place = parent
-            fallback = f".get({_quoted(context, node, name)}, '0')"
-            text = context.source.text(mapping) + (fallback if is_local else f"[{_quoted(context, node, name)}]")
+            fallback = f".get({_quoted(facts, node, name)}, '0')"
+            text = facts.source.text(mapping) + (fallback if is_local else f"[{_quoted(facts, node, name)}]")
         case ast.Call(func=function, args=[first, *rest]) if (
             first is node and not parent.keywords and _reads_environment(function)
         ):
             place = parent
-            default = f", {context.source.text(rest[0])}" if rest else ""
-            called = context.source.text(function)
-            inner = f"{called}({_quoted(context, node, LAUNCHED)}{default})"
+            default = f", {facts.source.text(rest[0])}" if rest else ""
+            called = facts.source.text(function)
+            inner = f"{called}({_quoted(facts, node, LAUNCHED)}{default})"
             text = (
-                f"{called}({_quoted(context, node, name)}, {inner})"
+                f"{called}({_quoted(facts, node, name)}, {inner})"
                 if is_local
-                else f"{called}({_quoted(context, node, name)}{default})"
+                else f"{called}({_quoted(facts, node, name)}{default})"
             )
     if text:
-        before = context.source.text(place)
-        context.edits.replace_node(place, text)
-        context.rewritten(place, "environment", before, text)
+        before = facts.source.text(place)
+        yield ReplaceNode(place, text)
+        yield facts.record(place, "environment", before, text)
 
 
-def _quoted(context: Context, node: ast.Constant, name: str) -> str:
-    quote = context.source.text(node)[-1]
+def _quoted(facts: Facts, node: ast.Constant, name: str) -> str:
+    quote = facts.source.text(node)[-1]
     return f"{quote}{name}{quote}"
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
+from functools import partial
 
 from ... import findings
 from ...read.types import MODULE
-from ..context import Context
+from ..facts import Facts
+from ..plan import AtEnd, Change, Edit, Found, InsertAfter, InsertBefore, ReplaceNode, ReplaceSpan, Texts, claim
 
 # What `compat.set_layer_setting` carries through to what a layer computes.
 SETTINGS = frozenset(
@@ -24,48 +27,46 @@ _LAYERS = re.compile(
     r"m|mod|(?!.*(?:cfg|cnf|conf|args|opt|param)).*(?:conv|pool|bn|norm|drop|layer|module|block|backbone|features|downsample|model|net).*",
     re.IGNORECASE,
 )
-_found: dict[int, list[ast.Assign]] = {}
 
 
-def prepare(context: Context) -> None:
-    found = _found[id(context)] = []
-    for node in context.source.of(ast.Attribute):
-        if not isinstance(node.ctx, ast.Store) or not _is_setting(context, node):
+def plan(facts: Facts) -> Iterator[Change]:
+    for node in facts.source.of(ast.Attribute):
+        if not isinstance(node.ctx, ast.Store) or not _is_setting(facts, node):
             continue
-        parent = context.parents[node]
+        parent = facts.parents[node]
         if node.attr in SETTINGS and isinstance(parent, ast.Assign) and len(parent.targets) == 1:
-            found.append(parent)
+            yield AtEnd(partial(_write, facts, parent, node))
         else:
-            _report(context, node)
-    for call in context.source.of(ast.Call):
+            yield _report(facts, node)
+    for call in facts.source.of(ast.Call):
         match call:
             case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=str(name)), _]) if _may_be(
-                context, owner, name
+                facts, owner, name
             ):
-                _by_name(context, call)
+                yield from _by_name(facts, call)
 
 
-def _report(context: Context, node: ast.Attribute) -> None:
-    entry = context.rules.get(context.reading.symbols.torch_base(context.reading.type(node.value).qual))
+def _report(facts: Facts, node: ast.Attribute) -> Found:
+    entry = facts.rules.get(facts.reading.symbols.torch_base(facts.reading.type(node.value).qual))
     is_helper = entry is not None and entry.to.startswith("compat.")
-    context.find(
+    return facts.found(
         node,
         findings.MF122,
-        f"{context.source.text(node)}: MindSpore's layer {'may read' if is_helper else 'reads'} {node.attr} only when it is built",
+        f"{facts.source.text(node)}: MindSpore's layer {'may read' if is_helper else 'reads'} {node.attr} only when it is built",
         ADVICE,
         "warning" if is_helper else "error",
     )
 
 
-def _is_setting(context: Context, node: ast.Attribute) -> bool:
+def _is_setting(facts: Facts, node: ast.Attribute) -> bool:
     """Whether the attribute is a setting of a layer of torch's own, or may be one."""
-    return node.attr not in HARMLESS and _may_be(context, node.value, node.attr)
+    return node.attr not in HARMLESS and _may_be(facts, node.value, node.attr)
 
 
-def _may_be(context: Context, owner: ast.expr, name: str) -> bool:
-    kind = context.reading.type(owner)
+def _may_be(facts: Facts, owner: ast.expr, name: str) -> bool:
+    kind = facts.reading.type(owner)
     if kind.kind == "instance" and kind != MODULE:
-        return any(_has_setting(context, each.qual, name) for each in kind.items or (kind,))
+        return any(_has_setting(facts, each.qual, name) for each in kind.items or (kind,))
     if name not in SETTINGS:
         return False
     if kind == MODULE:
@@ -73,11 +74,11 @@ def _may_be(context: Context, owner: ast.expr, name: str) -> bool:
     return kind.kind in ("unknown", "method") and _is_named_like_layer(owner, name)
 
 
-def _has_setting(context: Context, qual: str, name: str) -> bool:
+def _has_setting(facts: Facts, qual: str, name: str) -> bool:
     """A class of torch's has it as an argument; one of the project's that computes otherwise keeps it for itself."""
-    symbols = context.reading.symbols
+    symbols = facts.reading.symbols
     base = symbols.torch_base(qual)
-    entry = context.rules.get(base)
+    entry = facts.rules.get(base)
     names = (
         SETTINGS if "._" in base else entry.args if entry is not None else ()
     )  # torch.nn.modules.batchnorm._BatchNorm has no arguments here
@@ -93,34 +94,26 @@ def _is_named_like_layer(owner: ast.expr, name: str) -> bool:
     return ("drop" in last.lower() or last == "m") if name == "p" else _LAYERS.fullmatch(last) is not None
 
 
-def _by_name(context: Context, call: ast.Call) -> None:
+def _by_name(facts: Facts, call: ast.Call) -> Iterator[Change]:
     """`setattr(m, "momentum", 0.01)`."""
-    new = context.imports.spell("compat.set_layer_setting")
-    context.edits.replace_node(call.func, new)
-    context.handled.add(call.func)
-    context.rewritten(call, "torch.nn.Module", "setattr", new)
+    yield ReplaceNode(call.func, lambda texts: texts.name("compat.set_layer_setting"))
+    yield claim(call.func)
+    yield facts.record(call, "torch.nn.Module", "setattr", lambda texts: texts.of(call.func))
 
 
-def finish(context: Context) -> None:
+def _write(facts: Facts, statement: ast.Assign, node: ast.Attribute, texts: Texts) -> Iterator[Edit]:
     """Written once both sides are converted."""
-    source, edits = context.source, context.edits
-    for statement in _found.pop(id(context), []):
-        node, value = statement.targets[0], statement.value
-        assert isinstance(node, ast.Attribute)
-        dot = source.find_token(b".", source.end(node.value), source.end(node))
-        equals = source.find_token(b"=", source.end(node), source.start(value))
-        is_bare = isinstance(value, ast.Tuple | ast.Yield | ast.YieldFrom) and source.data[
-            source.skip_trivia(equals + 1)
-        ] != ord("(")
-        opening, before = context.imports.spell("compat.set_layer_setting") + "(", source.text(statement)
-        edits.before(source.start(node), opening)
-        edits.replace(dot, equals + 1, f", '{node.attr}',")
-        if is_bare:
-            edits.before(source.start(value), "(")
-        edits.after(source.end(statement), "))" if is_bare else ")")
-        context.rewritten(
-            statement,
-            "torch.nn.Module",
-            before,
-            f"{opening}{source.text(node.value)}, '{node.attr}', {source.text(value)})",
-        )
+    source, value = facts.source, statement.value
+    dot = source.find_token(b".", source.end(node.value), source.end(node))
+    equals = source.find_token(b"=", source.end(node), source.start(value))
+    is_bare = isinstance(value, ast.Tuple | ast.Yield | ast.YieldFrom) and source.data[
+        source.skip_trivia(equals + 1)
+    ] != ord("(")
+    opening, before = texts.name("compat.set_layer_setting") + "(", source.text(statement)
+    yield InsertBefore(source.start(node), opening)
+    yield ReplaceSpan(dot, equals + 1, f", '{node.attr}',", swallows=True)  # the helper goes by torch's name
+    if is_bare:
+        yield InsertBefore(source.start(value), "(")
+    yield InsertAfter(source.end(statement), "))" if is_bare else ")")
+    after = f"{opening}{source.text(node.value)}, '{node.attr}', {source.text(value)})"
+    yield facts.record(statement, "torch.nn.Module", before, after)

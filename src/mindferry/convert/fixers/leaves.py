@@ -3,43 +3,54 @@
 from __future__ import annotations
 
 import ast
-import weakref
+from collections.abc import Iterator
+from functools import partial
 
 from ...apis._own_memory import owned
-from ...read.source import Source
-from ..context import Context
+from ..facts import Facts
+from ..plan import AtEnd, Change, Edit, ReplaceNode, Texts, claim_all
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Leaves = dict[tuple[ast.AST, str], list[ast.stmt]]  # (scope, name) -> the statements that make it one
 
-_known: weakref.WeakKeyDictionary[Source, Leaves] = weakref.WeakKeyDictionary()
+
+def plan(facts: Facts) -> Iterator[Change]:
+    for (_, name), statements in facts.derived(_find).items():
+        for statement in statements:
+            if not isinstance(statement, ast.Assign) or isinstance(statement.targets[0], ast.Attribute):
+                yield claim_all(statement)
+            yield AtEnd(partial(_write, facts, name, statement))
 
 
-def prepare(context: Context) -> None:
-    for statement in (each for statements in _leaves(context).values() for each in statements):
-        if not isinstance(statement, ast.Assign) or isinstance(statement.targets[0], ast.Attribute):
-            context.handled |= set(ast.walk(statement))
+def _write(facts: Facts, name: str, statement: ast.stmt, texts: Texts) -> Iterator[Edit]:
+    maker = texts.name("mindspore.Parameter")
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+        yield ReplaceNode(statement.value, f"{maker}({owned(texts.of(statement.value))}, name={name!r})")
+    else:
+        yield ReplaceNode(statement, f"{name} = {maker}({name}.copy(), name={name!r})")
+    before = facts.source.text(statement)
+    yield facts.record(statement, "torch.Tensor.requires_grad_", before, texts.of(statement))
 
 
-def is_leaf(context: Context, name: ast.Name) -> bool:
+def is_leaf(facts: Facts, name: ast.Name) -> bool:
     """Whether the name stands for such a tensor where it is used: nothing else has been bound to it since."""
-    known = _leaves(context)
+    known = facts.derived(_find)
     if not known:
         return False
-    scope = _scope(context, name)
+    scope = _scope(facts, name)
     if (scope, name.id) in known:
-        return _is_bound(context, scope, name.id, known[scope, name.id], context.source.start(name))
-    tree = context.source.tree
+        return _is_bound(facts, scope, name.id, known[scope, name.id], facts.source.start(name))
+    tree = facts.source.tree
     return (
         (tree, name.id) in known
         and not _is_local(scope, name.id)
-        and _is_bound(context, tree, name.id, known[tree, name.id])
+        and _is_bound(facts, tree, name.id, known[tree, name.id])
     )
 
 
-def _is_bound(context: Context, scope: ast.AST, name: str, makers: list[ast.stmt], before: int | None = None) -> bool:
+def _is_bound(facts: Facts, scope: ast.AST, name: str, makers: list[ast.stmt], before: int | None = None) -> bool:
     """Whether the last of the statements that bind the name, up to an offset, makes it a leaf."""
-    start = context.source.start
+    start = facts.source.start
     stores = [
         node
         for node in _own_nodes(scope)
@@ -49,7 +60,7 @@ def _is_bound(context: Context, scope: ast.AST, name: str, makers: list[ast.stmt
     bound += [
         (start(node), False)
         for node in stores
-        if not isinstance(context.parents.get(node), ast.AugAssign) and context.statement_of(node) not in makers
+        if not isinstance(facts.parents.get(node), ast.AugAssign) and facts.statement_of(node) not in makers
     ]
     earlier = [each for each in bound if before is None or each[0] <= before]
     return bool(earlier) and max(earlier)[1]
@@ -66,50 +77,44 @@ def _own_nodes(scope: ast.AST) -> list[ast.AST]:
     return found
 
 
-def _leaves(context: Context) -> Leaves:
-    if context.source not in _known:
-        _known[context.source] = _find(context)
-    return _known[context.source]
-
-
-def _find(context: Context) -> Leaves:
+def _find(facts: Facts) -> Leaves:
     found: Leaves = {}
-    if b"requires_grad" not in context.source.data:
+    if b"requires_grad" not in facts.source.data:
         return found
-    keeps = any(isinstance(node, ast.Attribute) and node.attr in ("grad", "backward") for node in context.source.nodes)
+    keeps = any(isinstance(node, ast.Attribute) and node.attr in ("grad", "backward") for node in facts.source.nodes)
     derived = {
-        (_scope(context, node), name.id)
-        for node in context.source.nodes
-        if isinstance(node, ast.Call) and context.api(node.func) == "torch.autograd.grad"
+        (_scope(facts, node), name.id)
+        for node in facts.source.nodes
+        if isinstance(node, ast.Call) and facts.api(node.func) == "torch.autograd.grad"
         for name in ast.walk(node)
         if isinstance(name, ast.Name)
     }
-    for node in context.source.nodes:
-        name = _made(context, node)
-        if name and keeps and isinstance(node, ast.stmt) and (_scope(context, node), name) not in derived:
-            found.setdefault((_scope(context, node), name), []).append(node)
+    for node in facts.source.nodes:
+        name = _made(facts, node)
+        if name and keeps and isinstance(node, ast.stmt) and (_scope(facts, node), name) not in derived:
+            found.setdefault((_scope(facts, node), name), []).append(node)
     return found
 
 
-def _made(context: Context, node: ast.AST) -> str:
+def _made(facts: Facts, node: ast.AST) -> str:
     """The name that a statement makes a leaf, or ''."""
     match node:
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
-            return name if _requires(context, call) else ""
+            return name if _requires(facts, call) else ""
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr="requires_grad_", value=ast.Name() as owner)) as call):
-            return owner.id if _is_marked(call) and _keeps_gradient(context, owner) else ""
+            return owner.id if _is_marked(call) and _keeps_gradient(facts, owner) else ""
         case ast.Assign(
             targets=[ast.Attribute(attr="requires_grad", value=ast.Name() as owner)], value=ast.Constant(value=True)
         ):
-            return owner.id if _keeps_gradient(context, owner) else ""
+            return owner.id if _keeps_gradient(facts, owner) else ""
     return ""
 
 
-def _requires(context: Context, call: ast.Call) -> bool:
+def _requires(facts: Facts, call: ast.Call) -> bool:
     if isinstance(call.func, ast.Attribute) and call.func.attr == "requires_grad_":
         return _is_marked(call)
-    is_tensor = context.reading.type(call).is_tensor or context.api(call.func) == "torch.autograd.Variable"
-    is_parameter = context.api(call.func) in ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
+    is_tensor = facts.reading.type(call).is_tensor or facts.api(call.func) == "torch.autograd.Variable"
+    is_parameter = facts.api(call.func) in ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
     flags = [key.value for key in call.keywords if key.arg == "requires_grad"]
     return (
         is_tensor and not is_parameter and any(isinstance(flag, ast.Constant) and flag.value is True for flag in flags)
@@ -121,9 +126,9 @@ def _is_marked(call: ast.Call) -> bool:
     return not flags or (isinstance(flags[0], ast.Constant) and flags[0].value is True)
 
 
-def _keeps_gradient(context: Context, owner: ast.Name) -> bool:
+def _keeps_gradient(facts: Facts, owner: ast.Name) -> bool:
     """`x.grad` is read in the same function, and x is no parameter of a network."""
-    scope = _scope(context, owner)
+    scope = _scope(facts, owner)
     return any(
         isinstance(node, ast.Attribute)
         and node.attr == "grad"
@@ -133,8 +138,8 @@ def _keeps_gradient(context: Context, owner: ast.Name) -> bool:
     ) and not ("param" in owner.id or owner.id == "p")
 
 
-def _scope(context: Context, node: ast.AST) -> ast.AST:
-    return context.enclosing(node, *FUNCTIONS) or context.source.tree
+def _scope(facts: Facts, node: ast.AST) -> ast.AST:
+    return facts.enclosing(node, *FUNCTIONS) or facts.source.tree
 
 
 def _is_local(scope: ast.AST, name: str) -> bool:
@@ -144,17 +149,3 @@ def _is_local(scope: ast.AST, name: str) -> bool:
     is_declared = any(isinstance(node, ast.Global) and name in node.names for node in ast.walk(scope))
     stored = {node.id for node in ast.walk(scope) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     return name in arguments or (name in stored and not is_declared)
-
-
-def finish(context: Context) -> None:
-    for name, statement in [(name, each) for (_, name), statements in _leaves(context).items() for each in statements]:
-        maker = context.imports.spell("mindspore.Parameter")
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            context.edits.replace_node(
-                statement.value, f"{maker}({owned(context.edits.text(statement.value))}, name={name!r})"
-            )
-        else:
-            context.edits.replace_node(statement, f"{name} = {maker}({name}.copy(), name={name!r})")
-        context.rewritten(
-            statement, "torch.Tensor.requires_grad_", context.source.text(statement), context.edits.text(statement)
-        )

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from functools import partial
 
-from ..context import Context
+from ..facts import Facts
+from ..plan import AtEnd, Change, Edit, ReplaceNode, Texts
+
+AFTER = ("formatted", "gradients_off", "in_place")
 
 
-def prepare(context: Context) -> None:
-    pass
-
-
-def finish(context: Context) -> None:
-    for node in context.source.of(ast.Assign):
+def plan(facts: Facts) -> Iterator[Change]:
+    for node in facts.source.of(ast.Assign):
         match node:
             case ast.Assign(
                 targets=[ast.Tuple() | ast.List()],
@@ -20,13 +21,16 @@ def finish(context: Context) -> None:
                     func=ast.Name(id="map"),
                     args=[ast.Lambda(args=ast.arguments(args=[only], defaults=[])) as function, values],
                 ),
-            ) if _is_in_network(context, node) and not isinstance(values, ast.Starred):
-                before = context.source.text(node.value)
-                text = f"[{context.edits.text(function.body)} for {only.arg} in {context.edits.text(values)}]"
-                context.edits.replace_node(node.value, text)
-                context.rewritten(node, "map", before, text)
+            ) if _is_in_network(facts, node) and not isinstance(values, ast.Starred):
+                yield AtEnd(partial(_write, facts, node, function.body, only.arg, values))
 
 
-def _is_in_network(context: Context, node: ast.Assign) -> bool:
-    owner = context.enclosing(node, ast.ClassDef)
-    return owner is not None and context.reading.symbols.is_module(context.reading.owners.get(owner, ""))
+def _write(facts: Facts, node: ast.Assign, body: ast.expr, name: str, values: ast.expr, texts: Texts) -> Iterator[Edit]:
+    text = f"[{texts.of(body)} for {name} in {texts.of(values)}]"
+    yield ReplaceNode(node.value, text)
+    yield facts.record(node, "map", facts.source.text(node.value), text)
+
+
+def _is_in_network(facts: Facts, node: ast.Assign) -> bool:
+    owner = facts.enclosing(node, ast.ClassDef)
+    return owner is not None and facts.reading.symbols.is_module(facts.reading.owners.get(owner, ""))

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from ...read.networks import is_mode_call
-from ..context import Context
+from ..facts import Facts
+from ..plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, Texts
+
+AFTER = ("tidy",)
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # torch's own layers that do something else in training, or hold others that may.
@@ -20,103 +24,102 @@ QUIET = frozenset(
 )
 
 
-def prepare(context: Context) -> None:
-    pass
+def plan(facts: Facts) -> Iterator[Change]:
+    if "backward" in facts.reading.symbols.mentioned:
+        yield AtEnd(partial(_write, facts))
 
 
-def finish(context: Context) -> None:
-    symbols = context.reading.symbols
-    if "backward" not in symbols.mentioned:
-        return
-    for call in list(context.source.of(ast.Call)):
-        if _is_made(context, call) and not _is_told(context, call) and not _is_told_next(context, call):
-            _tell(context, call, symbols.sets_inner_mode)
-        elif _may_be_made(context, call) and not _is_told(context, call):
-            _tell(context, call, True)
+def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
+    keeps_parts = facts.reading.symbols.sets_inner_mode
+    for call in facts.source.of(ast.Call):
+        if _is_made(facts, call) and not _is_told(facts, call) and not _is_told_next(facts, call):
+            yield from _tell(facts, _moved(facts, call), keeps_parts, texts)
+        elif _may_be_made(facts, call) and not _is_told(facts, call):
+            yield from _tell(facts, _moved(facts, call), True, texts)
 
 
-def _tell(context: Context, call: ast.Call, keeps_parts: bool) -> None:
+def _tell(facts: Facts, call: ast.Call, keeps_parts: bool, texts: Texts) -> Iterator[Edit]:
     """`.set_train()`; where networks put parts of themselves in evaluation mode, those stay in it."""
-    call = _moved(context, call)
-    before = context.edits.text(call)
-    if not before.endswith(")") or context.enclosing(call, ast.stmt) in context.edits.removed:
-        return  # `net = DataParallel(net)` can go
+    before = texts.of(call)
+    # `net = DataParallel(net)` can go, and then the network is made elsewhere
+    if texts.is_removed(facts.statement_of(call)) or not before.endswith(")"):
+        return
     if keeps_parts:
-        context.edits.before(context.source.start(call), f"{context.imports.spell('compat.in_training')}(")
-    context.edits.after(context.source.end(call), ")" if keeps_parts else ".set_train()")
-    context.rewritten(call, "torch.nn.Module.train", before, f"{before}.set_train()")
+        yield InsertBefore(facts.source.start(call), f"{texts.name('compat.in_training')}(")
+    yield InsertAfter(facts.source.end(call), ")" if keeps_parts else ".set_train()")
+    yield facts.record(call, "torch.nn.Module.train", before, f"{before}.set_train()")
 
 
-def _moved(context: Context, call: ast.Call) -> ast.Call:
+def _moved(facts: Facts, call: ast.Call) -> ast.Call:
     """`Net().to(device)`, the outermost call of these, most of which go."""
-    match context.parents.get(call):
+    match facts.parents.get(call):
         case ast.Attribute(attr=name) as method if name in RETURNING:
-            outer = context.parents.get(method)
-            return _moved(context, outer) if isinstance(outer, ast.Call) and outer.func is method else call
+            outer = facts.parents.get(method)
+            return _moved(facts, outer) if isinstance(outer, ast.Call) and outer.func is method else call
     return call
 
 
-def _is_made(context: Context, call: ast.Call) -> bool:
+def _is_made(facts: Facts, call: ast.Call) -> bool:
     """A network that is not part of another one; not a loss, nor a layer that has no mode."""
-    kind, made, symbols = context.reading.type(call.func), context.reading.type(call), context.reading.symbols
+    kind, made, symbols = facts.reading.type(call.func), facts.reading.type(call), facts.reading.symbols
     if made.kind != "instance" or not symbols.is_module(made.qual) or symbols.torch_base(made.qual).endswith("Loss"):
         return False
     if kind.kind != "ref" or symbols.origin(kind.qual) in symbols.results:
         return False  # a function of the project, which tells it where it makes it
-    if kind.qual.startswith("torch.nn.") and not _has_mode(context, call, kind.qual.rpartition(".")[2]):
+    if kind.qual.startswith("torch.nn.") and not _has_mode(facts, call, kind.qual.rpartition(".")[2]):
         return False
-    return not _is_within_network(context, call) and not _is_part(context, call)
+    return not _is_within_network(facts, call) and not _is_part(facts, call)
 
 
-def _has_mode(context: Context, call: ast.Call, name: str) -> bool:
-    is_listed = isinstance(context.parents.get(call), ast.List | ast.Tuple) or _is_appended(context, call)
-    is_held = isinstance(context.parents.get(call), ast.Assign) and name.startswith(("Linear", "Conv", "Embedding"))
+def _has_mode(facts: Facts, call: ast.Call, name: str) -> bool:
+    is_listed = isinstance(facts.parents.get(call), ast.List | ast.Tuple) or _is_appended(facts, call)
+    is_held = isinstance(facts.parents.get(call), ast.Assign) and name.startswith(("Linear", "Conv", "Embedding"))
     return not is_listed and (is_held or name.startswith(MODAL) or "Dropout" in name or "BatchNorm" in name)
 
 
-def _is_appended(context: Context, call: ast.Call) -> bool:
-    match context.parents.get(call):
+def _is_appended(facts: Facts, call: ast.Call) -> bool:
+    match facts.parents.get(call):
         case ast.Call(func=ast.Attribute(attr="append" | "extend" | "insert" | "add_module" | "register_module")):
             return True
     return False
 
 
-def _is_within_network(context: Context, call: ast.Call) -> bool:
+def _is_within_network(facts: Facts, call: ast.Call) -> bool:
     """In a method of a network, where parts of it are made; a class method makes whole ones."""
-    function = context.enclosing(call, *FUNCTIONS)
-    owner = context.enclosing(call, ast.ClassDef)
-    if owner is None or not context.reading.symbols.is_module(context.reading.owners.get(owner, "")):
+    function = facts.enclosing(call, *FUNCTIONS)
+    owner = facts.enclosing(call, ast.ClassDef)
+    if owner is None or not facts.reading.symbols.is_module(facts.reading.owners.get(owner, "")):
         return False
     marks = getattr(function, "decorator_list", [])
     return not any(isinstance(mark, ast.Name) and mark.id in ("classmethod", "staticmethod") for mark in marks)
 
 
-def _is_part(context: Context, call: ast.Call) -> bool:
+def _is_part(facts: Facts, call: ast.Call) -> bool:
     """Given to what makes a network: that is told as a whole."""
-    symbols, node = context.reading.symbols, context.parents.get(call)
+    symbols, node = facts.reading.symbols, facts.parents.get(call)
     while isinstance(node, ast.expr | ast.keyword | ast.comprehension):
-        kind = context.reading.type(node)
+        kind = facts.reading.type(node)
         if isinstance(node, ast.Call) and kind.kind == "instance" and symbols.is_module(kind.qual):
-            made = context.reading.type(node.func)
+            made = facts.reading.type(node.func)
             if made.kind == "ref" and symbols.origin(made.qual) not in symbols.results:
                 return True
-        node = context.parents.get(node)
+        node = facts.parents.get(node)
     return False
 
 
-def _may_be_made(context: Context, call: ast.Call) -> bool:
+def _may_be_made(facts: Facts, call: ast.Call) -> bool:
     """`net = classes[name](...)`: nothing is known of what is called, but the result is asked for its parameters."""
-    kind = context.reading.type(call.func)
+    kind = facts.reading.type(call.func)
     if isinstance(call.func, ast.Name) and call.func.id == "cls":
-        owner = context.enclosing(call, ast.ClassDef)
-        is_network = context.reading.symbols.is_module(context.reading.owners.get(owner, "")) if owner else False
-        return is_network and not _is_within_network(context, call)
-    match context.parents.get(call):
+        owner = facts.enclosing(call, ast.ClassDef)
+        is_network = facts.reading.symbols.is_module(facts.reading.owners.get(owner, "")) if owner else False
+        return is_network and not _is_within_network(facts, call)
+    match facts.parents.get(call):
         case ast.Assign(targets=[ast.Name(id=name)]) if (
-            kind.kind == "unknown" and context.reading.type(call).kind == "unknown"
+            kind.kind == "unknown" and facts.reading.type(call).kind == "unknown"
         ):
-            scope = context.enclosing(call, *FUNCTIONS) or context.source.tree
-            return not _is_within_network(context, call) and any(
+            scope = facts.enclosing(call, *FUNCTIONS) or facts.source.tree
+            return not _is_within_network(facts, call) and any(
                 isinstance(node, ast.Attribute)
                 and node.attr in ("parameters", "named_parameters")
                 and isinstance(node.value, ast.Name)
@@ -126,11 +129,11 @@ def _may_be_made(context: Context, call: ast.Call) -> bool:
     return False
 
 
-def _is_told(context: Context, call: ast.Call) -> bool:
+def _is_told(facts: Facts, call: ast.Call) -> bool:
     """`Net().to(device).eval()`."""
     node: ast.AST = call
-    while isinstance(parent := context.parents.get(node), ast.Attribute) and isinstance(
-        outer := context.parents.get(parent), ast.Call
+    while isinstance(parent := facts.parents.get(node), ast.Attribute) and isinstance(
+        outer := facts.parents.get(parent), ast.Call
     ):
         if parent.attr in ("train", "eval"):
             return True
@@ -138,50 +141,50 @@ def _is_told(context: Context, call: ast.Call) -> bool:
     return False
 
 
-def _is_told_next(context: Context, call: ast.Call) -> bool:
+def _is_told_next(facts: Facts, call: ast.Call) -> bool:
     """The first that happens to the network, other than being asked for something, is train() or eval()."""
-    statement = context.statement_of(call)
+    statement = facts.statement_of(call)
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)]):
-            scope = context.enclosing(statement, *FUNCTIONS) or context.source.tree
-            return _is_first_told(context, scope, name, context.source.end(statement))
+            scope = facts.enclosing(statement, *FUNCTIONS) or facts.source.tree
+            return _is_first_told(facts, scope, name, facts.source.end(statement))
     return False
 
 
-def _is_first_told(context: Context, scope: ast.AST, name: str, after: int, depth: int = 0) -> bool:
-    for node in sorted(_uses(context, scope, name, after), key=context.source.start):
-        parent = context.parents.get(node)
+def _is_first_told(facts: Facts, scope: ast.AST, name: str, after: int, depth: int = 0) -> bool:
+    for node in sorted(_uses(facts, scope, name, after), key=facts.source.start):
+        parent = facts.parents.get(node)
         if isinstance(parent, ast.Attribute) and parent.attr in QUIET:
             continue
-        call = context.parents.get(parent) if parent is not None else None
+        call = facts.parents.get(parent) if parent is not None else None
         if isinstance(parent, ast.Attribute) and isinstance(call, ast.Call) and parent.attr in ("train", "eval"):
-            return is_mode_call(call) and not _is_conditional(context, call, scope)
+            return is_mode_call(call) and not _is_conditional(facts, call, scope)
         if (
             isinstance(parent, ast.Call)
             and node in parent.args
             and depth < 2
-            and not _is_conditional(context, parent, scope)
+            and not _is_conditional(facts, parent, scope)
         ):
-            function = _function(context, parent.func)
+            function = _function(facts, parent.func)
             if function is None or parent.args.index(node) >= len(function.args.args):
                 return False
             argument = function.args.args[parent.args.index(node)].arg
-            return _is_first_told(context, function, argument, 0, depth + 1)
+            return _is_first_told(facts, function, argument, 0, depth + 1)
         return False
     return False
 
 
-def _uses(context: Context, scope: ast.AST, name: str, after: int) -> Iterator[ast.Name]:
+def _uses(facts: Facts, scope: ast.AST, name: str, after: int) -> Iterator[ast.Name]:
     for node in ast.walk(scope):
         is_read = isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-        if isinstance(node, ast.Name) and is_read and context.source.start(node) >= after:
+        if isinstance(node, ast.Name) and is_read and facts.source.start(node) >= after:
             yield node
 
 
-def _is_conditional(context: Context, node: ast.AST, scope: ast.AST) -> bool:
+def _is_conditional(facts: Facts, node: ast.AST, scope: ast.AST) -> bool:
     current: ast.AST | None = node
     while current is not None and current is not scope:
-        current = context.parents.get(current)
+        current = facts.parents.get(current)
         if isinstance(current, ast.If) and not _is_main(current):
             return True
         if isinstance(current, (*FUNCTIONS, ast.Lambda, ast.Try)) and current is not scope:
@@ -193,7 +196,7 @@ def _is_main(node: ast.If) -> bool:
     return any(isinstance(each, ast.Name) and each.id == "__name__" for each in ast.walk(node.test))
 
 
-def _function(context: Context, called: ast.expr) -> ast.FunctionDef | None:
+def _function(facts: Facts, called: ast.expr) -> ast.FunctionDef | None:
     if not isinstance(called, ast.Name):
         return None
-    return next((each for each in context.source.of(ast.FunctionDef) if each.name == called.id), None)
+    return next((each for each in facts.source.of(ast.FunctionDef) if each.name == called.id), None)

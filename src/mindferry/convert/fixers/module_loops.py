@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
-from ..context import Context
+from ..facts import Facts
+from ..plan import Change, InsertBefore, ReplaceSpan, claim
 
 
-def prepare(context: Context) -> None:
-    for node in context.source.of(ast.For):
+def plan(facts: Facts) -> Iterator[Change]:
+    for node in facts.source.of(ast.For):
         match node:
             case ast.For(
                 target=ast.Name() as target,
                 iter=ast.Call(func=ast.Attribute(attr="modules") as method, args=[], keywords=[]) as call,
             ):
-                receiver = context.reading.type(method.value)
-                if receiver.kind == "instance" and context.reading.symbols.is_module(receiver.qual):
-                    source = context.source
-                    context.edits.before(source.start(target), "_, ")
-                    context.edits.replace(source.end(method) - len(b"modules"), source.end(method), "cells_and_names")
-                    context.rewritten(call, "torch.nn.Module.modules", source.text(call), context.edits.text(call))
-                    context.handled |= {call, method}
+                receiver = facts.reading.type(method.value)
+                if receiver.kind == "instance" and facts.reading.symbols.is_module(receiver.qual):
+                    yield from _rewrite(facts, target, call, method)
 
 
-def finish(context: Context) -> None:
-    pass
+def _rewrite(facts: Facts, target: ast.Name, call: ast.Call, method: ast.Attribute) -> Iterator[Change]:
+    source = facts.source
+    yield InsertBefore(source.start(target), "_, ")
+    yield ReplaceSpan(source.end(method) - len(b"modules"), source.end(method), "cells_and_names")
+    yield facts.record(call, "torch.nn.Module.modules", source.text(call), lambda texts: texts.of(call))
+    yield claim(call, method)

@@ -3,37 +3,35 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from ... import findings
 from ...apis.torch._packages import need_of_torch
-from ..context import Context
+from ..facts import Facts
+from ..plan import Change
 
 
-def prepare(context: Context) -> None:
-    imports: list[ast.Import | ast.ImportFrom] = [*context.source.of(ast.Import), *context.source.of(ast.ImportFrom)]
+def plan(facts: Facts) -> Iterator[Change]:
+    imports: list[ast.Import | ast.ImportFrom] = [*facts.source.of(ast.Import), *facts.source.of(ast.ImportFrom)]
     for node in imports:
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
         else:
             modules = [] if node.level else [node.module or ""]
         for head in dict.fromkeys(module.partition(".")[0] for module in modules):
-            if head in context.reading.symbols.roots or (need := need_of_torch(head)) is None:
+            if head in facts.reading.symbols.roots or (need := need_of_torch(head)) is None:
                 continue
-            why, advice = need
-            if not _is_optional(context, node):
-                context.find(
+            if not _is_optional(facts, node):
+                yield facts.found(
                     node,
                     findings.MF150,
-                    f"{head} {why}, so the import stays and the file doesn't run without torch",
-                    advice,
+                    f"{head} {need.why}, so the import stays and the file doesn't run without torch",
+                    need.advice,
+                    "warning" if need.is_guess else "",
                 )
 
 
-def _is_optional(context: Context, node: ast.AST) -> bool:
+def _is_optional(facts: Facts, node: ast.AST) -> bool:
     """Inside `try: import apex` with a handler: the project runs without it."""
-    guard = context.enclosing(node, ast.Try)
+    guard = facts.enclosing(node, ast.Try)
     return isinstance(guard, ast.Try) and bool(guard.handlers)
-
-
-def finish(context: Context) -> None:
-    pass

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
-from ..context import Context
+from ..facts import Facts
+from ..plan import Change, InsertAfter, InsertBefore, ReplaceNode
 
 
-def prepare(context: Context) -> None:
-    for node in context.source.of(ast.Subscript):
-        kind = context.reading.type(node.value)
+def plan(facts: Facts) -> Iterator[Change]:
+    for node in facts.source.of(ast.Subscript):
+        kind = facts.reading.type(node.value)
         if not kind.is_tensor and kind.kind != "unknown":
             continue
         for part in node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]:
             if _is_range(part):
                 assert isinstance(part, ast.Call)
-                _rewrite(context, part, part.func if kind.is_tensor else part)
-            elif kind.is_tensor and isinstance(part, ast.Name) and _holds_range(context, part):
-                _rewrite(context, part, part)
+                yield from _rewrite(facts, part, part.func if kind.is_tensor else part)
+            elif kind.is_tensor and isinstance(part, ast.Name) and _holds_range(facts, part):
+                yield from _rewrite(facts, part, part)
 
 
 def _is_range(node: ast.AST) -> bool:
@@ -26,28 +28,24 @@ def _is_range(node: ast.AST) -> bool:
     )
 
 
-def _holds_range(context: Context, name: ast.Name) -> bool:
+def _holds_range(facts: Facts, name: ast.Name) -> bool:
     """Every assignment of the name in its function gives it a range."""
-    scope = context.enclosing(name, ast.FunctionDef, ast.AsyncFunctionDef) or context.source.tree
+    scope = facts.enclosing(name, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
     stores = [
         node
         for node in ast.walk(scope)
         if isinstance(node, ast.Name) and node.id == name.id and isinstance(node.ctx, ast.Store)
     ]
-    owners = [context.parents.get(store) for store in stores]
+    owners = [facts.parents.get(store) for store in stores]
     return bool(owners) and all(isinstance(owner, ast.Assign) and _is_range(owner.value) for owner in owners)
 
 
-def _rewrite(context: Context, part: ast.expr, what: ast.expr) -> None:
+def _rewrite(facts: Facts, part: ast.expr, what: ast.expr) -> Iterator[Change]:
     """The call's name where the receiver is a tensor; a list, which arrays and tensors both take, where that isn't certain."""
-    before = context.source.text(part)
+    before = facts.source.text(part)
     if what is part:
-        context.edits.before(context.source.start(part), "list(")
-        context.edits.after(context.source.end(part), ")")
+        yield InsertBefore(facts.source.start(part), "list(")
+        yield InsertAfter(facts.source.end(part), ")")
     else:
-        context.edits.replace_node(what, context.imports.spell("mindspore.ops.arange"))
-    context.rewritten(part, "index by a range", before, context.edits.text(part))
-
-
-def finish(context: Context) -> None:
-    pass
+        yield ReplaceNode(what, lambda texts: texts.name("mindspore.ops.arange"))
+    yield facts.record(part, "index by a range", before, lambda texts: texts.of(part))

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import partial
 
 from ...read.source import Source
-from ..context import Context
+from ..facts import Facts
+from ..plan import AtNode, Change, Edit, InsertBefore, ReplaceSpan, Texts, claim_all
 
 
-def prepare(context: Context) -> None:
-    for node in context.source.of(ast.Subscript):
+def plan(facts: Facts) -> Iterator[Change]:
+    for node in facts.source.of(ast.Subscript):
         if isinstance(node.slice, ast.Tuple) and isinstance(node.ctx, ast.Load):
-            picks = _picks(node.slice.elts, context.source)
-            if picks and context.reading.type(node.value).is_tensor:
-                context.turns[node] = partial(_rewrite, context, node, picks)
-                context.handled |= set(ast.walk(node.slice))
+            picks = _picks(node.slice.elts, facts.source)
+            if picks and facts.reading.type(node.value).is_tensor:
+                yield AtNode(node, partial(_rewrite, facts, node, picks))
+                yield claim_all(node.slice)
 
 
 def _picks(parts: list[ast.expr], source: Source) -> list[str]:
@@ -47,13 +49,9 @@ def _is_start(node: ast.expr | None) -> bool:
     return node is None or (isinstance(node, ast.Constant) and isinstance(node.value, int))
 
 
-def _rewrite(context: Context, node: ast.Subscript, picks: list[str]) -> None:
-    source, before = context.source, context.source.text(node)
-    context.edits.before(source.start(node), f"{context.imports.spell('compat.take_every')}(")
+def _rewrite(facts: Facts, node: ast.Subscript, picks: list[str], texts: Texts) -> Iterator[Edit]:
+    source, before = facts.source, facts.source.text(node)
+    yield InsertBefore(source.start(node), f"{texts.name('compat.take_every')}(")
     opening = source.find_token(b"[", source.end(node.value), source.end(node))  # the value may stand in parentheses
-    context.edits.replace(opening, source.end(node), f", {', '.join(picks)})")
-    context.rewritten(node, "strided slice", before, context.edits.text(node))
-
-
-def finish(context: Context) -> None:
-    pass
+    yield ReplaceSpan(opening, source.end(node), f", {', '.join(picks)})")
+    yield facts.record(node, "strided slice", before, texts.of(node))

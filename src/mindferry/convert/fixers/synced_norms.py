@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from ... import findings
-from ..context import Context
+from ..facts import Facts
+from ..plan import Change
 
 API = "torch.nn.SyncBatchNorm"
 ADVICE = "nothing to do on one device; on several Ascend devices use mindspore.nn.SyncBatchNorm; on CPU give each process a batch large enough"
 
 
-def prepare(context: Context) -> None:
-    if b"SyncBatchNorm" not in context.source.data:
+def plan(facts: Facts) -> Iterator[Change]:
+    if b"SyncBatchNorm" not in facts.source.data:
         return
-    for node in context.source.of(ast.Call):
-        if context.api(node.func) in (API, f"{API}.convert_sync_batchnorm"):
-            context.find(
+    for node in facts.source.of(ast.Call):
+        if facts.api(node.func) in (API, f"{API}.convert_sync_batchnorm"):
+            yield facts.found(
                 node,
                 findings.MF207,
                 "SyncBatchNorm: statistics are each process's own here, torch's are over all processes",
                 ADVICE,
             )
-
-
-def finish(context: Context) -> None:
-    pass

@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from functools import partial
 
-from ..context import Context
-from ..render.imports import delete_statement
+from ..facts import Facts
+from ..plan import AtEnd, Change, Edit, RemoveStatement, ReplaceNode, ReplaceSpan, Texts
+
+AFTER = ("unused_devices",)
 
 
-def prepare(context: Context) -> None:
-    pass
+def plan(facts: Facts) -> Iterator[Change]:
+    yield AtEnd(partial(_write, facts))
 
 
-def finish(context: Context) -> None:
-    statements: list[ast.Assign | ast.Expr] = [*context.source.of(ast.Assign), *context.source.of(ast.Expr)]
+def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
+    statements: list[ast.Assign | ast.Expr] = [*facts.source.of(ast.Assign), *facts.source.of(ast.Expr)]
     for node in statements:
-        if _is_idle(context, node):
-            if len(context.block_of(node)) == 1:
-                context.edits.replace_node(node, "pass")
+        if _is_idle(facts, node, texts):
+            if len(facts.block_of(node)) == 1:
+                yield ReplaceNode(node, "pass", swallows=True)
             else:
-                delete_statement(context.edits, node)
-                _close_gap(context, node)
+                yield RemoveStatement(node)
+                yield from _close_gap(facts, node)
 
 
-def _is_idle(context: Context, node: ast.Assign | ast.Expr) -> bool:
-    if not context.edits.is_touched(node.value) or (after := context.edits.text(node.value)) == context.source.text(
-        node.value
-    ):
+def _is_idle(facts: Facts, node: ast.Assign | ast.Expr, texts: Texts) -> bool:
+    if not texts.is_touched(node.value) or (after := texts.of(node.value)) == facts.source.text(node.value):
         return False
     if isinstance(node, ast.Assign):
-        return len(node.targets) == 1 and _squeeze(after) == _squeeze(context.edits.text(node.targets[0]))
-    if context.is_notebook:  # a bare value is shown
+        return len(node.targets) == 1 and _squeeze(after) == _squeeze(texts.of(node.targets[0]))
+    if facts.is_notebook:  # a bare value is shown
         return False
     try:
         value = ast.parse(after, mode="eval").body
@@ -41,15 +43,15 @@ def _is_idle(context: Context, node: ast.Assign | ast.Expr) -> bool:
     return isinstance(value, ast.Name | ast.Constant)
 
 
-def _close_gap(context: Context, node: ast.stmt) -> None:
+def _close_gap(facts: Facts, node: ast.stmt) -> Iterator[Edit]:
     """Blank lines after a first statement would otherwise open the block."""
-    source = context.source
+    source = facts.source
     start = source.line_end(source.end(node))
     end = start
     while end < len(source.data) and not source.data[end : source.line_end(end)].strip():
         end = source.line_end(end)
-    if context.block_of(node)[0] is node and end > start:
-        context.edits.replace(start, end, "")
+    if facts.block_of(node)[0] is node and end > start:
+        yield ReplaceSpan(start, end, "")
 
 
 def _squeeze(text: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from ...errors import MindferryError
+from .dispatched import dispatchers
 
 HEADER = '''"""Helpers with PyTorch's meaning where MindSpore has none or differs. Written by mindferry; yours to edit."""
 
@@ -34,6 +35,8 @@ def library() -> tuple[dict[str, Unit], dict[str, str]]:
     for path in sorted(files("mindferry.apis.torch.compat").iterdir(), key=lambda each: each.name):
         if path.name.endswith(".py") and path.name != "__init__.py":
             _read(path.name, path.read_text("utf-8"), units, imports)
+    for name, text in dispatchers().items():
+        units[name] = Unit(name, text, len(units))
     return units, imports
 
 

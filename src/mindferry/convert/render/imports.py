@@ -232,13 +232,13 @@ def delete_statement(edits: Edits, node: ast.AST) -> None:
     before, after = source.data[line_start:start], source.data[end:line_end]
     if before.strip():  # `import os; import torch`
         separator = source.data.rfind(b";", line_start, start)
-        edits.replace(separator if separator >= 0 else start, end, "")
+        edits.replace(separator if separator >= 0 else start, end, "", swallows=True)
     elif after.lstrip().startswith(b";"):
-        edits.replace(start, source.skip_trivia(source.data.index(b";", end) + 1), "")
+        edits.replace(start, source.skip_trivia(source.data.index(b";", end) + 1), "", swallows=True)
     elif after.lstrip().startswith(b"#") and not _DIRECTIVE.match(after.lstrip()):
-        edits.replace(start, source.skip_blanks(end), "")
+        edits.replace(start, source.skip_blanks(end), "", swallows=True)
     else:
-        edits.replace(line_start, line_end, "")
+        edits.replace(line_start, line_end, "", swallows=True)
 
 
 def delete_decorator(edits: Edits, node: ast.expr) -> None:
@@ -247,9 +247,9 @@ def delete_decorator(edits: Edits, node: ast.expr) -> None:
     start, end = source.line_start(source.start(node)), source.line_end(source.end(node))
     after = source.data[source.end(node) : end].lstrip(b" \t)")
     if after.startswith(b"#") and not _DIRECTIVE.match(after):
-        edits.replace(source.skip_blanks(start), end - len(after), "")
+        edits.replace(source.skip_blanks(start), end - len(after), "", swallows=True)
     else:
-        edits.replace(start, end, "")
+        edits.replace(start, end, "", swallows=True)
 
 
 def fill_empty_blocks(edits: Edits) -> None:

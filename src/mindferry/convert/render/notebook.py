@@ -70,7 +70,8 @@ def convert_notebook(
         _in_cell(each, cells, path) for each in result.findings
     ]
     rewrites = [replace(each, line=_place(each.line, cells)[1]) for each in result.rewrites]
-    return (_dump(body, raw) if is_changed else raw), FileResult("", rewrites, findings, result.compat)
+    sites = [replace(each, line=_place(each.line, cells)[1]) for each in result.sites]
+    return (_dump(body, raw) if is_changed else raw), FileResult("", rewrites, findings, result.compat, sites)
 
 
 def _load(raw: bytes) -> dict[str, Any]:

@@ -151,4 +151,4 @@ def device_type(device):
 
 def is_sparse(x):
     """torch's x.is_sparse."""
-    return isinstance(x, (ms.COOTensor, ms.CSRTensor))
+    return getattr(x, "is_sparse", False) or isinstance(x, (ms.COOTensor, ms.CSRTensor))

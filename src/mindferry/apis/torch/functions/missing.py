@@ -17,31 +17,6 @@ MISSING: dict[str, tuple[str, str, str]] = {
         "wrapper",
         "draw gammas with ops.standard_gamma and normalize them",
     ),
-    "torch.spmm": (
-        "torch's sparse tensors have no counterpart",
-        "equivalent",
-        "go dense: ops.matmul, or use mindspore.COOTensor",
-    ),
-    "torch.sparse.mm": (
-        "torch's sparse tensors have no counterpart",
-        "equivalent",
-        "go dense: ops.matmul, or use mindspore.COOTensor",
-    ),
-    "torch.sparse.sampled_addmm": (
-        "torch's sparse tensors have no counterpart",
-        "equivalent",
-        "go dense: ops.addmm and a mask",
-    ),
-    "torch.sparse_coo_tensor": (
-        "MindSpore's sparse tensors have few operators",
-        "equivalent",
-        "go dense, or use mindspore.COOTensor",
-    ),
-    "torch.sparse.FloatTensor": (
-        "MindSpore's sparse tensors have few operators",
-        "equivalent",
-        "go dense, or use mindspore.COOTensor",
-    ),
     "torch.nested.nested_tensor": (
         "MindSpore has no nested tensors",
         "equivalent",

@@ -240,7 +240,6 @@ _stays(
 _stays("pin_memory", "device", Case("x.pin_memory()", "x", shapes=((2, 3),), runs=False, why="needs a GPU in torch"))
 _stays("share_memory_", "", Case("x.share_memory_() * 2", "x * 2", shapes=((2, 3),), gradient=False))
 _stays("as_subclass", "cls", Case("x.as_subclass(torch.Tensor) * 2", "x * 2", shapes=((2, 3),)))
-_stays("to_dense", "dtype", Case("x.to_dense() * 2", "x * 2", shapes=((2, 3),)))
 
 
 def in_torch_file(call: Call) -> bool:
@@ -252,7 +251,7 @@ def in_torch_file(call: Call) -> bool:
     args="other",
     cases=[
         Case("vars()['x'].to('cpu') * 2", "vars()['x'] * 2", shapes=((2, 3),)),
-        Case("vars()['x'].to(y)", "vars()['x'].to(y)", shapes=((2, 3), (1,)), runs=False, why="left alone"),
+        Case("vars()['x'].to(y)", "ms_compat.any_to(vars()['x'], y)", shapes=((2, 3), (1,))),
     ],
 )
 def any_to(call: Call) -> None:

@@ -198,7 +198,7 @@ for _name, _why in (
     ("map_", "Python functions don't run on tensors element by element"),
 ):
     rule(f"torch.Tensor.{_name}", missing=_why, strategy="wrapper", advice="build a new tensor with ops instead")
-for _name in ("to_sparse", "sparse_mask", "coalesce", "values", "indices", "to_sparse_csr", "_values", "_indices"):
+for _name in ("sparse_mask",):
     rule(
         f"torch.Tensor.{_name}",
         missing="MindSpore's sparse tensors are classes of their own, with few operators",

@@ -1,15 +1,11 @@
-"""What a transform is given: the pass over data pipelines notes it, the rules ask."""
+"""What the rules of torchvision's transforms have in common."""
 
 from __future__ import annotations
 
 import ast
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from ..._call import Call
-
-# A transform in a literal Compose -> "pil" or "array", where that is certain.
-GIVEN: WeakKeyDictionary[ast.AST, str] = WeakKeyDictionary()
 
 INTERPOLATIONS = {0: "NEAREST", 2: "BILINEAR", 3: "BICUBIC"}
 MODES = {"constant": "CONSTANT", "edge": "EDGE", "reflect": "REFLECT", "symmetric": "SYMMETRIC"}
@@ -17,7 +13,7 @@ MODES = {"constant": "CONSTANT", "edge": "EDGE", "reflect": "REFLECT", "symmetri
 
 def is_given(call: Call, kind: str) -> bool:
     """Whether the transform is certain to get PIL images ("pil") or what ToTensor made of one ("array")."""
-    return GIVEN.get(call.node) == kind
+    return call.noted == kind
 
 
 def constant(call: Call, name: str, absent: Any = None) -> Any:

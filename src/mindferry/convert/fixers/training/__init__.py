@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from functools import partial
 
 from ...context import Context
+from ...facts import Facts
+from ...plan import Change, WriteAsYouGo
 from . import derivatives, steps
 from .write import write
 
-_found: dict[int, list[steps.Backward]] = {}
-_derived: dict[int, list[derivatives.Derivative]] = {}
+AFTER = ("modes",)
 
 
-def prepare(context: Context) -> None:
-    _derived[id(context)] = derivatives.find(context)
-    found = steps.find(context)
-    _found[id(context)] = found
+def plan(facts: Facts) -> Iterator[Change]:
+    found: list[steps.Backward] = []
+    derived: list[derivatives.Derivative] = []
+    yield WriteAsYouGo(partial(_prepare, found, derived), partial(_finish, found, derived))
+
+
+def _prepare(found: list[steps.Backward], derived: list[derivatives.Derivative], context: Context) -> None:
+    derived[:] = derivatives.find(context)
+    found[:] = steps.find(context)
     plain = {statement for each in found if each.step is not None for statement in (each.step, *each.idle, *each.clips)}
     for each in found:
         for statement in (each.statement, *each.merged):
@@ -55,9 +63,6 @@ def _as_function(context: Context, node: ast.Call, name: str) -> None:
     context.handled |= {node, node.func}
 
 
-def finish(context: Context) -> None:
-    found = _found.pop(id(context), [])
-    dropped = derivatives.write(
-        context, _derived.pop(id(context), []), {statement for each in found for statement in each.lifted}
-    )
+def _finish(found: list[steps.Backward], derived: list[derivatives.Derivative], context: Context) -> None:
+    dropped = derivatives.write(context, derived, {statement for each in found for statement in each.lifted})
     write(context, found, dropped)

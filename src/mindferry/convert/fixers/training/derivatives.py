@@ -281,7 +281,7 @@ def _replace(context: Context, each: Derivative, function: str) -> None:
         tail = "," if len(each.arguments) == 1 else ""
         text = f"{context.imports.spell('compat.gradients')}({function}, {tuple(positions)}, ({values}{tail}){weights})"
     target = parent if is_first and "compat" not in text and each.weights is None and parent is not None else each.call
-    context.edits.replace_node(target, text)
+    context.edits.replace_node(target, text, swallows=True)  # weights that are ones go
     context.rewritten(each.call, API, before, text)
 
 

@@ -150,7 +150,7 @@ def _read(context: Context, statement: ast.Expr, call: ast.Call, loss: ast.expr)
         if reason:
             raise Refused(f"its loss is computed in a statement that {reason} (line {each.lineno})")
         if any(
-            stopped.chosen(context, item.context_expr)
+            stopped.is_chosen(context, item.context_expr)
             for node in ast.walk(each)
             if isinstance(node, ast.With)
             for item in node.items

@@ -132,6 +132,7 @@ def _plain(context: Context, each: Backward, forward: str, names: set[str]) -> t
         context.edits.replace_node(
             clip,
             f"{grads} = {context.imports.spell('mindspore.ops.clip_by_global_norm' if is_native else 'compat.clip_gradients')}({grads}, {limit})",
+            swallows=True,
         )
     context.edits.replace_node(each.step, f"{optimizer}({grads})")
     for statement in each.idle:

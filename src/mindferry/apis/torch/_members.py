@@ -1,0 +1,66 @@
+"""What torch's classes call their methods and attributes (members.tsv), and whether a call is one that torch's would take."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from dataclasses import dataclass
+from importlib.resources import files
+
+NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A method or attribute of one of torch's classes."""
+
+    owner: str
+    name: str
+    is_method: bool
+    least: int = 0
+    most: int | None = None  # None: any number
+    names: frozenset[str] = frozenset()  # of its arguments; '*' if any
+    same: str = ""  # forms of the call that MindSpore's own method takes with the same meaning: 0, 1, d
+
+    def fits(self, call: ast.Call) -> bool:
+        """Whether torch's own method takes these arguments, as far as their number and names tell."""
+        if any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords):
+            return True
+        names = {each.arg for each in call.keywords}
+        if "*" not in self.names and not names <= self.names | {"out"}:
+            return False
+        count = len(call.args)
+        return count + len(names) >= self.least and (self.most is None or count <= self.most)
+
+    def is_same(self, call: ast.Call) -> bool:
+        """Whether MindSpore's method of this name was measured to do the same with such arguments."""
+        if call.keywords or any(isinstance(each, ast.Starred) for each in call.args):
+            return False
+        match call.args:
+            case []:
+                return "0" in self.same
+            case [ast.Constant(value=int()) | ast.UnaryOp(operand=ast.Constant(value=int()))]:
+                return "d" in self.same or "1" in self.same
+            case [_]:
+                return "1" in self.same
+        return False
+
+
+@functools.cache
+def members() -> dict[str, dict[str, Member]]:
+    """By class, then by name."""
+    found: dict[str, dict[str, Member]] = {}
+    text = files("mindferry.apis.torch").joinpath("members.tsv").read_text("utf-8")
+    for line in text.splitlines():
+        if line.startswith("#") or not line.strip():
+            continue
+        owner, name, kind, least, most, names, same = line.split("\t")
+        limit = None if most in ("", "*") else int(most)
+        found.setdefault(owner, {})[name] = Member(
+            owner, name, kind == "method", int(least or 0), limit, frozenset(names.split()), same
+        )
+    return found
+
+
+def member(owner: str, name: str) -> Member | None:
+    return members().get(owner, {}).get(name)

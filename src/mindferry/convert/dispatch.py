@@ -1,0 +1,268 @@
+"""Methods of values that nothing is known of: asked at run time (`ms_compat.any_size(x, 0)`), unless they mean the same anyway."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+from .. import findings
+from ..apis import Rule
+from ..apis._call import Call
+from ..apis._lookup import rule_of
+from ..apis.torch._members import member
+from ..layout import FRAMEWORKS
+from ..read.expressions import FOREIGN
+from ..read.networks import is_mode_call
+from ..read.types import Type
+from .context import Context
+from .render.dispatched import PREFIX, attribute_form, is_dispatched, module_form, tensor_form
+from .run_rule import run_rule
+from .verdict import Outcome, Verdict
+
+PLAIN = {
+    "str": str,
+    "list": list,
+    "tuple": tuple,
+    "size": tuple,
+    "dict": dict,
+    "set": set,
+    "int": int,
+    "float": float,
+    "bool": bool,
+}
+OF_ARRAYS = frozenset(
+    "all any argmax argmin argpartition argsort astype base byteswap choose clip compress conj conjugate copy ctypes "
+    "cumprod cumsum data diagonal dot dtype dump dumps fill flags flat flatten getfield imag item itemset itemsize max "
+    "mean min nbytes ndim newbyteorder nonzero partition prod ptp put ravel real repeat reshape resize round "
+    "searchsorted setfield setflags shape size sort squeeze std strides sum swapaxes T take tobytes tofile tolist "
+    "tostring trace transpose var view".split()
+)
+# Names that lists, strings, queries, plots and widgets have too: a tensor's only if something else speaks for it.
+SHARED = frozenset(
+    "add index sort split values indices apply map type new mode where select resize put name names rename solve "
+    "record_stream storage is_shared module_load round compile bool int float long double half char byte short "
+    "train eval step zero_grad get_lr to forward cross".split()
+)
+SPEAKING = frozenset("dim keepdim dims dim0 dim1 unbiased descending largest split_size memory_format".split())
+TAKES_TEXT = frozenset("to type norm cuda add_module register_buffer register_parameter register_module".split()) | {
+    "get_submodule",
+    "get_parameter",
+    "get_buffer",
+}
+TAKES_FUNCTIONS = frozenset("apply register_hook".split())
+NOT_NETWORKS = ("train", "fit", "run", "learn", "engine", "agent", "solver")
+DEVICES = ("cpu", "cuda", "mps", "xpu", "npu", "meta")
+SAME_ATTRIBUTES = frozenset("shape dtype ndim T mT itemsize nbytes device data".split())
+
+
+def judge_call(node: ast.Call, context: Context) -> Verdict | None:
+    """What a method call on a receiver of unknown type is; None if no class of torch's has such a method."""
+    if not isinstance(node.func, ast.Attribute):
+        return None
+    name = node.func.attr
+    of_tensor, of_module = member("Tensor", name), member("Module", name)
+    if name == "reset_parameters":
+        of_module = member("Module", "children")
+    candidates = [each for each in (of_tensor, of_module) if each is not None and each.is_method]
+    if not candidates:
+        return None
+    if not context.source.mentions("torch"):
+        return Verdict(Outcome.NOT_TORCH, "the file has nothing of torch's", "assumed")
+    if not any(each.fits(node) for each in candidates):
+        return Verdict(Outcome.NOT_TORCH, "torch's method doesn't take these arguments", "proven")
+    given = (*node.args, *(each.value for each in node.keywords))
+    is_odd = (
+        any(map(_is_text, given)) if name not in TAKES_TEXT else not all(_is_own_text(name, each) for each in given)
+    )
+    if is_odd:
+        return Verdict(Outcome.NOT_TORCH, "torch's method takes no text", "proven")
+    if name in SHARED and not _speaks_for_torch(node, name, context):
+        return Verdict(
+            Outcome.NOT_TORCH, f"other things have a {name}() too, and nothing here speaks for torch", "assumed"
+        )
+    if not module_form(name) and (
+        (of_tensor is not None and of_tensor.is_same(node)) or _is_unchanged(node, name, context)
+    ):
+        return Verdict(Outcome.CONVERTED, "means the same in MindSpore")
+    if not is_dispatched(name, context.rules):
+        return _undispatched(name, context)
+    return Verdict(Outcome.DISPATCHED, "asked at run time")
+
+
+def _undispatched(name: str, context: Context) -> Verdict | None:
+    if not tensor_form(name, context.rules) and member("Tensor", name) is None:
+        return Verdict(
+            Outcome.CONVERTED, "MindSpore's networks have it too"
+        )  # state_dict, apply, register_forward_hook
+    return Verdict(Outcome.LEFT, f"{name}() has no counterpart, if this is a tensor's")
+
+
+def is_defined_here(node: ast.Call, context: Context) -> bool:
+    """Whether a class of the project has a method of that name, so that the receiver may well be one of them."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    return name != "forward" and any(name in info.results for info in context.reading.symbols.classes.values())
+
+
+def dispatch_call(node: ast.Call, context: Context) -> None:
+    """Write `ms_compat.any_name(receiver, arguments)`, or leave the call, and note which."""
+    function = node.func
+    if not isinstance(function, ast.Attribute) or not is_unclear(function, context):
+        return
+    verdict, name = judge_call(node, context), function.attr
+    if verdict is None:
+        return
+    api = f"torch.Tensor.{name}"
+    if verdict.outcome is Outcome.DISPATCHED and not context.settings.applies_to(api, api):
+        verdict = Verdict(Outcome.NOT_TORCH, "left as it was, as --only or --skip asked", "assumed")
+    context.verdicts[function] = verdict
+    if verdict.outcome is Outcome.DISPATCHED:
+        before = context.source.text(node)
+        call = Call(node, Rule(api), context.reading, context.edits, context.imports, function.value)
+        call.use(f"compat.{PREFIX}{name}")
+        call.apply()
+        context.rewritten(node, api, before, context.edits.text(node))
+    elif verdict.outcome is Outcome.LEFT:
+        advice = "write it in another way, or annotate the value's type if it is no tensor"
+        context.find(node, findings.MF123, f"{context.source.text(function)}: {verdict.why}", advice, rule=api)
+
+
+def is_unclear(node: ast.Attribute, context: Context) -> bool:
+    """Whether nothing proves what the receiver of a method or attribute is."""
+    kind, symbols = context.reading.type(node.value), context.reading.symbols
+    if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name) and node.value.func.id == "super":
+        return False
+    if kind.kind == "method" and kind.qual.startswith("."):
+        return False
+    if kind.kind in ("unknown", "batch", "method", "none"):
+        return not context.reading.type(node).qual.startswith(("torch.Tensor.", "torch.nn.Module."))
+    if kind.kind == "ndarray":
+        return node.attr not in OF_ARRAYS
+    if kind.kind in PLAIN:
+        return not hasattr(PLAIN[kind.kind], node.attr)  # it can't be what it seems, so nothing is known of it
+    if kind.kind == "ref":
+        return _is_unknown_global(kind, context)
+    if kind.kind == "instance" and kind.qual in symbols.classes and not symbols.torch_base(kind.qual):
+        is_own = symbols.method(kind.qual, node.attr) is not None or symbols.has_attribute(kind.qual, node.attr)
+        return not is_own and member("Module", node.attr) is not None  # a mixin's self
+    return False
+
+
+def _is_unknown_global(kind: Type, context: Context) -> bool:
+    """A variable of another file, or of a package that nobody reads."""
+    symbols, qual = context.reading.symbols, context.reading.symbols.origin(kind.qual)
+    head, _, last = qual.rpartition(".")
+    if not head or qual.partition(".")[0] in {*FRAMEWORKS, *FOREIGN, "builtins", "numpy"} or hasattr(builtins, qual):
+        return False
+    is_defined = qual in symbols.classes or qual in symbols.results or qual in symbols.exports
+    return not is_defined and symbols.is_local(qual) and not last[:1].isupper()
+
+
+def _is_text(node: ast.expr) -> bool:
+    match node:
+        case ast.Constant(value=str() | bytes()) | ast.JoinedStr() | ast.Dict() | ast.Lambda():
+            return True
+        case ast.List(elts=parts) | ast.Tuple(elts=parts):
+            return any(map(_is_text, parts))
+    return False
+
+
+def _is_own_text(name: str, node: ast.expr) -> bool:
+    """Whether torch's method takes this text, or it is none: `to("cuda:0")`, `norm("fro")`."""
+    if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+        return True
+    match name:
+        case "to" | "cuda":
+            return node.value.partition(":")[0] in DEVICES
+        case "norm":
+            return node.value in ("fro", "nuc")
+        case "type":
+            return node.value.startswith("torch.")
+    return True
+
+
+def _speaks_for_torch(node: ast.Call, name: str, context: Context) -> bool:
+    """Whether the call is one that the other things which have such a method don't make."""
+    if {each.arg for each in node.keywords} & SPEAKING:
+        return True
+    is_used = not isinstance(context.parents.get(node), ast.Expr)
+    match name:
+        case "sort" | "add":  # a list's and a set's return nothing
+            return is_used and not any(each.arg in ("key", "reverse") for each in node.keywords)
+        case "split":
+            return bool(node.args) and context.reading.type(node.args[0]).kind != "str"
+        case "float" | "long" | "int" | "double" | "half" | "bool" | "byte" | "short":
+            return True
+        case "type":
+            return _names_type(node, context)
+        case "to":
+            return True
+        case "train" | "eval":
+            return _may_be_network(node, name, context)
+        case "forward":
+            return bool(node.args)
+        case "cross":
+            return len(node.args) > 1
+    return False
+
+
+def _names_type(node: ast.Call, context: Context) -> bool:
+    kinds = [context.reading.type(each) for each in node.args]
+    return any(kind.qual.startswith("torch.") or kind.kind == "method" for kind in kinds)
+
+
+def _may_be_network(node: ast.Call, name: str, context: Context) -> bool:
+    """`thing.eval()`, unless the project has something else that trains or evaluates."""
+    assert isinstance(node.func, ast.Attribute)
+    if not is_mode_call(node):
+        return False
+    text = context.source.text(node.func.value).lower()
+    symbols = context.reading.symbols
+    is_defined = any(name in info.results and not symbols.is_module(qual) for qual, info in symbols.classes.items())
+    return not is_defined and not any(word in text for word in NOT_NETWORKS)
+
+
+class _DryWriter:
+    """Spells names without importing anything."""
+
+    def spell(self, qual: str) -> str:
+        return qual
+
+
+def _is_unchanged(node: ast.Call, name: str, context: Context) -> bool:
+    """Whether the tensor's rule would leave this call as it stands: then it doesn't matter what the receiver is."""
+    assert isinstance(node.func, ast.Attribute)
+    entry = rule_of(f"torch.Tensor.{name}", context.rules)
+    if entry is None or entry.missing or not entry.api.startswith("torch.Tensor."):
+        return False
+    call = Call(node, entry, context.reading, context.edits, _DryWriter(), node.func.value)
+    run_rule(call, entry)
+    return not call.refusal and (call.is_kept or call.changes_nothing)
+
+
+def judge_attribute(node: ast.Attribute, context: Context) -> Verdict | None:
+    """What an attribute of something unknown is that a tensor has too."""
+    found = member("Tensor", node.attr)
+    if found is None or found.is_method:
+        return None
+    if not context.source.mentions("torch"):
+        return Verdict(Outcome.NOT_TORCH, "the file has nothing of torch's", "assumed")
+    if node.attr in SAME_ATTRIBUTES or not isinstance(node.ctx, ast.Load):
+        return Verdict(Outcome.CONVERTED, "means the same in MindSpore")
+    if attribute_form(node.attr, context.rules):
+        return Verdict(Outcome.DISPATCHED, "asked at run time")
+    return Verdict(
+        Outcome.NOT_TORCH, f"other things have a {node.attr} too, and nothing here speaks for torch", "assumed"
+    )
+
+
+def dispatch_attribute(node: ast.Attribute, context: Context) -> None:
+    """`x.real` of something unknown."""
+    verdict = judge_attribute(node, context) if is_unclear(node, context) else None
+    if verdict is None:
+        return
+    context.verdicts[node] = verdict
+    if verdict.outcome is Outcome.DISPATCHED:
+        before = context.source.text(node)
+        new = f"{context.imports.spell(f'compat.{PREFIX}{node.attr}')}({context.edits.text(node.value)})"
+        context.edits.replace_node(node, new)
+        context.rewritten(node, f"torch.Tensor.{node.attr}", before, new)

@@ -1,0 +1,98 @@
+"""What is known about one file before anything is changed. Fixers read it, and nothing writes to it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from ..apis import Table
+from ..artifacts import Finding
+from ..findings import Code
+from ..read.infer import Reading
+from ..read.source import Source
+from .plan import Found, Record, Text
+from .settings import Settings
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Facts:
+    reading: Reading
+    rules: Table
+    settings: Settings
+    is_notebook: bool = False
+    _derived: dict[Any, Any] = field(default_factory=dict)
+
+    @property
+    def source(self) -> Source:
+        return self.reading.source
+
+    @property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        return self.reading.source.parents
+
+    def derived(self, compute: Callable[[Any], T]) -> T:
+        """What a function makes of these facts, computed once however often it is asked for."""
+        if compute not in self._derived:
+            self._derived[compute] = compute(self)
+        found: T = self._derived[compute]
+        return found
+
+    def api(self, node: ast.expr) -> str:
+        """torch's dotted name of an expression that refers to one, or ''."""
+        kind = self.reading.type(node)
+        return self.reading.symbols.origin(kind.qual) if kind.kind == "ref" else ""
+
+    def statement_of(self, node: ast.AST) -> ast.stmt:
+        while not isinstance(node, ast.stmt):
+            node = self.parents[node]
+        return node
+
+    def block_of(self, statement: ast.stmt) -> list[ast.stmt]:
+        """The list of statements that it stands in."""
+        parent = self.parents[statement]
+        for name in ("body", "orelse", "finalbody", "handlers"):
+            block = getattr(parent, name, None)
+            if isinstance(block, list) and statement in block:
+                return block
+        return [statement]
+
+    def enclosing(self, node: ast.AST, *kinds: type) -> ast.AST | None:
+        current = self.parents.get(node)
+        while current is not None and not isinstance(current, kinds):
+            current = self.parents.get(current)
+        return current
+
+    def is_within(self, node: ast.AST, outer: ast.AST) -> bool:
+        current: ast.AST | None = node
+        while current is not None and current is not outer:
+            current = self.parents.get(current)
+        return current is not None
+
+    def stores(self, name: str) -> list[ast.Name]:
+        """Every place in the file where the name is bound or deleted as a variable."""
+        return self.derived(_stores).get(name, [])
+
+    def found(
+        self, node: ast.AST, code: Code, message: str, advice: str = "", severity: str = "", rule: str = ""
+    ) -> Found:
+        """A change that is none: what has to be said about a place. Without a severity it is the code's own."""
+        line, column = self.source.position(self.source.start(node))
+        place = (self.source.path, line, column + 1)
+        return Found(Finding(code, severity or code.severity, *place, message, advice, rule))
+
+    def record(self, node: ast.AST, rule: str, before: str, after: Text) -> Record:
+        """A line of the report: what stood here, and what stands here now."""
+        line, column = self.source.position(self.source.start(node))
+        return Record(line, column + 1, rule, before, after)
+
+
+def _stores(facts: Facts) -> dict[str, list[ast.Name]]:
+    found: dict[str, list[ast.Name]] = {}
+    for node in facts.source.of(ast.Name):
+        if not isinstance(node.ctx, ast.Load):
+            found.setdefault(node.id, []).append(node)
+    return found

@@ -1,0 +1,486 @@
+"""What is changed in place in a file, and what becomes of each change.
+
+A local name is bound again, so gradients flow. What others hold (a parameter, a buffer, an entry of a list) is written to:
+`set_data`, `ops.assign`, an indexed assignment, or a helper that keeps gradients. Where another name sees the same tensor, a warning says so.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from enum import Enum
+
+from .... import findings
+from ....apis._lookup import api_of, is_in_place
+from ....read.framework import Role
+from ....read.types import TENSOR
+from ...facts import Facts
+from ...plan import Change, ReplaceSpan, claim
+from ..bindings import CERTAIN_VIEWS, Names
+
+MARKS_ONLY = frozenset({"requires_grad_", "share_memory_"})  # the numbers stay
+COLLECTIVES = frozenset(
+    {"all_reduce", "broadcast", "reduce"}
+)  # of torch.distributed: the result goes into the first argument
+
+
+class How(Enum):
+    """How a tensor gets its new value."""
+
+    BIND = "bind"  # the name is bound again
+    ASSIGN = "assign"
+    OVERWRITE = "overwrite"
+    SET_DATA = "set_data"
+    ITEM = "item"  # an indexed assignment
+
+
+@dataclass(frozen=True, slots=True)
+class InPlaceChange:
+    """One call that changes `target` in place."""
+
+    call: ast.Call
+    target: ast.expr
+    how: How
+    value: str = ""  # instead of the converted call
+    suffix: str = ""  # of the target's text
+
+
+@dataclass(slots=True)
+class InPlace:
+    """All that a file changes in place."""
+
+    changes: list[InPlaceChange] = field(default_factory=list)
+    flags: list[tuple[ast.Call, ast.expr]] = field(default_factory=list)  # p.requires_grad_(False), and what p is
+    statements: list[tuple[ast.Assign | ast.AugAssign, How]] = field(default_factory=list)  # p.data -= g
+    planned: list[Change] = field(default_factory=list)  # known at once
+
+
+class BoundAgain(ast.Assign):
+    """`x.add_(1)`, read as `x = x.add_(1)`: others should see that the name is stored here."""
+
+    statement: ast.Expr
+
+
+class StoredAgain(ast.Name):
+    """The x of `y = x.add_(1)` read as `y = x = x.add_(1)`."""
+
+
+CHANGING = frozenset({ast.Attribute, ast.Expr, ast.Call, ast.AugAssign, ast.Assign})
+
+
+def find_in_place(facts: Facts) -> InPlace:
+    """Statements whose result is bound to a name are read as assignments from here on."""
+    _forget(facts)
+    found = InPlace()
+    inner: set[ast.Call] = set()
+    for node in [each for each in facts.source.nodes if type(each) in CHANGING]:
+        if isinstance(node, ast.Attribute):
+            if node.attr == "data":
+                _strip_data(facts, found, node)
+            elif node.attr == "grad" and facts.reading.type(node.value).is_tensor:
+                _check_gradient(facts, found, facts.derived(Names), node)
+            continue
+        if isinstance(node, ast.Expr):
+            if isinstance(node.value, ast.Call):
+                _plan_flag(facts, found, node.value)
+            continue
+        changed = _changed(facts, node)
+        if changed is None:
+            continue
+        names = facts.derived(Names)
+        if isinstance(node, ast.Call) and node not in inner:
+            chain, base = _chain(facts, node, changed)
+            inner |= set(chain)
+            _plan(facts, found, names, chain, base)
+        elif isinstance(node, ast.AugAssign):
+            _plan_augmented(facts, found, names, node)
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
+            found.statements.append((node, How.SET_DATA))
+        elif isinstance(node, ast.Assign):
+            _warn_of_views(facts, found, names, node)
+    return found
+
+
+def _changed(facts: Facts, node: ast.AST) -> ast.expr | None:
+    """What the node changes in place, if it is a tensor."""
+    if isinstance(node, ast.Call):
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        if name in COLLECTIVES:
+            return _tensor_of(node) if facts.api(node.func) == f"torch.distributed.{name}" else None
+        if not name.endswith("_") and not _is_true(node, "inplace"):
+            return None
+        api, receiver = api_of(node.func, facts.reading, facts.rules)
+        if is_in_place(api) and api.rpartition(".")[2] not in MARKS_ONLY:
+            return receiver if receiver is not None else node.args[0] if node.args else None
+        if api.startswith("torch.nn.functional.") and node.args and _is_true(node, "inplace"):
+            return node.args[0]
+        return None
+    if isinstance(node, ast.AugAssign) and facts.reading.type(node.target).is_tensor:
+        return node.target
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        target = node.targets[0]
+        if isinstance(target, ast.Subscript) or (isinstance(target, ast.Attribute) and target.attr == "data"):
+            return target.value if facts.reading.type(target.value).is_tensor or _is_parameter(target.value) else None
+    return None
+
+
+def _tensor_of(call: ast.Call) -> ast.expr | None:
+    return call.args[0] if call.args else next((key.value for key in call.keywords if key.arg == "tensor"), None)
+
+
+def _is_true(node: ast.Call, name: str) -> bool:
+    return any(
+        key.arg == name and isinstance(key.value, ast.Constant) and key.value.value is True for key in node.keywords
+    )
+
+
+def _chain(facts: Facts, call: ast.Call, changed: ast.expr) -> tuple[list[ast.Call], ast.expr]:
+    """`p.mul_(a).add_(b)`: all calls, outermost first, and what they change."""
+    chain, base = [call], changed
+    while isinstance(base, ast.Call) and (deeper := _changed(facts, base)) is not None:
+        chain.append(base)
+        base = deeper
+    return chain, base
+
+
+def _strip_data(facts: Facts, found: InPlace, node: ast.Attribute) -> None:
+    """`w.data` is the tensor itself where it is written to, measured or shown; elsewhere it is cut off from gradients."""
+    parent = facts.parents.get(node)
+    is_changed = isinstance(parent, ast.Attribute) and parent.attr in facts.reading.symbols.framework.members.in_place
+    if not (is_changed or facts.reading.type(node.value).is_tensor or _is_parameter(node.value)):
+        return
+    while isinstance(parent, ast.Subscript) and parent.value is node and isinstance(parent.ctx, ast.Load):
+        parent = facts.parents.get(parent)
+    is_written = isinstance(node.ctx, ast.Store) or (
+        isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store)
+    )
+    is_method = isinstance(parent, ast.Attribute) and (parent.attr.endswith("_") or parent.attr in MEASURES)
+    call = facts.parents.get(node)
+    is_initialised = isinstance(call, ast.Call) and facts.api(call.func).startswith(
+        ("torch.nn.init.", "torch.distributed.")
+    )
+    if is_written or is_method or is_initialised:
+        source = facts.source
+        dot = source.find_token(b".", source.end(node.value), source.end(node))
+        found.planned += [ReplaceSpan(dot, source.end(node), ""), claim(node)]
+
+
+def _check_gradient(facts: Facts, found: InPlace, names: Names, node: ast.Attribute) -> None:
+    """Training steps keep gradients on parameters; on nothing else."""
+    owner = facts.enclosing(node, ast.ClassDef)
+    role = facts.reading.symbols.role(facts.reading.owners.get(owner, "")) if owner is not None else Role.NONE
+    is_optimizer = role in (Role.OPTIMIZER, Role.SCHEDULER)
+    holder = node.value.value if isinstance(node.value, ast.Attribute) and node.value.attr == "data" else node.value
+    is_named = isinstance(holder, ast.Name) and (
+        holder.id == "p" or "param" in holder.id or names.binding(holder).is_parameter
+    )
+    if is_optimizer or is_named or _is_parameter(holder):
+        parent = facts.parents.get(node)
+        is_operand = isinstance(parent, ast.Attribute | ast.Subscript | ast.BinOp | ast.UnaryOp | ast.AugAssign)
+        if is_operand or (isinstance(parent, ast.Call) and _changed(facts, parent) is not None):
+            found.planned.append(claim(node))  # p.grad.norm(): it is there, or torch fails too
+        return
+    if isinstance(node.ctx, ast.Load):
+        found.planned.append(claim(node))
+        message = f"{facts.source.text(node)}: only parameters keep gradients, and only in a training step"
+        advice = "take the gradient by ms.grad(fn, position)(inputs)"
+        found.planned.append(facts.found(node, findings.MF142, message, advice))
+
+
+MEASURES = frozenset("size shape dim ndim ndimension numel nelement dtype device cpu numpy tolist item is_cuda".split())
+
+
+def _is_parameter(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr in ("weight", "bias")
+
+
+def _plan(facts: Facts, found: InPlace, names: Names, chain: list[ast.Call], base: ast.expr) -> None:
+    """Decide what becomes of `base` once the calls' value is computed out of place."""
+    call = chain[0]
+    if any(
+        _mentions(facts, argument, base)
+        for link in chain[:-1]
+        for argument in (*link.args, *(key.value for key in link.keywords))
+    ):
+        _refuse(
+            facts,
+            found,
+            chain,
+            f"{facts.source.text(base)} is read while the chain changes it",
+            "write one statement for each change",
+        )
+        return
+    is_bare = isinstance(facts.parents.get(call), ast.Expr)
+    while isinstance(base, ast.Call) and isinstance(base.func, ast.Attribute) and base.func.attr == "detach":
+        base = base.func.value
+    if (
+        isinstance(base, ast.Attribute)
+        and base.attr == "data"
+        and isinstance(base.value, ast.Attribute)
+        and base.value.attr == "grad"
+    ):
+        base = base.value
+    match base:
+        case ast.Attribute(attr="data", value=ast.Subscript(value=held) as part) if facts.reading.type(held).is_tensor:
+            base = part  # bias[a:b].data.zero_()
+    if is_bare and isinstance(base, ast.Attribute) and base.attr == "grad":
+        found.changes.append(InPlaceChange(call, base.value, How.BIND, suffix=".grad"))
+        return
+    is_data = isinstance(base, ast.Attribute) and base.attr == "data"
+    if is_bare and (is_data or (_is_parameter(base) and not isinstance(base, ast.Name))):
+        found.changes.append(InPlaceChange(call, base, How.SET_DATA))
+    elif isinstance(base, ast.Name):
+        _plan_name(facts, found, names, call, base)
+    elif isinstance(base, ast.Subscript):
+        _plan_item(facts, found, chain, base, is_bare)
+    elif (
+        isinstance(base, ast.Attribute) and facts.parents.get(base) is not None and not isinstance(base.ctx, ast.Store)
+    ):
+        if is_bare:
+            found.changes.append(InPlaceChange(call, base, How.ASSIGN if _is_held_by_module(facts, base) else How.BIND))
+        else:
+            _refuse(
+                facts,
+                found,
+                chain,
+                f"{facts.source.text(base)} is changed and its value used at once",
+                "write two statements",
+            )
+    elif isinstance(base, ast.Call) and (is_bare or _is_view(facts, base)):
+        viewed = facts.source.text(base.func.value) if isinstance(base.func, ast.Attribute) else facts.source.text(base)
+        if _is_view(facts, base):
+            _refuse(
+                facts,
+                found,
+                chain,
+                f"{viewed} is changed through a view",
+                f"assign to {viewed} itself, with ops.assign or an index",
+            )
+
+
+def _mentions(facts: Facts, node: ast.expr, base: ast.expr) -> bool:
+    """Whether the tensor that is changed is read in `node`, under the same name."""
+    if isinstance(base, ast.Attribute) and base.attr == "data":
+        base = base.value
+    name = ast.dump(base)
+    return isinstance(base, ast.Name | ast.Attribute) and any(
+        ast.dump(each) == name for each in ast.walk(node) if type(each) is type(base)
+    )
+
+
+def _is_view(facts: Facts, node: ast.Call) -> bool:
+    return (
+        isinstance(node.func, ast.Attribute)
+        and node.func.attr in CERTAIN_VIEWS
+        and facts.reading.type(node.func.value).is_tensor
+    )
+
+
+def _is_held_by_module(facts: Facts, node: ast.Attribute) -> bool:
+    owner = facts.reading.type(node.value)
+    return owner.kind != "instance" or facts.reading.symbols.is_module(owner.qual)
+
+
+def _refuse(facts: Facts, found: InPlace, chain: list[ast.Call], message: str, advice: str) -> None:
+    is_functional = isinstance(chain[0].func, ast.Name | ast.Attribute) and facts.api(chain[0].func).startswith(
+        "torch.nn.functional."
+    )
+    if is_functional and not facts.api(chain[0].func).endswith(
+        "_"
+    ):  # inplace=True saves memory; that it is relied on is rare
+        return
+    found.planned.append(facts.found(chain[0], findings.MF140, f"in place: {message}", advice))
+    found.planned.append(claim(*(each for link in chain for each in (link, link.func))))
+
+
+def _plan_item(facts: Facts, found: InPlace, chain: list[ast.Call], base: ast.Subscript, is_bare: bool) -> None:
+    owner, index = facts.reading.type(base.value), facts.reading.type(base.slice)
+    if owner.is_tensor and index.kind in ("tensor", "list"):
+        _refuse(
+            facts,
+            found,
+            chain,
+            "an index by tensor makes a copy, so nothing changes in torch either",
+            "assign to the index: x[mask] = ...",
+        )
+    elif isinstance(base.value, ast.Subscript) and facts.reading.type(base.value.value).is_tensor:
+        _refuse(facts, found, chain, "an index of an index makes a copy in MindSpore", "write one index: x[i, j]")
+    elif is_bare:
+        found.changes.append(InPlaceChange(chain[0], base, How.ITEM, _filling(facts, chain[0])))
+    else:
+        _refuse(
+            facts,
+            found,
+            chain,
+            f"{facts.source.text(base)} is changed and its value used at once",
+            "write two statements",
+        )
+
+
+def _filling(facts: Facts, call: ast.Call) -> str:
+    """`x[i].zero_()` is `x[i] = 0`."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    return {"zero_": "0", "fill_": "{0}", "copy_": "{0}"}.get(name, "") if len(call.args) == (name != "zero_") else ""
+
+
+def _plan_name(facts: Facts, found: InPlace, names: Names, call: ast.Call, base: ast.Name) -> None:
+    statement = facts.parents.get(call)
+    is_read_later = names.is_loaded_after(base.id, call)
+    if isinstance(statement, ast.Expr):
+        how = _way(facts, names, base, is_read_later)
+        found.changes.append(InPlaceChange(call, base, how))
+        if how == How.BIND:
+            _becomes_assignment(facts, statement, base)
+            _warn_of_others(facts, found, names, call, base)
+    elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+        if is_read_later and all(not isinstance(each, ast.Name) or each.id != base.id for each in statement.targets):
+            found.changes.append(InPlaceChange(call, base, How.BIND))
+            statement.targets.append(_stored(facts, StoredAgain(base.id, ast.Store()), base))
+    elif is_read_later:
+        _refuse(
+            facts,
+            found,
+            [call],
+            f"{base.id} is changed inside an expression and read again below",
+            f"write {base.id} = ... in a statement of its own first",
+        )
+
+
+def _way(facts: Facts, names: Names, base: ast.Name, is_read_later: bool) -> How:
+    """Bind the name again, or write to the tensor that others hold too: ops.assign would cut it off from gradients."""
+    binding = names.binding(base)
+    if binding.is_parameter:
+        return How.SET_DATA
+    if binding.how == "shared":
+        return How.OVERWRITE
+    if (
+        binding.how == "argument"
+        and not _is_in_forward(facts, base)
+        and (not is_read_later or _is_for_the_caller(facts, base))
+    ):
+        return How.OVERWRITE
+    return How.BIND
+
+
+def _is_for_the_caller(facts: Facts, node: ast.AST) -> bool:
+    """Without gradients, or in a function named like trunc_normal_, arguments are changed for the caller to see."""
+    function = facts.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef)
+    marks: list[ast.expr] = list(getattr(function, "decorator_list", []))
+    block = facts.enclosing(node, ast.With, ast.FunctionDef, ast.AsyncFunctionDef)
+    while isinstance(block, ast.With):
+        marks += [item.context_expr for item in block.items]
+        block = facts.enclosing(block, ast.With, ast.FunctionDef, ast.AsyncFunctionDef)
+    apis = {facts.api(each.func if isinstance(each, ast.Call) else each) for each in marks}
+    name = getattr(function, "name", "")
+    return bool(apis & NO_GRADIENTS) or (name.endswith("_") and not name.endswith("__"))
+
+
+NO_GRADIENTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
+
+
+def _is_in_forward(facts: Facts, node: ast.AST) -> bool:
+    function = facts.enclosing(node, ast.FunctionDef)
+    return isinstance(function, ast.FunctionDef) and function.name == "forward"
+
+
+def _warn_of_others(facts: Facts, found: InPlace, names: Names, node: ast.expr, base: ast.Name) -> None:
+    binding = names.binding(base)
+    if binding.other == base.id:  # v = v.view(-1)
+        return
+    is_used = names.is_loaded_after(binding.other, node) or (
+        binding.other.startswith("self.") and binding.how != "fresh"
+    )
+    if binding.other and is_used:
+        shares = {"alias": "is the same tensor", "view": "shares its memory in torch"}.get(
+            binding.how, "may share its memory in torch"
+        )
+        found.planned.append(
+            facts.found(
+                node,
+                findings.MF141,
+                f"{base.id} is bound to a new tensor here; {binding.other} {shares} and no longer changes with it",
+                f"assign to {binding.other} too if that is meant",
+            )
+        )
+    elif binding.how == "argument" and not _is_in_forward(facts, base) and facts.enclosing(base, ast.FunctionDef):
+        found.planned.append(
+            facts.found(
+                node,
+                findings.MF141,
+                f"{base.id} is bound to a new tensor here; the caller's tensor no longer changes",
+                "return it, and use what is returned",
+                severity="note",
+            )
+        )
+
+
+def _becomes_assignment(facts: Facts, statement: ast.Expr, base: ast.Name) -> None:
+    """Fixers should see that the name is stored here."""
+    block = facts.block_of(statement)
+    stored = _stored(facts, ast.Name(base.id, ast.Store()), base)
+    assignment = ast.copy_location(BoundAgain(targets=[stored], value=statement.value), statement)
+    assignment.statement = statement
+    block[block.index(statement)] = assignment
+    facts.parents[assignment] = facts.parents[statement]
+    facts.parents[statement.value] = assignment
+    facts.parents[stored] = assignment
+
+
+def _stored(facts: Facts, stored: ast.Name, base: ast.Name) -> ast.Name:
+    facts.reading.types[stored] = TENSOR
+    return ast.copy_location(stored, base)
+
+
+def _forget(facts: Facts) -> None:
+    """A tree that was read so before is read anew."""
+    for statement in facts.source.of(ast.Expr):
+        assignment = facts.parents[statement.value]
+        if isinstance(assignment, BoundAgain):
+            block = facts.block_of(assignment)
+            block[block.index(assignment)] = statement
+            facts.parents[statement.value] = statement
+    for each in facts.source.of(ast.Assign):
+        while isinstance(each.targets[-1], StoredAgain):
+            each.targets.pop()
+
+
+def _plan_flag(facts: Facts, found: InPlace, call: ast.Call) -> None:
+    """`p.requires_grad_(False)` as a statement sets the parameter's attribute."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr != "requires_grad_":
+        return
+    api, receiver = api_of(call.func, facts.reading, facts.rules)
+    if api == "torch.Tensor.requires_grad_" and isinstance(receiver, ast.Name | ast.Attribute | ast.Subscript):
+        if isinstance(receiver, ast.Name) and facts.derived(Names).binding(receiver).how == "fresh":
+            return
+        found.flags.append((call, receiver))
+        found.planned.append(claim(call, call.func))
+
+
+def _plan_augmented(facts: Facts, found: InPlace, names: Names, node: ast.AugAssign) -> None:
+    """`x += y` binds x again in MindSpore: right for a local tensor, not for one that others hold."""
+    target = node.target
+    if isinstance(target, ast.Attribute) and target.attr == "data":
+        found.statements.append((node, How.SET_DATA))
+    elif isinstance(target, ast.Name):
+        how = _way(facts, names, target, names.is_loaded_after(target.id, node.value))
+        if how is not How.BIND:
+            found.statements.append((node, how))
+        elif names.binding(target).other:
+            _warn_of_others(facts, found, names, node.value, target)
+
+
+def _warn_of_views(facts: Facts, found: InPlace, names: Names, node: ast.Assign) -> None:
+    """`row = x[0]; row[1] = 5` changes x in torch."""
+    target = node.targets[0]
+    assert isinstance(target, ast.Subscript)
+    if isinstance(target.value, ast.Name) and names.binding(target.value).other:
+        _warn_of_others(facts, found, names, node.value, target.value)
+    elif isinstance(target.value, ast.Subscript) and facts.reading.type(target.value.value).is_tensor:
+        found.planned.append(
+            facts.found(
+                node,
+                findings.MF141,
+                f"{facts.source.text(target.value)} is a copy in MindSpore, so assigning into it changes nothing",
+                "write one index: x[i, j] = ...",
+            )
+        )

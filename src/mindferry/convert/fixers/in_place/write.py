@@ -1,0 +1,115 @@
+"""Writes what a tensor gets instead of being changed in place, once the rules have converted the value."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ....apis._own_memory import owned
+from ...facts import Facts
+from ...plan import Edit, InsertAfter, InsertBefore, ReplaceNode, ReplaceSpan, Texts
+from .find import COLLECTIVES, How, InPlaceChange
+
+WRITERS = {How.ASSIGN: "mindspore.ops.assign", How.OVERWRITE: "compat.overwrite"}
+PLAIN_TYPES = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Call)
+
+
+def changed(facts: Facts, change: InPlaceChange, texts: Texts) -> Iterator[Edit]:
+    source = facts.source
+    before = source.text(change.call)
+    start, end = source.start(change.call), source.end(change.call)
+    is_assigned = change.how in (How.BIND, How.ITEM)
+    target = (_assignable(facts, change.target, texts) if is_assigned else texts.kept(change.target)) + change.suffix
+    if _is_left(facts, change.call, texts):
+        return
+    copied = change.call.args[0] if _copies(change.call) else None
+    if change.how is How.ITEM and change.value:
+        filled = texts.of(change.call.args[0]) if change.call.args else ""
+        text = f"{target} = {change.value.replace('{0}', filled)}"
+        yield ReplaceSpan(*_outside_parentheses(facts, change.call), text, swallows=True)
+    elif change.how is How.SET_DATA and copied is not None:
+        yield ReplaceSpan(start, end, f"{target}.set_data({owned(texts.of(copied))})", swallows=True)
+    elif is_assigned:
+        yield from _unwrap(change.call, texts)
+        yield InsertBefore(_outside_parentheses(facts, change.call)[0], f"{target} = ")
+    else:
+        yield from _unwrap(change.call, texts)
+        yield InsertBefore(start, _opening(change.how, target, texts))
+        yield InsertAfter(end, ")")
+    yield facts.record(change.call, "in place", before, texts.span(start, end))
+
+
+def _opening(how: How, target: str, texts: Texts) -> str:
+    return f"{target}.set_data(" if how is How.SET_DATA else f"{texts.name(WRITERS[how])}({target}, "
+
+
+def _assignable(facts: Facts, target: ast.expr, texts: Texts) -> str:
+    """The target as it was converted, or as it was: nothing can be assigned to a helper's result."""
+    text = texts.kept(target)
+    try:
+        ast.parse(f"{text} = 0")
+    except SyntaxError:
+        return facts.source.text(target)
+    return text
+
+
+def _outside_parentheses(facts: Facts, call: ast.Call) -> tuple[int, int]:
+    """The call's span, or its statement's where that is nothing but the call in parentheses: an assignment can't stand in them."""
+    source, parent = facts.source, facts.parents[call]
+    start, end = source.start(call), source.end(call)
+    is_whole = isinstance(parent, ast.stmt) and not source.data[source.start(parent) : start].strip(b"( \t\f\r\n")
+    return (source.start(parent), source.end(parent)) if is_whole else (start, end)
+
+
+def _unwrap(call: ast.Call, texts: Texts) -> Iterator[Edit]:
+    """`x = (x + y)` needs no parentheses."""
+    text = texts.of(call)
+    if text.startswith("(") and text.endswith(")"):
+        try:
+            ast.parse(text[1:-1], mode="eval")
+        except SyntaxError:
+            return
+        yield ReplaceNode(call, text[1:-1])
+
+
+def _is_left(facts: Facts, call: ast.Call, texts: Texts) -> bool:
+    """No rule converted the call; a finding says so."""
+    method = facts.source.text(call.func).rpartition(".")[2]
+    if method in COLLECTIVES:
+        return texts.of(call).endswith(facts.source.text(call))  # after a comment that says why
+    return method.endswith("_") and f"{method}(" in texts.of(call)
+
+
+def _copies(call: ast.Call) -> bool:
+    return (
+        isinstance(call.func, ast.Attribute)
+        and call.func.attr == "copy_"
+        and bool(call.args)
+        and not isinstance(call.func.value, ast.Call)
+    )
+
+
+def flag(facts: Facts, call: ast.Call, receiver: ast.expr, texts: Texts) -> Iterator[Edit]:
+    """`p.requires_grad_(False)` as a statement sets the parameter's attribute."""
+    value = texts.of(call.args[0]) if call.args else next((texts.of(key.value) for key in call.keywords), "True")
+    before, after = facts.source.text(call), f"{texts.of(receiver)}.requires_grad = {value}"
+    yield ReplaceNode(call, after)
+    yield facts.record(call, "torch.Tensor.requires_grad_", before, after)
+
+
+def statement(facts: Facts, node: ast.Assign | ast.AugAssign, how: How, texts: Texts) -> Iterator[Edit]:
+    """`p.data -= g` is `p.set_data(p - g)`, `p.data = w` is `p.set_data(w)`."""
+    source = facts.source
+    written = node.target if isinstance(node, ast.AugAssign) else node.targets[0]
+    target, before = texts.kept(written), source.text(node)
+    equals = source.data.index(b"=", source.end(written))
+    operator = source.data[source.end(written) : equals].decode("utf-8").strip()
+    left, right = (f"{target} {operator} ", "") if operator else ("", "")
+    if operator and not isinstance(node.value, PLAIN_TYPES):
+        left, right = left + "(", ")"
+    opening = _opening(how, target, texts)
+    if not operator and how is How.SET_DATA and (text := texts.of(node.value)) != owned(text):
+        yield ReplaceNode(node.value, owned(text))
+    yield ReplaceSpan(source.start(node), source.skip_trivia(equals + 1), opening + left, swallows=True)
+    yield InsertAfter(source.end(node), right + ")")
+    yield facts.record(node, "in place", before, texts.of(node))

@@ -1,0 +1,149 @@
+"""The ledger: every place in a file that may be torch's, and what became of it. Nothing is left out.
+
+A place is a name of torch's, or a method or attribute that one of torch's classes has. It is converted, asked at run
+time, left with a finding, or proven (or, where that is said, assumed) not to be torch's. One that is none of these gets
+a finding of its own, MF124, and counts as left.
+"""
+
+from __future__ import annotations
+
+import ast
+import bisect
+
+from .. import findings
+from ..apis._lookup import api_of
+from ..apis.torch._members import members
+from ..artifacts import Site
+from ..layout import FRAMEWORKS
+from ..read.fstrings import is_located
+from .context import Context
+from .dispatch import is_unclear
+from .verdict import Outcome, Verdict
+
+OWNERS = ("Tensor", "Module", "Optimizer", "LRScheduler", "Dataset", "DataLoader")
+
+
+def account(context: Context) -> list[Site]:
+    """The file's sites, in source order; called when everything is decided and before the text is written."""
+    ledger = _Ledger(context)
+    sites = [site for node in context.source.nodes if (site := ledger.site(node)) is not None]
+    return sorted(sites, key=lambda each: (each.line, each.column, each.name))
+
+
+class _Ledger:
+    def __init__(self, context: Context) -> None:
+        self.context, self.source = context, context.source
+        self.names = {name for owner in OWNERS for name in members().get(owner, ())}
+        self.replaced = context.edits.replacements()
+        self.starts = [start for start, _ in self.replaced]
+        self.rewritten = {(each.line, each.column) for each in context.rewrites}
+        self.found: dict[int, list[str]] = {}
+        for each in context.findings:
+            if each.severity != "note":
+                self.found.setdefault(each.line, []).append(f"{each.rule} {each.message}")
+
+    def site(self, node: ast.AST) -> Site | None:
+        if not isinstance(node, ast.Name | ast.Attribute) or not is_located(node):
+            return None
+        name = self._name(node)
+        if not name:
+            return None
+        verdict = self._verdict(node, name)
+        offset = self.source.end(node) - len(node.attr.encode()) if isinstance(node, ast.Attribute) else None
+        line, column = self.source.position(self.source.start(node) if offset is None else offset)
+        return Site(line, column + 1, name, verdict.outcome.value, verdict.why, verdict.receiver)
+
+    def _name(self, node: ast.Name | ast.Attribute) -> str:
+        """torch's dotted name, `.size` for what one of its classes has, '' for what is no site."""
+        kind, symbols = self.context.reading.type(node), self.context.reading.symbols
+        parent = self.context.parents.get(node)
+        if kind.kind == "ref":
+            qual = symbols.origin(kind.qual)
+            if qual.partition(".")[0] not in FRAMEWORKS or symbols.is_local(qual) or not isinstance(node.ctx, ast.Load):
+                return ""
+            inner = isinstance(parent, ast.Attribute) and self.context.reading.type(parent).kind == "ref"
+            return "" if inner else qual  # the longest name is the site
+        if isinstance(node, ast.Attribute) and node.attr in self.names:
+            owner = self.context.reading.type(node.value)
+            is_module = owner.kind == "ref" and owner.qual.partition(".")[0] in FRAMEWORKS
+            return "" if is_module else f".{node.attr}"
+        return ""
+
+    def _verdict(self, node: ast.Name | ast.Attribute, name: str) -> Verdict:
+        known = self.context.verdicts.get(node)
+        if known is not None:
+            return known
+        if self._is_replaced(node) or self._is_rewritten(node):
+            return Verdict(Outcome.CONVERTED, "", "proven")
+        why = self._finding(node, name)
+        if why:
+            return Verdict(Outcome.LEFT, why, "proven")
+        if node in self.context.handled:
+            return Verdict(Outcome.CONVERTED, "a fixer took care of it", "proven")
+        if isinstance(node, ast.Attribute) and name.startswith("."):
+            return self._of_receiver(node)
+        return self._unaccounted(node, name)
+
+    def _is_replaced(self, node: ast.Name | ast.Attribute) -> bool:
+        """Whether an edit covers the name itself (of `x.view`, the last part)."""
+        end = self.source.end(node)
+        start = end - len(node.attr.encode()) if isinstance(node, ast.Attribute) else self.source.start(node)
+        index = bisect.bisect_left(self.starts, end)
+        return index > 0 and self.replaced[index - 1][1] > start
+
+    def _is_rewritten(self, node: ast.AST) -> bool:
+        """Whether a rule was at work here and wrote the same again: `nn.ReLU()` stays `nn.ReLU()`."""
+        parent = self.context.parents.get(node)
+        whole = parent if isinstance(parent, ast.Call) and parent.func is node else node
+        line, column = self.source.position(self.source.start(whole))
+        return (line, column + 1) in self.rewritten
+
+    def _finding(self, node: ast.AST, name: str) -> str:
+        statement = self.context.statement_of(node)
+        word = name.rpartition(".")[2]
+        first = getattr(node, "lineno", statement.lineno)
+        for line in dict.fromkeys((first, statement.lineno)):
+            for text in self.found.get(line, ()):
+                if word in text:
+                    return text.partition(" ")[2]
+        return ""
+
+    def _of_receiver(self, node: ast.Attribute) -> Verdict:
+        """A method or attribute that nothing changed and nobody spoke of."""
+        reading, owner = self.context.reading, self.context.reading.type(node.value)
+        if is_unclear(node, self.context) or (owner.kind == "unknown" and not self._is_called(node)):
+            return self._of_unknown(node)
+        api, _ = api_of(node, reading, self.context.rules)
+        if not api or api.startswith("any#"):
+            return Verdict(Outcome.NOT_TORCH, f"of {owner.qual or owner.kind}", "proven")
+        own = owner.kind == "instance" and (
+            reading.symbols.method(owner.qual, node.attr) is not None
+            or reading.symbols.has_attribute(owner.qual, node.attr)
+        )
+        if own:
+            return Verdict(Outcome.NOT_TORCH, f"{owner.qual} has its own", "proven")
+        home = "Tensor" if api.startswith("torch.Tensor.") else "Module" if api.startswith("torch.nn.") else ""
+        if home and node.attr not in members()[home]:
+            return Verdict(Outcome.NOT_TORCH, f"torch's {home} has no {node.attr}", "proven")
+        if not isinstance(node.ctx, ast.Load):
+            return Verdict(Outcome.CONVERTED, "set as in torch", "proven")
+        entry = self.context.rules.get(api if self._is_called(node) else f"{api}@")
+        if entry is not None and not entry.missing:
+            return Verdict(Outcome.CONVERTED, "stays as it is", "proven")
+        return self._unaccounted(node, f".{node.attr}")
+
+    def _of_unknown(self, node: ast.Attribute) -> Verdict:
+        if not isinstance(node.ctx, ast.Load):
+            return Verdict(Outcome.NOT_TORCH, "an attribute of its own is set", "assumed")
+        if not self._is_called(node):
+            return Verdict(Outcome.NOT_TORCH, "a value, where torch has a method", "assumed")
+        return Verdict(Outcome.NOT_TORCH, "no tensor and no network has such a method", "assumed")
+
+    def _is_called(self, node: ast.AST) -> bool:
+        parent = self.context.parents.get(node)
+        return isinstance(parent, ast.Call) and parent.func is node
+
+    def _unaccounted(self, node: ast.AST, name: str) -> Verdict:
+        why = f"{name.lstrip('.')}: nothing says what became of it"
+        self.context.find(node, findings.MF124, why, rule=name)
+        return Verdict(Outcome.LEFT, why, "unknown")

@@ -1,0 +1,229 @@
+"""Methods of values that nothing is known of: at run time a tensor's mean what torch's do, and anything else keeps its own."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mindferry import convert_source
+
+PRELUDE = """from collections import namedtuple
+from dataclasses import dataclass
+from typing import Any
+import numpy as np
+import torch
+from torch import nn
+
+X = np.random.default_rng(3).standard_normal((4, 6)).astype("float32")
+Pair = namedtuple("Pair", "first second")
+
+
+@dataclass
+class Holder:
+    value: Any
+    other: Any = None
+
+"""
+Both = Callable[[str], tuple[Any, Any]]
+
+
+def plain(value: Any) -> Any:
+    """Tensors of either framework as lists."""
+    if hasattr(value, "detach") or hasattr(value, "asnumpy"):
+        return (value.detach().numpy() if hasattr(value, "detach") else value.asnumpy()).tolist()
+    return [plain(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def load(text: str, path: Path) -> ModuleType:
+    path.write_text(text, "utf-8")
+    spec = importlib.util.spec_from_file_location(f"{path.parent.name}_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    module.plain = plain  # type: ignore[attr-defined]
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def both(tmp_path: Path) -> Both:
+    """The result of `run()` in torch, and in the conversion, which must be clean."""
+
+    def run(body: str) -> tuple[Any, Any]:
+        conversion = convert_source(PRELUDE + body)
+        assert [each for each in conversion.findings if each.severity != "note"] == []
+        return load(PRELUDE + body, tmp_path / "theirs.py").run(), load(conversion.code, tmp_path / "ours.py").run()
+
+    return run
+
+
+def same(ours: Any, theirs: Any) -> bool:
+    if isinstance(theirs, list | tuple):
+        return len(ours) == len(theirs) and all(map(same, ours, theirs))
+    return bool(np.allclose(ours, theirs, atol=1e-5)) if isinstance(theirs, float) else ours == theirs
+
+
+SITES = {
+    "a dictionary's values": """
+def run():
+    batch = {"x": torch.tensor(X), "name": "a"}
+    a, b = batch["x"].chunk(2, dim=1)
+    return [batch["x"].size(0), plain(a), plain(b.clone()), plain(batch["x"].sum(dim=1)), batch["name"].split("b")]
+""",
+    "a dataclass's field": """
+def run():
+    held = Holder(torch.tensor(X))
+    return [plain(held.value.view(2, -1)), plain(held.value.std()), list(held.value.size()), held.value.dim()]
+""",
+    "a named tuple's field": """
+def run():
+    pair = Pair(torch.tensor(X), [3, 1])
+    pair.second.sort()
+    return [plain(pair.first.repeat(2, 1)), plain(pair.first.max(1)[0]), pair.second, plain(pair.first.t())]
+""",
+    "an argument without annotation": """
+def scaled(thing, by):
+    if isinstance(thing, str):
+        return thing.split(by)
+    return plain(thing.float().mean(dim=-1, keepdim=True).expand(-1, 2))
+
+def run():
+    return [scaled("a,b", ","), scaled(torch.tensor(X), 2)]
+""",
+    "what getattr gives": """
+def run():
+    held = Holder(torch.tensor(X), np.arange(6).reshape(2, 3))
+    value = getattr(held, "value")
+    other = getattr(held, "other")
+    return [plain(value.transpose(0, 1)), value.numel(), other.std().item(), other.transpose(1, 0).tolist(),
+            plain(value.long().new_zeros(2, 3)), plain(value.to(torch.float64).argmax(dim=1))]
+""",
+    "a bound function's result": """
+from functools import partial
+
+def run():
+    mix = partial(torch.fft.fftn, dim=(0, 1))
+    return plain(mix(torch.tensor(X)).real)
+""",
+    "a class of one's own with torch's names": """
+class Shelf:
+    def __init__(self):
+        self.rows = [1, 2]
+    def size(self, dim):
+        return self.rows[dim]
+    def to(self, place):
+        return [place, *self.rows]
+    def view(self, *shape):
+        return list(shape)
+
+def measure(thing):
+    return [thing.size(0), thing.view(2, 12) if isinstance(thing, Shelf) else plain(thing.view(2, 12))]
+
+def run():
+    box = {"a": Shelf(), "b": torch.tensor(X)}
+    return [measure(box["a"]), measure(box["b"]), box["a"].to("there")]
+""",
+    "an optional tensor": """
+from typing import Optional
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.steps = nn.Buffer(torch.arange(8))
+    def forward(self, x: Optional[torch.Tensor] = None, mask: Optional[torch.BoolTensor] = None):
+        x = torch.ones(self.steps.size()) if x is None else x
+        return x.masked_fill(mask, 0.0).sum(dim=0, keepdim=True) if mask is not None else x
+
+def run():
+    net = Net()
+    return [plain(net()), plain(net(torch.tensor(X), torch.tensor(X > 0)))]
+""",
+    "a cache, which is no tensor": """
+class Cache:
+    def __init__(self):
+        self.kept = []
+    def update(self, x):
+        self.kept.append(x)
+        return x
+    def size(self):
+        return len(self.kept)
+
+class Net(nn.Module):
+    def forward(self, x, cache=None):
+        if cache is not None:
+            x = cache.update(x)
+            return x * cache.size()
+        return x
+
+def run():
+    return plain(Net()(torch.tensor(X), Cache()))
+""",
+    "parameters through a mixin": """
+class Counted:
+    def count(self):
+        return sum(p.numel() for p in self.parameters()), len(list(self.children()))
+
+class Net(nn.Module, Counted):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(3, 4)
+        self.b = nn.BatchNorm1d(4)
+
+def total(thing):
+    return [len(list(thing.parameters())), [name for name, _ in thing.named_children()], len(list(thing.modules()))]
+
+def run():
+    return [*Net().count(), *total({"net": Net()}["net"])]
+""",
+}
+
+
+@pytest.mark.parametrize("body", SITES.values(), ids=SITES.keys())
+def test_a_value_from_anywhere_is_what_it_is_in_torch(body: str, both: Both) -> None:
+    theirs, ours = both(body)
+    assert same(ours, theirs), (ours, theirs)
+
+
+def test_a_gradient_goes_through_what_is_asked_at_run_time(tmp_path: Path) -> None:
+    body = """
+def loss(x):
+    box = {"x": x, "n": 3}
+    a, b = box["x"].chunk(2, dim=1)
+    return (a * b.detach() + box["x"].std(dim=1, keepdim=True) * b.view(4, -1)).sum()
+"""
+    import mindspore as ms
+    import torch
+
+    values = np.random.default_rng(5).standard_normal((4, 6)).astype("float32")
+    theirs, x = load(PRELUDE + body, tmp_path / "theirs.py"), torch.tensor(values, requires_grad=True)
+    theirs.loss(x).backward()
+    ours = load(convert_source(PRELUDE + body).code, tmp_path / "ours.py")
+    for function in (ours.loss, ms.jit(ours.loss)):
+        gradient = ms.grad(function)(ms.Tensor(values))
+        np.testing.assert_allclose(gradient.asnumpy(), x.grad.numpy(), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "thing.size('EU')",
+        "thing.view('front')",
+        "thing.split(',')",
+        "thing.add(3)",
+        "thing.sort()",
+        "thing.log(20, 'hello')",
+        "thing.to('meter')",
+        "thing.scatter(xs, ys, s=3)",
+        "thing.round(2)",
+        "thing.train(loader)",
+    ],
+)
+def test_what_no_tensor_takes_stays_as_it_is(text: str) -> None:
+    source = f"import torch\n\ndef f(thing, xs, ys, loader):\n    {text}\n    return torch.zeros(1)\n"
+    assert text in convert_source(source).main

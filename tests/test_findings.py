@@ -15,6 +15,7 @@ from mindferry import convert_project, convert_source, findings
 from mindferry.artifacts import Finding, ProjectConversion
 from mindferry.convert.settings import Settings
 from mindferry.frameworks.watched import Run
+from mindferry.observation import CommandRun, Observation, SeenFile, digest_of
 from mindferry.train.plain import judge
 
 ROOT = Path(__file__).parents[1]
@@ -123,6 +124,15 @@ def _odd_requirements(folder: Path) -> ProjectConversion:
     return convert(folder, pyproject__toml='[tool.poetry.dependencies]\ntorch = [\n  {version = "2"},\n]\n', a__py=HEAD)
 
 
+def _observed_before_a_change(folder: Path) -> ProjectConversion:
+    source = folder / "source"
+    source.mkdir()
+    (source / "a.py").write_text(HEAD + "x = torch.zeros(3)\n")
+    run = CommandRun(("python", "a.py"), "itself", 1.0)
+    told = Observation(str(source), (run,), (SeenFile("a.py", digest_of(b"other text")),))
+    return convert_project(source, folder / "out", observation=told)
+
+
 PROJECTS: dict[findings.Code, Callable[[Path], ProjectConversion]] = {
     findings.MF103: _skipped,
     findings.MF104: _ascend_only,
@@ -133,6 +143,7 @@ PROJECTS: dict[findings.Code, Callable[[Path], ProjectConversion]] = {
     findings.MF903: _edited,
     findings.MF904: _edited_and_gone,
     findings.MF905: _odd_requirements,
+    findings.MF907: _observed_before_a_change,
 }
 
 

@@ -178,6 +178,7 @@ class Rewrite:
     rule: str
     before: str
     after: str
+    receiver: str = ""  # "observed": a watched run showed its type, the text alone did not
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +190,7 @@ class Site:
     name: str  # torch.nn.Linear, or .size for a method or attribute of something
     outcome: str  # converted, dispatched, left, not torch's
     why: str = ""
-    receiver: str = "proven"  # where the receiver's type comes from: proven, assumed, unknown
+    receiver: str = "proven"  # where the receiver's type comes from: proven, observed, assumed, unknown
 
 
 @dataclass(frozen=True, slots=True)

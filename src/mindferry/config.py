@@ -10,6 +10,7 @@ from typing import Any
 from .errors import MindferryError
 
 NAME = "mindferry.toml"
+MODULE = "-m "  # before the name of a module that is run as `python -m` runs it
 
 
 @dataclass(frozen=True, slots=True)

@@ -318,6 +318,13 @@ MF906 = Code(
     "Two parts of mindferry wanted to write the same place, and only one of them could.",
     "Compare this place with the original, and report it as a defect of mindferry.",
 )
+MF907 = Code(
+    "MF907",
+    Severity.WARNING,
+    "An observation of another version",
+    "The file has changed since the run that was observed. What that run showed of this file is not used.",
+    "Run `mindferry observe` again.",
+)
 
 CODES: dict[str, Code] = {str(value): value for value in list(globals().values()) if isinstance(value, Code)}
 

@@ -12,7 +12,9 @@ from pathlib import Path
 from .apis import framework, table
 from .apis._lookup import FRAMEWORKS as FRAMEWORKS
 from .errors import MindferryError
+from .observation import Observation
 from .read.infer import read
+from .read.observed import ObservedTypes, observed_types
 from .read.source import Source, Unreadable
 from .read.symbols import Symbols
 
@@ -103,10 +105,22 @@ def _module(root: Path, relative: str) -> str:
     return ".".join(parts) or root.resolve().name
 
 
-def read_symbols(layout: Layout) -> Symbols:
-    """What the project's modules define, read in the order in which they import each other."""
+def read_symbols(layout: Layout, observation: Observation | None = None) -> Symbols:
+    """What the project's modules define, read in the order in which they import each other.
+
+    With an observation they are read again: what was seen settles what the text alone does not.
+    """
+    symbols = _read_all(layout, ObservedTypes())
+    if observation is None:
+        return symbols
+    files = {file.relative: file.path.read_bytes() for file in layout.files if file.is_code and file.path.is_file()}
+    return _read_all(layout, observed_types(observation, files, symbols.classes)[0])
+
+
+def _read_all(layout: Layout, seen: ObservedTypes) -> Symbols:
     roots = frozenset(file.module.partition(".")[0] for file in layout.python)
-    symbols = Symbols(framework(), excluded=frozenset(file.module for file in layout.excluded), roots=roots)
+    excluded = frozenset(file.module for file in layout.excluded)
+    symbols = Symbols(framework(), excluded=excluded, roots=roots, seen=seen)
     rules = table()
     rounds = (
         2 if len(layout.python) <= SMALL else 1

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import artifacts
 from .artifacts import STATE, Comparison, Curves, Inventory, PlainRun, ProjectConversion, WeightsReport
-from .config import Config, read_config
+from .config import MODULE, Config, Train, read_config
 from .errors import MindferryError
 from .files import write_text
 from .layout import find_files
+from .observation import Observation, load_observation, save_observation
 from .progress import progress
+from .suggest import suggest_model
 
 if TYPE_CHECKING:
+    from .frameworks.watched import Run
     from .verify.data import Pipelines
 
+OBSERVED = "observed.zip"
+SECONDS = 600.0  # that a run of the original may take
 REFERENCE = f"{STATE}/reference"  # where the reference runs when it has to make its weights
 
 
@@ -50,12 +55,29 @@ class NotDone:
     lines: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What the user wrote after `--`, and when to stop it."""
+
+    words: tuple[str, ...]
+    steps: int = 20
+    seconds: float = 600.0
+    write: Callable[[bytes], None] = lambda data: None
+
+
 @dataclass(slots=True)
 class Migration:
     project: Path
     output: Path
     config: Config
     key: str = ""  # digest of everything that the stages so far depended on
+    command: Command | None = None  # how the project is run
+    observation: Observation | None = None
+    first: Run | None = None  # the run that was observed, if it was this time
+
+    @property
+    def archive(self) -> Path:
+        return self.output / STATE / OBSERVED
 
     @property
     def weights(self) -> Path | None:
@@ -75,10 +97,15 @@ Show = Callable[[Outcome], None]
 Stage = Callable[[Migration], tuple[Any, bool, str]]  # -> artifact, whether all is well, one line
 
 
-def migrate(project: Path, output: Path, show: Show) -> list[Outcome]:
+def migrate(project: Path, output: Path, show: Show, command: Command | None = None) -> list[Outcome]:
     """Run all stages; a stage that fails is reported, and those that don't need it go on."""
-    state = Migration(project, output, read_config(project))
+    state = Migration(project, output, read_config(project), command=command)
     outcomes: list[Outcome] = []
+    if command is not None:
+        outcomes.append(_run_stage(state, "observe", _observe))
+        show(outcomes[0])
+        state.observation = load_observation(state.archive)
+        state.config = _with_command(state.config, command)
     for name, run in _stages(state):
         outcome = _run_stage(state, name, run)
         outcomes.append(outcome)
@@ -102,38 +129,51 @@ def not_done(project: Path, output: Path) -> NotDone | None:
     parts = artifacts.load(Inventory, output, "analyze").parts
     network = next((part for part in reversed(parts) if part.kind == "network"), None)
     if not config.verify.model and network is not None:
-        name = f"{network.path.removesuffix('.py').replace('/', '.')}:{network.name}"
-        needed = _required(project / network.path if project.is_dir() else project, network.name)
-        example = f"{name}({', '.join(f'{each}=…' for each in needed)})" if needed else name
-        model = f'model = "{example}"   # {"write a value for each …" if needed else "or a function that makes it, with arguments"}'
-        return NotDone(
-            "the network, module by module",
-            ("[verify]", model, 'inputs = ["float32[2,3,224,224]"]   # what its forward takes'),
-        )
+        told = suggest_model(project, network.path, network.name)
+        hint = "or a function that makes it, with arguments" if told.is_complete else "write a value for each …"
+        origin = "what its first layer takes" if told.is_read else "what its forward takes"
+        model = f'model = "{told.model}"   # {hint}'
+        return NotDone("the network, module by module", ("[verify]", model, f'inputs = ["{told.inputs}"]   # {origin}'))
     script = next((part.path for part in parts if part.kind == "entry point" and "train" in part.path), "")
     if not config.train.script and script:
         return NotDone("training steps", ("[train]", f'script = "{script}"', "steps = 20"))
     return None
 
 
-def _required(path: Path, name: str) -> list[str]:
-    """The arguments without which the class can't be built."""
-    try:
-        tree = ast.parse(path.read_text("utf-8", "replace"))
-    except (OSError, SyntaxError, ValueError):
-        return []
-    owner = next((node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == name), None)
-    made = (
-        next((node for node in owner.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"), None)
-        if owner
-        else None
-    )
-    if made is None:
-        return []
-    places = [*made.args.posonlyargs, *made.args.args][1:]
-    wanted = places[: len(places) - len(made.args.defaults)] if made.args.defaults else places
-    words = zip(made.args.kwonlyargs, made.args.kw_defaults, strict=True)
-    return [each.arg for each in (*wanted, *(word for word, default in words if default is None))]
+def _with_command(config: Config, command: Command) -> Config:
+    """The command stands in for a [train] section."""
+    from .observe.run import split_commands
+    from .observe.use import training_of
+
+    runs = [training_of(words, command.steps, config.train.tolerance) for words in split_commands(command.words)]
+    train = next((each for each in runs if each is not None), config.train)
+    return replace(config, train=train)
+
+
+def _observe(state: Migration) -> tuple[Observation, bool, str]:
+    from .frameworks.watched import joined, scratch_folder
+    from .observe.run import observe, split_commands
+
+    assert state.command is not None
+    _check_output(state)
+    log = state.output.with_name(f"{state.output.name}.log")
+    with scratch_folder() as scratch:
+        found = observe(
+            state.project,
+            split_commands(state.command.words),
+            scratch,
+            steps=state.command.steps,
+            seconds=state.command.seconds,
+            log=log,
+            write=state.command.write,
+        )
+        save_observation(found.observation, state.archive, found.parts)
+    log.unlink(missing_ok=True)
+    state.first = joined(found.runs)
+    seen = found.observation
+    steps = sum(len(run.losses) for run in seen.runs)
+    sites = sum(len(file.sites) for file in seen.files)
+    return seen, True, f"{steps} steps, {len(seen.networks)} networks, {sites} unclear places seen"
 
 
 def _stages(state: Migration) -> list[tuple[str, Stage]]:
@@ -144,8 +184,12 @@ def _stages(state: Migration) -> list[tuple[str, Stage]]:
         chosen.append(("data", _data))
     if state.config.verify.model:
         chosen.append(("verify", _verify))
-    if state.config.train.script:
-        chosen += [("train", _train), ("plain", _plain)]
+    elif state.observation is not None and state.observation.networks:
+        chosen.append(("verify", _verify_observed))
+    if state.config.train.script and (state.observation is None or any(run.losses for run in state.observation.runs)):
+        chosen.append(("train", _train))
+    if state.config.train.script or _own_commands(state):
+        chosen.append(("plain", _plain))
     return chosen
 
 
@@ -170,7 +214,7 @@ def _run_stage(state: Migration, name: str, run: Stage) -> Outcome:
     try:
         artifact, ok, summary = run(state)
     except MindferryError as error:
-        if name in ("analyze", "convert"):
+        if name in ("observe", "analyze", "convert"):
             raise
         # What an earlier run measured is no longer what was asked for.
         (state.output / STATE / f"{name}.json").unlink(missing_ok=True)
@@ -208,7 +252,7 @@ def _convert(state: Migration) -> tuple[ProjectConversion, bool, str]:
     from .convert import convert_project
 
     with progress("convert", len(find_files(state.project, ()).files)) as advance:
-        result = convert_project(state.project, state.output, advance=advance)
+        result = convert_project(state.project, state.output, advance=advance, observation=state.observation)
     rewrites = sum(len(file.rewrites) for file in result.files)
     errors = [finding for finding in result.findings if finding.severity == "error"]
     return result, not errors, f"{rewrites} rewrites, {len(errors)} calls left for you"
@@ -286,11 +330,39 @@ def _verify(state: Migration) -> tuple[Comparison, bool, str]:
     return result, result.passed, ", ".join(parts)
 
 
+def _verify_observed(state: Migration) -> tuple[Comparison, bool, str]:
+    """The networks that the run built, on the inputs that it gave them, with the weights that it left them."""
+    from .observe.use import comparables
+    from .observe.verified import joined
+    from .verify.run import verify
+    from .verify.settings import settings
+
+    assert state.observation is not None
+    with tempfile.TemporaryDirectory(prefix="mindferry-observed-") as folder:
+        found, missing = comparables(state.observation, state.archive, Path(folder))
+        if not found:
+            nothing = Comparison(
+                "", "", (), None, True, notes=tuple(f"not compared by itself: {each}" for each in missing)
+            )
+            return nothing, True, f"nothing to compare by itself ({'; '.join(missing)})"
+        with progress("verify") as advance:
+            results = [
+                verify(
+                    settings(state.output, model=each.model, inputs=each.inputs, weights=each.weights),
+                    lambda text: advance(text, 0),
+                )
+                for each in found
+            ]
+    result = joined(found, results, missing)
+    wrong = "" if result.passed else f", first divergence: {result.first_divergence or 'predictions'}"
+    return result, result.passed, f"{len(result.differences)} tensors of {len(found)} networks compared{wrong}"
+
+
 def _train(state: Migration) -> tuple[Curves, bool, str]:
     from .train import train_side_by_side
 
     with progress("train", 2 * state.config.train.steps) as advance:
-        curves = train_side_by_side(state.output, weights=state.weights, advance=advance)
+        curves = train_side_by_side(state.output, state.config.train, weights=state.weights, advance=advance)
     return curves, curves.passed, f"{len(curves.reference)} steps, losses within {curves.worst:.2g}"
 
 
@@ -302,12 +374,36 @@ def _plain(state: Migration) -> tuple[PlainRun, bool, str]:
         run = run_plain(
             state.project,
             state.output,
-            ["python", options.script, *options.args],
+            _own_commands(state) or [python_command(options)],
             steps=options.steps,
+            seconds=state.command.seconds if state.command else SECONDS,
+            first=state.first,
             weights=state.weights,
             show=lambda text: advance(text, 0),
         )
     return run, run.passed, plain_summary(run)
+
+
+def _own_commands(state: Migration) -> list[list[str]]:
+    """What the user wrote. torch's launcher is left out, because MindSpore has its own; several processes are not run."""
+    from .observe.run import runnable, split_commands
+    from .observe.use import training_of
+
+    commands = []
+    for words in split_commands(state.command.words) if state.command else []:
+        is_launched = Path(words[0]).name == "torchrun"
+        alone = training_of(words, 1) if is_launched else None
+        if is_launched and alone is None:
+            return []
+        commands.append(python_command(alone) if alone else runnable(words))
+    return commands
+
+
+def python_command(train: Train) -> list[str]:
+    """The [train] section as a command."""
+    script = train.script
+    words = ["-m", script.removeprefix(MODULE)] if script.startswith(MODULE) else [script]
+    return ["python", *words, *train.args]
 
 
 def plain_summary(run: PlainRun) -> str:
@@ -325,6 +421,11 @@ def _inputs(state: Migration, stage: str) -> str:
             str(state.project.resolve()),
             *(f"{file.relative}:{_file_digest(file.path)}" for file in files),
         )
+    if stage == "observe":
+        assert state.command is not None
+        files = find_files(state.project, (), state.output).files
+        asked = (state.command.words, state.command.steps, state.command.seconds)
+        return _digest(repr(asked), *(f"{file.relative}:{_file_digest(file.path)}" for file in files if file.is_code))
     return {
         "weights": repr(state.config.weights),
         "data": repr(state.config.verify),

@@ -46,7 +46,7 @@ def run(folder: Path, script: str, *edit: tuple[str, str]) -> PlainRun:
         assert before in text
         text = text.replace(before, after)
     (output / "train.py").write_text(text)
-    return run_plain(project, output, ["python", "train.py", "a b"], steps=50, seeds=2)
+    return run_plain(project, output, [["python", "train.py", "a b"]], steps=50, seeds=2, most=2)
 
 
 def test_a_script_that_runs_by_itself_passes_and_leaves_both_folders_alone(tmp_path: Path) -> None:
@@ -82,8 +82,13 @@ def test_one_more_seed_lies_in_the_band_and_a_runaway_does_not(seed: int) -> Non
     def curve() -> list[float]:
         return [2.0 * 0.95**n + dice.gauss(0, 0.1) for n in range(40)]
 
-    seeds = [curve() for _ in range(3)]
+    seeds = [curve() for _ in range(8)]
     assert outside_band(curve(), seeds)[1] == ""
+    start = curve()[0]
+    assert (
+        "the loss falls by" in outside_band([start + dice.gauss(0, 0.02) for _ in range(40)], seeds)[1]
+        or "outside" in (outside_band([start] * 40, seeds)[1])
+    )
     assert "step" in outside_band([2.0 + 0.05 * n for n in range(40)], seeds)[1]
     assert outside_band([float("nan")] * 40, seeds)[1]
 

@@ -14,6 +14,7 @@ from ..convert import convert_project
 from ..convert.settings import STYLES, TARGETS, Settings
 from ..findings import CODES
 from ..layout import find_files
+from ..observation import load_observation
 from ..progress import progress
 
 STATUSES = {
@@ -50,6 +51,11 @@ STATUSES = {
     "-j", "--workers", type=click.IntRange(min=0), default=0, help="Processes. Default: all cores, for a large project."
 )
 @click.option("--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text", help="What to print.")
+@click.option(
+    "--observed",
+    type=click.Path(path_type=Path),
+    help="What `mindferry observe` saw: it decides what the text alone can't tell.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 def command(
     path: Path,
@@ -65,6 +71,7 @@ def command(
     tests: bool,
     workers: int,
     form: str,
+    observed: Path | None,
     as_json: bool,
 ) -> None:
     """Convert PyTorch code to MindSpore code: files, packages, notebooks. Nothing of it is executed.
@@ -91,6 +98,7 @@ def command(
             settings=Settings(target, only, skip, style, jit, trainer),
             workers=workers,
             texts=texts if diff else None,
+            observation=load_observation(observed) if observed else None,
         )
     if tests and not check:
         from ..verify.unit_tests import write_tests

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from ..migrate import Outcome, migrate, not_done, write_page
+from ..config import read_config
+from ..migrate import Command, Outcome, migrate, not_done, write_page
 from ..report import REPORT
 
 
@@ -21,26 +23,38 @@ from ..report import REPORT
     required=True,
     help="Folder for the converted project; new or empty.",
 )
+@click.option("--steps", type=click.IntRange(1), default=20, show_default=True, help="Stop the command after so many.")
+@click.option("--seconds", type=float, default=600.0, show_default=True, help="Stop the command after so many.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome of each stage as JSON.")
-def command(project: Path, output: Path, as_json: bool) -> None:
-    """Analyze, convert, carry the weights, verify, train side by side, report.
+@click.argument("tail", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
+def command(project: Path, output: Path, steps: int, seconds: float, as_json: bool, tail: tuple[str, ...]) -> None:
+    """Observe, analyze, convert, carry the weights, verify, train side by side, run by itself, report.
 
-    What the later stages need (the model, example inputs, the training script) stands in the project's
-    mindferry.toml. Run it again after an interruption or a change: finished stages are not repeated.
+    COMMAND is how the project is run; it is run once, watched, and tells what the later stages need: networks,
+    inputs, types, losses. Without one, what they need stands in the project's mindferry.toml. Run it again after an
+    interruption or a change: finished stages are not repeated.
 
     \b
+    mindferry migrate my_project -o my_project_ms -- python train.py --epochs 1
     mindferry migrate examples/resnet50_cifar10 -o build/resnet50_ms
     """
     shown = (lambda outcome: None) if as_json else _show
-    outcomes = migrate(project, output, shown)
+    outcomes = migrate(project, output, shown, Command(tail, steps, seconds, _pass_on) if tail else None)
     verdict, detail = write_page(output)
     if as_json:
         click.echo(json.dumps([asdict(outcome) for outcome in outcomes], indent=1))
     else:
-        _show_not_done(project, output)
+        if not tail:
+            _show_not_done(project, output)
+            _propose(project, output)
         is_told = _show_failed(project, outcomes)
         click.echo(f"{verdict if is_told or not detail else f'{verdict} {detail}'}\nreport: {output / REPORT}")
     raise click.exceptions.Exit(0 if all(outcome.ok for outcome in outcomes) else 1)
+
+
+def _pass_on(data: bytes) -> None:
+    sys.stderr.buffer.write(data)
+    sys.stderr.buffer.flush()
 
 
 def _show(outcome: Outcome) -> None:
@@ -63,6 +77,18 @@ def _show_failed(project: Path, outcomes: list[Outcome]) -> bool:
             f"\n{failed[0]} could not run: see {sections[failed[0]]} in {project / 'mindferry.toml'}, then run the same command again."
         )
     return bool(failed)
+
+
+def _propose(project: Path, output: Path) -> None:
+    """Commands that the project seems to be run with; nothing is run unasked."""
+    from ..observe.commands import propose_commands
+
+    config = read_config(project)
+    found = propose_commands(project) if not (config.train.script or config.verify.model) else []
+    if found:
+        lines = [f"mindferry migrate {project} -o {output} -- {each.command}   # {each.found_in}" for each in found]
+        text = "\n".join(f"    {line}" for line in lines)
+        click.echo(f"Or give the command that runs the project; everything else is seen from it:\n\n{text}\n")
 
 
 def _show_not_done(project: Path, output: Path) -> None:

@@ -61,7 +61,7 @@ def command(
 
 
 def _run_plainly(converted: Path, options: Train, as_json: bool) -> None:
-    from ..migrate import plain_summary
+    from ..migrate import plain_summary, python_command
     from ..train.plain import run_plain
 
     source = Path(load(ProjectConversion, converted, "convert").source)
@@ -73,7 +73,7 @@ def _run_plainly(converted: Path, options: Train, as_json: bool) -> None:
         run = run_plain(
             source,
             converted,
-            ["python", options.script, *options.args],
+            [python_command(options)],
             steps=options.steps,
             weights=_weights(converted),
             show=lambda text: advance(text, 0),

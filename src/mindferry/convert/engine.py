@@ -19,6 +19,7 @@ from .context import Context
 from .dispatch import dispatch_attribute, dispatch_call, is_defined_here
 from .facts import Facts
 from .fixers import FIXERS
+from .from_observation import mark_observed
 from .gather import gather
 from .ledger import account
 from .plan import Plan
@@ -96,7 +97,7 @@ def plan_file(
     if _is_ported(source, symbols):
         return PlannedFile(source, None, plan, [])
     set_apart, lines = apart(source, is_notebook) if settings.applies("training") else (source, [])
-    reading = read(set_apart, symbols, module, is_package, table().is_api)
+    reading = read(set_apart, symbols, module, is_package, table().is_api, lines)
     facts = gather(reading, rules_for(settings.target), settings, is_notebook)
     for fixer in FIXERS:
         if settings.applies(fixer.name):
@@ -123,10 +124,10 @@ def _write(facts: Facts, plan: Plan, compat_import: str) -> FileResult:
     keep_comments(context.edits)
     context.imports.rewrite(context.edits)
     fill_empty_blocks(context.edits)
-    lines = [each.line for each in context.rewrites if each.rule == "torch.Tensor.backward"]
+    steps = [each.line for each in context.rewrites if each.rule == "torch.Tensor.backward"]
     code = context.edits.apply()
     try:
-        styled = restyle(code, settings, source.path, lines, compat_import)
+        styled = restyle(code, settings, source.path, steps, compat_import)
         code = styled.code
         compile(code, source.path, "exec", flags, dont_inherit=True)
     except (SyntaxError, ValueError) as error:
@@ -147,7 +148,7 @@ def _write(facts: Facts, plan: Plan, compat_import: str) -> FileResult:
         for line, what in plan.conflicts
     ]
     found = sorted([*context.findings, *styled.findings, *met], key=lambda f: (f.line, f.column, f.code))
-    return FileResult(code, context.rewrites, found, context.imports.compat | styled.compat, sites)
+    return FileResult(code, mark_observed(context), found, context.imports.compat | styled.compat, sites)
 
 
 def _is_ported(source: Source, symbols: Symbols) -> bool:

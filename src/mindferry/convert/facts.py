@@ -90,6 +90,34 @@ class Facts:
         return Record(line, column + 1, rule, before, after)
 
 
+class OriginalTexts:
+    """`plan.Texts` of a file that nothing has been changed in, for asking what would be written."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    def of(self, node: ast.AST) -> str:
+        return self._source.text(node)
+
+    def span(self, start: int, end: int) -> str:
+        return self._source.data[start:end].decode("utf-8")
+
+    def kept(self, node: ast.AST) -> str:
+        return self.of(node)
+
+    def is_kept(self, node: ast.AST) -> bool:
+        return False
+
+    def is_touched(self, node: ast.AST) -> bool:
+        return False
+
+    def is_removed(self, statement: ast.AST) -> bool:
+        return False
+
+    def name(self, qual: str) -> str:
+        return qual
+
+
 def _stores(facts: Facts) -> dict[str, list[ast.Name]]:
     found: dict[str, list[ast.Name]] = {}
     for node in facts.source.of(ast.Name):

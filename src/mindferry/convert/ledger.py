@@ -49,6 +49,8 @@ class _Ledger:
         if not name:
             return None
         verdict = self._verdict(node, name)
+        if isinstance(node, ast.Attribute) and node.value in self.context.reading.observed:
+            verdict = verdict._replace(receiver="observed")
         offset = self.source.end(node) - len(node.attr.encode()) if isinstance(node, ast.Attribute) else None
         line, column = self.source.position(self.source.start(node) if offset is None else offset)
         return Site(line, column + 1, name, verdict.outcome.value, verdict.why, verdict.receiver)

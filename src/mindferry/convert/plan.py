@@ -10,7 +10,7 @@ import ast
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from ..apis import Rule
 from ..artifacts import Finding
@@ -156,15 +156,7 @@ class AtEnd:
     write: Writer
 
 
-@dataclass(frozen=True, slots=True)
-class WriteAsYouGo:
-    """For a fixer that does not return its changes yet: it is given the draft itself, before the rules and at the end."""
-
-    before_rules: Callable[[Any], None]
-    at_end: Callable[[Any], None]
-
-
-Change = Edit | WriteAsYouGo | UseRule | Note | Keep | AtNode | AtEnd
+Change = Edit | UseRule | Note | Keep | AtNode | AtEnd
 
 
 class Conflict(MindferryError):
@@ -181,7 +173,7 @@ class Plan:
     kept: set[ast.AST] = field(default_factory=set)
     edits: list[tuple[str, Edit]] = field(default_factory=list)  # known before any rule runs
     at_node: dict[ast.AST, tuple[str, Writer]] = field(default_factory=dict)
-    at_end: list[tuple[str, Writer | WriteAsYouGo]] = field(default_factory=list)
+    at_end: list[tuple[str, Writer]] = field(default_factory=list)
     conflicts: list[tuple[int, str]] = field(default_factory=list)  # line, and what is lost there
 
     def add(self, owner: str, changes: Iterable[Change]) -> None:
@@ -202,8 +194,6 @@ class Plan:
                     self.at_node[node] = owner, write
                 case AtEnd(write):
                     self.at_end.append((owner, write))
-                case WriteAsYouGo():
-                    self.at_end.append((owner, change))
                 case _:
                     self.edits.append((owner, change))
 

@@ -7,13 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..apis import framework, table
-from ..artifacts import FileConversion, ProjectConversion
+from ..artifacts import FileConversion, ProjectConversion, dumps
 from ..config import read_config
 from ..errors import MindferryError
 from ..layout import Layout, find_files, read_symbols, uses_torch
+from ..observation import Observation
 from ..progress import Advance
 from ..read.symbols import Symbols
 from .fixers import FIXERS
+from .from_observation import changed_files, with_refusal
 from .launch_files import README, SCRIPT, entry_of, is_distributed, launch_script, readme
 from .one_file import Written, digest, helper_home, with_key
 from .output import previous_conversion as previous_conversion
@@ -36,12 +38,16 @@ def convert_project(
     settings: Settings | None = None,
     workers: int = 1,
     texts: dict[str, bytes] | None = None,
+    observation: Observation | None = None,
 ) -> ProjectConversion:
     """Convert a file or a folder into `output`. With `check` nothing is written; `texts` receives what would be, by path.
 
+    What an `observation` showed decides what could not be proven; what it says of a file that has changed is not used.
     `workers` 0 stands for all cores, where there are enough files. More than one needs `if __name__ == "__main__":` in a script.
     """
     path, output, settings = Path(path), Path(output), settings or Settings()
+    if observation is not None:
+        settings = replace(settings, observed=digest(dumps(observation).encode()))
     settings.check([each.name for each in FIXERS])
     config = read_config(path)
     layout = find_files(path, config.convert.exclude, output)
@@ -51,11 +57,12 @@ def convert_project(
     result = ProjectConversion(
         str(path.resolve()), str(output.resolve()), (), (), _parameter_names(), inputs_digest(layout, settings)
     )
-    symbols, facts = _read(layout, previous, result.inputs)
+    symbols, facts = _read(layout, previous, result.inputs, observation)
     result = replace(result, facts=facts)
     written = []
-    for each in _convert(layout, symbols, settings, workers, result, previous):
-        written.append(each)
+    changed = changed_files(layout, observation)
+    for each in _convert(layout, symbols, settings, workers, result, previous, observation):
+        written.append(with_refusal(each) if each.record.path in changed else each)
         if advance:
             advance(each.record.path)
     reused = tuple(
@@ -73,12 +80,14 @@ def convert_project(
     return result if check else write_output(output, result, [*written, *extra], previous)
 
 
-def _read(layout: Layout, previous: ProjectConversion | None, inputs: str) -> tuple[Symbols | None, str]:
+def _read(
+    layout: Layout, previous: ProjectConversion | None, inputs: str, observation: Observation | None
+) -> tuple[Symbols | None, str]:
     """What the project defines, unless nothing changed since it was last read."""
     if previous is not None and previous.inputs == inputs and previous.facts:
         return None, previous.facts
     with quietly():
-        symbols = read_symbols(layout)
+        symbols = read_symbols(layout, observation)
     return symbols, facts_digest(symbols)
 
 
@@ -89,6 +98,7 @@ def _convert(
     workers: int,
     result: ProjectConversion,
     previous: ProjectConversion | None,
+    observation: Observation | None,
 ) -> Iterator[Written]:
     """All files in order, those that are as they were taken from the output folder."""
     keys = {file: file_key(file, layout, result.facts, settings) for file in layout.files if file.is_code}
@@ -100,7 +110,7 @@ def _convert(
     }
     waiting = [file for file in layout.files if file not in ready]
     if symbols is None and any(file.is_code for file in waiting):  # one was edited or removed there
-        symbols = read_symbols(layout)
+        symbols = read_symbols(layout, observation)
     made = convert_files(waiting, layout, symbols or Symbols(framework()), settings, workers)
     for file in layout.files:
         yield ready[file] if file in ready else with_key(next(made), keys.get(file, ""))

@@ -23,6 +23,7 @@ class Settings:
     style: str = "functional"
     jit: bool = False  # compile the training step
     trainer: bool = False  # write a trainer for a project that has none
+    observed: str = ""  # digest of the observation that the conversion uses
 
     @property
     def is_restricted(self) -> bool:

@@ -111,6 +111,24 @@ def run_watched(
     return Run(tuple(command), process.returncode, ended, time.monotonic() - started, output, records, scratch)
 
 
+def joined(runs: Sequence[Run]) -> Run:
+    """Several commands one after another as one run: it ends as the last one ends."""
+    if len(runs) == 1:
+        return runs[0]
+    steps = [step for run in runs for step in run.main.get("steps", [])]
+    main = {**runs[-1].main, "steps": steps, "stdin": "".join(run.main.get("stdin", "") for run in runs)}
+    words = [word for run in runs for word in ("&&", *run.command)][1:]
+    return Run(
+        tuple(words),
+        runs[-1].code,
+        runs[-1].ended,
+        sum(run.seconds for run in runs),
+        "".join(run.output for run in runs)[-TAIL:],
+        (main, *runs[-1].records[1:]),
+        runs[-1].folder,
+    )
+
+
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="mindferry-run-"))

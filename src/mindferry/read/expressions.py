@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .networks import is_mode_call, is_named_like_network
+from .observed import Span, span_of
 from .scope import Scope
 from .symbols import Symbols
 from .types import (
@@ -57,6 +58,8 @@ class Expressions:
         self.is_api = is_api
         self.is_torch_file = False  # a method that only tensors have tells a tensor, though not in a file that has none
         self.types: dict[ast.AST, Type] = {}
+        self.seen: dict[Span, Type] = {}  # what a watched run showed in this file
+        self.observed: set[ast.AST] = set()  # nodes whose type was seen, not inferred
 
     def visit(self, node: ast.AST | None, scope: Scope) -> Type:
         if node is None:
@@ -68,8 +71,22 @@ class Expressions:
             for child in ast.iter_child_nodes(node):
                 self.visit(child, scope)
             kind = UNKNOWN
+        if self.seen and kind.kind in ("unknown", "method", "none"):
+            kind = self._look_at(node, kind)
         self.types[node] = kind
         return kind
+
+    def _look_at(self, node: ast.AST, kind: Type) -> Type:
+        """What stood there when the reference ran, where the text doesn't tell."""
+        seen = self.seen.get(span_of(node), UNKNOWN)
+        if seen == UNKNOWN and isinstance(node, ast.Attribute):
+            owner = self.types.get(node.value, UNKNOWN)
+            if owner.kind == "instance" and self.symbols.method(owner.qual, node.attr) is None:
+                seen = self.symbols.seen.attribute(self.symbols.bases(owner.qual), node.attr)
+        if seen == UNKNOWN:
+            return kind
+        self.observed.add(node)
+        return seen
 
     def _Constant(self, node: ast.Constant, scope: Scope) -> Type:
         value = node.value

@@ -28,6 +28,7 @@ class Reading:
     types: dict[ast.AST, Type]
     owners: dict[ast.AST, str]  # function or class -> its dotted name
     scope: Scope  # the module's own names
+    observed: frozenset[ast.AST] = frozenset()  # whose types a watched run showed
 
     def type(self, node: ast.AST) -> Type:
         return self.types.get(node, UNKNOWN)
@@ -39,10 +40,12 @@ def read(
     module: str = "__main__",
     is_package: bool = False,
     is_api: Callable[[str], bool] = lambda name: False,
+    lines: list[int] | None = None,
 ) -> Reading:
     """Read the module; what it defines is added to `symbols`. Reading all files twice settles references between them."""
     reader = _Reader(symbols, module, is_package, is_api, source.nodes)
     reader.values.is_torch_file = source.mentions("torch")
+    reader.values.seen = symbols.seen.of_file(source.path, lines)
     scope = Scope()
     reader.block(source.tree.body, scope)
     while reader.deferred:
@@ -50,7 +53,8 @@ def read(
     symbols.exports[module] = {
         name: kind for name, kind in scope.names.items() if kind.kind in ("ref", "instance", "list", "dict", "tuple")
     }
-    reading = Reading(source, module, symbols, reader.values.types, reader.owners, scope)
+    seen = frozenset(reader.values.observed)
+    reading = Reading(source, module, symbols, reader.values.types, reader.owners, scope, seen)
     symbols.unsure |= unsure_parameters(reading)
     return reading
 

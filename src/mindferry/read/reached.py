@@ -24,11 +24,9 @@ def unsure_parameters(reading: Reading) -> set[str]:
     source: Source = reading.source
     if b"torch" not in source.data:
         return set()
-    found = {
-        reading.owners.get(node, node.name)
-        for node in source.of(ast.ClassDef)
-        if reading.symbols.is_module(reading.owners.get(node, "")) and _may_leave_out(reading, node)
-    }
+    networks = [each for each in source.of(ast.ClassDef) if reading.symbols.is_module(reading.owners.get(each, ""))]
+    held = _held(reading) if networks else {}
+    found = {reading.owners.get(each, each.name) for each in networks if _may_leave_out(each, held.get(each, set()))}
     for call in source.of(ast.Call):
         kind = reading.type(call.func)
         if kind.kind == "ref" and kind.qual.startswith("torch.optim.") and len(_owners(call)) != 1:
@@ -48,25 +46,38 @@ def _owners(call: ast.Call) -> set[str]:
     } | {node.id for given in call.args[:1] if isinstance(given, ast.Name) for node in [given]}
 
 
-def _may_leave_out(reading: Reading, owner: ast.ClassDef) -> bool:
+def _may_leave_out(owner: ast.ClassDef, held: set[str]) -> bool:
     """Whether a layer or parameter of the class is not used, or only under a condition."""
-    methods = {each.name: each for each in owner.body if isinstance(each, ast.FunctionDef)}
-    held = {name for method in methods.values() for name in _held(reading, method)}
     if not held:
         return False
+    methods = {each.name: each for each in owner.body if isinstance(each, ast.FunctionDef)}
     forwards = [methods[name] for name in sorted(FORWARD & set(methods))]
-    return not forwards or bool(held - _surely_used(methods, forwards[0]))
+    return not forwards or bool(held - _surely_used(methods, forwards[0], set()))
 
 
-def _held(reading: Reading, method: ast.FunctionDef) -> Iterator[str]:
-    """Attributes that get a network or a parameter."""
-    for node in ast.walk(method):
+def _held(reading: Reading) -> dict[ast.ClassDef, set[str]]:
+    """Class -> its attributes that get a network or a parameter in one of its methods."""
+    found: dict[ast.ClassDef, set[str]] = {}
+    for node in (*reading.source.of(ast.Assign), *reading.source.of(ast.Call)):
         match node:
             case ast.Assign(targets=[ast.Attribute(attr=name, value=ast.Name(id="self"))], value=value):
-                if any(isinstance(each, ast.Call) and _has_parameters(reading, each) for each in ast.walk(value)):
-                    yield name
+                if not any(isinstance(each, ast.Call) and _has_parameters(reading, each) for each in ast.walk(value)):
+                    continue
             case ast.Call(func=ast.Attribute(attr="add_module" | "register_parameter" | "register_module")):
-                yield "a name that is made up"
+                name = "a name that is made up"
+            case _:
+                continue
+        for owner in _classes_around(reading.source, node):
+            found.setdefault(owner, set()).add(name)
+    return found
+
+
+def _classes_around(source: Source, node: ast.AST) -> Iterator[ast.ClassDef]:
+    """The classes that have it in a method."""
+    while (parent := source.parents.get(node)) is not None:
+        if isinstance(node, ast.FunctionDef) and isinstance(parent, ast.ClassDef):
+            yield parent
+        node = parent
 
 
 def _has_parameters(reading: Reading, call: ast.Call) -> bool:
@@ -79,16 +90,15 @@ def _has_parameters(reading: Reading, call: ast.Call) -> bool:
     return kind.kind == "unknown"
 
 
-def _surely_used(
-    methods: dict[str, ast.FunctionDef], method: ast.FunctionDef, seen: frozenset[str] = frozenset()
-) -> set[str]:
-    """Attributes that every run of the method uses, those that its own methods use included."""
+def _surely_used(methods: dict[str, ast.FunctionDef], method: ast.FunctionDef, seen: set[str]) -> set[str]:
+    """Attributes that every run of the method uses, those that its own methods use included; `seen` are those looked into."""
     found: set[str] = set()
     for name in _read(method, frozenset()):
         if name not in methods:
             found.add(name)
         elif name not in seen:
-            found |= _surely_used(methods, methods[name], seen | {name})
+            seen.add(name)
+            found |= _surely_used(methods, methods[name], seen)
     return found
 
 

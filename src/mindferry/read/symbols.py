@@ -7,6 +7,7 @@ from typing import Any
 
 from .framework import Framework, Role
 from .networks import is_network_name
+from .observed import ObservedTypes
 from .types import MODULE, UNKNOWN, Type, join
 
 
@@ -55,6 +56,7 @@ class Symbols:
     roots: frozenset[str] = frozenset()  # top-level modules and packages of the project
     mentioned: set[str] = field(default_factory=set)  # every attribute's name that the project reads or calls
     unsure: set[str] = field(default_factory=set)  # networks and optimizers with parameters that a loss may not reach
+    seen: ObservedTypes = field(default_factory=ObservedTypes)  # what a watched run showed
 
     def fork(self) -> Symbols:
         """A copy that one file's conversion may add to: what the others find must not depend on which came first."""
@@ -73,6 +75,7 @@ class Symbols:
             self.roots,
             set(self.mentioned),
             set(self.unsure),
+            self.seen,
         )
 
     def origin(self, qual: str) -> str:

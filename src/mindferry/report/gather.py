@@ -19,6 +19,7 @@ from ..artifacts import (
     load,
 )
 from ..errors import MindferryError
+from ..observation import Observation
 
 if TYPE_CHECKING:
     from ..export.result import Export
@@ -56,6 +57,7 @@ class Found:
     tune: TuneRecord | None
     export: Export | None
     written: dict[str, float]  # stage -> when, seconds since the epoch
+    observe: Observation | None  # the reference's own run
     failed: dict[str, str]  # stage that could not run -> why, as `migrate` noted it
 
     @property
@@ -109,10 +111,15 @@ def gather(folder: Path) -> Found:
         read(TuneRecord, "tune"),
         read(Export, "export"),
         written,
+        _observed(folder),
         {stage: why for stage, why in _failed(state).items() if stage not in written},
     )
     _check_one_project(found)
     return found
+
+
+def _observed(folder: Path) -> Observation | None:
+    return load(Observation, folder, "observe") if (folder / STATE / "observe.json").is_file() else None
 
 
 def _failed(state: Path) -> dict[str, str]:

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 from .. import findings
 from ..artifacts import Finding, Inventory, PlainRun
+from ..observation import Observation
 from .code import RuleCard
 from .gather import COMMANDS, Found
 from .modules import strain
+from .reach import unreached
 
 if TYPE_CHECKING:
     from ..verify.data import Pipelines
@@ -165,6 +167,8 @@ def _unmeasured(found: Found) -> Iterator[Task]:
             and {"verify": True, "data": has_data, "train": has_training, "plain": has_training}[stage]
         ):
             yield Task(stage, what, f"`{COMMANDS[stage].format(out=found.folder)}`")
+    for path, line, missed in unreached(found.observe, found.source) if found.observe else ():
+        yield Task("observe", missed, "add a command that reaches it, after `&&`", path, line)
 
 
 def _is_trained(found: Found) -> bool:
@@ -275,10 +279,20 @@ def _measured(found: Found) -> Iterator[str]:
         yield f"{steps:,} training steps keep their losses within {scientific(found.train.worst)} of each other."
     if found.plain and found.plain.passed:
         yield _plain_sentence(found.plain)
+    if found.observe:
+        yield from _reached(found.observe)
     if tensors and not steps:
         yield "Training has not been compared."
     if steps and not tensors:
         yield "The network has not been compared module by module."
+
+
+def _reached(observation: Observation) -> Iterator[str]:
+    count = sum(len(file.statements) for file in observation.files)
+    missed = [(file.path, line) for file in observation.files for line in file.unreached]
+    if missed:
+        path, line = missed[0]
+        yield f"{len(missed):,} of {count:,} statements did not run and are not covered, first {path}:{line}."
 
 
 def _plain_sentence(plain: PlainRun) -> str:

@@ -18,10 +18,9 @@ from ..errors import MindferryError
 from ..findings import MF230, MF231, MF232, Code
 from ..frameworks.mirror import mirror
 from ..frameworks.process import settings as framework_settings
-from ..frameworks.watched import Run, Watch, run_watched, scratch_folder
-from .band import outside_band
+from ..frameworks.watched import Run, Watch, joined, run_watched, scratch_folder
+from .band import FEWEST, MOST, outside_band
 
-SEEDS = 3  # runs of the original
 PATIENCE = 20.0  # times as long as the original the conversion may take
 SHORTEST = 300.0  # seconds that it has in any case
 BLOCKED = ("torch", "torchvision", "torchaudio", "torchtext", "functorch", "mindferry")
@@ -33,34 +32,52 @@ Show = Callable[[str], None]
 def run_plain(
     project: Path,
     converted: Path,
-    command: Sequence[str],
+    commands: Sequence[Sequence[str]],
     *,
     steps: int = 20,
     seconds: float = 600.0,
-    seeds: int = SEEDS,
+    seeds: int = FEWEST,
+    most: int = MOST,
     first: Run | None = None,
     weights: Path | None = None,
     stdin: bytes = b"",
     show: Show = lambda text: None,
 ) -> PlainRun:
-    """Run the original with several seeds, then the conversion. `first` is a run of the original that was already watched."""
+    """Run the original with several seeds, then the conversion; commands one after another in the same folder.
+
+    `first` is a run of the original that was already watched.
+    """
     started = time.monotonic()
     root = project if project.is_dir() else project.parent
     runs = [first] if first is not None else []
-    named = [str(weights.resolve()) if weights and each == weights.name else each for each in command]
-    while len(runs) < seeds:
-        show(f"the original, seed {len(runs) + 1}")
-        run = _run(root, None, named, Watch(root, "seed", steps, seconds, seed=1000 * len(runs)), stdin)
-        if not run.is_well and not runs:
-            raise MindferryError(f"`{shlex.join(command)}` fails in the original: {_last_line(run.output)}")
-        if not run.is_well:
-            break
-        runs.append(run)
-    own = [_TORCH_FILE.sub(".ckpt", each) for each in command]
+    stdin = stdin or (str(first.main.get("stdin", "")).encode() if first is not None else b"")
+    named = [
+        [str(weights.resolve()) if weights and word == weights.name else word for word in each] for each in commands
+    ]
+
+    def add_seeds(count: int) -> None:
+        while len(runs) < count:
+            show(f"the original, seed {len(runs) + 1}")
+            run = _run(root, None, named, Watch(root, "seed", steps, seconds, seed=1000 * len(runs)), stdin)
+            if not run.is_well and not runs:
+                raise MindferryError(f"`{shlex.join(run.command)}` fails in the original: {_last_line(run.output)}")
+            if not run.is_well:
+                return
+            runs.append(run)
+
+    add_seeds(seeds)
+    own = [[_TORCH_FILE.sub(".ckpt", word) for word in each] for each in commands]
     patience = max(SHORTEST, PATIENCE * max(run.seconds for run in runs))
     show("the conversion")
     ours = _run(root, converted, own, Watch(root, "plain", steps, patience, blocked=BLOCKED), stdin)
+    if is_suspect(ours, runs):
+        add_seeds(most)
     return judge(ours, runs, time.monotonic() - started)
+
+
+def is_suspect(ours: Run, runs: Sequence[Run]) -> bool:
+    """Whether only the band speaks against the run: a few seeds may be too narrow a band."""
+    return judge(ours, runs).finding is not None and _failure(ours) is None and _other_ending(ours, runs[0]) is None
 
 
 def judge(ours: Run, runs: Sequence[Run], seconds: float = 0.0) -> PlainRun:
@@ -89,21 +106,27 @@ def judge(ours: Run, runs: Sequence[Run], seconds: float = 0.0) -> PlainRun:
     )
 
 
-def _run(root: Path, code: Path | None, command: Sequence[str], watch: Watch, stdin: bytes) -> Run:
+def _run(root: Path, code: Path | None, commands: Sequence[Sequence[str]], watch: Watch, stdin: bytes) -> Run:
+    runs: list[Run] = []
     with scratch_folder() as scratch:
         folder = mirror(root, scratch / "tree", code)
         watched = Watch(folder, watch.role, watch.steps, watch.seconds, watch.seed, watch.blocked)
         (scratch / "stdin").write_bytes(stdin)
         environment = framework_settings("mindspore") if code is not None else {}
         with (scratch / "stdin").open("rb") as given:
-            return run_watched(
-                command,
-                folder,
-                watched,
-                scratch / "records",
-                environment=environment,
-                stdin=given if stdin else subprocess.DEVNULL,
-            )
+            for number, command in enumerate(commands):
+                run = run_watched(
+                    command,
+                    folder,
+                    watched,
+                    scratch / f"records-{number}",
+                    environment=environment,
+                    stdin=given if stdin else subprocess.DEVNULL,
+                )
+                runs.append(run)
+                if not run.is_well:
+                    break
+    return joined(runs)
 
 
 def _failure(ours: Run) -> Finding | None:

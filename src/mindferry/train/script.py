@@ -6,6 +6,7 @@ import runpy
 import sys
 from pathlib import Path
 
+from ..config import MODULE
 from ..errors import MindferryError
 
 
@@ -14,13 +15,17 @@ class EnoughSteps(BaseException):
 
 
 def run_script(project: Path, script: str, arguments: list[str]) -> None:
-    path = project / script
-    if not path.is_file():
+    module = script.removeprefix(MODULE) if script.startswith(MODULE) else ""
+    path = project / (module.replace(".", "/") if module else script)
+    if not module and not path.is_file():
         raise MindferryError(f"there is no {path}; name the training script in mindferry.toml, [train] script")
-    sys.path.insert(0, str(path.parent))
+    sys.path.insert(0, str(project if module else path.parent))
     sys.argv = [str(path), *arguments]
     try:
-        runpy.run_path(str(path), run_name="__main__")
+        if module:
+            runpy.run_module(module, run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(str(path), run_name="__main__")
     except EnoughSteps:
         pass
     except SystemExit as error:

@@ -209,6 +209,8 @@ def to_numpy(value: Any) -> Any:
     import numpy as np
     import torch
 
+    if hasattr(value, "to_dense") and not isinstance(value, torch.Tensor) and hasattr(value, "_nnz"):
+        value = value.to_dense()  # a sparse tensor of the conversion's
     if hasattr(value, "asnumpy"):
         return value.float().asnumpy() if str(value.dtype) == "BFloat16" else value.asnumpy()
     if isinstance(value, torch.Tensor):

@@ -6,8 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ...read.framework import Role
-from ...read.source import Source
-from ..facts import Facts
+from ..facts import Facts, OriginalTexts
 from ..plan import Edit, InsertAfter, InsertBefore, ReplaceNode, Texts
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -46,10 +45,10 @@ def in_function(facts: Facts, function: ast.FunctionDef | ast.AsyncFunctionDef, 
 
 def is_chosen(facts: Facts, switch: ast.expr) -> bool:
     """Whether `with torch.no_grad() if frozen else nullcontext()` chooses, also by way of a variable."""
-    return bool(chosen(facts, switch, facts.source))
+    return bool(chosen(facts, switch, OriginalTexts(facts.source)))
 
 
-def chosen(facts: Facts, switch: ast.expr, texts: Texts | Source) -> str:
+def chosen(facts: Facts, switch: ast.expr, texts: Texts) -> str:
     """How `with torch.no_grad() if frozen else nullcontext()` cuts a value off, also by way of a variable; '' if it doesn't."""
     if isinstance(switch, ast.Name):
         scope = facts.enclosing(switch, *FUNCTIONS) or facts.source.tree
@@ -65,7 +64,7 @@ def chosen(facts: Facts, switch: ast.expr, texts: Texts | Source) -> str:
             return _switched(facts, switch, texts)
     if not isinstance(switch, ast.IfExp) or _is_off(facts, switch.body) == _is_off(facts, switch.orelse):
         return ""
-    text = _text(switch.test, texts)
+    text = texts.of(switch.test)
     return f"{{stop}} if {text} else {{value}}" if _is_off(facts, switch.body) else f"{{value}} if {text} else {{stop}}"
 
 
@@ -113,7 +112,7 @@ def _works_on_graph(facts: Facts, node: ast.With, scope: ast.AST) -> bool:
     return any(
         facts.reading.type(target).kind not in NUMBERS
         and flow.key(target) in read
-        and sources.carries(facts, each.value)  # type: ignore[arg-type]
+        and sources.carries(facts, each.value)
         for each in makers
         for target in ast.walk(each)
         if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store)
@@ -177,7 +176,7 @@ def _stop_assignment(
     yield from _wrap(facts, value, facts.reading.type(value).is_tensor, stop, texts)
 
 
-def _switched(facts: Facts, switch: ast.expr, texts: Texts | Source) -> str:
+def _switched(facts: Facts, switch: ast.expr, texts: Texts) -> str:
     """How a value is cut off, `{stop}` being the cut: always, never (''), or by the flag of set_grad_enabled and inference_mode."""
     if not isinstance(switch, ast.Call) or not (switch.args or switch.keywords):
         return "{stop}"
@@ -185,12 +184,8 @@ def _switched(facts: Facts, switch: ast.expr, texts: Texts | Source) -> str:
     flag = switch.args[0] if switch.args else switch.keywords[0].value
     if isinstance(flag, ast.Constant):
         return "" if bool(flag.value) == is_enabling else "{stop}"
-    text = _text(flag, texts)
+    text = texts.of(flag)
     return f"{{value}} if {text} else {{stop}}" if is_enabling else f"{{stop}} if {text} else {{value}}"
-
-
-def _text(node: ast.AST, texts: Texts | Source) -> str:
-    return texts.text(node) if isinstance(texts, Source) else texts.of(node)
 
 
 def _wrap(facts: Facts, value: ast.expr, is_tensor: bool, stop: str, texts: Texts) -> Iterator[Edit]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from ...artifacts import Rewrite
 from ..context import Context
@@ -20,7 +20,6 @@ from ..plan import (
     ReplaceNode,
     ReplaceSpan,
     Text,
-    WriteAsYouGo,
     Writer,
 )
 from .imports import delete_decorator, delete_statement
@@ -75,10 +74,6 @@ class PlanWriter:
             if not isinstance(edit, Found):
                 self._write(owner, lambda _, edit=edit: [edit])  # type: ignore[misc]
 
-        for owner, each in self.plan.at_end:
-            if isinstance(each, WriteAsYouGo):
-                self._draft(owner, each.before_rules)
-
     def at_node(self, node: ast.AST) -> None:
         """Once the node itself is converted."""
         if node in self.plan.at_node:
@@ -89,15 +84,7 @@ class PlanWriter:
 
     def at_end(self) -> None:
         for owner, write in self.plan.at_end:
-            if isinstance(write, WriteAsYouGo):
-                self._draft(owner, write.at_end)
-            else:
-                self._write(owner, write)
-
-    def _draft(self, owner: str, write: Callable[[Context], None]) -> None:
-        self.context.edits.begin(owner)
-        write(self.context)
-        self.context.edits.begin(RULES)
+            self._write(owner, write)
 
     def _write(self, owner: str, write: Writer) -> None:
         self.context.edits.begin(owner)  # what it reads from now on, it may carry along

@@ -97,10 +97,6 @@ ADVICE = "write the part to differentiate as a function and call ms.grad(fn, pos
 for _name in (
     "torch.autograd.grad",
     "torch.autograd.backward",
-    "torch.autograd.functional.jacobian",
-    "torch.autograd.functional.hessian",
-    "torch.autograd.functional.vjp",
-    "torch.autograd.functional.jvp",
 ):
     rule(
         _name,
@@ -114,13 +110,24 @@ rule(
     strategy="wrapper",
     advice="compare with finite differences, or verify against torch with `mindferry verify`",
 )
+PROFILING = "times nothing and prints nothing: use mindspore.profiler.profile to measure"
 for _name in ("torch.autograd.profiler.profile", "torch.profiler.profile"):
-    rule(
+
+    @rule(
         _name,
-        missing="the profiler's arguments and files differ",
-        strategy="equivalent",
-        advice="use mindspore.profiler.profile",
+        to="compat.unprofiled",
+        like="compat.unprofiled",
+        differs=PROFILING,
+        cases=[
+            Case(
+                f"{_name}(record_shapes=True)", "ms_compat.unprofiled(record_shapes=True)", runs=False, why="profiling"
+            ),
+        ],
     )
+    def profile(call: Call) -> None:
+        call.note = PROFILING
+
+
 for _name in ("torch.profiler.schedule", "torch.profiler.tensorboard_trace_handler", "torch.profiler.ProfilerActivity"):
     rule(
         _name,

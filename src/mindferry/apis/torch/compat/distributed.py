@@ -6,6 +6,8 @@ import os
 import mindspore as ms
 from mindspore import Tensor, nn, ops
 
+from .tensors import overwrite
+
 AVERAGE = "avg"  # torch.distributed.ReduceOp.AVG
 
 
@@ -67,6 +69,53 @@ def broadcast(tensor, src=0):
 def all_gather(tensor_list, tensor):
     """torch.distributed.all_gather: fills the list with every rank's tensor."""
     tensor_list[:] = gather_rows(tensor)
+
+
+def gather_to(tensor, gather_list=None, dst=0):
+    """torch.distributed.gather: fills rank `dst`'s list with every rank's tensor."""
+    rows = gather_rows(tensor)
+    if gather_list is not None:
+        gather_list[:] = rows
+
+
+def scatter_from(tensor, scatter_list=None, src=0):
+    """torch.distributed.scatter: rank `src`'s list, one tensor for each rank."""
+    size, rank = ms.communication.get_group_size(), ms.communication.get_rank()
+    rows = ops.stack(list(scatter_list)) if scatter_list else ops.zeros((size, *tensor.shape), tensor.dtype)
+    overwrite(tensor, broadcast(rows, src)[rank])
+
+
+def all_gather_into_tensor(output_tensor, input_tensor):
+    """torch.distributed.all_gather_into_tensor: one after another, or stacked if the output has a dimension more."""
+    rows = gather_rows(input_tensor)
+    stacked = output_tensor.ndim > input_tensor.ndim
+    overwrite(output_tensor, ops.stack(rows) if stacked else ops.cat(rows))
+
+
+def reduce_scatter(output, input_list, op="sum"):
+    """torch.distributed.reduce_scatter: every rank gets its own part of the reduction."""
+    overwrite(output, all_reduce(ops.stack(list(input_list)), op)[ms.communication.get_rank()])
+
+
+def reduce_scatter_tensor(output, input, op="sum"):
+    """torch.distributed.reduce_scatter_tensor."""
+    total = all_reduce(input, op).reshape((ms.communication.get_group_size(), *output.shape))
+    overwrite(output, total[ms.communication.get_rank()])
+
+
+def gather_object(obj, object_gather_list=None, dst=0):
+    """torch.distributed.gather_object: fills rank `dst`'s list with every rank's object."""
+    everyone = [None] * ms.communication.get_group_size()
+    ms.mint.distributed.all_gather_object(everyone, obj)
+    if object_gather_list is not None:
+        object_gather_list[:] = everyone
+
+
+def scatter_object_list(scatter_object_output_list, scatter_object_input_list=None, src=0):
+    """torch.distributed.scatter_object_list: every rank's object from rank `src`'s list."""
+    everyone = [None] * ms.communication.get_group_size()
+    ms.mint.distributed.all_gather_object(everyone, list(scatter_object_input_list or []))
+    scatter_object_output_list[0] = everyone[src][ms.communication.get_rank()]
 
 
 def broadcast_object_list(object_list, src=0):

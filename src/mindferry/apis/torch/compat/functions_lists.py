@@ -5,6 +5,7 @@ import numpy as np
 from mindspore import ops
 
 from .linalg import eigh
+from .tensors import overwrite
 
 
 def for_each(function, tensors, other):
@@ -46,6 +47,48 @@ def foreach_sqrt(self):
 def foreach_reciprocal(self):
     """torch._foreach_reciprocal."""
     return [ops.reciprocal(each) for each in self]
+
+
+def foreach_maximum(self, other):
+    """torch._foreach_maximum."""
+    return for_each(
+        lambda a, b: ops.maximum(a, ms.Tensor(b, a.dtype) if not isinstance(b, ms.Tensor) else b), self, other
+    )
+
+
+def foreach_minimum(self, other):
+    """torch._foreach_minimum."""
+    return for_each(
+        lambda a, b: ops.minimum(a, ms.Tensor(b, a.dtype) if not isinstance(b, ms.Tensor) else b), self, other
+    )
+
+
+def foreach_addcdiv(self, tensor1, tensor2, value=1):
+    """torch._foreach_addcdiv."""
+    shares = value if isinstance(value, (list, tuple)) else [value] * len(self)
+    return [x + share * a / b for x, a, b, share in zip(self, tensor1, tensor2, shares)]
+
+
+def foreach_addcmul(self, tensor1, tensor2, value=1):
+    """torch._foreach_addcmul."""
+    shares = value if isinstance(value, (list, tuple)) else [value] * len(self)
+    return [x + share * a * b for x, a, b, share in zip(self, tensor1, tensor2, shares)]
+
+
+def foreach_lerp(self, tensors1, weight):
+    """torch._foreach_lerp."""
+    weights = weight if isinstance(weight, (list, tuple)) else [weight] * len(self)
+    return [x + each * (y - x) for x, y, each in zip(self, tensors1, weights)]
+
+
+def foreach_zero(self):
+    return [ops.zeros_like(each) for each in self]
+
+
+def write_each(tensors, values):
+    """torch._foreach_add_ and its like: the results go into the tensors of the list."""
+    for tensor, value in zip(tensors, values):
+        overwrite(tensor, value)
 
 
 def shape_as_tensor(input):

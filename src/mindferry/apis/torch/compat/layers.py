@@ -137,6 +137,16 @@ def _single(x):
     return spread(x, 1)
 
 
+def _ntuple(n, name=None):
+    """torch.nn.modules.utils._ntuple."""
+    return lambda x: tuple(x) if isinstance(x, (tuple, list)) else (x,) * n
+
+
+def _reverse_repeat_tuple(t, n):
+    """torch.nn.modules.utils._reverse_repeat_tuple."""
+    return tuple(each for each in reversed(t) for _ in range(n))
+
+
 def _pair(x):
     """torch.nn.modules.utils._pair."""
     return spread(x, 2)

@@ -80,3 +80,6 @@ class FeatureAlphaDropout(AlphaDropout):
 
     def mask_shape(self, shape):
         return (*shape[:2], *[1] * (len(shape) - 2))
+
+
+DROPOUTS = (nn.Dropout, ChannelDropout, AlphaDropout)

@@ -8,6 +8,8 @@ from mindspore.common.initializer import Uniform, initializer
 
 from .layers_container import hold
 
+TRANSPOSED_CONVOLUTIONS = (nn.Conv1dTranspose, nn.Conv2dTranspose, nn.Conv3dTranspose)
+CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d, *TRANSPOSED_CONVOLUTIONS)
 BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.SyncBatchNorm)
 RENAMING = (*BATCH_NORMS, nn.LayerNorm, nn.GroupNorm, nn.Embedding, nn.PReLU)
 TORCH_NAMES = {

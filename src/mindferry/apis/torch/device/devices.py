@@ -83,6 +83,11 @@ for _api in (
     "torch.backends.cudnn.is_available",
     "torch.cuda.is_initialized",
     "torch.backends.cuda.is_built",
+    "torch.backends.mkldnn.is_available",
+    "torch.backends.mkl.is_available",
+    "torch.backends.openmp.is_available",
+    "torch.cuda.is_current_stream_capturing",
+    "torch.distributed.is_torchelastic_launched",
 ):
 
     @rule(
@@ -185,8 +190,10 @@ for _name in (
     "reset_max_memory_allocated",
     "memory_summary",
     "memory_stats",
+    "max_memory_cached",
+    "memory_cached",
 ):
-    _to = {"reset_max_memory_allocated": "reset_max_memory_allocated"}.get(_name, _name)
+    _to = {"max_memory_cached": "max_memory_reserved", "memory_cached": "memory_reserved"}.get(_name, _name)
 
     @rule(
         f"torch.cuda.{_name}",
@@ -244,8 +251,9 @@ for _name, _advice in (
     ("torch.cuda.comm.reduce_add_coalesced", "use nn.DistributedGradReducer"),
     ("torch.cuda.nccl.version", "remove it: MindSpore uses HCCL or MCCL"),
     ("torch.cuda.CUDAGraph", "decorate the step with ms.jit"),
-    ("torch.cuda.nvtx.range_push", "use mindspore.profiler"),
-    ("torch.cuda.nvtx.range_pop", "use mindspore.profiler"),
+    ("torch.cuda.graph", "decorate the step with ms.jit"),
+    ("torch.cuda.memory_snapshot", "use ms.runtime.memory_summary()"),
+    ("torch.cuda.utilization", "ask the tools of the device"),
     ("torch.cuda.mem_get_info", "use ms.runtime.memory_allocated()"),
 ):
     rule(_name, missing="belongs to CUDA", strategy="equivalent", advice=_advice)

@@ -1,6 +1,7 @@
 """torch's functions over lists of tensors, those that return new ones; and checks."""
 
 from ... import Case, rule
+from ..._call import Call
 
 UNARY = {"neg": "float32[3,4]", "sqrt": "float32[3,4](0.1,2)", "reciprocal": "float32[3,4](0.5,2)"}
 for _name, _input in UNARY.items():
@@ -30,6 +31,57 @@ for _name in ("add", "sub", "mul", "div"):
             ),
         ],
     )
+TERNARY = {"addcdiv": "[x], [y], [z]", "addcmul": "[x], [y], [z]", "lerp": "[x], [y], 0.3"}
+for _name, _given in TERNARY.items():
+    rule(
+        f"torch._foreach_{_name}",
+        to=f"compat.foreach_{_name}",
+        args="self tensors1 weight" if _name == "lerp" else "self tensor1 tensor2 value",
+        like=f"compat.foreach_{_name}",
+        cases=[
+            Case(
+                f"torch._foreach_{_name}({_given})",
+                f"ms_compat.foreach_{_name}({_given})",
+                inputs=("float32[3,4]", "float32[3,4]", "float32[3,4](0.5,2)"),
+            ),
+        ],
+    )
+for _name in ("maximum", "minimum"):
+    rule(
+        f"torch._foreach_{_name}",
+        to=f"compat.foreach_{_name}",
+        args="self other",
+        like=f"compat.foreach_{_name}",
+        cases=[
+            Case(f"torch._foreach_{_name}([x], 0.1)", f"ms_compat.foreach_{_name}([x], 0.1)", shapes=((3, 4),)),
+        ],
+    )
+# Their results go into the tensors of the list.
+for _name, _given in (
+    *((each, "") for each in ("neg", "sqrt", "reciprocal", "zero")),
+    *((each, "other") for each in ("add", "sub", "mul", "div", "maximum", "minimum")),
+    *((each, "tensor1 tensor2 value") for each in ("addcdiv", "addcmul")),
+    ("lerp", "tensors1 weight"),
+):
+
+    @rule(
+        f"torch._foreach_{_name}_",
+        args=f"self {_given}",
+        cases=[
+            Case(
+                f"torch._foreach_{_name}_(xs{''.join(f', {each}' for each in _given.split())})",
+                f"ms_compat.write_each(xs, ms_compat.foreach_{_name}(xs{''.join(f', {each}' for each in _given.split())}))",
+                runs=False,
+                why="it returns nothing; tests/apis runs it",
+            ),
+        ],
+    )
+    def in_place(call: Call, name: str = _name) -> None:
+        given = ", ".join(call.of(each) for each in (*call.node.args, *call.node.keywords))  # type: ignore[arg-type]
+        values = f"{call.name(f'compat.foreach_{name}')}({given})"
+        call.replace(f"{call.name('compat.write_each')}({call.text('self')}, {values})")
+
+
 rule(
     "torch._shape_as_tensor",
     to="compat.shape_as_tensor",

@@ -8,15 +8,6 @@ QUANTIZED = "eager-mode quantization is torch's own"
 GOLDEN_STICK = "MindSpore Golden Stick quantizes MindSpore networks"
 DISPATCH = "torch's dispatcher has no counterpart"
 MISSING: dict[str, tuple[str, str, str]] = {
-    **{
-        f"torch._foreach_{name}_": (IN_PLACE, "wrapper", LOOP)
-        for name in "add sub mul div maximum minimum neg sqrt reciprocal addcdiv addcmul lerp zero".split()
-    },
-    "torch._sample_dirichlet": (
-        "MindSpore draws no Dirichlet numbers",
-        "wrapper",
-        "draw gammas with ops.standard_gamma and normalize them",
-    ),
     "torch.nested.nested_tensor": (
         "MindSpore has no nested tensors",
         "equivalent",
@@ -37,7 +28,6 @@ MISSING: dict[str, tuple[str, str, str]] = {
     "torch.classes.load_library": (DISPATCH, "custom operator", "build it with ops.CustomOpBuilder"),
     "torch.classes.NativeInterpretation": (DISPATCH, "custom operator", "build it with ops.CustomOpBuilder"),
     "torch.ops.load_library": (DISPATCH, "custom operator", "build it with ops.CustomOpBuilder"),
-    "torch._utils._accumulate": ("private to torch", "equivalent", "use itertools.accumulate"),
     "torch.futures.Future": ("asynchronous results are torch's own", "equivalent", "use concurrent.futures"),
     "torch.futures.wait_all": ("asynchronous results are torch's own", "equivalent", "use concurrent.futures.wait"),
 }

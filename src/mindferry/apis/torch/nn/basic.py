@@ -260,6 +260,28 @@ for name in ("_single", "_pair", "_triple", "_quadruple"):
         ],
     )
 rule(
+    "torch.nn.modules.utils._ntuple",
+    to="compat._ntuple",
+    args="n name",
+    like="compat._ntuple",
+    cases=[
+        Case("torch.nn.modules.utils._ntuple(3)(2)[-1] * x", "ms_compat._ntuple(3)(2)[-1] * x", shapes=((2, 3),)),
+    ],
+)
+rule(
+    "torch.nn.modules.utils._reverse_repeat_tuple",
+    to="compat._reverse_repeat_tuple",
+    args="t n",
+    like="compat._reverse_repeat_tuple",
+    cases=[
+        Case(
+            "torch.nn.modules.utils._reverse_repeat_tuple((1, 3), 2)[0] * x",
+            "ms_compat._reverse_repeat_tuple((1, 3), 2)[0] * x",
+            shapes=((2, 3),),
+        ),
+    ],
+)
+rule(
     "torch.nn.modules.utils.consume_prefix_in_state_dict_if_present",
     to="compat.consume_prefix",
     args="state_dict prefix",

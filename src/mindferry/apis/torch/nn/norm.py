@@ -231,6 +231,9 @@ CLASSES = {
     "batchnorm._BatchNorm": "compat.BATCH_NORMS",
     "batchnorm._NormBase": "compat.BATCH_NORMS",
     "instancenorm._InstanceNorm": "compat.InstanceNorm",
+    "conv._ConvNd": "compat.CONVOLUTIONS",
+    "conv._ConvTransposeNd": "compat.TRANSPOSED_CONVOLUTIONS",
+    "dropout._DropoutNd": "compat.DROPOUTS",
 }
 for name, target in CLASSES.items():
     rule(

@@ -192,7 +192,6 @@ for _name, _why in (
     ("set_", "a tensor can't be given other memory"),
     ("resize_", "a tensor's shape is fixed"),
     ("resize_as_", "a tensor's shape is fixed"),
-    ("as_strided", "no strided views"),
     ("record_stream", "streams keep track of tensors themselves"),
     ("apply_", "Python functions don't run on tensors element by element"),
     ("map_", "Python functions don't run on tensors element by element"),

@@ -6,63 +6,55 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
-from ...context import Context
 from ...facts import Facts
-from ...plan import Change, WriteAsYouGo
+from ...plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, ReplaceNode, Texts, claim
 from . import derivatives, steps
+from .draft import Draft
 from .write import write
 
 AFTER = ("modes",)
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    found: list[steps.Backward] = []
-    derived: list[derivatives.Derivative] = []
-    yield WriteAsYouGo(partial(_prepare, found, derived), partial(_finish, found, derived))
-
-
-def _prepare(found: list[steps.Backward], derived: list[derivatives.Derivative], context: Context) -> None:
-    derived[:] = derivatives.find(context)
-    found[:] = steps.find(context)
+    derived, known = derivatives.find(facts)
+    found, refused = steps.find(facts)
+    yield from (*known, *refused)
     plain = {statement for each in found if each.step is not None for statement in (each.step, *each.idle, *each.clips)}
-    for each in found:
-        for statement in (each.statement, *each.merged):
-            call = statement.value
-            assert isinstance(call, ast.Call)
-            context.handled |= {call, call.func}
-    for statement in plain:
-        assert isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
-        context.handled |= {statement.value, statement.value.func}
-    _ledger(context, plain)
+    for statement in (*(own for each in found for own in (each.statement, *each.merged)), *plain):
+        assert isinstance(statement.value, ast.Call)
+        yield claim(statement.value, statement.value.func)
+    yield from _kept_gradients(facts, plain)
+    yield AtEnd(partial(_write, facts, found, derived))
 
 
-def _ledger(context: Context, plain: set[ast.Expr]) -> None:
+def _kept_gradients(facts: Facts, plain: set[ast.Expr]) -> Iterator[Change]:
     """step(), zero_grad() and clipping outside the plain form work on the gradients that the parameters keep."""
-    for node in context.source.of(ast.Call):
-        if not isinstance(node.func, ast.Attribute) or context.parents.get(node) in plain:
+    for node in facts.source.of(ast.Call):
+        if not isinstance(node.func, ast.Attribute) or facts.parents.get(node) in plain:
             continue
-        if steps.is_optimizer_method(context, node, "step") and not node.args and not node.keywords:
-            _as_function(context, node, "compat.apply_gradients")
-        elif steps.is_optimizer_method(context, node, "step") and len(node.args) == 1 and not node.keywords:
-            wrap, optimizer = (
-                context.imports.spell("compat.closure_with_gradients"),
-                context.source.text(node.func.value),
-            )
-            context.edits.before(context.source.start(node.args[0]), f"{wrap}(")
-            context.edits.after(context.source.end(node.args[0]), f", {optimizer})")
-            context.handled |= {node, node.func}
-        elif steps.clears(context, node):
-            _as_function(context, node, "compat.clear_gradients")
+        if steps.is_optimizer_method(facts, node, "step") and not node.args and not node.keywords:
+            yield from _as_function(facts, node, node.func, "compat.apply_gradients")
+        elif steps.is_optimizer_method(facts, node, "step") and len(node.args) == 1 and not node.keywords:
+            optimizer = facts.source.text(node.func.value)
+            start = facts.source.start(node.args[0])
+            yield InsertBefore(start, lambda texts: f"{texts.name('compat.closure_with_gradients')}(")
+            yield InsertAfter(facts.source.end(node.args[0]), f", {optimizer})")
+            yield claim(node, node.func)
+        elif steps.clears(facts, node):
+            yield from _as_function(facts, node, node.func, "compat.clear_gradients")
 
 
-def _as_function(context: Context, node: ast.Call, name: str) -> None:
-    assert isinstance(node.func, ast.Attribute)
-    before = context.source.text(node)
-    context.edits.replace_node(node, f"{context.imports.spell(name)}({context.source.text(node.func.value)})")
-    context.rewritten(node, f"torch.optim.Optimizer.{node.func.attr}", before, context.edits.text(node))
-    context.handled |= {node, node.func}
+def _as_function(facts: Facts, node: ast.Call, method: ast.Attribute, name: str) -> Iterator[Change]:
+    owner = facts.source.text(method.value)
+    yield ReplaceNode(node, lambda texts: f"{texts.name(name)}({owner})")
+    api = f"torch.optim.Optimizer.{method.attr}"
+    yield facts.record(node, api, facts.source.text(node), lambda texts: texts.of(node))
+    yield claim(node, method)
 
 
-def _finish(found: list[steps.Backward], derived: list[derivatives.Derivative], context: Context) -> None:
-    dropped = derivatives.write(context, derived, {statement for each in found for statement in each.lifted})
-    write(context, found, dropped)
+def _write(
+    facts: Facts, found: list[steps.Backward], derived: list[derivatives.Derivative], texts: Texts
+) -> Iterator[Edit]:
+    draft = Draft(facts, texts)
+    dropped = yield from derivatives.write(draft, derived, {each for one in found for each in one.lifted})
+    yield from write(draft, found, dropped)

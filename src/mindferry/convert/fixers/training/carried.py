@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from ...context import Context
+from ...facts import Facts
 from . import flow
 
 MARK = "carries the graph of earlier iterations"
@@ -15,23 +15,19 @@ ADVICE = (
 )
 
 
-def across_iterations(
-    context: Context, statement: ast.stmt, loss: ast.expr, lifted: list[ast.stmt], scope: ast.AST
-) -> str:
+def across_iterations(facts: Facts, statement: ast.stmt, loss: ast.expr, lifted: list[ast.stmt], scope: ast.AST) -> str:
     """Why the loss depends on the graph of an earlier iteration, naming the lines; '' if it doesn't."""
-    loop = context.enclosing(statement, ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef)
+    loop = facts.enclosing(statement, ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef)
     written: set[str] = set().union(*(flow.writes(each) for each in lifted))
     for name in sorted(_read_first(lifted, loss)):
         is_state = name.startswith("self.")
         region = loop if isinstance(loop, ast.For | ast.While) else scope if is_state else None
         if region is None or (isinstance(region, ast.For) and name in flow.writes(region.target)):
             continue
-        makers = [each for each in _simple(context, region) if name in flow.writes(each)]
-        carrying = [
-            each for each in makers if _brings_graph(each, written) and not _is_cut(context, each, name, written)
-        ]
-        cuts = [each for each in makers if _is_cut(context, each, name, written)]
-        if carrying and not _suffices(context, cuts, statement, region):
+        makers = [each for each in _simple(facts, region) if name in flow.writes(each)]
+        carrying = [each for each in makers if _brings_graph(each, written) and not _is_cut(facts, each, name, written)]
+        cuts = [each for each in makers if _is_cut(facts, each, name, written)]
+        if carrying and not _suffices(facts, cuts, statement, region):
             return f"{name} (line {carrying[0].lineno}) {MARK}{_lines(cuts)}"
     return ""
 
@@ -81,18 +77,18 @@ def _header(node: ast.With | ast.For | ast.While | ast.Try) -> list[ast.expr]:
     return [node.iter] if isinstance(node, ast.For) else [node.test] if isinstance(node, ast.While) else []
 
 
-def _simple(context: Context, region: ast.AST) -> list[ast.stmt]:
+def _simple(facts: Facts, region: ast.AST) -> list[ast.stmt]:
     kinds = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr)
     return [node for node in ast.walk(region) if isinstance(node, kinds)]
 
 
-def _is_cut(context: Context, statement: ast.stmt, name: str, written: set[str]) -> bool:
+def _is_cut(facts: Facts, statement: ast.stmt, name: str, written: set[str]) -> bool:
     """It gives the name a value without a graph: detached, fresh, under no_grad, or by a function that detaches."""
-    block = context.enclosing(statement, ast.With, ast.FunctionDef, ast.AsyncFunctionDef)
+    block = facts.enclosing(statement, ast.With, ast.FunctionDef, ast.AsyncFunctionDef)
     while isinstance(block, ast.With):
         if flow.is_cut(block):
             return True
-        block = context.enclosing(block, ast.With, ast.FunctionDef, ast.AsyncFunctionDef)
+        block = facts.enclosing(block, ast.With, ast.FunctionDef, ast.AsyncFunctionDef)
     if isinstance(statement, ast.AugAssign):
         return False
     if isinstance(statement, ast.Expr):
@@ -100,16 +96,16 @@ def _is_cut(context: Context, statement: ast.stmt, name: str, written: set[str])
     value = getattr(statement, "value", None)
     if value is None or not flow.reads(value, with_gradient=True) & (written | {name}):
         return True
-    return any(_detaches(context, call) for call in ast.walk(value) if isinstance(call, ast.Call))
+    return any(_detaches(facts, call) for call in ast.walk(value) if isinstance(call, ast.Call))
 
 
-def _detaches(context: Context, call: ast.Call) -> bool:
+def _detaches(facts: Facts, call: ast.Call) -> bool:
     """A function, or a network's class, that says detach somewhere."""
-    kind = context.reading.type(call.func)
-    words = context.source.text(call.func).lower()
+    kind = facts.reading.type(call.func)
+    words = facts.source.text(call.func).lower()
     if "detach" in words or "repackage" in words:
         return True
-    bodies = [node for node, name in context.reading.owners.items() if name == kind.qual and kind.qual]
+    bodies = [node for node, name in facts.reading.owners.items() if name == kind.qual and kind.qual]
     return any(
         (isinstance(node, ast.Attribute) and node.attr in ("detach", "detach_", "data")) or flow.is_cut(node)
         for body in bodies
@@ -117,18 +113,18 @@ def _detaches(context: Context, call: ast.Call) -> bool:
     )
 
 
-def _suffices(context: Context, cuts: list[ast.stmt], backward: ast.stmt, region: ast.AST) -> bool:
+def _suffices(facts: Facts, cuts: list[ast.stmt], backward: ast.stmt, region: ast.AST) -> bool:
     """In every iteration; or at least somewhere, where each iteration calls backward(), which frees its graph."""
     if not cuts:
         return False
-    always = [each for each in cuts if not _is_conditional(context, each, region)]
-    return bool(always) or not _is_conditional(context, backward, region)
+    always = [each for each in cuts if not _is_conditional(facts, each, region)]
+    return bool(always) or not _is_conditional(facts, backward, region)
 
 
-def _is_conditional(context: Context, node: ast.AST, region: ast.AST) -> bool:
+def _is_conditional(facts: Facts, node: ast.AST, region: ast.AST) -> bool:
     current: ast.AST | None = node
     while current is not None and current is not region:
         if isinstance(current, ast.If):
             return True
-        current = context.parents.get(current)
+        current = facts.parents.get(current)
     return False

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 
 from .... import findings
-from ...context import Context
-from ...render.imports import delete_statement
+from ...facts import Facts
+from ...plan import Change, Edit, InsertBefore, RemoveStatement, ReplaceNode, claim, claim_all
 from . import flow, sources
+from .draft import Draft
 from .steps import statements_before
 from .write import indentation
 
@@ -45,30 +47,26 @@ class Refused(Exception):
     """Why it can't be lifted."""
 
 
-def find(context: Context) -> list[Derivative]:
-    """All of them; those that can't be lifted become findings."""
+def find(facts: Facts) -> tuple[list[Derivative], list[Change]]:
+    """All of them, and what is known at once; those that can't be lifted become findings."""
     found: list[Derivative] = []
-    calls = [node for node in context.source.of(ast.Call) if context.api(node.func) == API]
-    for call in sorted(calls, key=context.source.start):
-        context.handled |= {call, call.func}
+    planned: list[Change] = []
+    calls = [node for node in facts.source.of(ast.Call) if facts.api(node.func) == API]
+    for call in sorted(calls, key=facts.source.start):
+        planned.append(claim(call, call.func))
         try:
-            found.append(_read(context, call))
+            found.append(_read(facts, call))
         except Refused as reason:
-            context.find(call, findings.MF205, f"this gradient was not lifted: {reason}", PATTERN)
+            planned.append(facts.found(call, findings.MF205, f"this gradient was not lifted: {reason}", PATTERN))
     for each in found:
-        each.arguments = _arguments(context, each, found)
+        each.arguments = _arguments(facts, each, found)
         if any(name not in each.arguments for name in each.inputs):
-            context.find(
-                each.call,
-                findings.MF205,
-                "this gradient was not lifted: its output doesn't depend on all of its inputs",
-                PATTERN,
-            )
-    found = [each for each in found if all(name in each.arguments for name in each.inputs)]
-    return found
+            message = "this gradient was not lifted: its output doesn't depend on all of its inputs"
+            planned.append(facts.found(each.call, findings.MF205, message, PATTERN))
+    return [each for each in found if all(name in each.arguments for name in each.inputs)], planned
 
 
-def _read(context: Context, call: ast.Call) -> Derivative:
+def _read(facts: Facts, call: ast.Call) -> Derivative:
     given = dict(zip(NAMES, call.args, strict=False)) | {key.arg: key.value for key in call.keywords if key.arg}
     if any(isinstance(each, ast.Starred) for each in call.args) or any(key.arg is None for key in call.keywords):
         raise Refused("its arguments can't be told")
@@ -77,21 +75,21 @@ def _read(context: Context, call: ast.Call) -> Derivative:
             raise Refused(f"{name} has no counterpart: an unused input would be zeros here")
     if "outputs" not in given or "inputs" not in given:
         raise Refused("its outputs or inputs are not given")
-    statement = context.statement_of(call)
-    scope = context.enclosing(statement, ast.FunctionDef, ast.AsyncFunctionDef) or context.source.tree
+    statement = facts.statement_of(call)
+    scope = facts.enclosing(statement, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
     outputs = _single(given["outputs"])
-    inputs, parameters = _inputs(context, given["inputs"])
+    inputs, parameters = _inputs(facts, given["inputs"])
     weights = given.get("grad_outputs")
-    weights = None if weights is None or _is_ones(context, weights, outputs) else _single(weights)
+    weights = None if weights is None or _is_ones(facts, weights, outputs) else _single(weights)
     each = Derivative(call, statement, scope, outputs, inputs, parameters, weights)
-    _, before = statements_before(context, statement, scope)
-    each.lifted = _between(context, before, each)
+    _, before = statements_before(facts, statement, scope)
+    each.lifted = _between(facts, before, each)
     if (
         not each.lifted
         and not flow.reads(outputs, with_gradient=True) & set(inputs)
-        and not (parameters and sources.carries(context, outputs))
+        and not (parameters and sources.carries(facts, outputs))
     ):
-        raise Refused(f"how {context.source.text(outputs)} is computed from its inputs can't be seen from here")
+        raise Refused(f"how {facts.source.text(outputs)} is computed from its inputs can't be seen from here")
     return each
 
 
@@ -103,17 +101,17 @@ def _single(node: ast.expr) -> ast.expr:
     return node
 
 
-def _inputs(context: Context, node: ast.expr) -> tuple[list[str], ast.expr | None]:
+def _inputs(facts: Facts, node: ast.expr) -> tuple[list[str], ast.expr | None]:
     if isinstance(node, ast.Name):
         return [node.id], None
     if isinstance(node, ast.List | ast.Tuple) and node.elts and all(isinstance(each, ast.Name) for each in node.elts):
         return [each.id for each in node.elts if isinstance(each, ast.Name)], None
     if any(isinstance(each, ast.Attribute) and each.attr == "parameters" for each in ast.walk(node)):
         return [], node
-    raise Refused(f"{context.source.text(node)} is no variable")
+    raise Refused(f"{facts.source.text(node)} is no variable")
 
 
-def _is_ones(context: Context, weights: ast.expr, outputs: ast.expr) -> bool:
+def _is_ones(facts: Facts, weights: ast.expr, outputs: ast.expr) -> bool:
     if isinstance(weights, ast.Constant) and weights.value is None:
         return True
     if isinstance(weights, ast.List | ast.Tuple) and len(weights.elts) == 1:
@@ -121,14 +119,14 @@ def _is_ones(context: Context, weights: ast.expr, outputs: ast.expr) -> bool:
     if not isinstance(weights, ast.Call) or not weights.args:
         return False
     size = ast.unparse(weights.args[0]).removesuffix(".size()").removesuffix(".shape")
-    return context.api(weights.func) in ("torch.ones_like", "torch.ones") and size == ast.unparse(outputs)
+    return facts.api(weights.func) in ("torch.ones_like", "torch.ones") and size == ast.unparse(outputs)
 
 
-def _between(context: Context, before: list[ast.stmt], each: Derivative) -> list[ast.stmt]:
+def _between(facts: Facts, before: list[ast.stmt], each: Derivative) -> list[ast.stmt]:
     """The statements that lead from the inputs, as they are last set, to the output."""
     chosen = flow.slice_for(before, each.outputs)
     if each.parameters is not None:
-        lifted = sources.differentiable(context, chosen)
+        lifted = sources.differentiable(facts, chosen)
     else:
         lifted, carrying = [], set(each.inputs)
         for statement in before:
@@ -146,7 +144,7 @@ def _between(context: Context, before: list[ast.stmt], each: Derivative) -> list
     return lifted
 
 
-def _arguments(context: Context, each: Derivative, found: list[Derivative]) -> list[str]:
+def _arguments(facts: Facts, each: Derivative, found: list[Derivative]) -> list[str]:
     """What the function is given: all that any gradient in this scope is taken of, and what depends on it, for mixed derivatives."""
     if each.parameters is not None:
         return []
@@ -157,10 +155,10 @@ def _arguments(context: Context, each: Derivative, found: list[Derivative]) -> l
     return [name for name in flow.read_before_written([*each.lifted, each.outputs]) if name in carrying]
 
 
-def _fresh_inputs(context: Context, found: list[Derivative]) -> None:
+def _fresh_inputs(draft: Draft, found: list[Derivative]) -> Iterator[Edit]:
     """`x.requires_grad_()` starts a graph at x: a copy, so that nothing that was computed from x before is counted."""
     wanted = {(each.scope, name) for each in found for name in each.inputs}
-    for node in context.source.nodes:
+    for node in draft.source.nodes:
         match node:
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr="requires_grad_", value=ast.Name(id=name)))):
                 pass
@@ -170,27 +168,27 @@ def _fresh_inputs(context: Context, found: list[Derivative]) -> None:
                 pass
             case _:
                 continue
-        scope = context.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef) or context.source.tree
+        scope = draft.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef) or draft.source.tree
         if (scope, name) in wanted:
-            context.handled |= set(ast.walk(node))
-            context.edits.replace_node(node, f"{name} = {name}.copy()")
+            yield claim_all(node)
+            yield ReplaceNode(node, f"{name} = {name}.copy()", swallows=True)
 
 
-def write(context: Context, found: list[Derivative], moved: set[ast.stmt]) -> set[ast.stmt]:
+def write(draft: Draft, found: list[Derivative], moved: set[ast.stmt]) -> Generator[Edit, None, set[ast.stmt]]:
     """The calls first, inner before outer, then the functions before the statements that use them first.
 
     Statements that were there for a gradient alone go; those that move elsewhere are returned, to be dropped there.
     """
     if not found:
         return set()
-    _fresh_inputs(context, found)
-    names = {node.id for node in context.source.of(ast.Name)}
+    yield from _fresh_inputs(draft, found)
+    names = {node.id for node in draft.source.of(ast.Name)}
     functions: dict[tuple[object, ...], str] = {}
     planned: list[tuple[Derivative, str]] = []
     for each in found:
         key = (
             each.scope,
-            id(context.block_of(each.statement)),
+            id(draft.block_of(each.statement)),
             ast.dump(each.outputs),
             tuple(each.lifted),
             tuple(each.arguments),
@@ -199,14 +197,14 @@ def write(context: Context, found: list[Derivative], moved: set[ast.stmt]) -> se
             base = each.outputs.id if isinstance(each.outputs, ast.Name) else "output"
             functions[key] = name = _free(f"{base}_of", names | set(functions.values()))
             planned.append((each, name))
-        _replace(context, each, functions[key])
-    texts = [(each, _function(context, each, name, found)) for each, name in planned]
+        yield from _replace(draft, each, functions[key])
+    texts = [(each, _function(draft, each, name, found)) for each, name in planned]
     for each, lines in reversed(texts):
-        source, newline = context.source, context.source.newline()
+        source, newline = draft.source, draft.source.newline()
         offset = source.line_start(source.start(each.statement))
-        indent = indentation(context, each.statement)
-        context.edits.before(offset, "".join((indent + line if line else "") + newline for line in lines))
-    return _drop_unused(context, found, moved)
+        indent = indentation(draft, each.statement)
+        yield InsertBefore(offset, "".join((indent + line if line else "") + newline for line in lines))
+    return (yield from _drop_unused(draft, found, moved))
 
 
 def _free(name: str, names: set[str]) -> str:
@@ -215,25 +213,25 @@ def _free(name: str, names: set[str]) -> str:
     return name
 
 
-def _function(context: Context, each: Derivative, name: str, found: list[Derivative]) -> list[str]:
-    source = context.source
+def _function(draft: Draft, each: Derivative, name: str, found: list[Derivative]) -> list[str]:
+    source = draft.source
     lines = ["", f"def {name}({', '.join(each.arguments)}):"]
-    result = context.edits.text(each.outputs)
+    result = draft.texts.of(each.outputs)
     lifted = each.lifted
     match lifted[-1] if lifted else None:
         case ast.Assign(targets=[ast.Name(id=target)], value=value) if (
             isinstance(each.outputs, ast.Name) and target == each.outputs.id
         ):
-            result = context.edits.text(value)
+            result = draft.texts.of(value)
             live = _live(lifted[:-1], _reads(value, found), found)
         case _:
             live = _live(lifted, _reads(each.outputs, found), found)
     for statement in live:
-        old = indentation(context, statement)
+        old = indentation(draft, statement)
         start = source.start(statement) if old.strip() else source.line_start(source.start(statement))
         lines += [
             f"    {line.removeprefix(old)}" if line else ""
-            for line in context.edits.span(start, source.end(statement)).splitlines()
+            for line in draft.texts.span(start, source.end(statement)).splitlines()
         ]
     return [*lines, f"    return {result}", ""]
 
@@ -260,50 +258,52 @@ def _reads(node: ast.AST, found: list[Derivative]) -> set[str]:
     )
 
 
-def _replace(context: Context, each: Derivative, function: str) -> None:
-    before = context.source.text(each.call)
+def _replace(draft: Draft, each: Derivative, function: str) -> Iterator[Edit]:
+    before = draft.source.text(each.call)
     values = ", ".join(each.arguments)
     positions = [each.arguments.index(name) for name in each.inputs]
-    parent = context.parents.get(each.call)
+    parent = draft.parents.get(each.call)
     match parent:
         case ast.Subscript(value=value, slice=ast.Constant(value=0)) if value is each.call and len(each.inputs) == 1:
             is_first = True
         case _:
             is_first = False
     if each.parameters is not None:
-        weights = f", {context.edits.text(each.weights)}" if each.weights is not None else ""
-        text = f"{context.imports.spell('compat.parameter_gradients')}({function}, {context.edits.text(each.parameters)}{weights})"
+        weights = f", {draft.texts.of(each.weights)}" if each.weights is not None else ""
+        text = (
+            f"{draft.texts.name('compat.parameter_gradients')}({function}, {draft.texts.of(each.parameters)}{weights})"
+        )
     elif each.weights is None and (is_first or len(positions) > 1):
         place = "" if positions == [0] else f", {positions[0]}" if is_first else f", {tuple(positions)}"
-        text = f"{context.imports.spell('mindspore.grad')}({function}{place})({values})"
+        text = f"{draft.texts.name('mindspore.grad')}({function}{place})({values})"
     else:
-        weights = f", {context.edits.text(each.weights)}" if each.weights is not None else ""
+        weights = f", {draft.texts.of(each.weights)}" if each.weights is not None else ""
         tail = "," if len(each.arguments) == 1 else ""
-        text = f"{context.imports.spell('compat.gradients')}({function}, {tuple(positions)}, ({values}{tail}){weights})"
+        text = f"{draft.texts.name('compat.gradients')}({function}, {tuple(positions)}, ({values}{tail}){weights})"
     target = parent if is_first and "compat" not in text and each.weights is None and parent is not None else each.call
-    context.edits.replace_node(target, text, swallows=True)  # weights that are ones go
-    context.rewritten(each.call, API, before, text)
+    yield ReplaceNode(target, text, swallows=True)  # weights that are ones go
+    yield draft.record(each.call, API, before, text)
 
 
-def _drop_unused(context: Context, found: list[Derivative], moved: set[ast.stmt]) -> set[ast.stmt]:
+def _drop_unused(draft: Draft, found: list[Derivative], moved: set[ast.stmt]) -> Generator[Edit, None, set[ast.stmt]]:
     """A statement that was there for the gradient alone goes; one that runs a network and stays runs twice, which is said."""
     dropped: set[ast.stmt] = set()
-    for statement in sorted({s for each in found for s in each.lifted}, key=context.source.start, reverse=True):
+    for statement in sorted({s for each in found for s in each.lifted}, key=draft.source.start, reverse=True):
         scope = next(each.scope for each in found if statement in each.lifted)
         is_plain = isinstance(statement, ast.Assign) and not any(
             _is_derived(node, found) for node in ast.walk(statement)
         )
         if is_plain and not flow.writes(statement) & _read_in(scope, {*dropped, statement}, found):
             dropped.add(statement)
-        elif any(isinstance(node, ast.Call) and sources.calls_network(context, node) for node in ast.walk(statement)):
-            context.find(
+        elif any(isinstance(node, ast.Call) and sources.calls_network(draft, node) for node in ast.walk(statement)):
+            yield draft.found(
                 statement,
                 findings.MF202,
                 "this network runs a second time where its gradient is taken; dropout masks would differ",
                 "seed the dropout, or leave it out here",
             )
     for statement in dropped - moved:
-        delete_statement(context.edits, statement)
+        yield RemoveStatement(statement)
     return dropped
 
 

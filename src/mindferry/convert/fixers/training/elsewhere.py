@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from ...context import Context
+from ...facts import Facts
 from .. import stopped
 from . import flow, sources
 
@@ -18,27 +18,27 @@ ADVICE = (
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def begun_elsewhere(context: Context, loss: ast.expr, lifted: list[ast.stmt], scope: ast.AST) -> str:
+def begun_elsewhere(facts: Facts, loss: ast.expr, lifted: list[ast.stmt], scope: ast.AST) -> str:
     """Which value of the loss brings a graph from outside of this function, naming the line; '' if none does."""
     if not isinstance(scope, FUNCTIONS):
         return ""
     read = {name for part in (*lifted, loss) for name in flow.reads(part, with_gradient=True)}
     own = set().union(*(flow.writes(each) for each in lifted)) if lifted else set()
-    owner = context.enclosing(scope, ast.ClassDef)
+    owner = facts.enclosing(scope, ast.ClassDef)
     wanted = {name for name in read - own if name.startswith("self.")}
     if owner is not None and wanted:
-        left = _left_on_self(context, owner, scope)
+        left = _left_on_self(facts, owner, scope)
         for name in sorted(wanted & set(left)):
             return f"{name} (line {left[name]}) {MARK}"
     arguments = [each.arg for each in (*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs)]
     for name in arguments:
-        line = _passed_in(context, scope, name) if name in read and not _is_set(scope, name) else 0
+        line = _passed_in(facts, scope, name) if name in read and not _is_set(scope, name) else 0
         if line:
             return f"{name}, as line {line} passes it, {MARK}"
     return ""
 
 
-def _left_on_self(context: Context, owner: ast.AST, scope: ast.AST) -> dict[str, int]:
+def _left_on_self(facts: Facts, owner: ast.AST, scope: ast.AST) -> dict[str, int]:
     """`self.out = self.net(x)` in the other methods: attribute -> line."""
     found: dict[str, int] = {}
     methods = [
@@ -49,7 +49,7 @@ def _left_on_self(context: Context, owner: ast.AST, scope: ast.AST) -> dict[str,
     for _ in range(3):  # an attribute may be computed from another one
         for method in methods:
             carrying = set(found)
-            for each in _assigned_in(context, method):
+            for each in _assigned_in(facts, method):
                 if each.is_source or each.read & carrying:
                     carrying |= each.tensors
                     found |= {
@@ -72,16 +72,16 @@ class _Assigned:
     is_plain: bool  # what the names held before is gone
 
 
-def _assigned_in(context: Context, method: ast.FunctionDef | ast.AsyncFunctionDef) -> list[_Assigned]:
+def _assigned_in(facts: Facts, method: ast.FunctionDef | ast.AsyncFunctionDef) -> list[_Assigned]:
     """In the order of the text; none where the method computes without gradients. Asked for by every backward() of a class."""
-    known = context.derived(_known_assignments)
+    known = facts.derived(_known_assignments)
     if method not in known:
-        is_off = stopped.is_without_gradients(context, method)
-        known[method] = [] if is_off else [_assigned(context, each) for each in _statements(method) if _assigns(each)]
+        is_off = stopped.is_without_gradients(facts, method)
+        known[method] = [] if is_off else [_assigned(facts, each) for each in _statements(method) if _assigns(each)]
     return known[method]
 
 
-def _known_assignments(context: Context) -> dict[ast.AST, list[_Assigned]]:
+def _known_assignments(facts: Facts) -> dict[ast.AST, list[_Assigned]]:
     return {}
 
 
@@ -90,15 +90,15 @@ def _assigns(statement: ast.stmt) -> bool:
     return is_assignment and getattr(statement, "value", None) is not None
 
 
-def _assigned(context: Context, statement: ast.stmt) -> _Assigned:
+def _assigned(facts: Facts, statement: ast.stmt) -> _Assigned:
     value: ast.expr = statement.value  # type: ignore[attr-defined]
     written = flow.writes(statement)
     return _Assigned(
         statement.lineno,
-        sources.carries(context, value),
+        sources.carries(facts, value),
         flow.reads(value, with_gradient=True),
         written,
-        {name for name in written if not _is_object(context, statement, name)},
+        {name for name in written if not _is_object(facts, statement, name)},
         isinstance(statement, ast.Assign),
     )
 
@@ -117,11 +117,11 @@ def _statements(method: ast.AST) -> list[ast.stmt]:
     return found
 
 
-def _is_object(context: Context, statement: ast.stmt, name: str) -> bool:
+def _is_object(facts: Facts, statement: ast.stmt, name: str) -> bool:
     """A network, an optimizer: no tensor."""
     for node in ast.walk(statement):
         if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store) and flow.key(node) == name:
-            return context.reading.type(node).kind in stopped.NUMBERS
+            return facts.reading.type(node).kind in stopped.NUMBERS
     return False
 
 
@@ -131,11 +131,11 @@ def _is_set(scope: ast.AST, name: str) -> bool:
     )
 
 
-def _passed_in(context: Context, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> int:
+def _passed_in(facts: Facts, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> int:
     """The line of a call in this file whose argument carries a graph; 0 if none does."""
     names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
     is_method = bool(names) and names[0] == "self"
-    for call in context.source.of(ast.Call):
+    for call in facts.source.of(ast.Call):
         called = (
             call.func.attr
             if isinstance(call.func, ast.Attribute)
@@ -148,25 +148,25 @@ def _passed_in(context: Context, function: ast.FunctionDef | ast.AsyncFunctionDe
         position = names.index(name) - is_method if name in names else -1
         given = [key.value for key in call.keywords if key.arg == name]
         given += [call.args[position]] if 0 <= position < len(call.args) else []
-        if any(_brings_graph(context, call, each) for each in given):
+        if any(_brings_graph(facts, call, each) for each in given):
             return call.lineno
     return 0
 
 
-def _brings_graph(context: Context, call: ast.Call, given: ast.expr) -> bool:
-    if context.reading.type(given).kind in stopped.NUMBERS:
+def _brings_graph(facts: Facts, call: ast.Call, given: ast.expr) -> bool:
+    if facts.reading.type(given).kind in stopped.NUMBERS:
         return False
-    if sources.carries(context, given):
+    if sources.carries(facts, given):
         return True
-    statement = context.statement_of(call)
-    scope = context.enclosing(statement, *FUNCTIONS) or context.source.tree
+    statement = facts.statement_of(call)
+    scope = facts.enclosing(statement, *FUNCTIONS) or facts.source.tree
     carrying: set[str] = set()
     for each in _statements(scope):
         if each.lineno >= statement.lineno:
             break
         if isinstance(each, ast.Assign | ast.AugAssign | ast.AnnAssign) and each.value is not None:
-            if sources.carries(context, each.value) or flow.reads(each.value, with_gradient=True) & carrying:
-                carrying |= {written for written in flow.writes(each) if not _is_object(context, each, written)}
+            if sources.carries(facts, each.value) or flow.reads(each.value, with_gradient=True) & carrying:
+                carrying |= {written for written in flow.writes(each) if not _is_object(facts, each, written)}
             elif isinstance(each, ast.Assign):
                 carrying -= flow.writes(each)
     return bool(flow.reads(given, with_gradient=True) & carrying)

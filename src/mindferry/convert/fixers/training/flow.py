@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from ...context import Context
+from ...facts import Facts
 
 CUT = {"detach", "item", "numpy", "tolist"}  # methods whose result carries no gradient
 
@@ -82,7 +82,7 @@ def _changes_receiver(name: str) -> bool:
     return is_in_place or name in ("append", "extend", "insert", "appendleft", "update")
 
 
-def written_in_order(context: Context, statements: Iterable[ast.stmt]) -> list[str]:
+def written_in_order(facts: Facts, statements: Iterable[ast.stmt]) -> list[str]:
     """Plain names that the statements bind, in the order of the text."""
     nodes = [
         node
@@ -92,7 +92,7 @@ def written_in_order(context: Context, statements: Iterable[ast.stmt]) -> list[s
     ]
     inner = {name for statement in statements for name in comprehension_names(statement)}
     return [
-        name for name in dict.fromkeys(node.id for node in sorted(nodes, key=context.source.start)) if name not in inner
+        name for name in dict.fromkeys(node.id for node in sorted(nodes, key=facts.source.start)) if name not in inner
     ]
 
 

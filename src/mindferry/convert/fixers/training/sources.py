@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from ....read.framework import Role
 from ....read.networks import is_named_like_network
-from ...context import Context
+from ...facts import Facts
 from .. import leaves
 from . import flow
 
@@ -18,14 +18,14 @@ OF_OBJECTS = frozenset(
 )
 
 
-def differentiable(context: Context, chosen: list[ast.stmt]) -> list[ast.stmt]:
+def differentiable(facts: Facts, chosen: list[ast.stmt]) -> list[ast.stmt]:
     """Those of them that run a network or read a parameter, or work on what such a statement wrote."""
     carrying: set[str] = set()
     result = []
     for statement in chosen:
-        if makes_object(context, statement):
+        if makes_object(facts, statement):
             carrying -= flow.writes(statement)
-        elif carries(context, statement) or flow.reads(statement, with_gradient=True) & carrying:
+        elif carries(facts, statement) or flow.reads(statement, with_gradient=True) & carrying:
             result.append(statement)
             carrying |= flow.writes(statement)
         elif not isinstance(statement, ast.AugAssign):
@@ -33,13 +33,13 @@ def differentiable(context: Context, chosen: list[ast.stmt]) -> list[ast.stmt]:
     return result
 
 
-def makes_object(context: Context, statement: ast.stmt) -> bool:
+def makes_object(facts: Facts, statement: ast.stmt) -> bool:
     """`model = build(3)`, `opt = make(model)`: what is made is called, or asked for its parameters, so it is no tensor."""
     match statement:
         case ast.Assign(targets=[ast.Name() as target], value=ast.Call()):
-            if context.reading.type(target).is_tensor:
+            if facts.reading.type(target).is_tensor:
                 return False
-            scope = context.enclosing(statement, ast.FunctionDef, ast.AsyncFunctionDef) or context.source.tree
+            scope = facts.enclosing(statement, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
             return any(_is_object_use(node, target.id) for node in ast.walk(scope))
     return False
 
@@ -85,9 +85,9 @@ def _is_constant(node: ast.expr) -> bool:
     )
 
 
-def carries(context: Context, node: ast.AST) -> bool:
+def carries(facts: Facts, node: ast.AST) -> bool:
     """Whether a gradient starts in it; what is detached, or under no_grad, has none."""
-    return any(_is_source(context, each) for each in _connected(node))
+    return any(_is_source(facts, each) for each in _connected(node))
 
 
 def _connected(node: ast.AST) -> Iterator[ast.AST]:
@@ -99,221 +99,221 @@ def _connected(node: ast.AST) -> Iterator[ast.AST]:
             stack.extend(ast.iter_child_nodes(here))
 
 
-def _is_source(context: Context, node: ast.AST, seen: set[str] | None = None) -> bool:
+def _is_source(facts: Facts, node: ast.AST, seen: set[str] | None = None) -> bool:
     if isinstance(node, ast.Call):
-        return calls_network(context, node, seen)
+        return calls_network(facts, node, seen)
     if isinstance(node, ast.Name):
-        return isinstance(node.ctx, ast.Load) and leaves.is_leaf(context, node)
+        return isinstance(node.ctx, ast.Load) and leaves.is_leaf(facts, node)
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-        parent, owner, kind = context.parents.get(node), context.reading.type(node.value), context.reading.type(node)
+        parent, owner, kind = facts.parents.get(node), facts.reading.type(node.value), facts.reading.type(node)
         if isinstance(parent, ast.Call) and parent.func is node:
             return False
-        is_module = owner.kind == "instance" and context.reading.symbols.is_module(owner.qual)
+        is_module = owner.kind == "instance" and facts.reading.symbols.is_module(owner.qual)
         return (is_module and kind.is_tensor) or (
             node.attr in ("weight", "bias") and kind.kind in ("tensor", "unknown", "method")
         )
     return False
 
 
-def calls_network(context: Context, call: ast.Call, seen: set[str] | None = None) -> bool:
+def calls_network(facts: Facts, call: ast.Call, seen: set[str] | None = None) -> bool:
     """Whether it runs a network, by whatever functions and objects of the project; `seen`: those that were looked into on the way."""
-    symbols, kind = context.reading.symbols, context.reading.type(call.func)
+    symbols, kind = facts.reading.symbols, facts.reading.type(call.func)
     arguments = [*call.args, *(each.value for each in call.keywords)]
     if kind.kind == "instance":
-        return not _is_loss(context, call.func) and (
-            symbols.is_module(kind.qual) or holds_network(context, kind.qual, seen)
+        return not _is_loss(facts, call.func) and (
+            symbols.is_module(kind.qual) or holds_network(facts, kind.qual, seen)
         )
     if kind.kind == "method" and isinstance(call.func, ast.Attribute):
-        owner = context.reading.type(call.func.value)
+        owner = facts.reading.type(call.func.value)
         if owner.kind != "instance":
             return False
         is_own = symbols.method(owner.qual, call.func.attr) is not None
-        return symbols.is_module(owner.qual) or (is_own and holds_network(context, owner.qual, seen))
+        return symbols.is_module(owner.qual) or (is_own and holds_network(facts, owner.qual, seen))
     if (
         kind.kind in ("ref", "value") and kind.qual in symbols.results
     ):  # a function of the project: does it get a network?
-        if any(_is_network(context, argument) for argument in arguments):
+        if any(_is_network(facts, argument) for argument in arguments):
             return True
-        body = _body(context, call)
-        return body is not None and _reaches_network(context, kind.qual, _connected(body), seen)
-    if any(_is_network(context, argument) for argument in call.args):
+        body = _body(facts, call)
+        return body is not None and _reaches_network(facts, kind.qual, _connected(body), seen)
+    if any(_is_network(facts, argument) for argument in call.args):
         return True
     is_own = isinstance(call.func, ast.Attribute) and flow.key(call.func).startswith("self.")
-    is_named = isinstance(call.func, ast.Name) and not _makes_no_gradient(context, call.func.id)
+    is_named = isinstance(call.func, ast.Name) and not _makes_no_gradient(facts, call.func.id)
     is_method = isinstance(call.func, ast.Attribute) and (
         call.func.attr == "forward" or is_named_like_network(call.func.value)
     )
-    return kind.kind in ("unknown", "method") and (is_named or is_own or is_method) and not _is_loss(context, call.func)
+    return kind.kind in ("unknown", "method") and (is_named or is_own or is_method) and not _is_loss(facts, call.func)
 
 
-def _is_loss(context: Context, node: ast.expr) -> bool:
+def _is_loss(facts: Facts, node: ast.expr) -> bool:
     """torch's own losses have no parameters: a gradient goes through them, but starts elsewhere."""
-    kind = context.reading.type(node)
+    kind = facts.reading.type(node)
     if kind.kind == "instance":
-        return context.reading.symbols.framework.role(kind.qual) is Role.LOSS
+        return facts.reading.symbols.framework.role(kind.qual) is Role.LOSS
     name = flow.key(node).lower()
     return kind.kind in ("unknown", "method") and ("criterion" in name or "loss" in name)
 
 
-def holds_network(context: Context, qual: str, seen: set[str] | None = None) -> bool:
+def holds_network(facts: Facts, qual: str, seen: set[str] | None = None) -> bool:
     """Whether an object of a class may run a network. Only a class in this file that calls none certainly doesn't."""
-    symbols = context.reading.symbols
+    symbols = facts.reading.symbols
     if (seen is not None and qual in seen) or symbols.origin(qual) not in symbols.classes:
         return False
-    body = context.derived(_definitions).get((ast.ClassDef, qual))
+    body = facts.derived(_definitions).get((ast.ClassDef, qual))
     if body is None or any(base in symbols.classes and base != qual for base in symbols.bases(qual)):
         return True
-    return _reaches_network(context, qual, (each for each in ast.walk(body) if isinstance(each, ast.Call)), seen)
+    return _reaches_network(facts, qual, (each for each in ast.walk(body) if isinstance(each, ast.Call)), seen)
 
 
-def _reaches_network(context: Context, qual: str, parts: Iterable[ast.AST], seen: set[str] | None) -> bool:
+def _reaches_network(facts: Facts, qual: str, parts: Iterable[ast.AST], seen: set[str] | None) -> bool:
     """Whether one of the parts runs a network. Each function and class is looked into once, however many ways lead to it."""
-    known = context.derived(_known_answers)
+    known = facts.derived(_known_answers)
     if qual in known:
         return known[qual]
     if seen is not None:
         if qual in seen:
             return False
         seen.add(qual)
-        return any(_is_source(context, each, seen) for each in parts)
+        return any(_is_source(facts, each, seen) for each in parts)
     looked_into = {qual}
-    known[qual] = found = any(_is_source(context, each, looked_into) for each in parts)
+    known[qual] = found = any(_is_source(facts, each, looked_into) for each in parts)
     if not found:
         known |= dict.fromkeys(looked_into, False)
     return found
 
 
-def _known_answers(context: Context) -> dict[str, bool]:
+def _known_answers(facts: Facts) -> dict[str, bool]:
     return {}
 
 
-def _definitions(context: Context) -> dict[tuple[type, str], ast.AST]:
+def _definitions(facts: Facts) -> dict[tuple[type, str], ast.AST]:
     """(kind, full name) -> the first definition of that name in this file."""
     found: dict[tuple[type, str], ast.AST] = {}
-    for node, name in context.reading.owners.items():
+    for node, name in facts.reading.owners.items():
         found.setdefault((type(node), name), node)
     return found
 
 
-def _makes_no_gradient(context: Context, name: str) -> bool:
+def _makes_no_gradient(facts: Facts, name: str) -> bool:
     """A builtin, or a named tuple of this file."""
-    is_builtin = hasattr(builtins, name) and name not in context.reading.scope.names
-    return is_builtin or name in context.derived(_named_tuples)
+    is_builtin = hasattr(builtins, name) and name not in facts.reading.scope.names
+    return is_builtin or name in facts.derived(_named_tuples)
 
 
-def _named_tuples(context: Context) -> set[str]:
+def _named_tuples(facts: Facts) -> set[str]:
     return {
         target.id
-        for node in context.source.tree.body
+        for node in facts.source.tree.body
         if isinstance(node, ast.Assign)
         and isinstance(node.value, ast.Call)
-        and context.source.text(node.value.func).rpartition(".")[2] in ("namedtuple", "NamedTuple")
+        and facts.source.text(node.value.func).rpartition(".")[2] in ("namedtuple", "NamedTuple")
         for target in node.targets
         if isinstance(target, ast.Name)
     }
 
 
-def _is_network(context: Context, node: ast.expr) -> bool:
-    kind = context.reading.type(node)
+def _is_network(facts: Facts, node: ast.expr) -> bool:
+    kind = facts.reading.type(node)
     if kind.kind == "unknown":
         return isinstance(node, ast.Name) and any(word in node.id.lower() for word in ("model", "net"))
-    return kind.kind == "instance" and context.reading.symbols.is_module(kind.qual)
+    return kind.kind == "instance" and facts.reading.symbols.is_module(kind.qual)
 
 
-def networks(context: Context, statements: Iterable[ast.AST]) -> list[str] | None:
+def networks(facts: Facts, statements: Iterable[ast.AST]) -> list[str] | None:
     """The networks that they call, as text; None if something is called that can't be told."""
     found: dict[str, None] = {}
     for statement in statements:
         for call in ast.walk(statement):
-            if isinstance(call, ast.Attribute) and _is_source(context, call):
-                owner = _owner(context, call)
+            if isinstance(call, ast.Attribute) and _is_source(facts, call):
+                owner = _owner(facts, call)
                 if not owner:
                     return None
                 found[owner] = None
-            if not isinstance(call, ast.Call) or not calls_network(context, call):
+            if not isinstance(call, ast.Call) or not calls_network(facts, call):
                 continue
-            callee = _called(context, call)
-            kind = context.reading.type(callee)
+            callee = _called(facts, call)
+            kind = facts.reading.type(callee)
             name = flow.key(callee)
-            if kind.kind == "instance" and context.reading.symbols.role(kind.qual) is Role.LOSS:
+            if kind.kind == "instance" and facts.reading.symbols.role(kind.qual) is Role.LOSS:
                 continue
-            if given := _given_networks(context, call):
+            if given := _given_networks(facts, call):
                 found |= dict.fromkeys(given)
                 continue
-            if kind.kind != "instance" or not context.reading.symbols.is_module(kind.qual) or not name:
+            if kind.kind != "instance" or not facts.reading.symbols.is_module(kind.qual) or not name:
                 return None
-            found[context.source.text(callee)] = None
+            found[facts.source.text(callee)] = None
     return list(found)
 
 
-def unknown_networks(context: Context, statements: Iterable[ast.AST]) -> list[str]:
+def unknown_networks(facts: Facts, statements: Iterable[ast.AST]) -> list[str]:
     """What they call that may be a network, if it is all held in variables: it can be asked when it runs."""
     found: dict[str, None] = {}
     for statement in statements:
         for call in ast.walk(statement):
-            if isinstance(call, ast.Call) and calls_network(context, call):
-                callee = _called(context, call)
-                if not flow.key(callee) or context.reading.type(callee).kind not in ("unknown", "instance", "method"):
+            if isinstance(call, ast.Call) and calls_network(facts, call):
+                callee = _called(facts, call)
+                if not flow.key(callee) or facts.reading.type(callee).kind not in ("unknown", "instance", "method"):
                     return []
                 found[flow.key(callee)] = None
     return list(found)
 
 
-def _owner(context: Context, node: ast.expr) -> str:
+def _owner(facts: Facts, node: ast.expr) -> str:
     """The network that a parameter is read from: `model` in `model.layers[0].weight`."""
     outermost = ""
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
-        if flow.key(node) and _is_network(context, node):
-            outermost = context.source.text(node)
+        if flow.key(node) and _is_network(facts, node):
+            outermost = facts.source.text(node)
     return outermost
 
 
-def _called(context: Context, call: ast.Call) -> ast.expr:
+def _called(facts: Facts, call: ast.Call) -> ast.expr:
     """The network itself in `net(x)` and `net.forward(x)`."""
     match call.func:
-        case ast.Attribute(attr="forward", value=owner) if _is_network(context, owner):
+        case ast.Attribute(attr="forward", value=owner) if _is_network(facts, owner):
             return owner
     return call.func
 
 
-def _given_networks(context: Context, call: ast.Call) -> list[str]:
+def _given_networks(facts: Facts, call: ast.Call) -> list[str]:
     """The networks that a function of this file is called with, if it runs no other."""
-    body = _body(context, call)
+    body = _body(facts, call)
     if body is None:
         return []
     arguments = {argument.arg for argument in ast.walk(body.args) if isinstance(argument, ast.arg)}
     for node in _connected(body):
-        if isinstance(node, ast.Call) and calls_network(context, node):
-            used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and _is_network(context, each)}
+        if isinstance(node, ast.Call) and calls_network(facts, node):
+            used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and _is_network(facts, each)}
             called = node.func.id if isinstance(node.func, ast.Name) else ""
             if not (used | {called}) - {""} <= arguments or isinstance(node.func, ast.Attribute):
                 return []
     given = [*call.args, *(each.value for each in call.keywords)]
-    return [context.source.text(each) for each in given if _is_network(context, each) and flow.key(each)]
+    return [facts.source.text(each) for each in given if _is_network(facts, each) and flow.key(each)]
 
 
-def own_leaves(context: Context, statements: Iterable[ast.AST]) -> list[str]:
+def own_leaves(facts: Facts, statements: Iterable[ast.AST]) -> list[str]:
     """Tensors of the user's own that the statements, or functions of this file that they call, need the gradient of."""
     found: list[ast.Name] = []
     stack, seen = list(statements), set()
     while stack:
         for node in ast.walk(stack.pop()):
-            if isinstance(node, ast.Name) and leaves.is_leaf(context, node):
+            if isinstance(node, ast.Name) and leaves.is_leaf(facts, node):
                 found.append(node)
-            elif isinstance(node, ast.Call) and (body := _body(context, node)) is not None and body not in seen:
+            elif isinstance(node, ast.Call) and (body := _body(facts, node)) is not None and body not in seen:
                 seen.add(body)
                 stack.append(body)
-    return list(dict.fromkeys(node.id for node in sorted(found, key=context.source.start)))
+    return list(dict.fromkeys(node.id for node in sorted(found, key=facts.source.start)))
 
 
-def _body(context: Context, call: ast.Call) -> ast.FunctionDef | None:
+def _body(facts: Facts, call: ast.Call) -> ast.FunctionDef | None:
     """The function of this file that is called, unless it computes without gradients."""
-    kind = context.reading.type(call.func)
-    if kind.kind not in ("ref", "value") or kind.qual not in context.reading.symbols.results:
+    kind = facts.reading.type(call.func)
+    if kind.kind not in ("ref", "value") or kind.qual not in facts.reading.symbols.results:
         return None
-    node = context.derived(_definitions).get((ast.FunctionDef, kind.qual))
+    node = facts.derived(_definitions).get((ast.FunctionDef, kind.qual))
     if not isinstance(node, ast.FunctionDef):
         return None
-    marks = [context.api(each.func if isinstance(each, ast.Call) else each) for each in node.decorator_list]
+    marks = [facts.api(each.func if isinstance(each, ast.Call) else each) for each in node.decorator_list]
     return None if any(mark.endswith(("no_grad", "inference_mode")) for mark in marks) else node

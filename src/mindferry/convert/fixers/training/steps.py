@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from .... import findings
 from ....read.framework import Role
-from ...context import Context
+from ...facts import Facts
+from ...plan import Change, claim_all
 from .. import stopped
 from . import carried, elsewhere, flow, sources
 
@@ -63,94 +64,95 @@ class Refused(Exception):
     """Why a backward() can't be lifted."""
 
 
-def find(context: Context) -> list[Backward]:
-    """All of them; those that can't be lifted become findings."""
+def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
+    """All of them, and what is known at once; those that can't be lifted become findings."""
     from . import place
     from .write import names_parameters
 
     found: list[Backward] = []
-    for node in context.source.of(ast.Expr):
+    planned: list[Change] = []
+    for node in facts.source.of(ast.Expr):
         match node:
             case ast.Expr(
                 value=ast.Call(func=ast.Attribute(attr="backward", value=owner), args=[loss], keywords=[])
-            ) if _is_accelerator(context, owner):
+            ) if _is_accelerator(facts, owner):
                 call = ast.Call(func=loss, args=[], keywords=[])
-            case ast.Expr(value=ast.Call(args=[loss, *rest]) as whole) if context.api(whole.func) == FUNCTION:
+            case ast.Expr(value=ast.Call(args=[loss, *rest]) as whole) if facts.api(whole.func) == FUNCTION:
                 call = ast.Call(func=whole.func, args=rest, keywords=whole.keywords)
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr="backward", value=loss)) as call) if _is_loss(
-                context, loss, call
+                facts, loss, call
             ):
                 pass
             case _:
                 continue
         try:
-            found.append(_read(context, node, call, loss))
+            found.append(_read(facts, node, call, loss))
         except Refused as reason:
-            _refuse(context, node, str(reason))
+            planned += _refuse(facts, node, str(reason))
     lifted: list[Backward] = []
-    for each in (merged := _merge(context, found)):
+    for each in (merged := _merge(facts, found)):
         try:
             if sum(other.scope is each.scope for other in merged) == 1:
-                _plain_step(context, each)
-            place.settle(context, each, lifted)
-            if each.step is None and not names_parameters(context, each):
+                _plain_step(facts, each)
+            place.settle(facts, each, lifted)
+            if each.step is None and not names_parameters(facts, each):
                 raise Refused(
                     "which parameters it trains can't be seen from here: no network is called and no optimizer steps"
                 )
             lifted.append(each)
         except Refused as reason:
             for statement in (*each.merged, each.statement):
-                _refuse(context, statement, str(reason))
-    return lifted
+                planned += _refuse(facts, statement, str(reason))
+    return lifted, planned
 
 
-def _refuse(context: Context, statement: ast.stmt, reason: str) -> None:
-    context.handled |= set(ast.walk(statement))
+def _refuse(facts: Facts, statement: ast.stmt, reason: str) -> list[Change]:
     advice = carried.ADVICE if carried.MARK in reason else elsewhere.ADVICE if elsewhere.MARK in reason else PATTERN
-    context.find(statement, findings.MF201, f"this backward() was not lifted: {reason}", advice)
+    message = f"this backward() was not lifted: {reason}"
+    return [claim_all(statement), facts.found(statement, findings.MF201, message, advice)]
 
 
-def _is_accelerator(context: Context, node: ast.expr) -> bool:
+def _is_accelerator(facts: Facts, node: ast.expr) -> bool:
     """`accelerator.backward(loss)`, `self.fabric.backward(loss)`."""
-    name = context.source.text(node).rpartition(".")[2].lower()
-    kind = context.reading.type(node)
+    name = facts.source.text(node).rpartition(".")[2].lower()
+    kind = facts.reading.type(node)
     is_open = kind.kind in ("unknown", "method") or kind.qual.startswith(("accelerate.", "lightning."))
     return is_open and ("accelerator" in name or name == "fabric")
 
 
-def _is_loss(context: Context, node: ast.expr, call: ast.Call) -> bool:
+def _is_loss(facts: Facts, node: ast.expr, call: ast.Call) -> bool:
     """Not a player that goes `backward("10s")`."""
-    kind = context.reading.type(node).kind
+    kind = facts.reading.type(node).kind
     if (
         kind == "unknown"
         and call.args
-        and context.reading.type(call.args[0]).kind in ("str", "int", "float", "bool", "none", "list", "dict")
+        and facts.reading.type(call.args[0]).kind in ("str", "int", "float", "bool", "none", "list", "dict")
     ):
         return False
     return kind in ("tensor", "unknown", "float", "int", "none")
 
 
-def _read(context: Context, statement: ast.Expr, call: ast.Call, loss: ast.expr) -> Backward:
-    given = _arguments_of(context, call)
+def _read(facts: Facts, statement: ast.Expr, call: ast.Call, loss: ast.expr) -> Backward:
+    given = _arguments_of(facts, call)
     if _is_set(given.get("create_graph")):
         raise Refused("create_graph keeps the graph for a second derivative")
-    function = context.enclosing(statement, ast.FunctionDef, ast.AsyncFunctionDef)
-    scope = function if function is not None else context.source.tree
-    block, before = statements_before(context, statement, scope)
+    function = facts.enclosing(statement, ast.FunctionDef, ast.AsyncFunctionDef)
+    scope = function if function is not None else facts.source.tree
+    block, before = statements_before(facts, statement, scope)
     result = Backward(statement, loss, scope, block, [], statement, only=given.get("inputs"))
-    if given.get("gradient") is not None or context.api(call.func) == FUNCTION:
+    if given.get("gradient") is not None or facts.api(call.func) == FUNCTION:
         result.directions[loss] = given.get("gradient") or ast.Constant(None)
     chosen = flow.slice_for(before, loss)
-    lifted = sources.differentiable(context, chosen)
-    lifted = sources.with_their_start(lifted, chosen, context.block_of(lifted[0])) if lifted else lifted
-    if not lifted and not sources.carries(context, loss):
-        raise Refused(f"where {context.source.text(loss)} is computed can't be seen from here")
+    lifted = sources.differentiable(facts, chosen)
+    lifted = sources.with_their_start(lifted, chosen, facts.block_of(lifted[0])) if lifted else lifted
+    if not lifted and not sources.carries(facts, loss):
+        raise Refused(f"where {facts.source.text(loss)} is computed can't be seen from here")
     for each in lifted:
         reason = obstacle(each)
         if reason:
             raise Refused(f"its loss is computed in a statement that {reason} (line {each.lineno})")
         if any(
-            stopped.is_chosen(context, item.context_expr)
+            stopped.is_chosen(facts, item.context_expr)
             for node in ast.walk(each)
             if isinstance(node, ast.With)
             for item in node.items
@@ -158,14 +160,14 @@ def _read(context: Context, statement: ast.Expr, call: ast.Call, loss: ast.expr)
             raise Refused(
                 f"line {each.lineno} switches gradients off under a condition; write `x = x.detach() if condition else x` instead"
             )
-    kept = carried.across_iterations(context, statement, loss, lifted, scope)
-    if kept := kept or elsewhere.begun_elsewhere(context, loss, lifted, scope):
+    kept = carried.across_iterations(facts, statement, loss, lifted, scope)
+    if kept := kept or elsewhere.begun_elsewhere(facts, loss, lifted, scope):
         raise Refused(kept)
     result.lifted = lifted
     return result
 
 
-def _arguments_of(context: Context, call: ast.Call) -> dict[str, ast.expr]:
+def _arguments_of(facts: Facts, call: ast.Call) -> dict[str, ast.expr]:
     """What `y.backward(...)` or `torch.autograd.backward(y, ...)` is given, by the names of the former."""
     if any(isinstance(each, ast.Starred) for each in call.args) or any(key.arg is None for key in call.keywords):
         raise Refused("its arguments can't be told")
@@ -198,22 +200,22 @@ def obstacle(statement: ast.stmt) -> str:
     return "leaves the loop" if leaves_loop else ""
 
 
-def statements_before(context: Context, statement: ast.stmt, scope: ast.AST) -> tuple[list[ast.stmt], list[ast.stmt]]:
+def statements_before(facts: Facts, statement: ast.stmt, scope: ast.AST) -> tuple[list[ast.stmt], list[ast.stmt]]:
     """(its block, the statements before it), looking out of `if`, `with` and `try` blocks up to the loop or function."""
-    block = context.block_of(statement)
+    block = facts.block_of(statement)
     before = block[: block.index(statement)]
     current: ast.AST = statement
-    while isinstance(parent := context.parents[current], ast.If | ast.With | ast.Try) and parent is not scope:
-        outer = context.block_of(parent)
+    while isinstance(parent := facts.parents[current], ast.If | ast.With | ast.Try) and parent is not scope:
+        outer = facts.block_of(parent)
         before = outer[: outer.index(parent)] + before
         current = parent
     return block, before
 
 
-def _merge(context: Context, found: list[Backward]) -> list[Backward]:
+def _merge(facts: Facts, found: list[Backward]) -> list[Backward]:
     """Two losses of one graph, no step between: their gradients add up, so one function returns the sum."""
     result: list[Backward] = []
-    for each in sorted(found, key=lambda one: context.source.start(one.statement)):
+    for each in sorted(found, key=lambda one: facts.source.start(one.statement)):
         last = result[-1] if result else None
         shares = last is not None and last.block is each.block and bool(set(last.lifted) & set(each.lifted))
         shares = shares and last is not None and last.only is None and each.only is None
@@ -223,7 +225,7 @@ def _merge(context: Context, found: list[Backward]) -> list[Backward]:
         each.merged = [*last.merged, last.statement]
         each.others = [*last.others, last.loss]
         each.directions |= last.directions
-        each.lifted = sorted(set(last.lifted) | set(each.lifted), key=context.source.start)
+        each.lifted = sorted(set(last.lifted) | set(each.lifted), key=facts.source.start)
         result[-1] = each
     return result
 
@@ -237,26 +239,26 @@ def _updates_between(first: Backward, second: Backward) -> bool:
     )
 
 
-def is_optimizer_method(context: Context, node: ast.AST, name: str) -> bool:
+def is_optimizer_method(facts: Facts, node: ast.AST, name: str) -> bool:
     match node:
         case ast.Call(func=ast.Attribute(attr=attr, value=receiver)) if attr == name:
-            kind = context.reading.type(receiver)
+            kind = facts.reading.type(receiver)
             if kind.kind == "instance":
-                return context.reading.symbols.role(kind.qual) is Role.OPTIMIZER
-            text = context.source.text(receiver).lower()
+                return facts.reading.symbols.role(kind.qual) is Role.OPTIMIZER
+            text = facts.source.text(receiver).lower()
             return kind.kind in ("unknown", "method") and "opt" in text and "sched" not in text
     return False
 
 
-def _plain_step(context: Context, each: Backward) -> None:
+def _plain_step(facts: Facts, each: Backward) -> None:
     """One backward, one step of one optimizer right after it, gradients cleared in the same block: the idiomatic form."""
     block = each.block
     position = block.index(each.statement)
     steps = [
-        s for s in block[position + 1 :] if isinstance(s, ast.Expr) and is_optimizer_method(context, s.value, "step")
+        s for s in block[position + 1 :] if isinstance(s, ast.Expr) and is_optimizer_method(facts, s.value, "step")
     ]
-    idle = [s for s in block if isinstance(s, ast.Expr) and clears(context, s.value)]
-    everywhere = [node for node in ast.walk(each.scope) if is_optimizer_method(context, node, "step")]
+    idle = [s for s in block if isinstance(s, ast.Expr) and clears(facts, s.value)]
+    everywhere = [node for node in ast.walk(each.scope) if is_optimizer_method(facts, node, "step")]
     touches = any(
         isinstance(node, ast.Attribute) and node.attr in ("grad", "unscale_", "add_param_group")
         for node in ast.walk(each.scope)
@@ -278,20 +280,20 @@ def _plain_step(context: Context, each: Backward) -> None:
         return
     between = block[position + 1 : block.index(steps[0])]
     clips = [
-        s for s in between if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call) and _is_clip(context, s.value)
+        s for s in between if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call) and _is_clip(facts, s.value)
     ]
-    nets = sources.networks(context, [*each.lifted, each.loss])
+    nets = sources.networks(facts, [*each.lifted, each.loss])
     handles = {flow.key(call.func.value), *(nets or [])} if isinstance(call.func, ast.Attribute) else set()
-    if any(flow.reads(s) & handles or _clips(context, s) or _reads_parameters(s) for s in between if s not in clips):
+    if any(flow.reads(s) & handles or _clips(facts, s) or _reads_parameters(s) for s in between if s not in clips):
         return  # what gets the optimizer or the network may look at the gradients that parameters keep
     if clips and (
         nets is None
         or len(nets) != 1
-        or any(f"{nets[0]}.parameters()" not in context.source.text(clip) for clip in clips)
+        or any(f"{nets[0]}.parameters()" not in facts.source.text(clip) for clip in clips)
     ):
         return  # the norm is over other parameters than the optimizer's
     if len(clips) != sum(
-        _clips(context, statement) for statement in ast.walk(each.scope) if isinstance(statement, ast.Expr | ast.Assign)
+        _clips(facts, statement) for statement in ast.walk(each.scope) if isinstance(statement, ast.Expr | ast.Assign)
     ):
         return
     each.step, each.idle, each.clips = steps[0], list(idle), clips
@@ -317,30 +319,30 @@ def _may_be_none(each: Backward, step: ast.Call) -> bool:
     return any(argument.arg == step.func.value.id for argument in optional)
 
 
-def clears(context: Context, node: ast.expr) -> bool:
-    if is_optimizer_method(context, node, "zero_grad"):
+def clears(facts: Facts, node: ast.expr) -> bool:
+    if is_optimizer_method(facts, node, "zero_grad"):
         return True
     match node:
         case ast.Call(func=ast.Attribute(attr="zero_grad", value=receiver)):
-            kind = context.reading.type(receiver)
-            return kind.kind == "instance" and context.reading.symbols.is_module(kind.qual)
+            kind = facts.reading.type(receiver)
+            return kind.kind == "instance" and facts.reading.symbols.is_module(kind.qual)
     return False
 
 
-def _clips(context: Context, node: ast.AST) -> bool:
+def _clips(facts: Facts, node: ast.AST) -> bool:
     """torch's clipping, or somebody's: `accelerator.clip_grad_norm_(...)`."""
     return any(
         isinstance(each, ast.Call)
         and (
-            context.api(each.func).startswith("torch.nn.utils.clip_grad")
+            facts.api(each.func).startswith("torch.nn.utils.clip_grad")
             or getattr(each.func, "attr", "").startswith("clip_grad")
         )
         for each in ast.walk(node)
     )
 
 
-def _is_clip(context: Context, call: ast.Call) -> bool:
+def _is_clip(facts: Facts, call: ast.Call) -> bool:
     """The plain clip_grad_norm_(parameters, limit)."""
     names = [keyword.arg for keyword in call.keywords]
     is_plain = (len(call.args), names) in ((2, []), (1, ["max_norm"]))
-    return is_plain and context.api(call.func) == "torch.nn.utils.clip_grad_norm_"
+    return is_plain and facts.api(call.func) == "torch.nn.utils.clip_grad_norm_"

@@ -5,26 +5,24 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from ...context import Context
+from ...facts import Facts
 from . import flow, sources
 from .steps import Backward
 
 
-def may_be_unreached(context: Context, each: Backward) -> bool:
+def may_be_unreached(facts: Facts, each: Backward) -> bool:
     """Unless every network of the project uses all of its layers, and the loss runs them as a whole and always."""
-    return bool(context.reading.symbols.unsure) or _is_conditional(context, each) or _runs_part(context, each)
+    return bool(facts.reading.symbols.unsure) or _is_conditional(facts, each) or _runs_part(facts, each)
 
 
-def _is_conditional(context: Context, each: Backward) -> bool:
+def _is_conditional(facts: Facts, each: Backward) -> bool:
     """A network takes part in the loss under a condition."""
     branches = [
         node for statement in each.lifted for node in ast.walk(statement) if isinstance(node, ast.If | ast.IfExp)
     ]
     hidden = {part for node in branches for side in _sides(node) for each in side for part in ast.walk(each)}
-    always = _networks(
-        context, (node for statement in each.lifted for node in ast.walk(statement) if node not in hidden)
-    )
-    return any(_networks(context, hidden) - always for _ in branches[:1])
+    always = _networks(facts, (node for statement in each.lifted for node in ast.walk(statement) if node not in hidden))
+    return any(_networks(facts, hidden) - always for _ in branches[:1])
 
 
 def _sides(node: ast.If | ast.IfExp) -> tuple[list[ast.AST], list[ast.AST]]:
@@ -33,16 +31,16 @@ def _sides(node: ast.If | ast.IfExp) -> tuple[list[ast.AST], list[ast.AST]]:
     return list(node.body), list(node.orelse)
 
 
-def _networks(context: Context, nodes: Iterable[ast.AST]) -> set[str]:
+def _networks(facts: Facts, nodes: Iterable[ast.AST]) -> set[str]:
     """What is called and may run a network, as text."""
     return {
-        context.source.text(node.func)
+        facts.source.text(node.func)
         for node in nodes
-        if isinstance(node, ast.Call) and sources.calls_network(context, node)
+        if isinstance(node, ast.Call) and sources.calls_network(facts, node)
     }
 
 
-def _runs_part(context: Context, each: Backward) -> bool:
+def _runs_part(facts: Facts, each: Backward) -> bool:
     """`model.encoder(x)`, `model.encode(x)`: not the whole of it."""
     called = [
         node.func for part in (*each.lifted, *each.losses) for node in ast.walk(part) if isinstance(node, ast.Call)
@@ -51,7 +49,7 @@ def _runs_part(context: Context, each: Backward) -> bool:
         func for func in called if isinstance(func, ast.Attribute) and func.attr != "forward" and not flow.key(func)
     ]
     for func in parts:
-        kind = context.reading.type(func.value)
-        if kind.kind == "instance" and context.reading.symbols.is_module(kind.qual):
+        kind = facts.reading.type(func.value)
+        if kind.kind == "instance" and facts.reading.symbols.is_module(kind.qual):
             return True
     return False

@@ -31,7 +31,7 @@ class Watcher:
         self._block()
         script = sys.argv[0] if sys.argv else ""
         if self.session.settings.role == "observe":
-            self.session.at_end(self._reached)
+            self.session.at_end(self._reached, in_forks=True)
             if os.path.isfile(script) and self.session.is_own(os.path.realpath(script)):
                 self._take_script(script)
 

@@ -131,7 +131,7 @@ def _watch_closures(steps: Steps, helper: Any) -> None:
 def _watch_kept_gradients(steps: Steps, helper: Any) -> None:
     """Where gradients are kept on the parameters, a loss counts when they are added, as backward() does."""
     take, add = getattr(helper, "loss_and_gradients", None), getattr(helper, "add_gradients", None)
-    if take is None or add is None:
+    if take is None:
         return
     losses: dict[int, Any] = {}
 
@@ -144,12 +144,26 @@ def _watch_kept_gradients(steps: Steps, helper: Any) -> None:
         losses[id(gradients)] = result[0] if isinstance(result, tuple) else result
         return result, gradients
 
-    def added(parameters: Any, gradients: Any) -> None:
-        add(parameters, gradients)
+    def counted(gradients: Any) -> None:
         if steps.nesting == 0 and id(gradients) in losses:
             steps.after_gradient(losses.pop(id(gradients)))
 
-    helper.loss_and_gradients, helper.add_gradients = taken, added
+    def made(forward: Any, parameters: Any) -> Any:
+        def run(*inputs: Any) -> Any:
+            result, gradients = taken(forward, parameters, *inputs)
+            counted(gradients)
+            return result, gradients
+
+        return run
+
+    def added(parameters: Any, gradients: Any) -> None:
+        if add is not None:
+            add(parameters, gradients)
+        counted(gradients)
+
+    helper.loss_and_gradients, helper.value_and_gradients = taken, made
+    if add is not None:
+        helper.add_gradients = added
 
 
 def _is_optimizer(cell: Any) -> bool:

@@ -61,6 +61,7 @@ def instrument(tree: ast.Module, wanted: set[Span], suffix: str, is_main: bool) 
 class _Prober(ast.NodeTransformer):
     def __init__(self, notes: Notes, wanted: set[Span]) -> None:
         self.notes, self.wanted = notes, wanted
+        self.parts: dict[int, Span] = {}  # of the f-string that is being visited
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         node = super().generic_visit(node)
@@ -73,7 +74,13 @@ class _Prober(ast.NodeTransformer):
         return node
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
-        return node  # positions inside of it are not to be trusted before Python 3.12
+        """Positions inside of it are not to be trusted before Python 3.12: its parts are known by their number."""
+        outer, first = self.parts, not self.parts
+        if first:
+            self.parts = {id(part): (*_start(node), -1, index) for index, part in enumerate(ast.walk(node))}
+        result = super().generic_visit(node)
+        self.parts = outer
+        return result
 
     def _probed(self, block: list[ast.stmt]) -> list[ast.stmt]:
         start = _prologue(block)
@@ -90,7 +97,7 @@ class _Prober(ast.NodeTransformer):
         return ast.fix_missing_locations(ast.copy_location(ast.Assign([target], ast.Constant(1)), statement))
 
     def _noted(self, node: ast.expr) -> ast.expr:
-        span = (node.lineno, node.col_offset, cast(int, node.end_lineno), cast(int, node.end_col_offset))
+        span = self.parts.get(id(node)) or (*_start(node), cast(int, node.end_lineno), cast(int, node.end_col_offset))
         if span not in self.wanted or not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
             return node
         for row, empty in ((self.notes.spans, span), (self.notes.kinds, []), (self.notes.last, None)):
@@ -99,6 +106,10 @@ class _Prober(ast.NodeTransformer):
         arguments: list[ast.expr] = [ast.Constant(len(self.notes.spans) - 1), node]
         call = ast.Call(ast.Name(self.notes.note_name, ast.Load()), arguments, [])
         return ast.fix_missing_locations(ast.copy_location(call, node))
+
+
+def _start(node: ast.expr) -> tuple[int, int]:
+    return node.lineno, node.col_offset
 
 
 def _prologue(block: list[ast.stmt]) -> int:

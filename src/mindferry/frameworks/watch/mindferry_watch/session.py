@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import multiprocessing.util
 import os
 import sys
 import threading
@@ -14,6 +15,7 @@ from types import TracebackType
 from typing import Any
 
 SNAPSHOT = 3.0  # seconds between records, so that a killed process leaves one
+FILES = 1000  # names kept of what was opened, lines of what was read
 GRACE = 15.0  # seconds that a script has to end after its last step
 
 
@@ -41,6 +43,46 @@ class Settings:
         return cls(**{each.name: body[each.name] for each in fields(cls) if each.name in body})
 
 
+def is_data(arguments: tuple[Any, ...]) -> bool:
+    """Whether a file is opened to be read, and is neither code nor the machine's own."""
+    path, mode = arguments[0], arguments[1] if len(arguments) > 1 else "r"
+    if not isinstance(path, str) or (isinstance(mode, str) and not mode.startswith("r")):
+        return False
+    flags = arguments[2] if len(arguments) > 2 and isinstance(arguments[2], int) else 0
+    parts = path.split(os.sep)
+    is_code = path.endswith((".py", ".pyc", ".so", ".pth", ".egg-link", ".ipynb")) and "site-packages" in parts
+    is_machine = path.startswith(("/proc", "/sys", "/dev", "/etc", sys.prefix, sys.base_prefix, "<"))
+    return not (is_code or is_machine or flags & os.O_WRONLY or path.endswith((".py", ".pyc")))
+
+
+class Listener:
+    """A standard input that remembers what was read from it."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+        self.heard: list[str] = []
+
+    def _hear(self, text: str) -> str:
+        if len(self.heard) < FILES:
+            self.heard.append(text)
+        return text
+
+    def readline(self, *args: Any) -> str:
+        return self._hear(self.stream.readline(*args))
+
+    def read(self, *args: Any) -> str:
+        return self._hear(self.stream.read(*args))
+
+    def isatty(self) -> bool:
+        return False  # else input() asks the terminal itself
+
+    def __iter__(self) -> Any:
+        return iter(self.readline, "")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
 class Session:
     """One process. Watchers add to `facts` and register what they gather at the end with `at_end`."""
 
@@ -51,12 +93,16 @@ class Session:
         self.steps: list[dict[str, float]] = []
         self.ended = ""
         self._gather: list[Callable[[bool], dict[str, Any]]] = []
+        self._gather_in_forks: list[Callable[[bool], dict[str, Any]]] = []
         self._lock = threading.RLock()
         self._process = os.getpid()
         self.watched_steps: Any = None  # MindSpore's, for the helpers that are imported later
 
     def install(self) -> None:
         atexit.register(self.write, "itself")
+        if self.settings.role == "observe":
+            self._listen()
+            multiprocessing.util.register_after_fork(self, Session.begin_in_fork)
         threading.Thread(target=self._keep_time, daemon=True).start()
         previous = sys.excepthook
 
@@ -67,6 +113,31 @@ class Session:
             (sys.excepthook if sys.excepthook is not excepthook else previous)(kind, error.with_traceback(at), at)
 
         sys.excepthook = excepthook
+
+    def begin_in_fork(self) -> None:
+        """A worker that was forked has a record of its own, with what it reached; the rest is its parent's."""
+        self._process, self.ended, self.steps = os.getpid(), "", []
+        self.facts = {"argv": sys.orig_argv, "pid": self._process, "rank": "worker"}
+        self._gather = [each for each in self._gather if each in self._gather_in_forks]
+        multiprocessing.util.Finalize(None, self.write, args=("itself",), exitpriority=100)
+
+    def _listen(self) -> None:
+        """Which files the script reads, and what it is told on its standard input."""
+        opened: dict[str, None] = {}
+
+        def hook(event: str, arguments: tuple[Any, ...]) -> None:
+            if event == "open" and len(opened) < FILES and is_data(arguments):
+                opened[os.path.abspath(arguments[0])] = None
+
+        sys.addaudithook(hook)
+        self.at_end(lambda is_last: {"opened": [self._name(path) for path in opened if os.path.isfile(path)]})
+        if sys.stdin is not None:
+            given = Listener(sys.stdin)
+            sys.stdin = given
+            self.at_end(lambda is_last: {"stdin": "".join(given.heard)})
+
+    def _name(self, path: str) -> str:
+        return self.relative(path) if path.startswith(self.settings.root + os.sep) else path
 
     def describe(self, error: BaseException) -> dict[str, Any]:
         """The error, with the lines of the project that it passed, outermost first."""
@@ -88,9 +159,11 @@ class Session:
         parts = path[len(self.settings.root) :].split(os.sep)
         return not {"site-packages", "dist-packages", ".venv", "venv"}.intersection(parts)
 
-    def at_end(self, gather: Callable[[bool], dict[str, Any]]) -> None:
+    def at_end(self, gather: Callable[[bool], dict[str, Any]], in_forks: bool = False) -> None:
         """`gather(is_last)` returns facts; it is also asked now and then while the script runs."""
         self._gather.append(gather)
+        if in_forks:
+            self._gather_in_forks.append(gather)
 
     def step(self, entry: dict[str, float]) -> None:
         """Note a training step; the last one that is wanted ends the script."""

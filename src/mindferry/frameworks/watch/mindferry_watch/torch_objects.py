@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import os
 import sys
 import weakref
@@ -91,11 +92,9 @@ class Objects:
     def _call(self, module: str, name: str, frame: FrameType, caller: FrameType, skip: int = 0) -> dict[str, Any]:
         code = frame.f_code
         names = code.co_varnames[skip : code.co_argcount + code.co_kwonlyargcount]
-        arguments, is_plain = {}, not code.co_flags & 0x04 or not frame.f_locals.get(_star(code))
-        for each in names:
-            text = _literal(frame.f_locals.get(each))
-            is_plain = is_plain and text is not None
-            arguments[each] = text if text is not None else f"<{type(frame.f_locals.get(each)).__name__}>"
+        values = {each: frame.f_locals.get(each) for each in names} | _rest(frame)
+        arguments = {each: _literal(value) or f"<{type(value).__name__}>" for each, value in values.items()}
+        is_plain = all(_literal(value) is not None for value in values.values()) and not _more(frame)
         return {
             "module": module,
             "name": name,
@@ -269,8 +268,20 @@ def _first(frame: FrameType) -> Any:
     return frame.f_locals.get(names[0]) if names else None
 
 
-def _star(code: Any) -> str:
-    return str(code.co_varnames[code.co_argcount + code.co_kwonlyargcount])
+def _more(frame: FrameType) -> Any:
+    """What `*args` received."""
+    code = frame.f_code
+    is_there = bool(code.co_flags & inspect.CO_VARARGS)
+    return frame.f_locals.get(code.co_varnames[code.co_argcount + code.co_kwonlyargcount]) if is_there else None
+
+
+def _rest(frame: FrameType) -> dict[str, Any]:
+    """What `**kwargs` received."""
+    code = frame.f_code
+    if not code.co_flags & inspect.CO_VARKEYWORDS:
+        return {}
+    place = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)
+    return dict(frame.f_locals.get(code.co_varnames[place]) or {})
 
 
 def _literal(value: Any) -> str | None:

@@ -1,0 +1,200 @@
+"""What a watched run of the reference showed: one file that `convert`, `verify` and `train` use, here or on another machine.
+
+The file is a zip archive: `observation.json`, arrays as `.npy`, the networks' weights as `.pth`. Nothing in it is executed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+from .as_json import build, laid_out, plain
+from .errors import MindferryError
+from .files import complete_or_absent
+
+FORMAT = 1
+RECORD = "observation.json"
+
+
+@dataclass(frozen=True, slots=True)
+class SeenType:
+    """What stood somewhere: a tensor, an instance of a class, a list of something."""
+
+    kind: str  # as in read/types.py
+    name: str = ""  # dotted, of a class, module or function
+    items: tuple[SeenType, ...] = ()
+    bases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SeenSite:
+    line: int
+    column: int  # bytes from the start of the line, as Python's ast counts
+    end_line: int
+    end_column: int
+    types: tuple[SeenType, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SeenFile:
+    """A source file as it was when it ran."""
+
+    path: str
+    digest: str
+    lines: tuple[int, ...] = ()  # of statements that ran
+    statements: tuple[int, ...] = ()  # all of them
+    sites: tuple[SeenSite, ...] = ()
+
+    @property
+    def unreached(self) -> tuple[int, ...]:
+        return tuple(sorted(set(self.statements) - set(self.lines)))
+
+
+@dataclass(frozen=True, slots=True)
+class SeenClass:
+    name: str
+    attributes: dict[str, tuple[SeenType, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An argument: an array by its name, a plain value by its text, or a container of such."""
+
+    kind: str  # array, plain, list, tuple, dict, other
+    text: str = ""
+    items: tuple[Value, ...] = ()
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One call of a network."""
+
+    positional: tuple[Value, ...]
+    named: dict[str, Value]
+    is_training: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """A call that made a network: of its class, or of a function around it."""
+
+    module: str
+    name: str
+    file: str
+    arguments: dict[str, str]  # as written in Python
+    is_plain: bool  # all of them are plain values
+    path: str  # where it was called
+    line: int
+
+    @property
+    def text(self) -> str:
+        return f"{self.name}({', '.join(f'{name}={value}' for name, value in self.arguments.items())})"
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    name: str  # dotted name of its class
+    makers: tuple[Maker, ...]
+    calls: int
+    shapes: tuple[str, ...]  # of the arguments, each combination once
+    inputs: tuple[Input, ...]
+    structure: tuple[tuple[str, ...], ...]  # (path, class) of every module
+    parameters: int
+    state: str = ""  # file in the archive
+
+
+@dataclass(frozen=True, slots=True)
+class Loader:
+    dataset: str
+    batch_size: int
+    batches: int  # -1: not known
+    sampler: str
+    workers: int
+    path: str
+    line: int
+    first: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """An optimizer or a schedule."""
+
+    name: str
+    options: dict[str, str]
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRun:
+    """One command, and how it ended."""
+
+    command: tuple[str, ...]
+    ended: str  # itself, steps, seconds, interrupted
+    seconds: float
+    losses: tuple[float, ...] = ()
+    rates: tuple[float, ...] = ()
+    seeds: tuple[str, ...] = ()
+    opened: tuple[str, ...] = ()  # data files
+    processes: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    project: str
+    runs: tuple[CommandRun, ...]
+    files: tuple[SeenFile, ...]
+    classes: tuple[SeenClass, ...] = ()
+    networks: tuple[Network, ...] = ()
+    loaders: tuple[Loader, ...] = ()
+    optimizers: tuple[Made, ...] = ()
+    schedules: tuple[Made, ...] = ()
+    versions: dict[str, str] = field(default_factory=dict)
+    apis: tuple[str, ...] = ()  # of torch, on lines that ran
+    unloaded: tuple[str, ...] = ()  # files that no command imported
+
+
+def save_observation(observation: Observation, path: Path, parts: dict[str, Path]) -> None:
+    """Write the archive; `parts` are the files beside the record, by their names in it."""
+    body = laid_out({"mindferry": FORMAT, "kind": "Observation", **plain(observation)}) + "\n"
+    with complete_or_absent(path) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(RECORD, body)
+        for name, part in sorted(parts.items()):
+            archive.write(part, name)
+
+
+def load_observation(path: Path) -> Observation:
+    again = "run `mindferry observe` again"
+    try:
+        with zipfile.ZipFile(path) as archive:
+            body = json.loads(archive.read(RECORD))
+    except FileNotFoundError:
+        raise MindferryError(f"there is no {path}; `mindferry observe PROJECT -o {path} -- COMMAND` makes it") from None
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise MindferryError(f"cannot read {path} ({error}); {again}") from None
+    if not isinstance(body, dict) or body.get("kind") != "Observation" or body.get("mindferry") != FORMAT:
+        raise MindferryError(f"{path} was not written by this version of mindferry; {again}")
+    try:
+        return cast(Observation, build(Observation, body))
+    except (KeyError, TypeError, ValueError) as error:
+        raise MindferryError(f"{path} is damaged ({error}); {again}") from None
+
+
+@contextlib.contextmanager
+def opened_part(path: Path, name: str, folder: Path) -> Iterator[Path]:
+    """One file of the archive, as a file in `folder`."""
+    with zipfile.ZipFile(path) as archive, archive.open(name) as source:
+        target = folder / Path(name).name
+        target.write_bytes(source.read())
+    yield target
+
+
+def digest_of(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,106 @@
+"""Runs the reference's commands, watched, and makes one Observation of what their processes noted."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import MindferryError
+from ..files import write_text
+from ..frameworks.watched import Run, Span, Watch, run_watched
+from ..layout import Layout, find_files
+from ..observation import Observation
+from .gather import gather_observation
+from .sites import unclear_sites
+
+SEPARATOR = "&&"
+
+Write = Callable[[bytes], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """An observation, the runs that it was made from, and the files that go with it."""
+
+    observation: Observation
+    runs: tuple[Run, ...]
+    parts: dict[str, Path]
+
+
+class CommandFailed(MindferryError):
+    """The user's command ended with an error, which it has printed itself."""
+
+
+def observe(
+    project: Path,
+    commands: Sequence[Sequence[str]],
+    scratch: Path,
+    *,
+    steps: int = 20,
+    seconds: float = 600.0,
+    log: Path | None = None,
+    write: Write = lambda data: None,
+) -> Observed:
+    """Run the commands one after another in the project's folder. `scratch` receives arrays and weights."""
+    layout = find_files(project, ())
+    if not commands:
+        raise MindferryError("which command runs the project? Give it after --, as in `-- python train.py`")
+    sites = unclear_sites(layout)
+    runs: list[Run] = []
+    for number, command in enumerate(commands):
+        run = _run(layout, command, sites, scratch / f"run-{number}", steps, seconds, write)
+        if log is not None:
+            write_text(log, "\n".join(each.output for each in (*runs, run)))
+        if not run.is_well:
+            raise CommandFailed(_why(run, log))
+        runs.append(run)
+    observation, parts = gather_observation(layout, runs, sites)
+    return Observed(observation, tuple(runs), parts)
+
+
+def _run(
+    layout: Layout,
+    command: Sequence[str],
+    sites: dict[str, dict[Span, Span]],
+    scratch: Path,
+    steps: int,
+    seconds: float,
+    write: Write,
+) -> Run:
+    wanted = {path: sorted(spans) for path, spans in sites.items()}
+    watch = Watch(layout.root, "observe", steps, seconds, sites=wanted)
+    return run_watched(runnable(command), layout.root, watch, scratch, write=write)
+
+
+def _why(run: Run, log: Path | None) -> str:
+    how = {"killed": f"was ended by signal {-run.code}"}.get(run.ended, f"ended with exit code {run.code}")
+    where = f"; all that it printed is in {log}" if log is not None else ""
+    return f"`{shlex.join(run.command)}` {how}; mend it until it runs, then observe again{where}"
+
+
+def split_commands(arguments: Sequence[str]) -> list[list[str]]:
+    """`python train.py '&&' python sample.py`, as words or as one text, is two commands."""
+    words = shlex.split(arguments[0]) if len(arguments) == 1 and " " in arguments[0] else list(arguments)
+    commands: list[list[str]] = [[]]
+    for word in words:
+        if word == SEPARATOR:
+            commands.append([])
+        else:
+            commands[-1].append(word)
+    return [command for command in commands if command]
+
+
+def runnable(command: Sequence[str]) -> list[str]:
+    """The command, or what stands for it: a notebook is run cell by cell, a script by Python."""
+    first = command[0]
+    notebooks = [each for each in command if each.endswith(".ipynb")]
+    if notebooks and (first == notebooks[0] or Path(first).name in ("jupyter", "papermill", "ipython")):
+        from ..frameworks.watched import WATCH
+
+        return ["python", str(WATCH / "mindferry_watch" / "notebook.py"), notebooks[0]]
+    if first.endswith(".py") and shutil.which(first) is None:
+        return ["python", *command]
+    return list(command)

@@ -1,0 +1,135 @@
+"""What an observation tells the later stages: which networks to compare on which inputs, which script trains."""
+
+from __future__ import annotations
+
+import ast
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from ..config import MODULE, Train
+from ..observation import Maker, Network, Observation, Value
+
+NOT_FACTORIES = {"main", "train", "run", "fit", "test", "evaluate", "cli"}
+LAUNCHERS = {"torchrun"}
+
+
+@dataclass(frozen=True, slots=True)
+class Comparable:
+    """A network that both sides can build, its real inputs, and its own state."""
+
+    network: Network
+    model: str  # module:factory(arguments)
+    inputs: tuple[str, ...]
+    weights: str
+
+
+def training_of(command: Sequence[str], steps: int, tolerance: float = 1e-3) -> Train | None:
+    """`python train.py --epochs 1` as the [train] section would say it; None for what is not one Python process."""
+    words = [*command]
+    if words and Path(words[0]).name in LAUNCHERS:
+        words = _without_launcher(words)
+    elif words and (Path(words[0]).name.startswith("python")):
+        words = words[1:]
+    while words and words[0].startswith("-") and words[0] != "-m":
+        words = words[1:]  # -u, -O
+    if len(words) >= 2 and words[0] == "-m" and words[1] not in ("pytest", "unittest", "torch.distributed.run"):
+        return Train(f"{MODULE}{words[1]}", tuple(words[2:]), steps, tolerance)
+    return Train(words[0], tuple(words[1:]), steps, tolerance) if words and words[0].endswith(".py") else None
+
+
+def _without_launcher(words: list[str]) -> list[str]:
+    """The script of a launcher, if it starts one process."""
+    count = next(
+        (each.partition("=")[2] for each in words if each.startswith(("--nproc_per_node=", "--nproc-per-node="))), "1"
+    )
+    script = next((index for index, each in enumerate(words) if each.endswith(".py")), len(words))
+    is_many = any(a in ("--nproc_per_node", "--nproc-per-node") and b != "1" for a, b in pairwise(words))
+    return words[script:] if count == "1" and not is_many else []
+
+
+def comparables(observation: Observation, archive: Path, folder: Path) -> tuple[list[Comparable], list[str]]:
+    """(networks that can be compared, why others can't); arrays and weights are laid out in `folder`."""
+    found: list[Comparable] = []
+    missing: list[str] = []
+    root = Path(observation.project)
+    for number, network in enumerate(observation.networks):
+        maker = next((each for each in network.makers if is_factory(each, root)), None)
+        if maker is None:
+            missing.append(f"{network.name}: no call with plain arguments makes it")
+            continue
+        inputs = _inputs(network, archive, folder / str(number))
+        if inputs is None:
+            missing.append(f"{network.name}: its inputs are not plain arrays")
+            continue
+        weights = _extract(archive, network.state, folder / str(number)) if network.state else ""
+        spec = f"{_module(maker)}:{maker.text}"
+        if spec not in {each.model for each in found}:
+            found.append(Comparable(network, spec, inputs, weights))
+    return found, missing
+
+
+def is_factory(maker: Maker, root: Path) -> bool:
+    """Whether calling it anew makes the network and nothing else."""
+    path = root / maker.file
+    if not maker.is_plain or maker.name in NOT_FACTORIES or "." in maker.name or not path.is_file():
+        return False
+    if Path(maker.file).is_absolute():
+        return False
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError, OSError):
+        return False
+    if maker.module == "__main__" and b"__main__" not in path.read_bytes():
+        return False  # to import the script is to run it
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == maker.name:
+            return True
+        if isinstance(node, ast.FunctionDef) and node.name == maker.name:
+            returned = [each for each in ast.walk(node) if isinstance(each, ast.Return)]
+            return bool(returned) and not any(isinstance(each.value, ast.Tuple | type(None)) for each in returned)
+    return False
+
+
+def _module(maker: Maker) -> str:
+    dotted = maker.file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    return maker.module if maker.module.replace(".", "/") == maker.file.removesuffix(".py") else dotted
+
+
+def _inputs(network: Network, archive: Path, folder: Path) -> tuple[str, ...] | None:
+    """The first call's arguments as verify's inputs; None where one is neither an array nor a plain value."""
+    if not network.inputs:
+        return None
+    call = network.inputs[0]
+    specs = [_spec("", value, archive, folder) for value in call.positional]
+    specs += [_spec(name, value, archive, folder) for name, value in call.named.items() if value.text != "None"]
+    return tuple(each for each in specs if each is not None) if None not in specs else None
+
+
+def _spec(name: str, value: Value, archive: Path, folder: Path) -> str | None:
+    if value.kind == "plain":
+        return f"{name}={value.text}" if name else value.text
+    if value.kind != "array":
+        return None
+    import numpy
+
+    part, _, key = value.text.partition(":")
+    with zipfile.ZipFile(archive) as held, held.open(part) as file:
+        array = numpy.load(file, allow_pickle=False)[key]
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / (f"{key}.npz" if name else f"{key}.npy")
+    if name:
+        numpy.savez(target, **{name: array})
+    else:
+        numpy.save(target, array)
+    return str(target)
+
+
+def _extract(archive: Path, part: str, folder: Path) -> str:
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / Path(part).name
+    with zipfile.ZipFile(archive) as held:
+        target.write_bytes(held.read(part))
+    return str(target)

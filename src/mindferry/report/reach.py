@@ -1,0 +1,54 @@
+"""What the observed run did not reach: lines, files and options of the script about which nothing was measured."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from ..observation import Observation
+
+SHOWN = 30  # files listed
+
+
+def unreached(observation: Observation, source: Path | None) -> Iterator[tuple[str, int, str]]:
+    """(file, first line, what did not run), most lines first."""
+    files = sorted(observation.files, key=lambda file: -len(file.unreached))
+    for file in [file for file in files if file.unreached][:SHOWN]:
+        count = len(file.unreached)
+        lines = f"{'line' if count == 1 else 'lines'} {ranges(file.unreached, file.statements)}"
+        yield file.path, file.unreached[0], f"{count} of {len(file.statements)} statements did not run: {lines}"
+    for path in observation.unloaded[:SHOWN]:
+        yield path, 1, "no command imported this file"
+    for path, option, line in unused_options(observation, source):
+        yield path, line, f"{option} was not given: what it changes has not been measured"
+
+
+def ranges(lines: Sequence[int], statements: Sequence[int]) -> str:
+    """3-5, 9: statements that follow each other stand together."""
+    place = {line: index for index, line in enumerate(statements)}
+    groups = [[lines[0]]]
+    for before, line in pairwise(lines):
+        if place[line] == place[before] + 1:
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+    return ", ".join(f"{group[0]}-{group[-1]}" if len(group) > 1 else str(group[0]) for group in groups)
+
+
+def unused_options(observation: Observation, source: Path | None) -> Iterator[tuple[str, str, int]]:
+    """Options that a script knows and no command gave."""
+    given = {word.partition("=")[0] for run in observation.runs for word in run.command}
+    scripts = {word for word in given if word.endswith(".py")}
+    for path in sorted(file.path for file in observation.files if file.path in scripts):
+        try:
+            tree = ast.parse((source or Path()).joinpath(path).read_bytes())
+        except (OSError, SyntaxError, ValueError):
+            continue
+        for node in ast.walk(tree):
+            match node:
+                case ast.Call(func=ast.Attribute(attr="add_argument"), args=[ast.Constant(value=str()), *_]):
+                    names = [str(each.value) for each in node.args if isinstance(each, ast.Constant)]
+                    if names[0].startswith("-") and not given.intersection(names):
+                        yield path, names[-1], node.lineno

@@ -1,0 +1,130 @@
+"""Lines for a mindferry.toml, as far as the text tells: the call that makes the network, inputs that fit its first layer."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from .layout import find_files
+
+IMAGE = "float32[2,3,224,224]"
+SHAPES = {"Conv1d": "{},64", "Conv2d": "{},64,64", "Conv3d": "{},16,32,32", "Linear": "{}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    model: str  # module:factory(arguments)
+    is_complete: bool  # False: it has places to fill in
+    inputs: str
+    is_read: bool  # the inputs come from the first layer
+
+
+def suggest_model(project: Path, path: str, name: str) -> Suggestion:
+    """For the network class `name` in the file `path` of the project."""
+    root = project if project.is_dir() else project.parent
+    tree = _tree(root / path)
+    owner = next((each for each in ast.walk(tree) if isinstance(each, ast.ClassDef) and each.name == name), None)
+    start = _method(owner, "__init__")
+    call = _written_call(project, name, tree)
+    given = _arguments(start, call)
+    missing = [each for each in _required(start) if each not in given]
+    module = path.removesuffix(".py").replace("/", ".")
+    words = [f"{each}={value!r}" for each, value in given.items()] if call else []
+    words += [f"{each}=…" for each in missing]
+    model = f"{module}:{name}({', '.join(words)})" if words else f"{module}:{name}"
+    inputs = _inputs(start, {**_defaults(start), **given})
+    return Suggestion(model, not missing, inputs or IMAGE, bool(inputs))
+
+
+def _tree(path: Path) -> ast.Module:
+    try:
+        return ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return ast.Module([], [])
+
+
+def _method(owner: ast.ClassDef | None, name: str) -> ast.FunctionDef | None:
+    found = owner.body if owner else []
+    return next((each for each in found if isinstance(each, ast.FunctionDef) and each.name == name), None)
+
+
+def _written_call(project: Path, name: str, own: ast.Module) -> ast.Call | None:
+    """The first call of the class with plain arguments, scripts before the file that defines it."""
+    trees = [_tree(file.path) for file in find_files(project, ()).python]
+    calls = [each for tree in (*trees, own) for each in ast.walk(tree) if isinstance(each, ast.Call)]
+    for call in calls:
+        called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        values = [*call.args, *(each.value for each in call.keywords)]
+        if called == name and values and all(_literal(each) is not None for each in values):
+            return call
+    return None
+
+
+def _literal(node: ast.expr) -> tuple[object] | None:
+    try:
+        return (ast.literal_eval(node),)
+    except (ValueError, TypeError):
+        return None
+
+
+def _names(start: ast.FunctionDef | None) -> list[str]:
+    return [each.arg for each in (*start.args.posonlyargs, *start.args.args)][1:] if start else []
+
+
+def _arguments(start: ast.FunctionDef | None, call: ast.Call | None) -> dict[str, object]:
+    if call is None:
+        return {}
+    given = dict(zip(_names(start), (ast.literal_eval(each) for each in call.args), strict=False))
+    return {**given, **{each.arg: ast.literal_eval(each.value) for each in call.keywords if each.arg}}
+
+
+def _required(start: ast.FunctionDef | None) -> list[str]:
+    """The arguments without which the class can't be built."""
+    if start is None:
+        return []
+    names = _names(start)
+    words = zip(start.args.kwonlyargs, start.args.kw_defaults, strict=True)
+    wanted = names[: len(names) - len(start.args.defaults)]
+    return [*wanted, *(word.arg for word, default in words if default is None)]
+
+
+def _defaults(start: ast.FunctionDef | None) -> dict[str, object]:
+    if start is None:
+        return {}
+    names, values = _names(start), start.args.defaults
+    pairs = [*zip(names[len(names) - len(values) :], values, strict=True)]
+    pairs += [
+        (word.arg, value) for word, value in zip(start.args.kwonlyargs, start.args.kw_defaults, strict=True) if value
+    ]
+    return {name: found[0] for name, value in pairs if (found := _literal(value)) is not None}
+
+
+def _inputs(start: ast.FunctionDef | None, known: dict[str, object]) -> str:
+    """What the first layer takes: Conv2d(3, …) a picture of three channels, Embedding(n, …) numbers below n."""
+    for call in _layers(start):
+        kind = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        first = call.args[0] if call.args else next((each.value for each in call.keywords if each.arg), None)
+        size = _size(first, known)
+        if size is None:
+            return ""
+        if kind == "Embedding":
+            return f"int64[2,16]@0..{size}"
+        if kind in SHAPES:
+            return f"float32[2,{SHAPES[kind].format(size)}]"
+    return ""
+
+
+def _layers(start: ast.FunctionDef | None) -> Iterator[ast.Call]:
+    """Calls of layers in __init__, in the order in which they are written."""
+    calls = [each for each in ast.walk(start) if isinstance(each, ast.Call)] if start else []
+    for call in sorted(calls, key=lambda each: (each.lineno, each.col_offset)):
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        if name in (*SHAPES, "Embedding"):
+            yield call
+
+
+def _size(node: ast.expr | None, known: dict[str, object]) -> int | None:
+    value = known.get(node.id) if isinstance(node, ast.Name) else node.value if isinstance(node, ast.Constant) else None
+    return value if isinstance(value, int) else None

@@ -1,0 +1,69 @@
+"""First contact: commands that the project names itself, and a toml whose lines fit the network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mindferry.observation import CommandRun, Observation, SeenFile
+from mindferry.observe.commands import propose_commands
+from mindferry.report.reach import unreached
+from mindferry.suggest import suggest_model
+
+NET = "from torch import nn\n\n\nclass Net(nn.Module):\n    def __init__(self, {signature}):\n        super().__init__()\n        self.a = {layer}\n"
+
+
+def test_the_readme_speaks_first_and_training_before_the_rest(tmp_path: Path) -> None:
+    files = {
+        "README.md": "Run `python tools/plot.py` or:\n```bash\npip install -r x\n$ python train.py \\\n  --lr 1\npython missing.py\n```\n",
+        "train.py": "import torch\nif __name__ == '__main__':\n    pass\n",
+        "tools/plot.py": "if __name__ == '__main__':\n    pass\n",
+        "pkg/main.py": "from . import data\nif __name__ == '__main__':\n    pass\n",
+        "Makefile": "sample:\n\tpython sample.py -n 3\n",
+        "sample.py": "import torch\n",
+        "demo.ipynb": '{"cells": [{"source": "import torch"}]}',
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    found = propose_commands(tmp_path, limit=9)
+    commands = [each.command for each in found]
+    assert commands[:2] == ["python train.py --lr 1", "python train.py"]
+    assert {"python -m pkg.main", "python sample.py -n 3", "demo.ipynb", "python tools/plot.py"} < set(commands)
+    assert not [each for each in commands if "missing" in each or "pip" in each]
+    assert found[0].found_in == "README.md"
+
+
+@pytest.mark.parametrize(
+    ("signature", "layer", "call", "model", "inputs"),
+    [
+        ("channels, classes=10", "nn.Conv2d(channels, 8, 3)", "Net(1)", "net:Net(channels=1)", "float32[2,1,64,64]"),
+        ("words=500", "nn.Embedding(words, 8)", "", "net:Net", "int64[2,16]@0..500"),
+        ("a, *, b", "nn.Linear(7, 8)", "", "net:Net(a=…, b=…)", "float32[2,7]"),
+        ("n=3", "nn.Linear(n, 8)", "Net(n=x)", "net:Net", "float32[2,3]"),
+        ("n", "nn.LSTM(n, 8)", "Net(4)", "net:Net(n=4)", "float32[2,3,224,224]"),
+    ],
+)
+def test_the_call_is_the_one_that_the_project_writes(
+    tmp_path: Path, signature: str, layer: str, call: str, model: str, inputs: str
+) -> None:
+    (tmp_path / "net.py").write_text(NET.format(signature=signature, layer=layer))
+    (tmp_path / "main.py").write_text(f"from net import Net\n{call}\n")
+    told = suggest_model(tmp_path, "net.py", "Net")
+    assert (told.model, told.inputs, told.is_complete) == (model, inputs, "…" not in model)
+
+
+def test_what_did_not_run_is_told_by_line_and_option(tmp_path: Path) -> None:
+    (tmp_path / "go.py").write_text("p.add_argument('-a', '--all')\np.add_argument('--lr')\np.add_argument('file')\n")
+    told = Observation(
+        str(tmp_path),
+        (CommandRun(("python", "go.py", "--lr=3"), "itself", 1.0),),
+        (SeenFile("go.py", "", (1, 2, 9), (1, 2, 4, 5, 9, 11)),),
+        unloaded=("other.py",),
+    )
+    assert list(unreached(told, tmp_path)) == [
+        ("go.py", 4, "3 of 6 statements did not run: lines 4-5, 11"),
+        ("other.py", 1, "no command imported this file"),
+        ("go.py", 1, "--all was not given: what it changes has not been measured"),
+    ]

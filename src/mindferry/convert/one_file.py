@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,6 +18,9 @@ from .engine import FileResult, convert_file
 from .render.imports import COMPAT_MODULE
 from .render.notebook import convert_notebook
 from .settings import Settings
+
+RELATIVE = re.compile(rb"^\s*from\s+\.", re.MULTILINE)
+SCRIPT = re.compile(rb"__main__|^(?:for|while|with)\b|^\w[\w.]*\(", re.MULTILINE)  # does something when it is run
 
 
 @dataclass(slots=True)
@@ -177,13 +181,44 @@ def helper_home(layout: Layout, file: ProjectFile) -> tuple[str, str]:
     while (layout.root / folder / "__init__.py").is_file() and str(folder) != ".":
         folder, depth = folder.parent, depth + 1
     if is_package and str(folder) == ".":
-        return ".", f"from {'.' * (depth + 1)} import {module}"
+        return ".", _from_package(layout, file, depth + 1, layout.root.resolve().name, module)
     if depth:
         package = Path(*Path(file.relative).parts[: len(folder.parts) + 1])
-        return str(package), f"from {'.' * depth} import {module}"
+        return str(package), _from_package(layout, file, depth, package.name, module)
     # Folders without __init__.py are imported by their path from the root (`models.net`); scripts are run where they are.
     runs_in_place = "/" in file.relative and is_script(read_regular(file.path, LARGEST_CODE))
     return (str(folder) if runs_in_place else ".", f"import {module}")
+
+
+def _from_package(layout: Layout, file: ProjectFile, depth: int, package: str, module: str) -> str:
+    """`from . import ms_compat`; for a file that is also run or imported where it stands, both ways."""
+    relative = f"from {'.' * depth} import {module}"
+    if not _stands_alone(layout, file):
+        return relative
+    alone = [f"import {module}"]
+    if depth > 1:  # the folder that holds the package has to be found first
+        up = ", ".join(['".."'] * depth)
+        alone = [
+            "import os",
+            "import sys",
+            f"sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), {up}))",
+            f"from {package} import {module}",
+        ]
+    lines = ["try:", f"    {relative}", "except ImportError:  # run as a script", *(f"    {line}" for line in alone)]
+    return "\n".join(lines)
+
+
+def _stands_alone(layout: Layout, file: ProjectFile) -> bool:
+    """A script inside a package, or a module that one beside it imports by its bare name."""
+    text = file.path.read_bytes()
+    if RELATIVE.search(text) or file.is_package:
+        return False
+    if SCRIPT.search(text):
+        return True
+    name = re.escape(Path(file.relative).stem.encode())
+    imported = re.compile(rb"^\s*(?:from|import)\s+" + name + rb"\b", re.MULTILINE)
+    beside = [each for each in layout.python if each is not file and each.path.parent == file.path.parent]
+    return any(imported.search(each.path.read_bytes()) for each in beside)
 
 
 def with_key(written: Written, key: str) -> Written:

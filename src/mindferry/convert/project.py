@@ -124,7 +124,8 @@ def _helpers(layout: Layout, written: list[Written]) -> list[Written]:
         if each.compat:
             wanted.setdefault(helper_home(layout, file)[0], set()).update(each.compat)
     result = []
-    for folder, names in sorted(wanted.items()):
+    names = set().union(*wanted.values())  # of all: a script may bring its own folder and the root's modules together
+    for folder in sorted(wanted):
         relative = (Path(folder) / f"{helper_name(layout)}.py").as_posix()
         data = render(names).encode("utf-8")
         result.append(Written(FileConversion(relative, "helpers", digest(data)), data, names))

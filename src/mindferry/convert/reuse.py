@@ -38,7 +38,7 @@ def facts_digest(symbols: Symbols) -> str:
         symbols.exports,
         symbols.arguments,
         sorted(symbols.excluded),
-        symbols.sets_mode,
+        symbols.sets_inner_mode,
         sorted(symbols.roots),
         sorted(symbols.mentioned),
         sorted(symbols.beside),

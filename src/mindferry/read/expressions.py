@@ -192,8 +192,8 @@ class Expressions:
         )
 
     def _Call(self, node: ast.Call, scope: Scope) -> Type:
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "train":
-            self.symbols.sets_mode = True
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("train", "eval"):
+            self.symbols.sets_inner_mode |= self.symbols.is_module(scope.owner)
         function = self.visit(node.func, scope)
         arguments = [self.visit(argument, scope) for argument in node.args]
         for keyword in node.keywords:

@@ -92,7 +92,7 @@ class Symbols:
     exports: MutableMapping[str, dict[str, Type]] = field(default_factory=dict)  # module -> its global names
     arguments: dict[str, Arguments] = field(default_factory=dict)  # function -> what it is called with
     excluded: frozenset[str] = frozenset()  # modules left out of the conversion
-    sets_mode: bool = False  # some network's train() is called
+    sets_inner_mode: bool = False  # a network puts parts of itself in a mode
     roots: frozenset[str] = frozenset()  # top-level modules and packages of the project
     mentioned: set[str] = field(default_factory=set)  # every attribute's name that the project reads or calls
     unsure: set[str] = field(default_factory=set)  # networks and optimizers with parameters that a loss may not reach
@@ -112,7 +112,7 @@ class Symbols:
             ChainMap({}, self.exports),
             Overlay(self.arguments),
             self.excluded,
-            self.sets_mode,
+            self.sets_inner_mode,
             self.roots,
             self.mentioned if is_known else set(self.mentioned),
             set(self.unsure),

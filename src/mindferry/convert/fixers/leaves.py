@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
+from ...apis._own_memory import owned
 from ...read.guesses import looks_like_parameter
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, ReplaceNode, Texts, claim_all
@@ -25,9 +26,9 @@ def plan(facts: Facts) -> Iterator[Change]:
 def _write(facts: Facts, name: str, statement: ast.stmt, texts: Texts) -> Iterator[Edit]:
     maker = texts.name("mindspore.Parameter")
     if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-        yield ReplaceNode(statement.value, f"{maker}({texts.of(statement.value)}, name={name!r})")
+        yield ReplaceNode(statement.value, f"{maker}({owned(texts.of(statement.value))}, name={name!r})")
     else:
-        yield ReplaceNode(statement, f"{name} = {maker}({name}, name={name!r})")
+        yield ReplaceNode(statement, f"{name} = {maker}({name}.copy(), name={name!r})")
     before = facts.source.text(statement)
     yield facts.record(statement, "torch.Tensor.requires_grad_", before, texts.of(statement))
 

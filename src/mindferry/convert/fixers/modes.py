@@ -1,4 +1,4 @@
-"""A new network trains in torch and evaluates in MindSpore: where nothing in a project calls train(), it is told so when it is made."""
+"""A new network trains in torch and evaluates in MindSpore: it is told so where it is made, unless the next line does."""
 
 from __future__ import annotations
 
@@ -6,65 +6,197 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
-from ...read.framework import Role
+from ...read.networks import is_mode_call
 from ..facts import Facts
-from ..plan import AtEnd, Change, Edit, InsertAfter, Texts
+from ..plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, Texts
 
 AFTER = ("tidy",)
 
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+# torch's own layers that do something else in training, or hold others that may.
+MODAL = ("Sequential", "ModuleList", "ModuleDict", "RReLU", "LSTM", "GRU", "RNN", "MultiheadAttention", "Transformer")
+RETURNING = frozenset("to cuda cpu float half double bfloat16 type apply requires_grad_ share_memory".split())
+# What can be asked of a network without running it.
+QUIET = frozenset(
+    "to cuda cpu float half double bfloat16 type apply parameters named_parameters buffers named_buffers modules named_modules "
+    "children named_children state_dict load_state_dict requires_grad_ zero_grad share_memory compile module "
+    "register_forward_hook register_forward_pre_hook register_full_backward_hook".split()
+)
+
 
 def plan(facts: Facts) -> Iterator[Change]:
-    symbols = facts.reading.symbols
-    if not symbols.sets_mode and "backward" in symbols.mentioned:
+    if "backward" in facts.reading.symbols.mentioned:
         yield AtEnd(partial(_write, facts))
 
 
 def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
-    made = [value for node in facts.source.of(ast.Assign) for value in _made(facts, node)]
+    keeps_parts = facts.reading.symbols.sets_inner_mode
     for call in facts.source.of(ast.Call):
-        made += [value for value in _given(facts, call) if value not in made]
-    for value in made:
-        before = texts.of(value)
-        # `net = DataParallel(net)` can go, and then the network is made elsewhere
-        if texts.is_removed(facts.statement_of(value)) or not before.endswith(")"):
-            continue
-        yield InsertAfter(facts.source.end(value), ".set_train()")
-        yield facts.record(value, "torch.nn.Module.train", before, f"{before}.set_train()")
+        if _is_made(facts, call) and not _is_told(facts, call) and not _is_told_next(facts, call):
+            yield from _tell(facts, _moved(facts, call), keeps_parts, texts)
+        elif _may_be_made(facts, call) and not _is_told(facts, call):
+            yield from _tell(facts, _moved(facts, call), True, texts)
 
 
-def _made(facts: Facts, node: ast.Assign) -> list[ast.Call]:
-    """The networks that `net = Net(...)`, `self.net = Net(...)` and `a, b = A(), B()` make outside of networks."""
-    owner = facts.enclosing(node, ast.ClassDef)
-    if len(node.targets) != 1 or (
-        owner is not None and facts.reading.symbols.is_module(facts.reading.owners.get(owner, ""))
-    ):
-        return []
-    target, value = node.targets[0], node.value
-    values = value.elts if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) else [value]
-    is_held = isinstance(target, ast.Name | ast.Attribute | ast.Tuple)
-    return [each for each in values if is_held and isinstance(each, ast.Call) and _is_network(facts, each)]
+def _tell(facts: Facts, call: ast.Call, keeps_parts: bool, texts: Texts) -> Iterator[Edit]:
+    """`.set_train()`; where networks put parts of themselves in evaluation mode, those stay in it."""
+    before = texts.of(call)
+    # `net = DataParallel(net)` can go, and then the network is made elsewhere
+    if texts.is_removed(facts.statement_of(call)) or not before.endswith(")"):
+        return
+    if keeps_parts:
+        yield InsertBefore(facts.source.start(call), f"{texts.name('compat.in_training')}(")
+    yield InsertAfter(facts.source.end(call), ")" if keeps_parts else ".set_train()")
+    yield facts.record(call, "torch.nn.Module.train", before, f"{before}.set_train()")
 
 
-def _given(facts: Facts, call: ast.Call) -> list[ast.Call]:
-    """The networks that `Trainer(Net())` and `train(Net())` make: given to a class or function of the project that is no network."""
-    kind, symbols = facts.reading.type(call.func), facts.reading.symbols
-    if (
-        kind.kind != "ref"
-        or symbols.is_module(kind.qual)
-        or not (kind.qual in symbols.classes or kind.qual in symbols.results)
-    ):
-        return []
+def _moved(facts: Facts, call: ast.Call) -> ast.Call:
+    """`Net().to(device)`, the outermost call of these, most of which go."""
+    match facts.parents.get(call):
+        case ast.Attribute(attr=name) as method if name in RETURNING:
+            outer = facts.parents.get(method)
+            return _moved(facts, outer) if isinstance(outer, ast.Call) and outer.func is method else call
+    return call
+
+
+def _is_made(facts: Facts, call: ast.Call) -> bool:
+    """A network that is not part of another one; not a loss, nor a layer that has no mode."""
+    kind, made, symbols = facts.reading.type(call.func), facts.reading.type(call), facts.reading.symbols
+    if made.kind != "instance" or not symbols.is_module(made.qual) or symbols.torch_base(made.qual).endswith("Loss"):
+        return False
+    if kind.kind != "ref" or symbols.origin(kind.qual) in symbols.results:
+        return False  # a function of the project, which tells it where it makes it
+    if kind.qual.startswith("torch.nn.") and not _has_mode(facts, call, kind.qual.rpartition(".")[2]):
+        return False
+    return not _is_within_network(facts, call) and not _is_part(facts, call)
+
+
+def _has_mode(facts: Facts, call: ast.Call, name: str) -> bool:
+    is_listed = isinstance(facts.parents.get(call), ast.List | ast.Tuple) or _is_appended(facts, call)
+    is_held = isinstance(facts.parents.get(call), ast.Assign) and name.startswith(("Linear", "Conv", "Embedding"))
+    return not is_listed and (is_held or name.startswith(MODAL) or "Dropout" in name or "BatchNorm" in name)
+
+
+def _is_appended(facts: Facts, call: ast.Call) -> bool:
+    match facts.parents.get(call):
+        case ast.Call(func=ast.Attribute(attr="append" | "extend" | "insert" | "add_module" | "register_module")):
+            return True
+    return False
+
+
+def _is_within_network(facts: Facts, call: ast.Call) -> bool:
+    """In a method of a network, where parts of it are made; a class method makes whole ones."""
+    function = facts.enclosing(call, *FUNCTIONS)
     owner = facts.enclosing(call, ast.ClassDef)
-    if owner is not None and symbols.is_module(facts.reading.owners.get(owner, "")):
-        return []
-    return [
-        each
-        for each in (*call.args, *(key.value for key in call.keywords))
-        if isinstance(each, ast.Call) and _is_network(facts, each)
-    ]
+    if owner is None or not facts.reading.symbols.is_module(facts.reading.owners.get(owner, "")):
+        return False
+    marks = getattr(function, "decorator_list", [])
+    return not any(isinstance(mark, ast.Name) and mark.id in ("classmethod", "staticmethod") for mark in marks)
 
 
-def _is_network(facts: Facts, value: ast.Call) -> bool:
-    """A network, not a loss."""
-    kind, symbols = facts.reading.type(value), facts.reading.symbols
-    return kind.kind == "instance" and symbols.is_module(kind.qual) and symbols.role(kind.qual) is not Role.LOSS
+def _is_part(facts: Facts, call: ast.Call) -> bool:
+    """Given to what makes a network: that is told as a whole."""
+    symbols, node = facts.reading.symbols, facts.parents.get(call)
+    while isinstance(node, ast.expr | ast.keyword | ast.comprehension):
+        kind = facts.reading.type(node)
+        if isinstance(node, ast.Call) and kind.kind == "instance" and symbols.is_module(kind.qual):
+            made = facts.reading.type(node.func)
+            if made.kind == "ref" and symbols.origin(made.qual) not in symbols.results:
+                return True
+        node = facts.parents.get(node)
+    return False
+
+
+def _may_be_made(facts: Facts, call: ast.Call) -> bool:
+    """`net = classes[name](...)`: nothing is known of what is called, but the result is asked for its parameters."""
+    kind = facts.reading.type(call.func)
+    if isinstance(call.func, ast.Name) and call.func.id == "cls":
+        owner = facts.enclosing(call, ast.ClassDef)
+        is_network = facts.reading.symbols.is_module(facts.reading.owners.get(owner, "")) if owner else False
+        return is_network and not _is_within_network(facts, call)
+    match facts.parents.get(call):
+        case ast.Assign(targets=[ast.Name(id=name)]) if (
+            kind.kind == "unknown" and facts.reading.type(call).kind == "unknown"
+        ):
+            scope = facts.enclosing(call, *FUNCTIONS) or facts.source.tree
+            return not _is_within_network(facts, call) and any(
+                isinstance(node, ast.Attribute)
+                and node.attr in ("parameters", "named_parameters")
+                and isinstance(node.value, ast.Name)
+                and node.value.id == name
+                for node in ast.walk(scope)
+            )
+    return False
+
+
+def _is_told(facts: Facts, call: ast.Call) -> bool:
+    """`Net().to(device).eval()`."""
+    node: ast.AST = call
+    while isinstance(parent := facts.parents.get(node), ast.Attribute) and isinstance(
+        outer := facts.parents.get(parent), ast.Call
+    ):
+        if parent.attr in ("train", "eval"):
+            return True
+        node = outer
+    return False
+
+
+def _is_told_next(facts: Facts, call: ast.Call) -> bool:
+    """The first that happens to the network, other than being asked for something, is train() or eval()."""
+    statement = facts.statement_of(call)
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            scope = facts.enclosing(statement, *FUNCTIONS) or facts.source.tree
+            return _is_first_told(facts, scope, name, facts.source.end(statement))
+    return False
+
+
+def _is_first_told(facts: Facts, scope: ast.AST, name: str, after: int, depth: int = 0) -> bool:
+    for node in sorted(_uses(facts, scope, name, after), key=facts.source.start):
+        parent = facts.parents.get(node)
+        if isinstance(parent, ast.Attribute) and parent.attr in QUIET:
+            continue
+        call = facts.parents.get(parent) if parent is not None else None
+        if isinstance(parent, ast.Attribute) and isinstance(call, ast.Call) and parent.attr in ("train", "eval"):
+            return is_mode_call(call) and not _is_conditional(facts, call, scope)
+        if (
+            isinstance(parent, ast.Call)
+            and node in parent.args
+            and depth < 2
+            and not _is_conditional(facts, parent, scope)
+        ):
+            function = _function(facts, parent.func)
+            if function is None or parent.args.index(node) >= len(function.args.args):
+                return False
+            argument = function.args.args[parent.args.index(node)].arg
+            return _is_first_told(facts, function, argument, 0, depth + 1)
+        return False
+    return False
+
+
+def _uses(facts: Facts, scope: ast.AST, name: str, after: int) -> Iterator[ast.Name]:
+    for node in ast.walk(scope):
+        is_read = isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+        if isinstance(node, ast.Name) and is_read and facts.source.start(node) >= after:
+            yield node
+
+
+def _is_conditional(facts: Facts, node: ast.AST, scope: ast.AST) -> bool:
+    current: ast.AST | None = node
+    while current is not None and current is not scope:
+        current = facts.parents.get(current)
+        if isinstance(current, ast.If) and not _is_main(current):
+            return True
+        if isinstance(current, (*FUNCTIONS, ast.Lambda, ast.Try)) and current is not scope:
+            return True
+    return False
+
+
+def _is_main(node: ast.If) -> bool:
+    return any(isinstance(each, ast.Name) and each.id == "__name__" for each in ast.walk(node.test))
+
+
+def _function(facts: Facts, called: ast.expr) -> ast.FunctionDef | None:
+    if not isinstance(called, ast.Name):
+        return None
+    return next((each for each in facts.source.of(ast.FunctionDef) if each.name == called.id), None)

@@ -58,6 +58,13 @@ NATURAL = {
 }
 
 
+def bound_as(statement: str, name: str) -> str:
+    """The import of the helpers under another name, in every line of it: `from . import ms_compat as helpers`."""
+    return re.sub(
+        rf"(import {COMPAT_MODULE}\w*)(?: as {COMPAT_MODULE})?$", rf"\1 as {name}", statement, flags=re.MULTILINE
+    )
+
+
 @dataclass(slots=True)
 class Imports:
     """The file's `Writer`: spells names, collects what they need, then edits the import statements."""
@@ -113,8 +120,7 @@ class Imports:
         if home == "compat":
             if not self.compat_import:
                 return inline(self.compat, self.renamed)
-            module = self.compat_import.partition(" as ")[0]
-            return self.compat_import if bound == COMPAT_MODULE else f"{module} as {bound}"
+            return self.compat_import if bound == COMPAT_MODULE else bound_as(self.compat_import, bound)
         return form.replace("{0}", bound).replace("{as}", "" if bound == usual else f" as {bound}")
 
     def rewrite(self, edits: Edits, findings: Sequence[Finding] = ()) -> None:
@@ -203,7 +209,7 @@ class Imports:
             module, separator, name = line.partition(" import ")
             shared = module if separator and module.startswith("from mindspore") else line
             lines[shared] = f"{lines[shared]}, {name}" if shared in lines else line
-        return list(lines.values())
+        return [part for line in lines.values() for part in (line.split("\n") if line.startswith("try:") else [line])]
 
     def _last_torch_import(self, statements: list[tuple[ast.Import | ast.ImportFrom, bool, bool]]) -> ast.AST | None:
         dropping = [

@@ -11,7 +11,7 @@ def init_with(tensor, values):
     """Overwrite a parameter or tensor, keeping its dtype."""
     values = ms.Tensor(values).astype(tensor.dtype)
     if isinstance(tensor, ms.Parameter):
-        tensor.set_data(values)
+        tensor.set_data(values.copy())  # a view of something else would never be updated
     else:
         tensor.assign_value(values)
     return tensor

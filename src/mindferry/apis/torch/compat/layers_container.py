@@ -1,6 +1,18 @@
 """Containers with torch's meaning."""
 
+import re
+
 from mindspore import nn
+
+
+def hold(cell, name, child):
+    """Give a cell a child. MindSpore refuses a name like "my head" as the beginning of a parameter's, torch doesn't."""
+    if not isinstance(child, nn.Cell) or re.fullmatch(r"[\w.-]*", name, re.ASCII):
+        setattr(cell, name, child)
+        return
+    cell.insert_child_to_cell(name, child)
+    for parameter in child.get_parameters():
+        parameter.name = f"{name}.{parameter.name}"
 
 
 class Sequential(nn.SequentialCell):
@@ -91,10 +103,12 @@ class ModuleDict(nn.Cell):
 
     def update(self, modules):
         for key, cell in modules.items() if hasattr(modules, "items") else modules:
-            setattr(self, key, cell)
+            self[key] = cell
 
     def __setitem__(self, key, cell):
-        setattr(self, key, cell)
+        hold(self, key, cell)
+        if key not in self.cell_names:  # a name that is no attribute's
+            self.cell_names, self.cell_list = [*self.cell_names, key], [*self.cell_list, cell]
 
     def __getitem__(self, key):
         return self.cell_list[self.cell_names.index(key)]

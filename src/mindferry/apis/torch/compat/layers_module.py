@@ -6,6 +6,7 @@ import mindspore as ms
 from mindspore import nn, ops
 from mindspore.common.initializer import Uniform, initializer
 
+from .layers_container import hold
 from .layers_faces import drop_bias
 
 TRANSPOSED_CONVOLUTIONS = (nn.Conv1dTranspose, nn.Conv2dTranspose, nn.Conv3dTranspose)
@@ -73,7 +74,7 @@ def reset_uniform(cell):
 
 def parameter(data=None, requires_grad=True):
     """torch.nn.Parameter."""
-    return ms.Parameter(ops.zeros((0,)) if data is None else data, requires_grad=requires_grad)
+    return ms.Parameter(ops.zeros((0,)) if data is None else data.copy(), requires_grad=requires_grad)
 
 
 def buffer(data, persistent=True):
@@ -93,7 +94,7 @@ def register_buffer(cell, name, tensor, persistent=True):
 
 def add_module(cell, name, child):
     """torch.nn.Module.add_module: a SequentialCell also runs the new child."""
-    setattr(cell, name, child)
+    hold(cell, name, child)
     if isinstance(cell, nn.SequentialCell):
         cell.cell_list = list(cell.name_cells().values())
 
@@ -188,3 +189,12 @@ def with_own_train(cls):
 
     cls.train, cls.set_train, cls.add_flags_recursive, cls._in_own_train = train, set_train, add_flags_recursive, False
     return cls
+
+
+def in_training(network):
+    """A network as torch makes it: in training mode, but for parts that were put in evaluation mode while it was made."""
+    if isinstance(network, nn.Cell) and network.phase != "predict":
+        network.add_flags(training=True)
+        for part in network.cells():
+            in_training(part)
+    return network

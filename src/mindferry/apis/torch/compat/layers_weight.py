@@ -172,7 +172,7 @@ def vector_to_parameters(vec, parameters):
     """torch.nn.utils.vector_to_parameters."""
     start = 0
     for each in parameters:
-        each.set_data(vec[start : start + each.size].reshape(each.shape).astype(each.dtype))
+        each.set_data(vec[start : start + each.size].reshape(each.shape).astype(each.dtype).copy())  # no view
         start += each.size
 
 

@@ -59,7 +59,7 @@ class EMA:
     def _move(self, decay):
         for average, current in zip(self.ema_model.get_parameters(), self.model.get_parameters()):
             if average.dtype in (ms.float16, ms.float32, ms.float64, ms.bfloat16):
-                average.set_data(average * decay + current * (1 - decay) if decay else current.value())
+                average.set_data(average * decay + current * (1 - decay) if decay else current.value().copy())
 
     def state_dict(self):
         return {"initted": self.initted, "step": self.step, "ema_model": self.ema_model.state_dict()}

@@ -1,6 +1,7 @@
 """The Module class: modes, devices, children, hooks."""
 
 import ast
+import re
 
 from ... import Case, rule
 from ..._call import Call
@@ -154,6 +155,10 @@ def named_modules(call: Call) -> None:
     ],
 )
 def add_module(call: Call) -> None:
+    name = call.literal("name", "")
+    if isinstance(name, str) and not re.fullmatch(r"[\w.-]*", name, re.ASCII):
+        call.use_like()  # MindSpore refuses such a name as the beginning of a parameter's
+        return
     call.replace(f"setattr({call.target}, {call.text('name')}, {call.text('module')})")
 
 

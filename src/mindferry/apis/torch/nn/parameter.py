@@ -2,6 +2,7 @@
 
 from ... import Case, rule
 from ..._call import Call
+from ..._own_memory import owned
 
 
 @rule(
@@ -12,16 +13,16 @@ from ..._call import Call
     positional=1,
     like="compat.parameter",
     cases=[
-        Case("nn.Parameter(x) * y", "ms.Parameter(x) * y", shapes=((2, 3), (2, 3)), gradient=False),
+        Case("nn.Parameter(x) * y", "ms.Parameter(x.copy()) * y", shapes=((2, 3), (2, 3)), gradient=False),
         Case(
             "nn.Parameter(x, False) * y",
-            "ms.Parameter(x, requires_grad=False) * y",
+            "ms.Parameter(x.copy(), requires_grad=False) * y",
             shapes=((2, 3), (2, 3)),
             gradient=False,
         ),
         Case(
             "nn.Parameter(data=x, requires_grad=False) * y",
-            "ms.Parameter(default_input=x, requires_grad=False) * y",
+            "ms.Parameter(default_input=x.copy(), requires_grad=False) * y",
             shapes=((2, 3), (2, 3)),
             gradient=False,
         ),
@@ -30,6 +31,8 @@ from ..._call import Call
 def parameter(call: Call) -> None:
     if not call.has("data"):
         call.use_like()
+    elif (own := owned(call.text("data"))) != call.text("data"):
+        call.set(data=own)
 
 
 rule(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ....apis._own_memory import owned
 from ...facts import Facts
 from ...plan import Edit, InsertAfter, InsertBefore, ReplaceNode, ReplaceSpan, Texts
 from .find import COLLECTIVES, How, InPlaceChange
@@ -27,7 +28,7 @@ def changed(facts: Facts, change: InPlaceChange, texts: Texts) -> Iterator[Edit]
         text = f"{target} = {change.value.replace('{0}', filled)}"
         yield ReplaceSpan(*_outside_parentheses(facts, change.call), text, swallows=True)
     elif change.how is How.SET_DATA and copied is not None:
-        yield ReplaceSpan(start, end, f"{target}.set_data({texts.of(copied)})", swallows=True)
+        yield ReplaceSpan(start, end, f"{target}.set_data({owned(texts.of(copied))})", swallows=True)
     elif is_assigned:
         yield from _unwrap(change.call, texts)
         yield InsertBefore(_outside_parentheses(facts, change.call)[0], f"{target} = ")
@@ -107,6 +108,8 @@ def statement(facts: Facts, node: ast.Assign | ast.AugAssign, how: How, texts: T
     if operator and not isinstance(node.value, PLAIN_TYPES):
         left, right = left + "(", ")"
     opening = _opening(how, target, texts)
+    if not operator and how is How.SET_DATA and (text := texts.of(node.value)) != owned(text):
+        yield ReplaceNode(node.value, owned(text))
     yield ReplaceSpan(source.start(node), source.skip_trivia(equals + 1), opening + left, swallows=True)
     yield InsertAfter(source.end(node), right + ")")
     yield facts.record(node, "in place", before, texts.of(node))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import os
 import re
@@ -41,6 +42,7 @@ DEEPEST = 200  # imports followed from one file
 _IMPORT = re.compile(
     r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]*(\([^)]*\)|[^\n]*)|import[ \t]+([\w.]+))", re.MULTILINE
 )
+_BARE_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,7 @@ class Layout:
     excluded: tuple[ProjectFile, ...]
     left_out: tuple[LeftOut, ...] = ()
     names: frozenset[str] = frozenset()  # of all its files and folders, without `.py`
+    imported_beside: frozenset[str] = frozenset()  # files of a package that a neighbour imports by their bare name
 
     @property
     def python(self) -> list[ProjectFile]:
@@ -98,7 +101,20 @@ def find_files(path: Path, exclude: tuple[str, ...], output: Path | None = None)
     if not kept:
         raise MindferryError(f"{path} is empty; give the folder that holds the project")
     names = frozenset(part.removesuffix(".py") for file in kept for part in file.relative.split("/"))
-    return Layout(path, tuple(kept), tuple(left), tuple(out), names)
+    return Layout(path, tuple(kept), tuple(left), tuple(out), names, _imported_beside(kept))
+
+
+def _imported_beside(files: list[ProjectFile]) -> frozenset[str]:
+    packages = {file.path.parent for file in files if file.is_package}
+    imported: dict[Path, set[bytes]] = {}
+    inside = [file for file in files if file.module and file.path.parent in packages]
+    for file in inside:
+        with contextlib.suppress(OSError):  # whoever converts it says so
+            found = _BARE_IMPORT.findall(read_regular(file.path, LARGEST_CODE))
+            imported.setdefault(file.path.parent, set()).update(found)
+    return frozenset(
+        file.relative for file in inside if file.path.stem.encode() in imported.get(file.path.parent, set())
+    )
 
 
 def _walk(root: Path, output: Path | None) -> Iterator[Path | LeftOut]:

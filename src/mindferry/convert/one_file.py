@@ -210,15 +210,10 @@ def _from_package(layout: Layout, file: ProjectFile, depth: int, package: str, m
 
 def _stands_alone(layout: Layout, file: ProjectFile) -> bool:
     """A script inside a package, or a module that one beside it imports by its bare name."""
-    text = file.path.read_bytes()
+    text = read_regular(file.path, LARGEST_CODE)
     if RELATIVE.search(text) or file.is_package:
         return False
-    if SCRIPT.search(text):
-        return True
-    name = re.escape(Path(file.relative).stem.encode())
-    imported = re.compile(rb"^\s*(?:from|import)\s+" + name + rb"\b", re.MULTILINE)
-    beside = [each for each in layout.python if each is not file and each.path.parent == file.path.parent]
-    return any(imported.search(each.path.read_bytes()) for each in beside)
+    return bool(SCRIPT.search(text)) or file.relative in layout.imported_beside
 
 
 def with_key(written: Written, key: str) -> Written:

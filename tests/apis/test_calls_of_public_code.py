@@ -264,3 +264,13 @@ def test_lists_of_tensors_change_in_place(both: Any) -> None:
             "    return kept, group[1]\n"
         )
     )
+
+
+def test_running_extremes_and_products_of_integers_are_torchs(both: Any) -> None:
+    _same(
+        *both(
+            "def run():\n"
+            "    x = torch.tensor([[3, -1, 2], [-4, 5, 0], [1, 1, -7]])\n"
+            "    return *torch.cummin(x, 0), *torch.cummax(x, 1), torch.cumprod(x > 0, 1), torch.cumprod(x.int(), 0), torch.angle(x)\n"
+        )
+    )

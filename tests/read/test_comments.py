@@ -10,9 +10,10 @@ from mindferry.read.source import Source, is_script
 WORDS = (
     "complex fft polar( -inf float('-inf') torch.load output_size torch backward autograd distributed multiprocessing "
     "mindspore ms_compat ToTensor transform where nonzero requires_grad SyncBatchNorm import numpy __main__ "
-    "no_grad detach in_place jit DataLoader .pth RANK cuda"
+    "tensor([]) empty(0) no_grad detach in_place jit DataLoader .pth RANK cuda"
 )
 SNIPPETS = {
+    "concatenation": "import torch\n\ny = torch.cat([torch.ones(2), torch.ones(3)])\n",
     "absolute value": "import torch\n\n\ndef f(x: torch.Tensor):\n    return torch.abs(x)\n",
     "softmax": "import torch\nfrom torch import nn\n\nlayer = nn.Softmax(dim=1)\ny = torch.softmax(torch.ones(2, 3), dim=1)\n",
     "functional softmax": "import torch.nn.functional as F\n\n\ndef f(x):\n    return F.softmax(x, dim=-1)\n",

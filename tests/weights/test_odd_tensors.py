@@ -147,3 +147,21 @@ def test_tied_views_of_one_storage_stay_what_they_are(tmp_path):
     actual = torch.load(tmp_path / "c.pth", weights_only=True)
     for name, expected in {"a": base, "b": base.t(), "c": base[1], "d": base}.items():
         assert torch.equal(actual[name], expected), name
+
+
+def test_a_large_view_is_put_in_order_without_being_held_whole(tmp_path):
+    """As the operating system counts it: pages of a mapped file would count too."""
+    import subprocess
+    import sys
+
+    torch.save(
+        {"turned": torch.zeros(4000, 6000).t(), "every other": torch.zeros(4000, 6000)[:, ::2]}, tmp_path / "a.pth"
+    )
+    code = (
+        "import numpy, resource, sys\nfrom mindferry.weights import convert_weights\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "convert_weights('a.pth', 'a.ckpt')\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before >> 10)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and int(done.stdout) < 60, done.stdout + done.stderr

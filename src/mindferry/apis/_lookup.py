@@ -18,7 +18,7 @@ def api_of(node: ast.expr, reading: Reading, rules: Table) -> tuple[str, ast.exp
     kind = reading.type(node)
     if kind.kind == "ref":
         qual = reading.symbols.origin(kind.qual)
-        is_own = reading.symbols.framework.is_own(qual) and not reading.symbols.is_local(qual)
+        is_own = qual.partition(".")[0] in reading.symbols.framework.roots and not reading.symbols.is_local(qual)
         return (qual, None) if is_own else ("", None)
     if isinstance(node, ast.Attribute):
         receiver = reading.type(node.value)

@@ -58,6 +58,7 @@ class Rule:
     file: str = ""
     line: int = 0
     function: Callable[[Call], None] | None = None
+    target: str = "portable"  # what it is converted for: a function may ask which defects of MindSpore it must mind
 
     @property
     def kind(self) -> str:

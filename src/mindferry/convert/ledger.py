@@ -26,7 +26,8 @@ OWNERS = ("Tensor", "Module", "Optimizer", "LRScheduler", "Dataset", "DataLoader
 def account(context: Context) -> list[Site]:
     """The file's sites, in source order; called when everything is decided and before the text is written."""
     ledger = _Ledger(context)
-    sites = [site for node in context.source.nodes if (site := ledger.site(node)) is not None]
+    nodes = (*context.source.of(ast.Name), *context.source.of(ast.Attribute))
+    sites = [site for node in nodes if (site := ledger.site(node)) is not None]
     return sorted(sites, key=lambda each: (each.line, each.column, each.name))
 
 

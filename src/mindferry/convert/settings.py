@@ -9,6 +9,7 @@ from importlib.resources import files
 
 from ..apis import Table, table
 from ..apis._table import canonical
+from ..apis.quirks import native_on
 from ..errors import MindferryError
 
 TARGETS = ("portable", "cpu", "ascend")
@@ -67,7 +68,7 @@ def rules_for(target: str) -> Table:
     """The rules, with mint's own operators for Ascend, and what only Ascend has left alone for a CPU."""
     if target == "portable":
         return table()
-    rules = dict(table().rules)
+    rules = {api: replace(entry, target=target) for api, entry in table().rules.items()}
     for api, entry in rules.items():
         if target == "cpu" and "CPU" not in entry.platforms:
             rules[api] = replace(
@@ -80,6 +81,8 @@ def rules_for(target: str) -> Table:
     if target == "ascend":
         for api, name in _native_on_ascend():
             rules[api] = replace(rules[api], to=name, like=name, function=None)
+    for api, name in native_on(target).items():
+        rules[api] = replace(rules[api], to=name, like=name, drop=("inplace",), function=None)
     return Table(list(rules.values()))
 
 

@@ -53,6 +53,18 @@ def _copy(source: Path, target: Path, avoided: set[Path], without: set[str]) -> 
                 place.symlink_to(entry.resolve())
 
 
+def link_entries(folder: Path | None, into: Path, is_code_wanted: bool = True) -> None:
+    """Links to what `folder` holds and `into` does not; a crowded folder, such as /tmp, not beyond its first entries."""
+    try:
+        entries = sorted(folder.iterdir()) if folder is not None else []
+    except OSError:
+        return
+    for entry in entries[:CROWDED]:
+        place = into / entry.name
+        if not os.path.lexists(place) and (is_code_wanted or entry.suffix not in CODE):
+            place.symlink_to(entry)
+
+
 def _link_neighbours(above: Path, into: Path, avoided: set[Path]) -> None:
     try:
         entries = sorted(above.iterdir())

@@ -9,7 +9,8 @@
   `link.state` is a dictionary that lives from call to call (keep the built model there).
 - `worker.start(...)` then `worker.result(...)` are the two halves of `call`: start both frameworks, then wait for both.
 - The project folder comes first on the worker's sys.path. Its working directory is scratch, with links to the
-  project's own files: relative paths work, and what MindSpore drops there (kernel_meta, rank_0) is thrown away.
+  project's own files, to data of the `reference` that it was converted from, and to its neighbours: relative paths work
+  (`../data`), and what MindSpore drops there (kernel_meta, rank_0) is thrown away.
 - MindferryError in the function reaches the caller with its own words. Anything else becomes a WorkerError, which is a
   MindferryError: one sentence with `kind` ("error", "crash", "hang"), `doing`, and the worker's last lines in `log`.
 - A worker that says nothing (no message, no `doing`) for `silence` seconds hangs, and is ended. No process stays
@@ -37,6 +38,7 @@ from typing import Any, TypeVar
 
 from ..as_json import build
 from ..errors import MindferryError
+from .mirror import link_entries
 from .remains import MARK, end_marked, new_scratch
 
 Json = Any  # what json.dumps takes
@@ -72,12 +74,14 @@ class Worker:
         *,
         silence: float = SILENCE,
         environment: Mapping[str, str] | None = None,
+        reference: Path | None = None,
     ) -> None:
         if importlib.util.find_spec(framework) is None:
             title = TITLES[framework]
             raise MindferryError(f"{title} is not installed here; run `pip install 'mindferry[{framework}]'`")
         self.framework, self.silence = framework, silence
         self.project = project.resolve() if project is not None else None
+        self.reference = reference.resolve() if reference is not None else self.project
         self.scratch = new_scratch()
         self._log = self.scratch / "log"
         self._doing, self._buffer, self._function = "", b"", ""
@@ -85,10 +89,12 @@ class Worker:
         self._process = self._spawn({**os.environ, **settings(framework), **(environment or {}), MARK: self._mark})
 
     def _spawn(self, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-        cwd = self.scratch / "cwd"
-        cwd.mkdir()
-        for entry in self.project.iterdir() if self.project is not None else ():
-            (cwd / entry.name).symlink_to(entry)
+        cwd = self.scratch / "place" / "cwd"
+        cwd.mkdir(parents=True)
+        for folder in dict.fromkeys((self.project, self.reference)):
+            link_entries(folder, cwd, is_code_wanted=folder == self.project)
+        if self.reference is not None:
+            link_entries(self.reference.parent, cwd.parent)  # ../data
         request_end, self._requests = os.pipe()
         self._replies, reply_end = os.pipe()
         command = [sys.executable, "-P", "-m", f"{__package__}.worker", str(request_end), str(reply_end)]

@@ -25,11 +25,14 @@ from .types import (
     UNKNOWN,
     Type,
     arithmetic,
+    assumed,
     foreign,
     instance,
     join,
     list_of,
     ref,
+    resting_on,
+    surest,
     tuple_of,
 )
 
@@ -115,24 +118,28 @@ class Expressions:
             return self._member(base.qual, name)
         self.symbols.mentioned.add(name)
         if base.is_tensor:
-            return self.members.attributes.get(name) or self._method_of_tensor(name)
+            return resting_on(base, self.members.attributes.get(name) or self._method_of_tensor(name))
         if base.kind == "ndarray":
             return SIZE if name == "shape" else NDARRAY if name in ("T", "real", "imag") else Type("method", f".{name}")
         if base.kind == "foreign":
             return base
         if base.kind == "instance":
-            return self._instance_member(base.qual, name)
+            return resting_on(base, self._instance_member(base.qual, name))
         if base.kind == "tuple" and name in ("values", "indices") and len(base.items) == 2:
             return base.items[name == "indices"]
         if base.kind != "unknown":
-            return Type("method", f".{name}")
+            return resting_on(base, Type("method", f".{name}"))
+        return self._member_of_unknown(node, name)
+
+    def _member_of_unknown(self, node: ast.Attribute, name: str) -> Type:
+        """By its own name, or by its receiver's: never more than assumed."""
         if self.is_torch_file and name == self.framework.saved_tensors:
-            return list_of(TENSOR)
+            return list_of(assumed(TENSOR))
         if self.is_torch_file and name == self.framework.gradient:
-            return TENSOR
+            return assumed(TENSOR)
         if self.is_torch_file and name in self.members.unmistakable:
-            return self._method_of_tensor(name)
-        return self._method_of_network(name) if self._is_of_network(node.value, name) else UNKNOWN
+            return assumed(self._method_of_tensor(name))
+        return assumed(self._method_of_network(name)) if self._is_of_network(node.value, name) else UNKNOWN
 
     def _method_of_tensor(self, name: str) -> Type:
         return Type("method", self._tensor + name)
@@ -217,12 +224,11 @@ class Expressions:
                 and self.types[owner].kind == "unknown"
                 and scope.look_up(owner.id) == UNKNOWN
             ):
-                scope.names[owner.id] = (
-                    MODULE if is_module else TENSOR
-                )  # it has a method that only they have, so it is one from here on
-            return self._call_method(node, function.qual, count)
+                # it has a method that only they have, so it is one from here on
+                scope.names[owner.id] = assumed(MODULE if is_module else TENSOR)
+            return resting_on(function, self._call_method(node, function.qual, count))
         if function.kind == "instance":
-            return self._call_instance(function.qual)
+            return resting_on(function, self._call_instance(function.qual))
         return function if function.kind == "foreign" else UNKNOWN
 
     def _fill(self, node: ast.Call, arguments: list[Type], scope: Scope) -> None:
@@ -254,7 +260,7 @@ class Expressions:
                     self.types[method] = self._method_of_network("parameters")
 
     def _call_ref(self, qual: str, node: ast.Call, arguments: list[Type], count: int) -> Type:
-        if self.framework.is_own(qual) and not self.symbols.is_local(qual):
+        if qual.partition(".")[0] in self.framework.roots and not self.symbols.is_local(qual):
             if qual in self.framework.pairs and count >= 2:
                 paired = len(arguments) < 2 or arguments[1].kind == "int"
                 return tuple_of(TENSOR, TENSOR) if paired else TENSOR
@@ -363,8 +369,10 @@ class Expressions:
             return self.symbols.method(qual, "__call__") or UNKNOWN
         own = self.symbols.method(qual, "forward")
         if own is not None:
-            return own if own.kind != "unknown" else TENSOR
-        return self.framework.network_call_result(self.symbols.torch_base(qual))
+            return own if own.kind != "unknown" else assumed(TENSOR)
+        base = self.symbols.torch_base(qual)
+        result = self.framework.network_call_result(base)
+        return assumed(result) if base == self.framework.network else result
 
     def _note_arguments(self, qual: str, node: ast.Call, arguments: list[Type], skip: int = 0) -> None:
         """Remember what a project function is called with: its parameters have these types."""
@@ -378,7 +386,11 @@ class Expressions:
                 seen.setdefault(keyword.arg, []).append(self.types[keyword.value])
 
     def _Subscript(self, node: ast.Subscript, scope: Scope) -> Type:
-        base, index = self.visit(node.value, scope), self.visit(node.slice, scope)
+        base = self.visit(node.value, scope)
+        self.visit(node.slice, scope)
+        return resting_on(base, self._item(node, base))
+
+    def _item(self, node: ast.Subscript, base: Type) -> Type:
         if base.kind == "size":
             return SIZE if isinstance(node.slice, ast.Slice) else INT
         if base.kind == "tuple" and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
@@ -390,7 +402,6 @@ class Expressions:
             return list_of(base.element()) if base.kind != "str" else STR
         if base.kind == "ref":
             return base
-        del index
         return base.element()
 
     def _Tuple(self, node: ast.Tuple, scope: Scope) -> Type:
@@ -424,7 +435,8 @@ class Expressions:
         identity = any(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in node.ops)
         if identity or not any(each.kind in ("tensor", "ndarray", "unknown") for each in kinds):
             return BOOL
-        return TENSOR if any(each.is_tensor for each in kinds) else UNKNOWN
+        tensors = [each for each in kinds if each.is_tensor]
+        return surest(*tensors) if tensors else UNKNOWN
 
     def _BoolOp(self, node: ast.BoolOp, scope: Scope) -> Type:
         return join(*[self.visit(each, scope) for each in node.values])
@@ -490,12 +502,12 @@ class Expressions:
             kind = Type("value", kind.qual)  # a class or function in a variable: called with torch's arguments
         self.types[target] = kind
         if isinstance(target, ast.Name):
-            scope.names[target.id] = TENSOR if kind.kind == "batch" else kind
+            scope.names[target.id] = assumed(TENSOR) if kind.kind == "batch" else kind
         elif isinstance(target, ast.Tuple | ast.List):
             for index, each in enumerate(target.elts):
                 if kind.kind in ("tuple", "batch") and not isinstance(each, ast.Starred):
                     part = (
-                        TENSOR
+                        assumed(TENSOR)
                         if kind.kind == "batch"
                         else kind.items[index]
                         if index < len(kind.items)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -44,7 +45,7 @@ class Members:
     parameter_names: frozenset[str]  # methods of networks that make an attribute of the name that they are given
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Framework:
     name: str
     roots: tuple[str, ...]  # top-level packages whose names stand in the table
@@ -82,12 +83,13 @@ class Framework:
 
     def role(self, qual: str) -> Role:
         """Of a class of the framework's own."""
-        if not qual.startswith(self.role_homes):
-            return Role.NONE
-        for prefix, role in self.roles:
-            if qual.startswith(prefix):
-                return Role.LOSS if role is Role.NETWORK and qual.endswith("Loss") else role
-        return Role.NONE
+        return _role(self, qual) if qual.startswith(self.role_homes) else Role.NONE
 
     def is_network(self, qual: str) -> bool:
         return self.role(qual) in (Role.NETWORK, Role.LOSS)
+
+
+@functools.cache
+def _role(framework: Framework, qual: str) -> Role:
+    role = next(role for prefix, role in framework.roles if qual.startswith(prefix))
+    return Role.LOSS if role is Role.NETWORK and qual.endswith("Loss") else role

@@ -10,12 +10,27 @@ from typing import cast
 
 from .expressions import Expressions
 from .framework import Framework, Role
-from .networks import is_network_name, is_used_as_network
+from .guesses import looks_like_network
+from .networks import is_used_as_network
 from .reached import unsure_parameters
 from .scope import Scope
 from .source import Source
 from .symbols import ClassInfo, Symbols
-from .types import MODULE, NONE, TENSOR, UNKNOWN, Type, arithmetic, instance, join, ref, tuple_of
+from .types import (
+    MODULE,
+    NONE,
+    TENSOR,
+    UNKNOWN,
+    Provenance,
+    Type,
+    arithmetic,
+    assumed,
+    instance,
+    join,
+    ref,
+    resting_on,
+    tuple_of,
+)
 
 
 @dataclass(slots=True)
@@ -32,6 +47,10 @@ class Reading:
 
     def type(self, node: ast.AST) -> Type:
         return self.types.get(node, UNKNOWN)
+
+    def provenance(self, node: ast.AST) -> Provenance:
+        """How the node's type is known."""
+        return Provenance.OBSERVED if node in self.observed else self.types.get(node, UNKNOWN).provenance
 
 
 def read(
@@ -126,7 +145,7 @@ class _Reader:
         kind = self.values.visit(node.value, scope)
         for target in node.targets:
             is_told = kind.kind == "unknown" and isinstance(target, ast.Name) and self._is_tensor_throughout(target.id)
-            self.values.bind(target, TENSOR if is_told else kind, scope)
+            self.values.bind(target, assumed(TENSOR) if is_told else kind, scope)
 
     def _is_tensor_throughout(self, name: str) -> bool:
         """Whether the function around binds the name once and calls a method on it that nothing but a tensor has."""
@@ -161,7 +180,7 @@ class _Reader:
     def _For(self, node: ast.For, scope: Scope) -> None:
         kind = self.values.iterate(self.values.visit(node.iter, scope))
         if kind.kind == "unknown" and isinstance(node.target, ast.Name) and self.values.is_torch_file:
-            kind = TENSOR if _used_as_tensor(node, node.target.id, self.suspects, self.framework) else kind
+            kind = assumed(TENSOR) if _used_as_tensor(node, node.target.id, self.suspects, self.framework) else kind
         self.values.bind(node.target, kind, scope)
         self.block(node.body, scope)
         self.block(node.orelse, scope)
@@ -332,26 +351,26 @@ class _Reader:
                     self.symbols.settle([*called.get(index, []), *called.get(argument.arg, [])]) if called else UNKNOWN
                 )
             if kind.kind in ("unknown", "none"):
-                kind = self.values.types.get(default, UNKNOWN) if default is not None else UNKNOWN
+                kind = assumed(self.values.types.get(default, UNKNOWN)) if default is not None else UNKNOWN
             is_tensor = (
                 (is_forward and self._may_be_tensor(node, argument))
                 or (is_function and index > 0)
                 or (self.values.is_torch_file and argument.arg in self.suspects and argument.arg in self._uses(node)[1])
             )
             if kind.kind in ("unknown", "none") and is_tensor:
-                kind = TENSOR
-            if kind.kind in ("unknown", "none") and self.values.is_torch_file and is_network_name(argument.arg):
+                kind = assumed(TENSOR)
+            if kind.kind in ("unknown", "none") and self.values.is_torch_file and looks_like_network(argument.arg):
                 kind = (
-                    MODULE
+                    assumed(MODULE)
                     if is_used_as_network(node, argument.arg, self.framework.members.of_networks)
                     and not self.symbols.defines_like_network("train")
                     else kind
                 )
             if kind.kind == "ref":
-                kind = Type("value", kind.qual)
+                kind = resting_on(kind, Type("value", kind.qual))
             scope.names[argument.arg] = kind if kind.kind != "none" else UNKNOWN
         if arguments.vararg:
-            scope.names[arguments.vararg.arg] = tuple_of(TENSOR) if is_forward else Type("tuple")
+            scope.names[arguments.vararg.arg] = tuple_of(assumed(TENSOR)) if is_forward else Type("tuple")
         if arguments.kwarg:
             scope.names[arguments.kwarg.arg] = Type("dict")
 

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import ast
-import re
 
-_WORDS = "model|net|network|module|backbone|encoder|decoder|generator|discriminator|critic|actor|teacher|student|classifier|policy|unet|vae|gan"
-_NAME = re.compile(rf"(?:.*_)?(?:{_WORDS})s?\d*(?:_.*)?|net[A-Z0-9]\w*|\w*[a-z](?:Net|Model)\d*")
+from .guesses import looks_like_network, name_of
+
 _MODES = frozenset({"mode", "training", "is_train", "is_training", "train_mode"})
 
 
 def is_named_like_network(node: ast.AST) -> bool:
     """`model`, `self.netG`, `nets["a"]`, `student_model`, `agent.policy`."""
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-    return is_network_name(name)
-
-
-def is_network_name(name: str) -> bool:
-    return _NAME.fullmatch(name) is not None or _NAME.fullmatch(name.lower()) is not None
+    return looks_like_network(name_of(node))
 
 
 def is_mode_call(node: ast.Call) -> bool:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from .framework import Role
 from .source import Source
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ WITH_PARAMETERS = (
     "Multihead Transformer Sequential ModuleList ModuleDict Parameter PReLU"
 ).split()
 CONDITIONS = (ast.If, ast.IfExp, ast.While, ast.Try, ast.Match, ast.Lambda)
+STEPPED = (Role.OPTIMIZER, Role.SCHEDULER)
 FORWARD = frozenset({"forward", "__call__", "training_step"})
 
 
@@ -29,7 +31,7 @@ def unsure_parameters(reading: Reading) -> set[str]:
     found = {reading.owners.get(each, each.name) for each in networks if _may_leave_out(each, held.get(each, set()))}
     for call in source.of(ast.Call):
         kind = reading.type(call.func)
-        if kind.kind == "ref" and kind.qual.startswith("torch.optim.") and len(_owners(call)) != 1:
+        if kind.kind == "ref" and reading.symbols.framework.role(kind.qual) in STEPPED and len(_owners(call)) != 1:
             found.add(f"{reading.module}:{call.lineno}")
     return found
 
@@ -82,7 +84,7 @@ def _classes_around(source: Source, node: ast.AST) -> Iterator[ast.ClassDef]:
 
 def _has_parameters(reading: Reading, call: ast.Call) -> bool:
     kind = reading.type(call.func)
-    if kind.kind == "ref" and kind.qual.startswith("torch.nn."):
+    if kind.kind == "ref" and kind.qual.startswith(reading.symbols.framework.homes):
         return kind.qual.rpartition(".")[2].startswith(tuple(WITH_PARAMETERS))
     made = reading.type(call)
     if made.kind == "instance":

@@ -23,11 +23,6 @@ _TRIVIA = re.compile(rb"(?:[ \t\f\r\n]|\\\r?\n|#[^\r\n]*)*")
 
 
 _OF_312 = re.compile(r"\s*(?:type\s+\w+\s*[\[=]|(?:async\s+)?def\s+\w+\s*\[|class\s+\w+\s*\[)")
-DEFINITIONS: tuple[type[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef], ...] = (
-    ast.FunctionDef,
-    ast.AsyncFunctionDef,
-    ast.ClassDef,
-)
 INFINITIES = frozenset({"inf", "infty", "infinity", "+inf"})
 _SCRIPT = re.compile(rb"^if\s+__name__\s*==", re.MULTILINE)
 _SHARED = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)  # one object for many nodes
@@ -102,12 +97,12 @@ class Source:
         self.nodes: list[ast.AST] = [self.tree]  # every node, each after its parent
         self.parents: dict[ast.AST, ast.AST] = {}
         self._by_kind: dict[type, list[Any]] = {}
-        self._held: dict[re.Pattern[bytes], bool] = {}
+        self._texts: set[str] = set()  # names and strings
         self._list_nodes()
 
     def _list_nodes(self) -> None:
         """Walk once: passes and rules look at all nodes many times."""
-        nodes, parents = self.nodes, self.parents
+        nodes, parents, texts = self.nodes, self.parents, self._texts
         for node in nodes:  # grows while it is read
             if type(node) is ast.JoinedStr:
                 relocate(node, self)
@@ -120,6 +115,8 @@ class Source:
                         if isinstance(item, ast.AST):
                             nodes.append(item)
                             parents[item] = node
+                elif kind is str:
+                    texts.add(value)
                 elif kind not in _NO_NODES and isinstance(value, ast.AST):
                     nodes.append(value)
                     parents[value] = node
@@ -150,18 +147,7 @@ class Source:
     @functools.cached_property
     def names(self) -> frozenset[str]:
         """Every name in the code, and every string that reads as one; comments and prose are no part of it."""
-        words: set[str] = {node.id for node in self.of(ast.Name)}
-        words |= {node.attr for node in self.of(ast.Attribute)}
-        words |= {node.arg or "" for node in self.of(ast.keyword)} | {node.arg for node in self.of(ast.arg)}
-        words |= {node.name for kind in DEFINITIONS for node in self.of(kind)}
-        words |= {name or "" for node in self.of(ast.alias) for name in (node.name, node.asname)}
-        words |= {node.module or "" for node in self.of(ast.ImportFrom)}
-        words |= {
-            node.value
-            for node in self.of(ast.Constant)
-            if isinstance(node.value, str) and node.value.replace(".", "_").isidentifier()
-        }
-        return frozenset(words)
+        return frozenset(text for text in self._texts if text.replace(".", "_").isidentifier())
 
     @functools.cached_property
     def _vocabulary(self) -> str:
@@ -187,12 +173,6 @@ class Source:
                 for node in self.of(ast.BinOp)
             )
         )
-
-    def holds(self, pattern: re.Pattern[bytes]) -> bool:
-        """Whether the text holds the pattern anywhere; looked for once, however many calls ask."""
-        if pattern not in self._held:
-            self._held[pattern] = pattern.search(self.data) is not None
-        return self._held[pattern]
 
     def offset(self, line: int, column: int) -> int:
         return self._starts[line - 1] + column

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .framework import Framework, Role
-from .networks import is_network_name
+from .guesses import looks_like_network
 from .observed import ObservedTypes
 from .types import MODULE, UNKNOWN, Type, join
 
@@ -144,7 +144,8 @@ class Symbols:
 
     def is_module(self, qual: str) -> bool:
         """Whether it is a network: derived from one of the framework's, or one of those."""
-        return any(self.framework.is_network(base) for base in self.bases(qual))
+        homes, is_network = self.framework.role_homes, self.framework.is_network
+        return any(base.startswith(homes) and is_network(base) for base in self.bases(qual))
 
     def role(self, qual: str) -> Role:
         """What a class is for, by the framework's class that it derives from."""
@@ -164,7 +165,8 @@ class Symbols:
     def defines_like_network(self, method: str) -> bool:
         """Whether a class of the project that is named like a network has such a method of its own."""
         return any(
-            method in info.results and is_network_name(qual.rpartition(".")[2]) for qual, info in self.classes.items()
+            method in info.results and looks_like_network(qual.rpartition(".")[2])
+            for qual, info in self.classes.items()
         )
 
     def torch_base(self, qual: str) -> str:

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 import ast
+from enum import Enum
 from typing import NamedTuple
+
+
+class Provenance(Enum):
+    """How a type is known."""
+
+    PROVEN = "proven"  # an assignment, an annotation, a test or the table says so
+    OBSERVED = "observed"  # it was seen when the reference ran
+    ASSUMED = "assumed"  # a name, or the way in which it is used, suggests it
+    UNKNOWN = "unknown"
 
 
 class Type(NamedTuple):
@@ -17,6 +27,10 @@ class Type(NamedTuple):
     def is_tensor(self) -> bool:
         return self.kind == "tensor"
 
+    @property
+    def provenance(self) -> Provenance:
+        return Provenance.PROVEN if self.kind != "unknown" else Provenance.UNKNOWN
+
     def element(self) -> Type:
         """What iterating over it, or indexing it with an unknown number, gives."""
         if self.kind in ("tensor", "ndarray", "foreign"):
@@ -26,6 +40,45 @@ class Type(NamedTuple):
         if self.kind in ("list", "tuple", "set", "dict") and self.items:
             return join(*self.items)
         return UNKNOWN
+
+
+class Assumed(Type):
+    """Equal to the proven type of the same kind: what is computed from it is assumed too, and nothing else differs."""
+
+    __slots__ = ()
+
+    @property
+    def provenance(self) -> Provenance:
+        return Provenance.ASSUMED
+
+    def element(self) -> Type:
+        return assumed(super().element())
+
+
+class Observed(Type):
+    __slots__ = ()
+
+    @property
+    def provenance(self) -> Provenance:
+        return Provenance.OBSERVED
+
+
+def assumed(kind: Type) -> Type:
+    return kind if kind.kind == "unknown" else Assumed(*kind)
+
+
+def observed(kind: Type) -> Type:
+    return kind if kind.kind == "unknown" else Observed(*kind)
+
+
+def surest(*types: Type) -> Type:
+    """Of several that are the same, the one that is known best."""
+    return min(types, key=lambda each: type(each) is Assumed)
+
+
+def resting_on(ground: Type, kind: Type) -> Type:
+    """`kind`, as certain as what it was told from."""
+    return assumed(kind) if type(ground) is Assumed else kind
 
 
 UNKNOWN = Type("unknown")
@@ -77,7 +130,12 @@ WRAPPERS = ("torch.nn.DataParallel", "torch.nn.parallel.DataParallel", "torch.nn
 
 
 def join(*types: Type) -> Type:
-    """What is true of all of them; None is taken as "not yet set"."""
+    """What is true of all of them, no more certain than the least certain; None is taken as "not yet set"."""
+    joined = _join(types)
+    return assumed(joined) if Assumed in map(type, types) else joined
+
+
+def _join(types: tuple[Type, ...]) -> Type:
     known = [each for each in dict.fromkeys(types) if each.kind != "none"]
     known = [each for each in known if each.qual not in WRAPPERS] or known  # a wrapped network is that network
     known = [each for each in known if each != EMPTY] or known
@@ -107,7 +165,7 @@ def join(*types: Type) -> Type:
 def arithmetic(left: Type, right: Type, operator: ast.operator) -> Type:
     """What an operator makes of two."""
     if left.is_tensor or right.is_tensor:
-        return TENSOR
+        return surest(*(each for each in (left, right) if each.is_tensor))
     if "ndarray" in (left.kind, right.kind):
         return NDARRAY
     if "foreign" in (left.kind, right.kind):

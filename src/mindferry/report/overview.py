@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import findings
+from ..accounts import summarize_sites
 from ..artifacts import Finding, Inventory, Outcome, PlainRun
 from ..observation import Observation
 from .code import RuleCard
@@ -390,7 +391,9 @@ def _converted(found: Found) -> tuple[str, str]:
     rewrites = sum(len(file.rewrites) for file in found.convert.files)
     helpers = f", {plural(len(found.convert.helpers), 'helper')} written" if found.convert.helpers else ""
     state = "look" if errors else "warn" if warnings else "ok"
-    return state, f"{plural(rewrites, 'rewrite')}{helpers}, {plural(errors, 'call')} left, {warnings} to look at"
+    said = f"{plural(rewrites, 'rewrite')}{helpers}, {plural(errors, 'call')} left, {warnings} to look at"
+    accounted = summarize_sites(site for file in found.convert.files for site in file.sites)
+    return state, f"{said}; {accounted}" if accounted else said
 
 
 def _carried(found: Found) -> tuple[str, str]:

@@ -34,6 +34,7 @@ def train_side_by_side(
     record = load(ProjectConversion, converted, "convert")
     reference = Path(record.source)
     config = read_config(reference)
+    home = reference if reference.is_dir() else reference.parent
     options = options or config.train
     if not options.script:
         raise MindferryError(
@@ -51,15 +52,15 @@ def train_side_by_side(
             "args": arguments,
             "steps": options.steps,
         }
-        with Worker("torch", reference) as worker:
+        with Worker("torch", home) as worker:
             theirs = worker.call(
                 "mindferry.train.reference:record", payload, lambda step: note(f"torch loss {step['loss']:.4f}")
             )
         payload["has_optimizer"] = theirs["has_optimizer"]  # a reference that ended by itself: the others should, too
-        own = _own_drift(reference, payload, theirs["steps"]) if drift else ()
+        own = _own_drift(home, payload, theirs["steps"]) if drift else ()
         helpers = [file.path.removesuffix(".py").replace("/", ".") for file in record.files if file.status == "helpers"]
         payload |= {"args": [_TORCH_FILE.sub(".ckpt", each) for each in options.args], "helpers": helpers}
-        with Worker("mindspore", converted) as worker:
+        with Worker("mindspore", converted, reference=home) as worker:
             ours = worker.call(
                 "mindferry.train.converted:replay", payload, lambda step: note(f"MindSpore loss {step['loss']:.4f}")
             )

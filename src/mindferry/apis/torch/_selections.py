@@ -3,24 +3,50 @@
 from __future__ import annotations
 
 import ast
-import re
+import functools
 
+from ...read.source import Source
 from .._call import Call
+from ..quirks import applies
 
 EMPTY_SUMS = "the sum of no elements is garbage on CPU; what a mask selects is summed by a helper that minds it"
 SELECTIONS = frozenset({"masked_select", "nonzero", "unique", "argwhere"})
-# torch.tensor([]), torch.empty(0), torch.zeros((0, 4)), torch.FloatTensor(): what a loop then appends to.
-_MADE_EMPTY = re.compile(rb"[tT]ensor\(\s*(?:\)|\[\s*\]|\(\s*\))|\b(?:empty|zeros|ones)\(\s*[\[(]?\s*0\s*[,\])]")
+MAKERS = frozenset({"empty", "zeros", "ones"})
+EMPTY_MAKERS = (*sorted(MAKERS), "ensor")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 def makes_empty_tensors(call: Call) -> bool:
     """Whether the file makes tensors without elements: torch's `cat` passes over them, MindSpore's refuses them."""
-    return call.reading.source.holds(_MADE_EMPTY)
+    return _holds_empty(call.reading.source)
+
+
+@functools.lru_cache(maxsize=4)
+def _holds_empty(source: Source) -> bool:
+    """Looked for once a file, however many calls ask."""
+    return any(source.mentions(word) for word in EMPTY_MAKERS) and any(map(_makes_empty, source.of(ast.Call)))
+
+
+def _makes_empty(node: ast.Call) -> bool:
+    """torch.tensor([]), torch.empty(0), torch.zeros((0, 4)), torch.FloatTensor(): what a loop then appends to."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    match node.args:
+        case []:
+            return name.endswith(("tensor", "Tensor")) and not node.keywords
+        case [ast.List(elts=[]) | ast.Tuple(elts=[]), *_]:
+            return name.endswith(("tensor", "Tensor"))
+        case [ast.Constant(value=0), *_] | [
+            ast.List(elts=[ast.Constant(value=0), *_]) | ast.Tuple(elts=[ast.Constant(value=0), *_]),
+            *_,
+        ]:
+            return name in MAKERS
+    return False
 
 
 def may_be_empty(call: Call, *names: str) -> bool:
     """Whether one of the arguments is what a mask selects, or computed from that in the same function."""
+    if not applies("sum of nothing", call.rule.target):
+        return False
     return any(_is_selected(call.given[name], call, frozenset()) for name in names if name in call.given)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._call import Call
+from ..quirks import applies
 
 VOID_ROWS = (
     "a row of nothing but -inf leaves the rows after it unwritten on CPU, where torch gives NaN for that row only; "
@@ -12,4 +13,4 @@ VOID_ROWS = (
 
 def may_be_void(call: Call) -> bool:
     """Masks are written where they are used: a file without -inf has no such rows."""
-    return call.reading.source.writes_negative_infinity
+    return applies("softmax of -inf", call.rule.target) and call.reading.source.writes_negative_infinity

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ...read.guesses import looks_like_loader
 from ..facts import Facts
 from . import leaves
 
@@ -213,4 +214,4 @@ def _names_parameters(node: ast.expr) -> bool:
 def _names_batches(node: ast.expr) -> bool:
     """A loader makes new tensors in every round."""
     words = (getattr(each, "id", getattr(each, "attr", "")) for each in ast.walk(node))
-    return any("loader" in word.lower() or "dataset" in word.lower() for word in words if isinstance(word, str))
+    return any(looks_like_loader(word) for word in words if isinstance(word, str))

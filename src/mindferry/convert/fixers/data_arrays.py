@@ -11,6 +11,7 @@ from ...apis._lookup import api_of
 from ...apis._rule import Rule
 from ...apis.torch.data._numpy import TENSOR_ONLY, array_rule, type_name
 from ...read.framework import Role
+from ...read.guesses import looks_like_collate
 from ..facts import Facts
 from ..plan import Change, UseRule, claim
 from .data_loaders import makes_arrays, value_of
@@ -73,7 +74,7 @@ def _is_dataset(facts: Facts, node: ast.ClassDef) -> bool:
 
 def _is_collate(facts: Facts, node: ast.FunctionDef | ast.ClassDef) -> bool:
     """A function or class called …collate…, outside of a dataset: what a loader calls with a list of samples."""
-    if "collate" not in node.name.lower():
+    if not looks_like_collate(node.name):
         return False
     owner = facts.enclosing(node, ast.ClassDef)
     return owner is None or not (isinstance(owner, ast.ClassDef) and _is_dataset(facts, owner))

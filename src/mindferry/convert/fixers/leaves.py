@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
+from ...read.guesses import looks_like_parameter
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, ReplaceNode, Texts, claim_all
 
@@ -134,7 +135,7 @@ def _keeps_gradient(facts: Facts, owner: ast.Name) -> bool:
         and isinstance(node.value, ast.Name)
         and node.value.id == owner.id
         for node in ast.walk(scope)
-    ) and not ("param" in owner.id or owner.id == "p")
+    ) and not looks_like_parameter(owner.id)
 
 
 def _scope(facts: Facts, node: ast.AST) -> ast.AST:

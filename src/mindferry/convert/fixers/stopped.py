@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ...read.framework import Role
+from ...read.guesses import looks_like_loader
 from ..facts import Facts, OriginalTexts
 from ..plan import Edit, InsertAfter, InsertBefore, ReplaceNode, Texts
 
@@ -132,7 +133,7 @@ def _is_driver(facts: Facts, function: ast.AST) -> bool:
     for node in ast.walk(function):
         if isinstance(node, ast.Attribute) and node.attr == "eval" and isinstance(facts.parents.get(node), ast.Call):
             return True
-        if isinstance(node, ast.For) and any("loader" in word or "dataset" in word for word in _words(node.iter)):
+        if isinstance(node, ast.For) and any(looks_like_loader(word) for word in _words(node.iter)):
             return True
     return False
 

@@ -205,6 +205,7 @@ def angle(input):
     """torch.angle: 0 or pi for real numbers."""
     if input.is_complex():
         return ops.atan2(ops.imag(input), ops.real(input))
+    input = input if input.is_floating_point() else input.astype(ms.float32)
     flat = ops.where(input < 0, ops.full_like(input, math.pi), ops.zeros_like(input))
     return ops.where(ops.isnan(input), input, flat) + 0 * ops.stop_gradient(flat)
 

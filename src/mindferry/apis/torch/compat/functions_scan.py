@@ -31,6 +31,8 @@ def cumsum(input, dim, dtype=None):
 def cumprod(input, dim, dtype=None):
     """torch.cumprod; its gradient holds where an element is zero."""
     x = input.astype(dtype) if dtype is not None else input
+    if not (x.is_floating_point() or x.is_complex()):
+        x = x.astype(ms.int64)
     return running(lambda a, b: a * b, x, dim % x.ndim, 1) if x.ndim else x.copy()
 
 
@@ -54,12 +56,18 @@ def running_extreme(input, dim, better, start):
 
 def cummax(input, dim):
     """torch.cummax."""
-    return running_extreme(input, dim, ops.gt, float("-inf"))
+    if input.is_floating_point():
+        return running_extreme(input, dim, ops.gt, float("-inf"))
+    values, indices = running_extreme(input.astype(ms.int64), dim, ops.gt, -(2**62))
+    return values.astype(input.dtype), indices
 
 
 def cummin(input, dim):
     """torch.cummin."""
-    return running_extreme(input, dim, ops.lt, float("inf"))
+    if input.is_floating_point():
+        return running_extreme(input, dim, ops.lt, float("inf"))
+    values, indices = running_extreme(input.astype(ms.int64), dim, ops.lt, 2**62)
+    return values.astype(input.dtype), indices
 
 
 def logaddexp(input, other):

@@ -13,6 +13,7 @@ from enum import Enum
 from .... import findings
 from ....apis._lookup import api_of, is_in_place
 from ....read.framework import Role
+from ....read.guesses import looks_like_parameter
 from ....read.types import TENSOR
 from ...facts import Facts
 from ...plan import Change, ReplaceSpan, claim
@@ -171,9 +172,7 @@ def _check_gradient(facts: Facts, found: InPlace, names: Names, node: ast.Attrib
     role = facts.reading.symbols.role(facts.reading.owners.get(owner, "")) if owner is not None else Role.NONE
     is_optimizer = role in (Role.OPTIMIZER, Role.SCHEDULER)
     holder = node.value.value if isinstance(node.value, ast.Attribute) and node.value.attr == "data" else node.value
-    is_named = isinstance(holder, ast.Name) and (
-        holder.id == "p" or "param" in holder.id or names.binding(holder).is_parameter
-    )
+    is_named = isinstance(holder, ast.Name) and (looks_like_parameter(holder.id) or names.binding(holder).is_parameter)
     if is_optimizer or is_named or _is_parameter(holder):
         parent = facts.parents.get(node)
         is_operand = isinstance(parent, ast.Attribute | ast.Subscript | ast.BinOp | ast.UnaryOp | ast.AugAssign)

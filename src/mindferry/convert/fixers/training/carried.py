@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ....read.guesses import looks_like_detaching
 from ...facts import Facts
 from . import flow
 
@@ -102,8 +103,7 @@ def _is_cut(facts: Facts, statement: ast.stmt, name: str, written: set[str]) -> 
 def _detaches(facts: Facts, call: ast.Call) -> bool:
     """A function, or a network's class, that says detach somewhere."""
     kind = facts.reading.type(call.func)
-    words = facts.source.text(call.func).lower()
-    if "detach" in words or "repackage" in words:
+    if looks_like_detaching(facts.source.text(call.func)):
         return True
     bodies = [node for node, name in facts.reading.owners.items() if name == kind.qual and kind.qual]
     return any(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ....read.guesses import looks_like_optimizer_wrapper
 from ...facts import Facts
 from . import first_values, flow, sources
 from .steps import Backward, Refused, is_optimizer_method, obstacle
@@ -115,7 +116,7 @@ def _is_update(facts: Facts, node: ast.AST) -> bool:
         return True
     match node:
         case ast.Call(func=ast.Attribute(attr=name, value=owner)):
-            return name.startswith("step") and "opt" in facts.source.text(owner).lower()
+            return name.startswith("step") and looks_like_optimizer_wrapper(facts.source.text(owner))
     return False
 
 

@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Iterable, Iterator
 
 from ....read.framework import Role
+from ....read.guesses import looks_like_loss
 from ....read.networks import is_named_like_network
 from ...facts import Facts
 from .. import leaves
@@ -151,8 +152,7 @@ def _is_loss(facts: Facts, node: ast.expr) -> bool:
     kind = facts.reading.type(node)
     if kind.kind == "instance":
         return facts.reading.symbols.framework.role(kind.qual) is Role.LOSS
-    name = flow.key(node).lower()
-    return kind.kind in ("unknown", "method") and ("criterion" in name or "loss" in name)
+    return kind.kind in ("unknown", "method") and looks_like_loss(flow.key(node))
 
 
 def holds_network(facts: Facts, qual: str, seen: set[str] | None = None) -> bool:

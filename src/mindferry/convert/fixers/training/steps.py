@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from .... import findings
 from ....read.framework import Role
+from ....read.guesses import looks_like_accelerator, looks_like_optimizer
 from ...facts import Facts
 from ...plan import Change, claim_all
 from .. import stopped
@@ -114,10 +115,10 @@ def _refuse(facts: Facts, statement: ast.stmt, reason: str) -> list[Change]:
 
 def _is_accelerator(facts: Facts, node: ast.expr) -> bool:
     """`accelerator.backward(loss)`, `self.fabric.backward(loss)`."""
-    name = facts.source.text(node).rpartition(".")[2].lower()
+    name = facts.source.text(node).rpartition(".")[2]
     kind = facts.reading.type(node)
     is_open = kind.kind in ("unknown", "method") or kind.qual.startswith(("accelerate.", "lightning."))
-    return is_open and ("accelerator" in name or name == "fabric")
+    return is_open and looks_like_accelerator(name)
 
 
 def _is_loss(facts: Facts, node: ast.expr, call: ast.Call) -> bool:
@@ -245,8 +246,7 @@ def is_optimizer_method(facts: Facts, node: ast.AST, name: str) -> bool:
             kind = facts.reading.type(receiver)
             if kind.kind == "instance":
                 return facts.reading.symbols.role(kind.qual) is Role.OPTIMIZER
-            text = facts.source.text(receiver).lower()
-            return kind.kind in ("unknown", "method") and "opt" in text and "sched" not in text
+            return kind.kind in ("unknown", "method") and looks_like_optimizer(facts.source.text(receiver))
     return False
 
 

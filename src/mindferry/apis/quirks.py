@@ -1,0 +1,89 @@
+"""What MindSpore gets wrong on a platform, in a version. tests/apis/test_quirks.py runs each case: one that is mended is an error there.
+
+A rule whose only reason for a helper is such a defect names it in `native`, or asks `applies`: `--target ascend` then gets MindSpore's own API.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+TARGETS_ON = {"CPU": ("portable", "cpu"), "Ascend": ("portable", "ascend")}
+
+
+@dataclass(frozen=True, slots=True)
+class Quirk:
+    name: str
+    platform: str
+    version: str  # of MindSpore, in which it was measured
+    what: str
+    case: str  # an expression over ms, nn, ops, np, inf and a function t(list): True as long as the defect is there
+    native: Mapping[str, str] = field(default_factory=dict)  # API -> what it becomes where the defect is not
+
+
+def _same(*apis: str, to: str) -> dict[str, str]:
+    return dict.fromkeys(apis, to)
+
+
+QUIRKS = (
+    Quirk(
+        "tanh",
+        "CPU",
+        "2.10",
+        "ops.tanh is off by 1e-4 in float32 for some inputs, and its gradient vanishes beyond 5",
+        "float(ms.grad(lambda x: ops.tanh(x).sum())(t([5.5]))[0]) == 0",
+        {
+            **_same("torch.tanh", "torch.nn.functional.tanh", to="mindspore.ops.tanh"),
+            "torch.nn.Tanh": "mindspore.nn.Tanh",
+            "torch.nn.Tanhshrink": "mindspore.nn.Tanhshrink",
+        },
+    ),
+    Quirk(
+        "softmax of -inf",
+        "CPU",
+        "2.10",
+        "a row of nothing but -inf leaves the rows after it unwritten",
+        "not np.allclose(ops.softmax(t([[-inf, -inf], [0, 0], [0, 0]]), axis=-1).asnumpy()[1:], 0.5)",
+    ),
+    Quirk(
+        "sum of nothing",
+        "CPU",
+        "2.10",
+        "the sum of no elements is whatever was in memory",
+        "any(float(ops.sum(ms.Tensor(np.ones((0, 3), np.float32)))) != 0 for _ in range(20))",
+    ),
+    Quirk(
+        "product over nothing",
+        "CPU",
+        "2.10",
+        "a matrix product over an inner dimension of no elements is whatever was in memory",
+        "any((ops.full((64, 64), 7.0).sum(), ops.matmul(ms.Tensor(np.ones((64, 0), np.float32)),"
+        " ms.Tensor(np.ones((0, 64), np.float32))))[1].asnumpy().any() for _ in range(20))",
+    ),
+    Quirk(
+        "gradient of SELU",
+        "CPU",
+        "2.10",
+        "the gradient of mindspore.nn.SeLU is wrong for negative inputs",
+        "abs(float(ms.grad(lambda x: nn.SeLU()(x).sum())(t([-1.0]))[0]) - 1.7580993 * np.exp(-1.0)) > 1e-2",
+        {"torch.nn.SELU": "mindspore.nn.SeLU"},
+    ),
+    Quirk(
+        "gradient of a search",
+        "CPU",
+        "2.10",
+        "the gradient of x[found] fails where nothing was found",
+        "fails(lambda: ms.grad(lambda x: x[ms.Tensor(np.zeros((0,), np.int32))].sum())(t([[1, 2], [3, 4]])).asnumpy())",
+    ),
+)
+BY_NAME = {quirk.name: quirk for quirk in QUIRKS}
+
+
+def applies(name: str, target: str) -> bool:
+    """Whether code for this target must mind the defect."""
+    return target in TARGETS_ON[BY_NAME[name].platform]
+
+
+def native_on(target: str) -> dict[str, str]:
+    """API -> MindSpore's own name, of helpers that a target does without."""
+    return {api: to for quirk in QUIRKS if not applies(quirk.name, target) for api, to in quirk.native.items()}

@@ -1,0 +1,67 @@
+"""Guesses from a name alone. Used only where a wrong guess is loud: it leaves a finding, or code that fails at once."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+_WORDS = "model|net|network|module|backbone|encoder|decoder|generator|discriminator|critic|actor|teacher|student|classifier|policy|unet|vae|gan"
+_NETWORK = re.compile(rf"(?:.*_)?(?:{_WORDS})s?\d*(?:_.*)?|net[A-Z0-9]\w*|\w*[a-z](?:Net|Model)\d*")
+_TRAINERS = ("train", "fit", "run", "learn")
+
+
+def name_of(node: ast.AST) -> str:
+    """The last name of `model`, `self.netG`, `nets["a"]`; '' of anything else."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def looks_like_network(name: str) -> bool:
+    """`model`, `netG`, `student_model`, `policy`, `ResNet50`."""
+    return _NETWORK.fullmatch(name) is not None or _NETWORK.fullmatch(name.lower()) is not None
+
+
+def looks_like_trainer(text: str) -> bool:
+    """`trainer`, `runner`, `learner`: its train() is its own."""
+    return any(word in text.lower() for word in _TRAINERS)
+
+
+def looks_like_optimizer(text: str) -> bool:
+    """`opt`, `self.optimizer_g`, `optim`; not `opt_scheduler`."""
+    return "opt" in text.lower() and "sched" not in text.lower()
+
+
+def looks_like_optimizer_wrapper(text: str) -> bool:
+    """`optim_schedule`: something that steps an optimizer among other things."""
+    return "opt" in text.lower()
+
+
+def looks_like_loss(name: str) -> bool:
+    """`criterion`, `loss_fn`, `self.gan_loss`."""
+    return "criterion" in name.lower() or "loss" in name.lower()
+
+
+def looks_like_accelerator(name: str) -> bool:
+    """`accelerator`, `fabric`: objects whose backward() takes the loss."""
+    return "accelerator" in name.lower() or name.lower() == "fabric"
+
+
+def looks_like_parameter(name: str) -> bool:
+    """`p`, `param`, `parameters`."""
+    return name == "p" or "param" in name
+
+
+def looks_like_loader(name: str) -> bool:
+    """`train_loader`, `self.dataset`: going through it makes new tensors."""
+    return "loader" in name.lower() or "dataset" in name.lower()
+
+
+def looks_like_collate(name: str) -> bool:
+    """`collate_fn`, `PadCollate`: what a loader calls with a list of samples."""
+    return "collate" in name.lower()
+
+
+def looks_like_detaching(text: str) -> bool:
+    """`detach_all`, `repackage_hidden`: its result has no gradient."""
+    return "detach" in text.lower() or "repackage" in text.lower()

@@ -2,7 +2,7 @@
 
     python tests/verify/faults.py                        everything; about half an hour on an idle machine
     python tests/verify/faults.py first open sealed      faults of these sets alone
-    python tests/verify/faults.py attacks right          62 attacks; 204 right runs with other seeds, sizes and modes
+    python tests/verify/faults.py attacks right          63 attacks; 204 right runs with other seeds, sizes and modes
     python tests/verify/faults.py --keep FILE …          goes on where an interrupted run stopped
 
 Prints one line a case, then the figures. `first` are the six networks of twins.py; `open` and `sealed` the two halves of

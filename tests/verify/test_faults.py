@@ -8,7 +8,9 @@ import pytest
 
 from . import second_faults
 from .attacks import ATTACKS, Attack, said_of
-from .faults import FAULTS, TWINS, Fault, Twin, false_alarm, plant
+from .fault import Fault
+from .faults import FAULTS, false_alarm, plant
+from .twins import TWINS, Twin
 
 SAMPLE = (*FAULTS[1::12], *second_faults.OPEN[::16], *second_faults.SEALED[::21])
 FOOLING = (*ATTACKS[:6], *ATTACKS[11:24:3], *ATTACKS[25::6])

@@ -34,7 +34,7 @@ SNIPPETS = {
         "    if isinstance(m, (nn.BatchNorm2d, nn.Linear)):\n        print(m.weight)\n"
     ),
     findings.MF122: "a = nn.LeakyReLU(0.1)\na.negative_slope = 0.3\n",
-    findings.MF123: "def f(thing):\n    return thing.to_sparse_csr()\n",
+    findings.MF123: "def f(thing):\n    return thing.to_mkldnn()\n",
     findings.MF124: "def f(x: torch.Tensor):\n    return map(x.view, [1, 2])\n",
     findings.MF130: (
         "class Set(torch.utils.data.Dataset):\n    def __getitem__(self, i):\n"

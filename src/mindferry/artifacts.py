@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from .as_json import build, laid_out, plain
-from .errors import MindferryError
-from .files import write_text
+from .errors import MindferryError, printable
+from .files import is_inside, read_regular, write_text
 
 STATE = ".mindferry"
 FORMAT = 1
@@ -33,7 +33,7 @@ class Finding:
 
     def __str__(self) -> str:
         advice = f" → {self.advice}" if self.advice else ""
-        return f"{self.path}:{self.line}:{self.column} {self.code} {self.message}{advice}"
+        return printable(f"{self.path}:{self.line}:{self.column} {self.code} {self.message}{advice}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,17 +481,20 @@ def load(kind: type[T], folder: Path, stage: str) -> T:
     """Read `folder/.mindferry/<stage>.json` back."""
     path = folder / STATE / f"{stage}.json"
     try:
-        body = json.loads(path.read_text("utf-8"))
+        body = json.loads(read_regular(path))
     except FileNotFoundError:
         raise MindferryError(f"no {path}; run `mindferry {stage}` first") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise MindferryError(f"cannot read {path} ({error}); run `mindferry {stage}` again") from None
     if not isinstance(body, dict) or body.get("kind") != kind.__name__ or body.get("mindferry") != FORMAT:
         raise MindferryError(f"{path} was not written by this version of mindferry; run `mindferry {stage}` again")
     try:
-        return cast(T, build(kind, body))
-    except (KeyError, TypeError, ValueError) as error:
-        raise MindferryError(f"{path} is incomplete ({error}); run `mindferry {stage}` again") from None
+        made = build(kind, body)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise MindferryError(f"{path} is incomplete ({str(error)[:200]}); run `mindferry {stage}` again") from None
+    if isinstance(made, ProjectConversion) and (strays := [f.path for f in made.files if not is_inside(f.path)]):
+        raise MindferryError(f"{path} names {strays[0]!r}, which is no file of the project: it is damaged or forged")
+    return cast(T, made)
 
 
 def from_json(kind: type[T], body: Any) -> T:

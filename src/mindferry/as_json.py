@@ -6,11 +6,13 @@ import dataclasses
 import functools
 import json
 import math
+import re
 import types
 import typing
 from typing import Any, cast
 
 ROW = 160  # characters that stay on one line
+_SURROGATE = re.compile("[\ud800-\udfff]")  # of a file name that is no UTF-8: JSON has an escape for it, UTF-8 has not
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
@@ -31,11 +33,11 @@ def plain(value: Any) -> Any:
 
 def laid_out(value: Any, indent: str = "\n") -> str:
     """A row to a line, so that two records can be compared by eye and by `diff`."""
-    line = _ENCODE(value)
+    line = _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", _ENCODE(value))
     if len(line) <= ROW or not isinstance(value, dict | list):
         return line
     if isinstance(value, dict):
-        items = [f"{_ENCODE(str(key))}: {laid_out(item, indent + ' ')}" for key, item in value.items()]
+        items = [f"{laid_out(str(key))}: {laid_out(item, indent + ' ')}" for key, item in value.items()]
         return f"{{{indent} {f',{indent} '.join(items)}{indent}}}"
     return f"[{indent} {f',{indent} '.join(laid_out(item, indent + ' ') for item in value)}{indent}]"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from .errors import MindferryError
+from .errors import MindferryError, brief
 
 NAME = "mindferry.toml"
 MODULE = "-m "  # before the name of a module that is run as `python -m` runs it
@@ -70,15 +70,17 @@ def read_config(project: Path) -> Config:
     """The project's mindferry.toml, or the defaults if it has none."""
     path = (project if project.is_dir() else project.parent) / NAME
     if not path.is_file():
+        if path.exists():
+            raise MindferryError(f"{path} is no file; mend it or move it away")
         return Config()
     try:
         body = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise MindferryError(f"cannot read {path}: {error}; mend it or move it away") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise MindferryError(f"cannot read {path}: {brief(str(error))}; mend it or move it away") from None
     unknown = sorted(set(body) - set(_SECTIONS))
     if unknown:
         raise MindferryError(
-            f"{path}: no section [{unknown[0]}]; there are {', '.join(f'[{name}]' for name in _SECTIONS)}"
+            f"{path}: no section [{brief(unknown[0])}]; there are {', '.join(f'[{name}]' for name in _SECTIONS)}"
         )
     return Config(**{name: _section(path, name, kind, body.get(name, {})) for name, kind in _SECTIONS.items()})
 
@@ -88,13 +90,15 @@ def _section(path: Path, name: str, kind: type, values: Any) -> Any:
     chosen = {}
     for key, value in values.items() if isinstance(values, dict) else [("", values)]:
         if key not in known:
-            raise MindferryError(f"{path}: no key {key!r} in [{name}]; there are {', '.join(known)}")
+            raise MindferryError(f"{path}: no key {brief(repr(key))} in [{name}]; there are {', '.join(known)}")
         default = known[key].default
         if isinstance(default, tuple):
             value = tuple(value) if isinstance(value, list) else (value,) if isinstance(value, str) else value
+            if isinstance(value, tuple) and not all(isinstance(each, str) for each in value):
+                raise MindferryError(f"{path}: {name}.{key} should be a list of texts, not {brief(repr(value))}")
         elif isinstance(default, float) and isinstance(value, int):
             value = float(value)
         if type(value) is not type(default):
-            raise MindferryError(f"{path}: {name}.{key} should be a {type(default).__name__}, not {value!r}")
+            raise MindferryError(f"{path}: {name}.{key} should be a {type(default).__name__}, not {brief(repr(value))}")
         chosen[key] = value
     return kind(**chosen)

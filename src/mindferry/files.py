@@ -3,32 +3,138 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import fcntl
 import os
+import re
+import stat
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from .errors import MindferryError
+
+SUFFIX = ".part"
+_PARTIAL = re.compile(r"\..*\.(\d+)-\w+\.part", re.DOTALL)
+_NAME_BYTES = 80  # of the file's own name in that of its partial: 255 is the limit for a name
 
 
 @contextlib.contextmanager
 def complete_or_absent(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; rename it there on success, remove it on failure."""
+    """Yield a temporary path beside `path`; rename it there on success, remove it on failure.
+
+    The partial file's name holds this process's number, and it stays locked while it is being written: that tells
+    `remove_abandoned` which ones a killed process left behind.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:80]}.", suffix=".part")
-    except OSError as error:
-        raise MindferryError(f"cannot write {path}: {error.strerror}; choose another place with -o") from error
-    os.close(handle)
+        start = os.fsdecode(os.fsencode(path.name)[:_NAME_BYTES])
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{start}.{os.getpid()}-", suffix=SUFFIX)
+    except (OSError, ValueError) as error:
+        raise _unwritable(path, error) from error
     partial = Path(name)
     try:
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield partial
         partial.chmod(0o666 & ~_umask())
         os.replace(partial, path)
-    except OSError as error:
-        raise MindferryError(f"cannot write {path}: {error.strerror}; choose another place with -o") from error
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise _unwritable(path, error) from error
+        raise
     finally:
-        partial.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _unwritable(path: Path, error: OSError | ValueError) -> MindferryError:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return MindferryError(f"cannot write {path}: {reason}; choose another place with -o")
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Remove the partial files in a folder whose process has ended."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            found = _PARTIAL.fullmatch(entry.name)
+            if found and not is_running(int(found.group(1))) and entry.is_file(follow_symlinks=False):
+                _remove_unlocked(entry.path)
+
+
+def _remove_unlocked(path: str) -> None:
+    """Unless another container on this machine, whose processes have other numbers, is writing it."""
+    with contextlib.suppress(OSError):
+        handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.unlink(path)
+        finally:
+            os.close(handle)
+
+
+def is_running(number: int) -> bool:
+    try:
+        os.kill(number, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+@contextlib.contextmanager
+def alone_in(folder: Path, what: str) -> Iterator[None]:
+    """Hold a folder's lock, so that two runs don't write there at once. It ends with the process, however that ends."""
+    path = folder / "lock"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise MindferryError(f"another mindferry is writing to {what}; wait until it is done") from None
+        except OSError:
+            pass  # a file system without locks
+        yield
+    finally:
+        os.close(handle)
+
+
+def is_inside(relative: str) -> bool:
+    """Whether a recorded path names a file under the folder that it is relative to, by its words alone."""
+    path = PurePosixPath(relative)
+    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and "\0" not in relative
+
+
+def place_in(folder: Path, relative: str) -> Path:
+    """Where a recorded path lies. One that leaves the folder is refused, and so is one that a link leads elsewhere."""
+    if not is_inside(relative):
+        raise MindferryError(
+            f"{relative!r} is no path inside {folder}; the record there is damaged or forged: remove it"
+        )
+    here = folder
+    for part in PurePosixPath(relative).parts[:-1]:
+        here = here / part
+        if here.is_symlink():
+            raise MindferryError(f"{here} is a link, and nothing is written through links; remove it and run again")
+    return folder / relative
+
+
+def read_regular(path: Path, limit: int | None = None) -> bytes:
+    """A file's bytes. Never waits: what became a pipe or a device since it was found is an OSError, as is a larger file."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(handle, "rb") as file:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+        if limit is not None and status.st_size > limit:
+            raise OSError(errno.EFBIG, f"it is larger than {limit >> 20} MB", str(path))
+        return file.read()
 
 
 def write_text(path: Path, text: str) -> None:

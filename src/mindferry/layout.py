@@ -12,10 +12,11 @@ from pathlib import Path
 from .apis import framework, table
 from .apis._lookup import FRAMEWORKS as FRAMEWORKS
 from .errors import MindferryError
+from .files import read_regular
 from .observation import Observation
 from .read.infer import read
 from .read.observed import ObservedTypes, observed_types
-from .read.source import Source, Unreadable
+from .read.source import Source
 from .read.symbols import Symbols
 
 SKIPPED_FOLDERS = {
@@ -33,9 +34,13 @@ SKIPPED_FOLDERS = {
 }
 CHECKPOINTS = {".pth", ".pt", ".ckpt", ".safetensors"}
 LARGEST_COPY = 10 * 2**20
+LARGEST_CODE = 64 * 2**20
+NOTHING = "it is a link to nothing"
 SMALL = 40  # files
 DEEPEST = 200  # imports followed from one file
-_IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import|import[ \t]+([\w.]+))", re.MULTILINE)
+_IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]*(\([^)]*\)|[^\n]*)|import[ \t]+([\w.]+))", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +56,21 @@ class ProjectFile:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something in the project's folder that is neither read nor copied."""
+
+    relative: str
+    reason: str
+    is_unread: bool = False  # code, or a folder of whose files nothing is known
+
+
+@dataclass(frozen=True, slots=True)
 class Layout:
     root: Path
     files: tuple[ProjectFile, ...]
     excluded: tuple[ProjectFile, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    names: frozenset[str] = frozenset()  # of all its files and folders, without `.py`
 
     @property
     def python(self) -> list[ProjectFile]:
@@ -71,27 +87,51 @@ def find_files(path: Path, exclude: tuple[str, ...], output: Path | None = None)
         return Layout(path.parent, (ProjectFile(path, path.name, path.stem if path.suffix == ".py" else ""),), ())
     kept: list[ProjectFile] = []
     left: list[ProjectFile] = []
+    out: list[LeftOut] = []
     for file in _walk(path, output):
+        if isinstance(file, LeftOut):
+            out += [file] if not any(fnmatch.fnmatch(file.relative, pattern) for pattern in exclude) else []
+            continue
         relative = file.relative_to(path).as_posix()
         entry = ProjectFile(file, relative, _module(path, relative), file.name == "__init__.py")
         (left if any(fnmatch.fnmatch(relative, pattern) for pattern in exclude) else kept).append(entry)
     if not kept:
         raise MindferryError(f"{path} is empty; give the folder that holds the project")
-    return Layout(path, tuple(kept), tuple(left))
+    names = frozenset(part.removesuffix(".py") for file in kept for part in file.relative.split("/"))
+    return Layout(path, tuple(kept), tuple(left), tuple(out), names)
 
 
-def _walk(root: Path, output: Path | None) -> Iterator[Path]:
+def _walk(root: Path, output: Path | None) -> Iterator[Path | LeftOut]:
+    """Regular files, and links to such within the project. Anything else is named, with the reason why it is left out."""
     skipped = output.resolve() if output is not None else None
-    for folder, folders, names in os.walk(root):
+    whole = root.resolve()
+    unread: list[OSError] = []
+    for folder, folders, names in os.walk(root, onerror=unread.append):
         here = Path(folder)
-        folders[:] = sorted(
-            name
-            for name in folders
-            if name not in SKIPPED_FOLDERS and (here / name).resolve() != skipped and not name.endswith(".egg-info")
-        )
-        for name in sorted(names):
-            if (here / name).is_file() or (here / name).is_symlink():  # nothing can be read from a pipe or a socket
-                yield here / name
+        wanted = sorted(name for name in folders if name not in SKIPPED_FOLDERS and not name.endswith(".egg-info"))
+        folders[:] = [name for name in wanted if not (here / name).is_symlink() and (here / name).resolve() != skipped]
+        for name in sorted({*names, *(name for name in wanted if (here / name).is_symlink())}):
+            path = here / name
+            reason = _reason_to_leave(path, whole)
+            is_unread = reason == NOTHING and path.suffix in (".py", ".ipynb")
+            yield LeftOut(path.relative_to(root).as_posix(), reason, is_unread) if reason else path
+    for error in unread:
+        relative = Path(error.filename).relative_to(root).as_posix()
+        yield LeftOut(relative, f"{error.strerror}", is_unread=True)
+
+
+def _reason_to_leave(path: Path, root: Path) -> str:
+    if not path.is_symlink():
+        return "" if path.is_file() else "it is no regular file"
+    try:
+        target = path.resolve(strict=True)
+    except (OSError, RuntimeError):
+        return NOTHING
+    if not target.is_relative_to(root):
+        return "it is a link that leaves the project"
+    if target.is_dir():
+        return "it is a link to a folder"
+    return "" if target.is_file() else "it is a link to something that is no regular file"
 
 
 def _module(root: Path, relative: str) -> str:
@@ -121,6 +161,7 @@ def _read_all(layout: Layout, seen: ObservedTypes) -> Symbols:
     roots = frozenset(file.module.partition(".")[0] for file in layout.python)
     excluded = frozenset(file.module for file in layout.excluded)
     symbols = Symbols(framework(), excluded=excluded, roots=roots, seen=seen)
+    symbols.beside = _imported_beside_torch(layout)
     rules = table()
     rounds = (
         2 if len(layout.python) <= SMALL else 1
@@ -128,8 +169,9 @@ def _read_all(layout: Layout, seen: ObservedTypes) -> Symbols:
     for _ in range(rounds):
         for file in _imported_first(layout):
             try:
-                read(Source(file.path.read_bytes(), file.relative), symbols, file.module, file.is_package, rules.is_api)
-            except (Unreadable, OSError, RecursionError):
+                source = Source(read_regular(file.path, LARGEST_CODE), file.relative)
+                read(source, symbols, file.module, file.is_package, rules.is_api)
+            except Exception:  # whatever one file raises: its own conversion says so
                 continue
     return symbols
 
@@ -155,15 +197,26 @@ def _imported_first(layout: Layout) -> list[ProjectFile]:
 def _imports(file: ProjectFile) -> list[str]:
     """Modules named in the file's import lines, relative ones resolved; text is enough for an order."""
     try:
-        text = file.path.read_text("utf-8", "replace")
+        text = read_regular(file.path, LARGEST_CODE).decode("utf-8", "replace")
     except OSError:
         return []
     package = file.module.split(".") if file.is_package else file.module.split(".")[:-1]
     found = []
-    for dots, name, plain in _IMPORT.findall(text):
+    for dots, name, taken, plain in _IMPORT.findall(text):
         base = package[: len(package) - len(dots) + 1] if dots else []
-        found.append(plain or ".".join([*base, *([name] if name else [])]))
+        module = plain or ".".join([*base, *([name] if name else [])])
+        found.append(module)
+        found += [f"{module}.{each}" for each in re.findall(r"\w+", taken)] if taken else []  # `from . import utils`
     return found
+
+
+def _imported_beside_torch(layout: Layout) -> frozenset[str]:
+    """What the files that use torch import: there a value may be a tensor although the file says nothing of it."""
+    found: set[str] = set()
+    for file in layout.python:
+        if mentions_torch(file.path):
+            found.update(_imports(file))
+    return frozenset(found)
 
 
 def uses_torch(layout: Layout) -> bool:
@@ -172,7 +225,8 @@ def uses_torch(layout: Layout) -> bool:
 
 def mentions_torch(path: Path) -> bool:
     try:
-        data = path.read_bytes()
+        data = read_regular(path, LARGEST_CODE)
     except OSError:
         return False
+    data = data.replace(b"\0", b"")  # of a notebook in UTF-16
     return any(name.encode() in data for name in FRAMEWORKS)

@@ -266,7 +266,9 @@ def _weights(state: Migration) -> tuple[WeightsReport, bool, str]:
     if not source.is_file():
         _make_weights(state, source)
     model = state.config.verify.model or None
-    report = convert_weights(source, state.output / state.converted_weights, model=model, project=state.output)
+    report = convert_weights(
+        source, state.output / state.converted_weights, model=model, project=state.output, force=True
+    )
     return report, report.complete, f"{len(report.entries)} parameters carried to {state.converted_weights}"
 
 

@@ -11,6 +11,8 @@ from typing import Protocol
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from .errors import printable
+
 stderr = Console(stderr=True)
 stdout = Console(
     width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 120
@@ -26,7 +28,7 @@ def progress(title: str, total: int | None = None) -> Iterator[Advance]:
     """`with progress("convert", len(files)) as advance: ... advance(name)`."""
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),  # a file may be called `[/b].py`
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
@@ -35,6 +37,6 @@ def progress(title: str, total: int | None = None) -> Iterator[Advance]:
         task = bars.add_task(title, total=total)
 
         def advance(note: str = "", steps: int = 1) -> None:
-            bars.update(task, advance=steps, description=f"{title} {note}".rstrip())
+            bars.update(task, advance=steps, description=printable(f"{title} {note}".rstrip()))
 
         yield advance

@@ -95,3 +95,51 @@ def test_conda_environments_get_mindspore_from_pip() -> None:
         == "dependencies:\n- tqdm\n- pip\n- pip:\n  - mindspore==2.10.0\n  - numpy<2\n"
     )
     assert rewritten("environment.yml", "dependencies:\n- tqdm\n") == "dependencies:\n- tqdm\n"
+
+
+HASHED = """\
+# pip-compile --generate-hashes
+certifi==2024.2.2 \\
+    --hash=sha256:0569859f95fc761b18b45ef421b1290a0f65f147e92a1e5eb3e635f9a5e4e66f
+numpy==2.1.0 \\
+    --hash=sha256:1111111111111111111111111111111111111111111111111111111111111111
+torch==2.3.0 \\
+    --hash=sha256:2222222222222222222222222222222222222222222222222222222222222222 \\
+    --hash=sha256:3333333333333333333333333333333333333333333333333333333333333333  # the one for CUDA
+    # via -r requirements.in
+torchvision==0.18.0 \\
+    --hash=sha256:4444444444444444444444444444444444444444444444444444444444444444
+"""
+
+
+def _parsed(text: str, tmp_path) -> list:
+    """As pip reads it."""
+    from pip._internal.network.session import PipSession
+    from pip._internal.req import parse_requirements
+    from pip._internal.req.constructors import install_req_from_parsed_requirement
+
+    (tmp_path / "r.txt").write_text(text)
+    with PipSession() as session:
+        return [
+            install_req_from_parsed_requirement(each) for each in parse_requirements(str(tmp_path / "r.txt"), session)
+        ]
+
+
+def test_requirements_with_hashes_stay_valid(tmp_path):
+    from mindferry.convert.dependencies import rewrite_dependencies
+
+    data, message = rewrite_dependencies("requirements.txt", HASHED.encode())
+    found = _parsed(data.decode(), tmp_path)
+    assert [each.name for each in found] == ["certifi", "numpy"] and all(each.hash_options for each in found)
+    assert "# with its hash: mindspore==2.10.0" in data.decode() and "# the one for CUDA" in data.decode()
+    assert "hash" in message
+
+
+def test_requirements_that_go_on_in_the_next_line_stay_valid(tmp_path):
+    from mindferry.convert.requirements import rewrite_requirements
+
+    text = "numpy \\\n  >=1.20 ; \\\n  python_version > '3.8'\ntorch \\\n  ==2.3.0 \\\n  ; sys_platform == 'linux'\nrequests\\\n>=2\n# torch \\\nclick\n"
+    found = _parsed(rewrite_requirements(text), tmp_path)
+    names = {each.name: str(each.req.specifier) for each in found}
+    assert names == {"numpy": "<2", "mindspore": "==2.10.0", "requests": ">=2", "click": ""}
+    assert str(found[0].markers) == 'python_version > "3.8"'

@@ -134,3 +134,59 @@ def test_what_is_no_notebook_is_a_finding(tmp_path: Path) -> None:
     assert findings[0].startswith("net.ipynb:1:1 MF900 not a notebook of format 4") and written.startswith(
         '{"worksheets"'
     )
+
+
+def _notebook(*cells: str) -> dict:
+    made = [
+        {"cell_type": "code", "metadata": {}, "source": text, "outputs": [], "execution_count": 1} for text in cells
+    ]
+    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": made}
+
+
+def _converted(tmp_path, body, encoding="utf-8") -> tuple[bytes, dict]:
+    import json
+
+    from mindferry.convert import convert_project
+
+    (tmp_path / "in").mkdir(exist_ok=True)
+    (tmp_path / "in" / "a.ipynb").write_bytes(json.dumps(body, ensure_ascii=False, indent=1).encode(encoding))
+    convert_project(tmp_path / "in", tmp_path / "out")
+    raw = (tmp_path / "out" / "a.ipynb").read_bytes()
+    return raw, json.loads(raw.decode(encoding))
+
+
+def test_a_cell_may_hold_the_marks_that_stand_for_cells(tmp_path):
+    cells = [
+        "import torch\n# mindferry cell 99\nx = torch.ones(2)",
+        "# mindferry cell 1\ny = 3",
+        "# mindferry magic 0\n!ls",
+    ]
+    _, body = _converted(tmp_path, _notebook(*cells))
+    texts = [each["source"] for each in body["cells"]]
+    assert "# mindferry cell 99" in texts[0] and "x = " in texts[0] and "import torch" not in texts[0]
+    assert texts[1:] == cells[1:]
+
+
+def test_a_notebook_in_utf_16_stays_in_utf_16(tmp_path):
+    _, body = _converted(tmp_path, _notebook("import torch\nx = torch.ones(2)  # é漢"), "utf-16")
+    assert "é漢" in body["cells"][0]["source"] and "import torch" not in body["cells"][0]["source"]
+
+
+def test_a_cell_with_windows_line_ends_keeps_them_and_its_outputs(tmp_path):
+    cells = ["import torch\r\nx = torch.ones(2)\r\n", "%time\r\ny = 3\r\n"]
+    _, body = _converted(tmp_path, _notebook(*cells))
+    assert body["cells"][1]["source"] == cells[1] and body["cells"][1]["execution_count"] == 1
+    assert body["cells"][0]["source"].count("\r\n") == body["cells"][0]["source"].count("\n") == 2
+
+
+def test_a_cell_of_thousands_of_magics_is_parsed_a_few_times_only(tmp_path, monkeypatch):
+    import ast
+
+    from mindferry.convert.render import notebook
+
+    count = []
+    parse = ast.parse
+    monkeypatch.setattr(notebook.ast, "parse", lambda *a, **k: (count.append(1), parse(*a, **k))[1])
+    lines = "".join(f"x{n} = {n}\n!echo {n}\n" for n in range(3000))
+    _, body = _converted(tmp_path, _notebook("import torch\nx = torch.ones(2)", lines))
+    assert body["cells"][1]["source"] == lines and len(count) < 50

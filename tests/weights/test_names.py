@@ -342,7 +342,7 @@ def test_the_conversion_record_of_a_project_is_found(tmp_path):
         ("norm.gamma", "record"),
         ("norm.beta", "record"),
     }
-    report = convert_weights(tmp_path / "a.pth", tmp_path / "a.ckpt", project=tmp_path)
+    report = convert_weights(tmp_path / "a.pth", tmp_path / "b.ckpt", project=tmp_path)
     assert {entry.how for entry in report.entries} == {"pattern"}
 
 

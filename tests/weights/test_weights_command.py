@@ -152,8 +152,8 @@ def test_killed_at_fifty_random_moments_no_partial_file_is_ever_visible(tmp_path
         "print('ready', flush=True)\n"
         "for n in itertools.count():\n"
         "    for kind in ('ckpt', 'safetensors', 'pth'):\n"
-        "        convert_weights('a.pth', f'out/{n % 3}.{kind}')\n"
-        "        convert_weights('a.pth', f'out/s{n % 3}.safetensors', shard_bytes=9_000_000)\n"
+        "        convert_weights('a.pth', f'out/{n % 3}.{kind}', force=True)\n"
+        "        convert_weights('a.pth', f'out/s{n % 3}.safetensors', shard_bytes=9_000_000, force=True)\n"
     )
     rng = random.Random(0)
     seen = 0

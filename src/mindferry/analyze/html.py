@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+from importlib.resources import files
+
 from ..artifacts import Inventory
 from .sheets import sheets
 
@@ -9,5 +13,8 @@ from .sheets import sheets
 def html(inventory: Inventory) -> str:
     import jinja2
 
-    environment = jinja2.Environment(loader=jinja2.PackageLoader("mindferry.analyze", "."), autoescape=True)
-    return environment.get_template("page.html").render(inventory=inventory, sheets=sheets(inventory)) + "\n"
+    text = files("mindferry.analyze").joinpath("page.html").read_text("utf-8")
+    style = text.partition("<style>")[2].partition("</style>")[0]
+    page = jinja2.Environment(autoescape=True).from_string(text)
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    return page.render(inventory=inventory, sheets=sheets(inventory), style_hash=digest) + "\n"

@@ -10,7 +10,8 @@ from ..apis import Table, table
 from ..artifacts import ApiUse, CodeClass, Finding, Inventory, ModuleClass, Part, Place, Port
 from ..config import read_config
 from ..errors import MindferryError
-from ..layout import Layout, ProjectFile, find_files, mentions_torch, read_symbols, uses_torch
+from ..files import read_regular
+from ..layout import LARGEST_CODE, Layout, ProjectFile, find_files, mentions_torch, read_symbols, uses_torch
 from ..progress import Advance
 from ..read.infer import read
 from ..read.source import Source, Unreadable
@@ -53,18 +54,25 @@ class _Tables:
     held: set[str] = field(default_factory=set)
 
     def read(self, file: ProjectFile, symbols: Symbols) -> None:
-        """One that can't be read becomes a finding."""
+        """One that can't be read becomes a finding, whatever it raises."""
         try:
-            source = Source(file.path.read_bytes(), file.relative)
-            reading = read(source, symbols, file.module, file.is_package, self.rules.is_api)
-        except (Unreadable, OSError, RecursionError) as error:
+            self._read(file, symbols)
+        except (Unreadable, OSError, RecursionError, MemoryError) as error:
             line, column = getattr(error, "line", 1), getattr(error, "column", 1)
+            message = str(error) or f"cannot be read: {type(error).__name__}"
             self.findings.append(
                 Finding(
-                    findings.MF900, "error", file.relative, line, column, str(error), "mend the file and analyze again"
+                    findings.MF900, "error", file.relative, line, column, message, "mend the file and analyze again"
                 )
             )
-            return
+        except Exception as error:
+            message = f"mindferry failed on this file ({type(error).__name__}: {str(error)[:200]})"
+            advice = "please report this as a bug of mindferry, with the file"
+            self.findings.append(Finding(findings.MF901, "error", file.relative, 1, 1, message, advice))
+
+    def _read(self, file: ProjectFile, symbols: Symbols) -> None:
+        source = Source(read_regular(file.path, LARGEST_CODE), file.relative)
+        reading = read(source, symbols, file.module, file.is_package, self.rules.is_api)
         self.lines[file.relative] = source.data.count(b"\n")
         seen = scan(reading, file.relative, self.rules, self.own)
         self.values.collect(seen)
@@ -117,6 +125,11 @@ def analyze_project(
         if advance:
             advance(file.relative)
         tables.read(file, symbols)
+    tables.findings += [
+        Finding(findings.MF900, "error", each.relative, 1, 1, f"cannot be read: {each.reason}", "make it readable")
+        for each in layout.left_out
+        if each.is_unread
+    ]
     for file in layout.files:
         if file.path.suffix in (".yaml", ".yml"):
             read_yaml(file.path, tables.values)

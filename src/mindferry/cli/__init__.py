@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import io
+import os
 import pkgutil
 import sys
+from typing import NoReturn
 
 import click
 
-from ..errors import MindferryError
+from ..errors import MindferryError, printable
 
 ORDER = (
     "migrate",
@@ -66,18 +69,53 @@ def cli() -> None:
     mindferry weights convert model.pth -o model.ckpt                  the weights alone
 
     `mindferry COMMAND --help` shows examples of each. Results go to stdout, progress to stderr, --json prints data.
-    Exit code 0: clean; 1: findings or a mismatch; 2: bad input.
+    Exit code 0: clean; 1: findings or a mismatch; 2: bad input; 3: a defect of mindferry's own.
     """
 
 
 def main() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a file name that is no text is shown, and stops nothing
     try:
         sys.exit(cli.main(standalone_mode=False) or 0)
     except click.ClickException as error:
         error.show()
         sys.exit(2)
-    except click.exceptions.Abort:
+    except (click.exceptions.Abort, KeyboardInterrupt):
         sys.exit(130)
     except MindferryError as error:
-        click.echo(f"mindferry: {error}", err=True)
-        sys.exit(2)
+        _refuse(printable(str(error), error.keeps_lines))
+    except BrokenPipeError:  # nobody reads any more: `mindferry analyze | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(141)
+    except OSError as error:
+        place = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
+        _refuse(printable(f"{place}{error.strerror or error}"))
+    except MemoryError:
+        _refuse("there is not enough memory for this; close something, or give a smaller part of the project")
+    except Exception as error:
+        _own_defect(error)
+
+
+def _refuse(sentence: str) -> NoReturn:
+    click.echo(f"mindferry: {sentence}", err=True)
+    sys.exit(2)
+
+
+def _own_defect(error: Exception) -> NoReturn:
+    """Something that should not happen: where it happened goes into a file for the report."""
+    import tempfile
+    import traceback
+
+    text = f"{' '.join(map(repr, sys.argv))}\n{sys.version}\n{''.join(traceback.format_exception(error))}"
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="mindferry-defect-", suffix=".txt", delete=False, errors="replace"
+    ) as out:
+        out.write(text)
+    what = printable(f"{type(error).__name__}: {str(error)[:200]}")
+    click.echo(
+        f"mindferry: this is a defect of mindferry's own ({what}); please report it to its issue tracker, with {out.name}",
+        err=True,
+    )
+    sys.exit(3)

@@ -15,6 +15,7 @@ from ..analyze.build import built_networks
 from ..analyze.text import show, text
 from ..analyze.versions import MEASURED
 from ..artifacts import Inventory, ProjectConversion
+from ..errors import printable
 from ..files import write_text
 from ..layout import find_files
 from ..progress import progress, stdout
@@ -90,11 +91,11 @@ def command(
     form = "json" if as_json else form
     if output is not None:
         write_text(output, render(inventory, form, full))
-        click.echo(f"{output} written", err=True)
+        click.echo(f"{printable(str(output))} written", err=True)
     elif form == "text" and stdout.is_terminal:
         show(stdout, inventory, full)
     else:
-        click.echo(render(inventory, form, full), nl=False)
+        click.echo(printable(render(inventory, form, full), keeps_lines=True), nl=False)
     left = any(use.kind in ("missing", "unknown") for use in inventory.apis)
     raise click.exceptions.Exit(1 if inventory.findings or left else 0)
 

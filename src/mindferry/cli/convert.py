@@ -12,6 +12,7 @@ from ..accounts import summarize_sites
 from ..artifacts import ProjectConversion
 from ..convert import convert_project
 from ..convert.settings import STYLES, TARGETS, Settings
+from ..errors import printable
 from ..findings import CODES
 from ..layout import find_files
 from ..observation import load_observation
@@ -130,9 +131,9 @@ def _summarize(result: ProjectConversion, check: bool) -> None:
         click.echo(accounted)
     need = [file.path for file in result.files if any(f.severity == "error" for f in file.findings)]
     if need:
-        click.echo(f"{len(need)} file{'s need' if len(need) > 1 else ' needs'} you: start with {need[0]}")
+        click.echo(f"{len(need)} file{'s need' if len(need) > 1 else ' needs'} you: start with {printable(need[0])}")
     elif not check:
-        click.echo(f"converted project in {result.output}")
+        click.echo(f"converted project in {printable(result.output)}")
 
 
 def _print_diff(path: Path, result: ProjectConversion, texts: dict[str, bytes]) -> None:

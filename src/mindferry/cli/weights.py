@@ -44,6 +44,7 @@ def command() -> None:
 @click.option("--strict/--no-strict", default=True, help="Write only if everything found its place (default).")
 @click.option("--shard", metavar="SIZE", help="Split safetensors into files of at most this size, such as 5GB.")
 @click.option("--allow", multiple=True, metavar="NAME", help=ALLOW)
+@click.option("--force", is_flag=True, help="Replace the output file if it exists.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def convert(
     source: Path, output: Path, shard: str | None, allow: tuple[str, ...], as_json: bool, **options: Any

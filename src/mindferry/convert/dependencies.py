@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import tomllib
 
-from .requirements import GONE, NEEDED, is_requirements, named, rewrite_requirements
+from .requirements import GONE, NEEDED, is_requirements, named, rewrite_requirements, uses_hashes
 
 CONDA_ONLY = {"pytorch", "pytorch-cuda", "pytorch-mutex", "cpuonly", "cudatoolkit", "cuda-toolkit"}
 _TABLE = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?")
@@ -40,6 +40,8 @@ def rewrite_dependencies(relative: str, raw: bytes) -> tuple[bytes, str]:
             tomllib.loads(new)
         except tomllib.TOMLDecodeError:
             return raw, "its dependencies name torch in a way that was not understood, so it was copied as it is"
+    if new != text and is_requirements(relative) and uses_hashes(text):
+        return new.encode("utf-8", "surrogateescape"), "it asks for hashes, which mindspore's line needs too"
     return new.encode("utf-8", "surrogateescape"), ""
 
 

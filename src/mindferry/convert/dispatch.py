@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 
 from .. import findings
 from ..apis import Rule
@@ -51,6 +52,11 @@ TAKES_TEXT = frozenset("to type norm cuda add_module register_buffer register_pa
 }
 TAKES_FUNCTIONS = frozenset("apply register_hook".split())
 NOT_NETWORKS = ("train", "fit", "run", "learn", "engine", "agent", "solver")
+# What layers of torch's have, and MindSpore's call otherwise or keep elsewhere.
+FACES = frozenset(
+    "weight bias running_mean running_var in_features out_features num_embeddings embedding_dim groups".split()
+)
+_SETTINGS = re.compile(r".*(?:args|cfg|conf|config|opt|opts|option|options|param|params|hparams|setting|settings)")
 DEVICES = ("cpu", "cuda", "mps", "xpu", "npu", "meta")
 SAME_ATTRIBUTES = frozenset("shape dtype ndim T mT itemsize nbytes device data".split())
 
@@ -255,8 +261,50 @@ def judge_attribute(node: ast.Attribute, context: Context) -> Verdict | None:
     )
 
 
+def dispatch_face(node: ast.Attribute, context: Context) -> bool:
+    """`m.weight`, `layers[-1].in_features`, `cls.forward` of something that may be any layer; whether it is one of these."""
+    if not context.source.mentions("torch") or not _may_be_layer(node, context):
+        return False
+    before, owner = context.source.text(node), context.edits.text(node.value)
+    if node.attr == "forward":
+        new = f"getattr({owner}, {context.imports.spell('compat.forward_name')}({owner}))"
+    else:
+        new = f"{context.imports.spell('compat.layer_parameter')}({owner}, '{node.attr}')"
+    context.edits.replace_node(node, new)
+    context.verdicts[node] = Verdict(Outcome.DISPATCHED, "asked at run time")
+    context.rewritten(node, "torch.nn.Module", before, new)
+    return True
+
+
+def _may_be_layer(node: ast.Attribute, context: Context) -> bool:
+    """Whether nothing tells which layer it is, and it may be one: settings of a script have a `bias` too."""
+    kind, symbols = context.reading.type(node.value), context.reading.symbols
+    if not isinstance(node.ctx, ast.Load) or (node.attr not in FACES and not _is_class_forward(node, context)):
+        return False
+    is_self = isinstance(node.value, ast.Name) and node.value.id == "self"
+    if is_self or _SETTINGS.fullmatch(_last_word(node.value).lower()):
+        return False
+    if kind.kind == "instance":
+        return kind.qual == symbols.framework.network
+    return kind.kind in ("unknown", "method") and not kind.qual.startswith(".")
+
+
+def _is_class_forward(node: ast.Attribute, context: Context) -> bool:
+    """`original = cls.forward`: the method itself, not a call of it."""
+    parent = context.parents.get(node)
+    return node.attr == "forward" and not (isinstance(parent, ast.Call) and parent.func is node)
+
+
+def _last_word(node: ast.expr) -> str:
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
 def dispatch_attribute(node: ast.Attribute, context: Context) -> None:
     """`x.real` of something unknown."""
+    if dispatch_face(node, context):
+        return
     verdict = judge_attribute(node, context) if is_unclear(node, context) else None
     if verdict is None:
         return

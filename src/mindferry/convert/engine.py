@@ -13,10 +13,11 @@ from ..artifacts import Finding, Rewrite, Site
 from ..layout import FRAMEWORKS
 from ..read.fstrings import is_located
 from ..read.infer import read
+from ..read.observed import ObservedTypes
 from ..read.source import Source, Unreadable
 from ..read.symbols import Symbols
 from .context import Context
-from .dispatch import dispatch_attribute, dispatch_call, is_defined_here
+from .dispatch import dispatch_attribute, dispatch_call, dispatch_face, is_defined_here
 from .facts import Facts
 from .fixers import FIXERS
 from .from_observation import mark_observed
@@ -66,12 +67,16 @@ class PlannedFile:
     facts: Facts | None  # None: it stays as it is
     plan: Plan
     lines: list[int]  # where each line stood in what was given, if statements were set apart
+    is_plain: bool = False  # nothing in the file speaks of the framework: only what is certainly a tensor's is changed
 
     def write(self, compat_import: str) -> FileResult:
         """With the helpers imported so; '' defines them in the file itself."""
         if self.facts is None:
             return FileResult(self.given.data.decode("utf-8"), [], [], set())
         result = _write(self.facts, self.plan, compat_import)
+        if self.is_plain and not any(_is_of_framework(each.rule) for each in result.rewrites):
+            found = [each for each in result.findings if _is_of_framework(each.rule)]
+            return FileResult(self.given.data.decode("utf-8"), [], found, set())
         if not self.lines:
             return result
         if not result.rewrites or any(each.code == findings.MF901 for each in result.findings):
@@ -94,7 +99,8 @@ def plan_file(
     is_notebook: bool = False,
 ) -> PlannedFile:
     plan = Plan()
-    if _is_ported(source, symbols):
+    is_plain = _is_without_torch(source, symbols, module)
+    if _is_ported(source, symbols) or (is_plain and not _imports_project(source, symbols)):
         return PlannedFile(source, None, plan, [])
     set_apart, lines = apart(source, is_notebook) if settings.applies("training") else (source, [])
     reading = read(set_apart, symbols, module, is_package, table().is_api, lines)
@@ -102,7 +108,7 @@ def plan_file(
     for fixer in FIXERS:
         if settings.applies(fixer.name):
             plan.add(fixer.name, fixer.plan(facts))
-    return PlannedFile(source, facts, plan, lines)
+    return PlannedFile(source, facts, plan, lines, is_plain)
 
 
 def _write(facts: Facts, plan: Plan, compat_import: str) -> FileResult:
@@ -122,7 +128,7 @@ def _write(facts: Facts, plan: Plan, compat_import: str) -> FileResult:
     writer.at_end()
     sites = account(context)
     keep_comments(context.edits)
-    context.imports.rewrite(context.edits)
+    context.imports.rewrite(context.edits, context.findings)
     fill_empty_blocks(context.edits)
     steps = [each.line for each in context.rewrites if each.rule == "torch.Tensor.backward"]
     code = context.edits.apply()
@@ -161,10 +167,33 @@ def _is_ported(source: Source, symbols: Symbols) -> bool:
     return bool(names & {"mindspore", COMPAT_MODULE}) and not names & (set(FRAMEWORKS) - symbols.roots)
 
 
+def _is_without_torch(source: Source, symbols: Symbols, module: str) -> bool:
+    """Whether nothing says that the file ever meets a tensor: it does not name torch, and no file that does imports it."""
+    if module in symbols.beside or symbols.seen != ObservedTypes():
+        return False
+    if not any(name.encode() in source.data for name in FRAMEWORKS):
+        return True
+    names = {alias.name.partition(".")[0] for node in source.of(ast.Import) for alias in node.names}
+    names |= {(node.module or "").partition(".")[0] for node in source.of(ast.ImportFrom)}
+    names |= {node.id for node in source.of(ast.Name)}
+    return not names & set(FRAMEWORKS)  # a docstring or a comment may speak of torch
+
+
+def _imports_project(source: Source, symbols: Symbols) -> bool:
+    """Whether something of the project's own, which may be a network, comes into the file."""
+    if any(node.level or (node.module or "").partition(".")[0] in symbols.roots for node in source.of(ast.ImportFrom)):
+        return True
+    return any(alias.name.partition(".")[0] in symbols.roots for node in source.of(ast.Import) for alias in node.names)
+
+
+def _is_of_framework(rule: str) -> bool:
+    return rule.partition(".")[0] in FRAMEWORKS
+
+
 def _check_compiles(source: Source, flags: int) -> None:
     """Some mistakes are not found by parsing: `return` outside of a function, an argument given twice."""
     try:
-        compile(source.data, source.path, "exec", flags, dont_inherit=True)
+        compile(source.data.decode("utf-8"), source.path, "exec", flags, dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         message, line = (error.msg, error.lineno) if isinstance(error, SyntaxError) else (str(error), 1)
         raise Unreadable(f"not valid Python 3: {message}", line or 1) from None
@@ -279,6 +308,8 @@ def _convert_reference(node: ast.Attribute | ast.Name, context: Context) -> None
         entry = context.rules.get(f"{api}@")
         if entry is not None and isinstance(node, ast.Attribute) and not _is_skipped(node, api, entry, context):
             _convert_attribute(node, entry, receiver, context)
+        elif entry is None and isinstance(node, ast.Attribute):
+            dispatch_face(node, context)
         return
     entry = context.rules.get(api)
     if entry is None:
@@ -342,7 +373,7 @@ def _convert_attribute(node: ast.Attribute, entry: Rule, receiver: ast.expr, con
 def _convert_inner(node: ast.Attribute, context: Context) -> None:
     """`x.data.shape`, `torch.float32.itemsize`: the inner part is a value of its own."""
     kind = context.reading.type(node.value)
-    if kind.is_tensor or kind.kind in ("instance", "unknown"):
+    if node.attr == "__version__" or kind.is_tensor or kind.kind in ("instance", "unknown"):
         _convert_reference(node, context)
 
 

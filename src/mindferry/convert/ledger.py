@@ -30,6 +30,13 @@ def account(context: Context) -> list[Site]:
     return sorted(sites, key=lambda each: (each.line, each.column, each.name))
 
 
+def _is_dotted(node: ast.expr) -> bool:
+    """numpy.linalg: a name, through which nothing is called or indexed."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
 class _Ledger:
     def __init__(self, context: Context) -> None:
         self.context, self.source = context, context.source
@@ -62,7 +69,8 @@ class _Ledger:
         if kind.kind == "ref":
             qual = symbols.origin(kind.qual)
             if qual.partition(".")[0] not in FRAMEWORKS or symbols.is_local(qual) or not isinstance(node.ctx, ast.Load):
-                return ""
+                is_member = isinstance(node, ast.Attribute) and node.attr in self.names and not _is_dotted(node.value)
+                return f".{node.attr}" if isinstance(node, ast.Attribute) and is_member else ""
             inner = isinstance(parent, ast.Attribute) and self.context.reading.type(parent).kind == "ref"
             return "" if inner else qual  # the longest name is the site
         if isinstance(node, ast.Attribute) and node.attr in self.names:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .. import findings
-from ..artifacts import FileConversion, Finding
-from ..layout import CHECKPOINTS, LARGEST_COPY, Layout, ProjectFile
+from ..artifacts import FileConversion, Finding, Rewrite
+from ..files import read_regular
+from ..layout import CHECKPOINTS, LARGEST_CODE, LARGEST_COPY, Layout, LeftOut, ProjectFile
 from ..read.source import Source, Unreadable, is_script
 from ..read.symbols import Symbols
 from .dependencies import rewrite_dependencies
@@ -27,33 +28,77 @@ class Written:
     """A file of the output before it is written."""
 
     record: FileConversion
-    data: bytes | None  # None: nothing is written
+    data: bytes | Path | None  # a path: what stands there, which need not be held in memory; None: nothing is written
     compat: set[str]
+
+    def content(self) -> bytes:
+        """What is written; empty where nothing is, or where the file is gone by now."""
+        if not isinstance(self.data, Path):
+            return self.data or b""
+        try:
+            return read_regular(self.data)
+        except OSError:
+            return b""
 
 
 def convert_one(file: ProjectFile, layout: Layout, symbols: Symbols, settings: Settings) -> Written:
     """Nothing that a file holds stops the others."""
+    raw: bytes | None = None
     try:
-        raw = file.path.read_bytes() if _is_copied(file) else b""
+        raw = read_regular(file.path, LARGEST_CODE) if _is_copied(file) else b""
+        if not file.is_code:
+            return _copy(file, raw)
+        data, result = _converted(file, raw, helper_home(layout, file)[1], symbols.fork(bool(file.module)), settings)
+        rewrites = tuple(sorted(result.rewrites, key=lambda each: (each.line, each.column)))
     except OSError as error:
-        return _failed(file, Unreadable(f"cannot be read: {error.strerror}"))
-    if not file.is_code:
-        return _copy(file, raw)
-    try:
-        data, result = _converted(file, raw, helper_home(layout, file)[1], symbols.fork(), settings)
+        return failed(file, Unreadable(f"cannot be read: {error.strerror}"))
     except Unreadable as error:
-        return _failed(file, error, raw)
+        return failed(file, error, raw)
     except RecursionError:
-        return _failed(file, Unreadable("nested too deeply to be read"), raw)
-    status = "converted" if data != raw else "unchanged"
-    rewrites = tuple(sorted(result.rewrites, key=lambda each: (each.line, each.column)))
+        return failed(file, Unreadable("nested too deeply to be read"), raw)
+    except MemoryError:
+        return failed(file, Unreadable("there is not enough memory to convert it"), raw)
+    except Exception as error:
+        return _defective(file, error, raw or b"")
+    if data == raw:
+        return _as_it_was(file, "unchanged", raw, rewrites, tuple(result.findings))
     return Written(
         FileConversion(
-            file.relative, status, digest(data), rewrites, tuple(result.findings), sites=tuple(result.sites)
+            file.relative, "converted", digest(data), rewrites, tuple(result.findings), sites=tuple(result.sites)
         ),
         data,
         result.compat,
     )
+
+
+def _as_it_was(
+    file: ProjectFile,
+    status: str,
+    raw: bytes,
+    rewrites: tuple[Rewrite, ...] = (),
+    findings: tuple[Finding, ...] = (),
+) -> Written:
+    return Written(FileConversion(file.relative, status, digest(raw), rewrites, findings), file.path, set())
+
+
+def _defective(file: ProjectFile, error: Exception, raw: bytes) -> Written:
+    message = f"mindferry failed on this file ({type(error).__name__}: {str(error)[:200]}), so it stays as it was"
+    advice = "please report this as a bug of mindferry, with the file"
+    return _as_it_was(
+        file, "failed", raw, findings=(Finding(findings.MF901, "error", file.relative, 1, 1, message, advice),)
+    )
+
+
+def left_out(each: LeftOut) -> Written:
+    """Something that is not copied, with a finding that says why."""
+    if each.is_unread:
+        message, advice = f"cannot be read: {each.reason}", "make it readable and convert again"
+        finding = Finding(findings.MF900, "error", each.relative, 1, 1, message, advice)
+    else:
+        is_code = each.relative.endswith((".py", ".ipynb"))
+        severity, advice = "warning" if is_code else "note", "copy what it stands for into the project, if it is needed"
+        finding = Finding(findings.MF902, severity, each.relative, 1, 1, f"not copied: {each.reason}", advice)
+    return Written(FileConversion(each.relative, "skipped", "", (), (finding,)), None, set())
 
 
 def _converted(
@@ -63,12 +108,21 @@ def _converted(
         return convert_notebook(raw, file.relative, symbols, compat_import, settings)
     source = Source(raw, file.relative)
     result = convert_file(source, symbols, file.module, file.is_package, compat_import, settings)
-    if source.encoding == "utf-8-sig":
-        return b"\xef\xbb\xbf" + result.code.encode("utf-8"), result
+    return _encoded(source, result.code, raw), result
+
+
+def _encoded(source: Source, code: str, raw: bytes) -> bytes:
+    """In the file's own encoding, so that its cookie stays true; what did not change stays byte for byte."""
+    if code.encode("utf-8") == source.data:
+        return raw
     try:
-        return result.code.encode(source.encoding), result
-    except UnicodeEncodeError:  # a finding's arrow in a file that is declared to be latin-1
-        return result.code.encode(source.encoding, "replace"), result
+        data = code.encode(source.encoding)
+        is_same = data.decode(source.encoding) == code
+    except UnicodeError:  # a finding's arrow in a file that is declared to be latin-1
+        data, is_same = code.encode(source.encoding, "replace"), True
+    if not is_same:
+        raise Unreadable(f"its encoding, {source.encoding}, can't be written back; save the file as UTF-8")
+    return data
 
 
 def _is_copied(file: ProjectFile) -> bool:
@@ -91,50 +145,64 @@ def _copy(file: ProjectFile, raw: bytes) -> Written:
         if message
         else ()
     )
+    if data == raw:
+        return _as_it_was(file, "copied", raw, findings=found)
     return Written(FileConversion(file.relative, "copied", digest(data), (), found), data, set())
 
 
-def _failed(file: ProjectFile, error: Unreadable, raw: bytes | None = None) -> Written:
+def failed(file: ProjectFile, error: Unreadable, raw: bytes | None = None) -> Written:
     advice = (
         "mend the file and convert again; it was copied as it is"
         if raw is not None
         else "make it readable and convert again"
     )
     finding = Finding(findings.MF900, "error", file.relative, error.line, error.column, str(error), advice)
-    return Written(FileConversion(file.relative, "failed", digest(raw or b""), (), (finding,)), raw, set())
+    if raw is not None:
+        return _as_it_was(file, "failed", raw, findings=(finding,))
+    return Written(FileConversion(file.relative, "failed", "", (), (finding,)), None, set())
+
+
+def helper_name(layout: Layout) -> str:
+    """ms_compat, unless the project has something of that name itself."""
+    name, number = COMPAT_MODULE, 2
+    while name in layout.names:
+        name, number = f"{COMPAT_MODULE}_{number}", number + 1
+    return name
 
 
 def helper_home(layout: Layout, file: ProjectFile) -> tuple[str, str]:
-    """(folder of ms_compat.py relative to the root, import statement) for a file that uses helpers."""
+    """(folder of the helpers relative to the root, import statement) for a file that uses helpers."""
     folder, depth = Path(file.relative).parent, 0
+    name = helper_name(layout)
+    module = name if name == COMPAT_MODULE else f"{name} as {COMPAT_MODULE}"
     if not file.module:
-        return str(folder), f"import {COMPAT_MODULE}"  # a notebook runs where it stands
+        return str(folder), f"import {module}"  # a notebook runs where it stands
     is_package = (layout.root / "__init__.py").is_file()
     while (layout.root / folder / "__init__.py").is_file() and str(folder) != ".":
         folder, depth = folder.parent, depth + 1
     if is_package and str(folder) == ".":
-        return ".", _from_package(layout, file, depth + 1, layout.root.resolve().name)
+        return ".", _from_package(layout, file, depth + 1, layout.root.resolve().name, module)
     if depth:
         package = Path(*Path(file.relative).parts[: len(folder.parts) + 1])
-        return str(package), _from_package(layout, file, depth, package.name)
+        return str(package), _from_package(layout, file, depth, package.name, module)
     # Folders without __init__.py are imported by their path from the root (`models.net`); scripts are run where they are.
-    runs_in_place = "/" in file.relative and is_script(file.path.read_bytes())
-    return (str(folder) if runs_in_place else ".", f"import {COMPAT_MODULE}")
+    runs_in_place = "/" in file.relative and is_script(read_regular(file.path, LARGEST_CODE))
+    return (str(folder) if runs_in_place else ".", f"import {module}")
 
 
-def _from_package(layout: Layout, file: ProjectFile, depth: int, package: str) -> str:
+def _from_package(layout: Layout, file: ProjectFile, depth: int, package: str, module: str) -> str:
     """`from . import ms_compat`; for a file that is also run or imported where it stands, both ways."""
-    relative = f"from {'.' * depth} import {COMPAT_MODULE}"
+    relative = f"from {'.' * depth} import {module}"
     if not _stands_alone(layout, file):
         return relative
-    alone = [f"import {COMPAT_MODULE}"]
+    alone = [f"import {module}"]
     if depth > 1:  # the folder that holds the package has to be found first
         up = ", ".join(['".."'] * depth)
         alone = [
             "import os",
             "import sys",
             f"sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), {up}))",
-            f"from {package} import {COMPAT_MODULE}",
+            f"from {package} import {module}",
         ]
     lines = ["try:", f"    {relative}", "except ImportError:  # run as a script", *(f"    {line}" for line in alone)]
     return "\n".join(lines)
@@ -142,7 +210,7 @@ def _from_package(layout: Layout, file: ProjectFile, depth: int, package: str) -
 
 def _stands_alone(layout: Layout, file: ProjectFile) -> bool:
     """A script inside a package, or a module that one beside it imports by its bare name."""
-    text = file.path.read_bytes()
+    text = read_regular(file.path, LARGEST_CODE)
     if RELATIVE.search(text) or file.is_package:
         return False
     if SCRIPT.search(text):
@@ -150,7 +218,7 @@ def _stands_alone(layout: Layout, file: ProjectFile) -> bool:
     name = re.escape(Path(file.relative).stem.encode())
     imported = re.compile(rb"^\s*(?:from|import)\s+" + name + rb"\b", re.MULTILINE)
     beside = [each for each in layout.python if each is not file and each.path.parent == file.path.parent]
-    return any(imported.search(each.path.read_bytes()) for each in beside)
+    return any(imported.search(read_regular(each.path, LARGEST_CODE)) for each in beside)
 
 
 def with_key(written: Written, key: str) -> Written:

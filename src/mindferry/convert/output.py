@@ -1,16 +1,34 @@
-"""The output folder: only what mindferry wrote there is written again, and what was edited since is kept."""
+"""The output folder: only what mindferry wrote there is written again, and what was edited since is kept.
+
+Before the first file, `.mindferry/unfinished.json` says what is about to be written: a run that was interrupted is told
+by it from a folder of somebody else's, and the next run finishes it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import contextlib
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .. import findings
 from ..artifacts import STATE, FileConversion, Finding, ProjectConversion, load, save
 from ..errors import MindferryError
-from ..files import write_bytes
+from ..files import alone_in, is_inside, place_in, read_regular, remove_abandoned, write_bytes
 from .one_file import Written, digest
 from .reuse import records_of
+
+STAGE = "convert"
+UNFINISHED = "unfinished"
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """What a run is about to write. Each path has the digests of all that mindferry may have left there."""
+
+    source: str
+    digests: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def previous_conversion(path: Path, output: Path) -> ProjectConversion | None:
@@ -23,36 +41,88 @@ def previous_conversion(path: Path, output: Path) -> ProjectConversion | None:
         raise MindferryError(f"{output} is the project itself; give another folder with -o")
     if not any(output.iterdir()):
         return None
-    if not (output / STATE / "convert.json").is_file():
-        if {each.name for each in output.iterdir()} <= {STATE}:
+    if (output / STATE).is_symlink():
+        raise MindferryError(f"{output / STATE} is a link, and nothing is written through links; remove it")
+    unfinished = _unfinished(output)
+    if unfinished is not None:
+        _check_source(unfinished.source, path, output)
+    if not (output / STATE / f"{STAGE}.json").is_file():
+        if unfinished is not None or {each.name for each in output.iterdir()} <= {STATE}:
             return None
         raise MindferryError(f"{output} already holds something else; give an empty or new folder with -o")
-    previous = load(ProjectConversion, output, "convert")
-    if Path(previous.source).resolve() != path.resolve():
-        raise MindferryError(f"{output} holds the conversion of {previous.source}; give another folder with -o")
+    previous = _recorded(output)
+    _check_source(previous.source, path, output)
     return previous
+
+
+def _recorded(output: Path) -> ProjectConversion:
+    try:
+        return load(ProjectConversion, output, STAGE)
+    except MindferryError as error:
+        raise MindferryError(f"{error}; or give another folder with -o, or remove {output}") from None
+
+
+def _check_source(source: str, path: Path, output: Path) -> None:
+    if Path(source).resolve() != path.resolve():
+        raise MindferryError(f"{output} holds the conversion of {source}; give another folder with -o")
+
+
+def _unfinished(output: Path) -> Unfinished | None:
+    """What an interrupted run had begun to write."""
+    if not (output / STATE / f"{UNFINISHED}.json").is_file():
+        return None
+    found = load(Unfinished, output, UNFINISHED)
+    if not all(is_inside(path) for path in found.digests):
+        raise MindferryError(f"{output / STATE / UNFINISHED}.json names files outside of {output}; remove it")
+    return found
 
 
 def write_output(
     output: Path, result: ProjectConversion, written: list[Written], previous: ProjectConversion | None
 ) -> ProjectConversion:
-    known = {path: record.digest for path, record in records_of(previous).items()}
-    records = [_write(output, each, known.get(each.record.path, "")) for each in written]
-    current = {record.path for record in records}
-    records += [
-        left for path in known if path not in current and (left := _remove(output, path, known[path])) is not None
-    ]
-    result = replace(result, files=tuple(records))
-    save(result, output, "convert")
+    with alone_in(output / STATE, str(output)):
+        again = previous_conversion(Path(result.source), output)  # another run may have been here meanwhile
+        previous = again if again is not None else previous
+        known = _known(previous, _unfinished(output))
+        save(_plan(result, written, known), output, UNFINISHED)
+        records = [_write(output, each, known.get(each.record.path, ())) for each in written]
+        current = {record.path for record in records}
+        records += [
+            left for path in known if path not in current and (left := _remove(output, path, known[path])) is not None
+        ]
+        result = replace(result, files=tuple(records))
+        save(result, output, STAGE)
+        (output / STATE / f"{UNFINISHED}.json").unlink(missing_ok=True)
+        _clean(output, current)
     return result
 
 
-def _write(output: Path, each: Written, known: str) -> FileConversion:
-    record, target = each.record, output / each.record.path
+def _known(previous: ProjectConversion | None, unfinished: Unfinished | None) -> dict[str, tuple[str, ...]]:
+    """By path, the digests of what mindferry has written there."""
+    known: dict[str, tuple[str, ...]] = {
+        path: (record.digest,) for path, record in records_of(previous).items() if record.digest
+    }
+    for path, digests in (unfinished.digests if unfinished else {}).items():
+        known[path] = tuple(dict.fromkeys((*known.get(path, ()), *digests)))
+    return known
+
+
+def _plan(result: ProjectConversion, written: list[Written], known: Mapping[str, tuple[str, ...]]) -> Unfinished:
+    new = {each.record.path: each.record.digest for each in written if each.data is not None}
+    paths = dict.fromkeys((*known, *new))
+    return Unfinished(
+        result.source,
+        {path: tuple(dict.fromkeys((*known.get(path, ()), *([new[path]] if path in new else [])))) for path in paths},
+    )
+
+
+def _write(output: Path, each: Written, known: tuple[str, ...]) -> FileConversion:
+    record = each.record
     if each.data is None:
         return record
+    target = place_in(output, record.path)
     current = _digest_of(target)
-    if current and current not in (known, record.digest):
+    if current and current != record.digest and current not in known:
         finding = Finding(
             findings.MF903,
             "warning",
@@ -62,19 +132,23 @@ def _write(output: Path, each: Written, known: str) -> FileConversion:
             "edited since it was converted, so it was not written again",
             f"move your changes to the original, or remove {target} to have it converted anew",
         )
-        return replace(record, status="kept", digest=known, key="", findings=(*record.findings, finding))
+        kept = known[0] if known else ""
+        return replace(record, status="kept", digest=kept, key="", findings=(*record.findings, finding))
     if current != record.digest:
-        write_bytes(target, each.data)
+        data = each.content()
+        record = record if not isinstance(each.data, Path) else replace(record, digest=digest(data))
+        write_bytes(target, data)
     return record
 
 
-def _remove(output: Path, path: str, known: str) -> FileConversion | None:
+def _remove(output: Path, path: str, known: tuple[str, ...]) -> FileConversion | None:
     """A file whose original is gone goes too, unless it was edited."""
-    target = output / path
-    if not known or not target.is_file():
+    target = place_in(output, path)
+    if not known or not target.is_file() or target.is_symlink():
         return None
-    if _digest_of(target) == known:
-        target.unlink()
+    if _digest_of(target) in known:
+        with contextlib.suppress(OSError):
+            target.unlink()
         return None
     finding = Finding(
         findings.MF904,
@@ -85,8 +159,17 @@ def _remove(output: Path, path: str, known: str) -> FileConversion | None:
         "its original is gone, but it was edited since it was converted, so it stays",
         f"remove {target} if it is no longer needed",
     )
-    return FileConversion(path, "kept", known, (), (finding,))
+    return FileConversion(path, "kept", known[0], (), (finding,))
+
+
+def _clean(output: Path, paths: Iterable[str]) -> None:
+    """Partial files that killed runs left where this one wrote."""
+    for folder in {output / STATE, *((output / path).parent for path in paths)}:
+        remove_abandoned(folder)
 
 
 def _digest_of(path: Path) -> str:
-    return digest(path.read_bytes()) if path.is_file() else ""
+    try:
+        return digest(read_regular(path)) if os.path.lexists(path) else ""
+    except OSError:
+        return ""

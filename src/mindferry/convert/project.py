@@ -17,12 +17,11 @@ from ..read.symbols import Symbols
 from .fixers import FIXERS
 from .from_observation import changed_files, with_refusal
 from .launch_files import README, SCRIPT, entry_of, is_distributed, launch_script, readme
-from .one_file import Written, digest, helper_home, with_key
+from .one_file import Written, digest, helper_home, helper_name, left_out, with_key
 from .output import previous_conversion as previous_conversion
 from .output import write_output
 from .pool import convert_files, quietly
 from .render.helpers_module import render
-from .render.imports import COMPAT_MODULE
 from .reuse import facts_digest, file_key, inputs_digest, records_of, reusable
 from .settings import Settings
 from .trainer import NAME as TRAINER
@@ -65,18 +64,20 @@ def convert_project(
         written.append(with_refusal(each) if each.record.path in changed else each)
         if advance:
             advance(each.record.path)
+    before = records_of(previous)
     reused = tuple(
-        each.record.path for each in written if previous and each.record in previous.files and each.record.key
+        each.record.path for each in written if each.record.key and before.get(each.record.path) == each.record
     )
     extra = [
         *_helpers(layout, written),
         *_launch_files(written, config.train.script),
         *_trainer(written, settings, config.verify.model),
+        *map(left_out, layout.left_out),
     ]
     used = tuple(sorted(set().union(*(each.compat for each in written))))
     result = replace(result, files=tuple(each.record for each in (*written, *extra)), helpers=used, reused=reused)
     if texts is not None:
-        texts.update({each.record.path: each.data for each in (*written, *extra) if each.data is not None})
+        texts.update({each.record.path: each.content() for each in (*written, *extra) if each.data is not None})
     return result if check else write_output(output, result, [*written, *extra], previous)
 
 
@@ -125,7 +126,7 @@ def _helpers(layout: Layout, written: list[Written]) -> list[Written]:
     result = []
     names = set().union(*wanted.values())  # of all: a script may bring its own folder and the root's modules together
     for folder in sorted(wanted):
-        relative = (Path(folder) / f"{COMPAT_MODULE}.py").as_posix()
+        relative = (Path(folder) / f"{helper_name(layout)}.py").as_posix()
         data = render(names).encode("utf-8")
         result.append(Written(FileConversion(relative, "helpers", digest(data)), data, names))
     return result
@@ -133,10 +134,10 @@ def _helpers(layout: Layout, written: list[Written]) -> list[Written]:
 
 def _launch_files(written: list[Written], script: str) -> list[Written]:
     """The launch script of a distributed project, and its README with lines about it."""
-    texts = {each.record.path: each.data or b"" for each in written}
     records = [each.record for each in written]
-    if not is_distributed(records) or SCRIPT in texts:
+    if not is_distributed(records) or any(record.path == SCRIPT for record in records):
         return []
+    texts = {each.record.path: each.content() for each in written if each.record.path.endswith((".py", README))}
     entry = entry_of(records, texts, script)
     if not entry:
         return []

@@ -22,22 +22,51 @@ def named(requirement: str) -> str:
     return match.group(1).lower().replace("_", "-") if match else ""
 
 
+def uses_hashes(text: str) -> bool:
+    """Whether pip will ask for a hash of every package: one that has none makes the file invalid."""
+    return re.search(r"(?m)^[^#\n]*(?:^|\s)--(?:hash|require-hashes)\b", text) is not None
+
+
 def rewrite_requirements(text: str) -> str:
     """Replace the first torch line by what the converted project needs, and drop the others; comments stay."""
     lines, replaced = [], False
-    has_numpy = any(named(line) == "numpy" for line in text.splitlines())
-    for line in text.splitlines(keepends=True):
-        ending = line[len(line.rstrip("\r\n")) :] or "\n"
-        comment = _COMMENT.search(line.rstrip("\r\n"))
-        if named(line) in GONE or _INDEX.match(line):
-            lines += [f"{comment.group(1)}{ending}"] if comment else []
-            if not replaced and not _INDEX.match(line):
-                lines += [f"{package}{ending}" for package in NEEDED if not (has_numpy and package.startswith("numpy"))]
+    groups = _requirements(text)
+    is_hashed = uses_hashes(text)
+    has_numpy = any(named(group[0]) == "numpy" for group in groups)
+    for group in groups:
+        first = group[0]
+        ending = first[len(first.rstrip("\r\n")) :] or "\n"
+        if named(first) in GONE or _INDEX.match(first):
+            lines += [f"{found.group(1)}{ending}" for line in group if (found := _COMMENT.search(line.rstrip("\r\n")))]
+            if not replaced and not _INDEX.match(first):
+                needed = [package for package in NEEDED if not (has_numpy and package.startswith("numpy"))]
+                lines += [
+                    f"# with its hash: {package}{ending}" if is_hashed else package + ending for package in needed
+                ]
                 replaced = True
-            continue
-        lines.append(
-            re.sub(r"^(\s*numpy)\b[^#;\r\n]*?(?=\s*(?:[#;]|[\r\n]*$))", r"\1<2", line)
-            if named(line) == "numpy"
-            else line
-        )
+        elif named(first) == "numpy" and not is_hashed:
+            lines.append(_with_older_numpy("".join(_unbroken(line) for line in group[:-1]) + group[-1]))
+        else:
+            lines += group
     return "".join(lines)
+
+
+def _requirements(text: str) -> list[list[str]]:
+    """The lines of each requirement: one that ends in a backslash goes on in the next, unless it is a comment."""
+    groups: list[list[str]] = []
+    goes_on = False
+    for line in text.splitlines(keepends=True):
+        if goes_on:
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+        goes_on = line.rstrip("\r\n").endswith("\\") and not line.lstrip().startswith("#")
+    return groups
+
+
+def _unbroken(line: str) -> str:
+    return line.rstrip("\r\n").removesuffix("\\").rstrip() + " "
+
+
+def _with_older_numpy(line: str) -> str:
+    return re.sub(r"^(\s*numpy)\b[^#;\r\n]*?(?=\s*(?:[#;]|[\r\n]*$))", r"\1<2", line)

@@ -10,6 +10,8 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from ..artifacts import FileConversion, ProjectConversion
+from ..errors import MindferryError
+from ..files import place_in, read_regular
 from ..layout import Layout, ProjectFile
 from ..read.symbols import Symbols
 from .one_file import Written, digest, helper_home
@@ -39,6 +41,7 @@ def facts_digest(symbols: Symbols) -> str:
         symbols.sets_inner_mode,
         sorted(symbols.roots),
         sorted(symbols.mentioned),
+        sorted(symbols.beside),
         sorted(symbols.unsure),
     ]
     return digest(json.dumps(facts).encode("utf-8"))
@@ -66,10 +69,11 @@ def reusable(key: str, record: FileConversion | None, output: Path) -> Written |
     if record is None or not key or record.key != key:
         return None
     try:
-        data = (output / record.path).read_bytes()
-    except OSError:
+        path = place_in(output, record.path)
+        is_same = digest(read_regular(path)) == record.digest
+    except (OSError, MindferryError):
         return None
-    return Written(record, data, set(record.helpers)) if digest(data) == record.digest else None
+    return Written(record, path, set(record.helpers)) if is_same else None
 
 
 def records_of(previous: ProjectConversion | None) -> dict[str, FileConversion]:
@@ -96,6 +100,6 @@ def _add(item: Traversable, whole: hashlib._Hash) -> None:
 
 def _digest_of(path: Path) -> str:
     try:
-        return digest(path.read_bytes())
+        return digest(read_regular(path))
     except OSError:
         return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..apis import framework, table
-from ..artifacts import Finding, Rewrite
+from ..artifacts import Finding, Rewrite, Site
 from ..read.infer import read
 from ..read.source import Source
 from ..read.symbols import Symbols
@@ -23,6 +23,7 @@ class Conversion:
     helpers: str
     findings: tuple[Finding, ...]
     rewrites: tuple[Rewrite, ...]
+    sites: tuple[Site, ...] = ()  # the ledger: every place that may be torch's, and what became of it
 
 
 def convert_source(text: str, path: str = "<string>", settings: Settings = PORTABLE) -> Conversion:
@@ -35,4 +36,4 @@ def convert_source(text: str, path: str = "<string>", settings: Settings = PORTA
     if result.compat:
         helpers = render(result.compat)
         code = planned.write("").code
-    return Conversion(code, result.code, helpers, tuple(result.findings), tuple(result.rewrites))
+    return Conversion(code, result.code, helpers, tuple(result.findings), tuple(result.rewrites), tuple(result.sites))

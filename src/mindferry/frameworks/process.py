@@ -28,7 +28,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -36,6 +35,7 @@ from types import TracebackType
 from typing import Any
 
 from ..errors import MindferryError
+from .remains import MARK, end_marked, new_scratch
 
 Json = Any  # what json.dumps takes
 OnMessage = Callable[[Json], None]
@@ -46,6 +46,8 @@ SILENCE = 600.0
 
 class WorkerError(MindferryError):
     """The worker's function raised, or the worker crashed or hung."""
+
+    keeps_lines = True
 
     def __init__(self, message: str, *, kind: str, framework: str, doing: str, detail: str, log: str) -> None:
         super().__init__(message)
@@ -68,10 +70,11 @@ class Worker:
             raise MindferryError(f"{title} is not installed here; run `pip install 'mindferry[{framework}]'`")
         self.framework, self.silence = framework, silence
         self.project = project.resolve() if project is not None else None
-        self.scratch = Path(tempfile.mkdtemp(prefix="mindferry-"))
+        self.scratch = new_scratch()
         self._log = self.scratch / "log"
         self._doing, self._buffer, self._function = "", b"", ""
-        self._process = self._spawn({**os.environ, **settings(framework), **(environment or {})})
+        self._mark = self.scratch.name
+        self._process = self._spawn({**os.environ, **settings(framework), **(environment or {}), MARK: self._mark})
 
     def _spawn(self, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
         cwd = self.scratch / "cwd"
@@ -198,6 +201,7 @@ class Worker:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        end_marked(self._mark)
 
 
 def _without_stack(log: str) -> str:

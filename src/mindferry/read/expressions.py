@@ -109,6 +109,8 @@ class Expressions:
     def _Attribute(self, node: ast.Attribute, scope: Scope) -> Type:
         base = self.visit(node.value, scope)
         name = node.attr
+        if base.kind == "ref" and base.qual.endswith(".__version__"):
+            return Type("method", f".{name}")  # a text's
         if base.kind == "ref":
             return self._member(base.qual, name)
         self.symbols.mentioned.add(name)

@@ -185,12 +185,21 @@ class _Reader:
         narrowed = dict(branches[0].names)
         self.block(node.body, branches[0])
         self.block(node.orelse, branches[1])
+        imported = {name for each in (*node.body, *node.orelse) for name in imported_names(each)}
         for name in {**branches[0].names, **branches[1].names}:
             if name in narrowed and branches[0].names[name] is narrowed[name] and name not in branches[1].names:
                 continue
             before = scope.look_up(name)
             kinds = [branch.names.get(name, before) for branch in branches]
+            own = [kind for kind in kinds if kind is not None and name in imported and self._is_own(kind)]
+            if own:  # `if is_torch_available(): from torch.nn import ModuleList`, else: `ModuleList = object`
+                scope.names[name] = own[0]
+                continue
             scope.names[name] = join(*(each for each in kinds if each is not None))
+
+    def _is_own(self, kind: Type) -> bool:
+        """Whether it is a name of the framework's, not one of the project's."""
+        return kind.kind == "ref" and self.framework.is_own(kind.qual) and not self.symbols.is_local(kind.qual)
 
     def _narrowed(self, test: ast.expr, scope: Scope) -> list[tuple[str, Type]]:
         """isinstance(name, Class): inside the branch the name is one."""

@@ -81,19 +81,20 @@ def is_script(raw: bytes) -> bool:
 class Source:
     """Decoded text as UTF-8 bytes, its syntax tree, and byte offsets for every node."""
 
-    def __init__(self, raw: bytes, path: str = "<string>") -> None:
+    def __init__(self, raw: bytes | str, path: str = "<string>") -> None:
+        """`raw` is a file's bytes, or text that was decoded already: a cookie in it means nothing any more."""
         self.path = path
         try:
-            self.encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
-            text = raw.decode(self.encoding)
-        except (SyntaxError, UnicodeDecodeError, LookupError) as error:
+            self.encoding = tokenize.detect_encoding(io.BytesIO(raw).readline)[0] if isinstance(raw, bytes) else "utf-8"
+            text = raw.decode(self.encoding) if isinstance(raw, bytes) else raw
+            self.data = text.encode("utf-8")
+        except (SyntaxError, UnicodeError, LookupError, ValueError) as error:
             raise Unreadable(f"cannot decode it: {error}") from None
         if text.startswith("\ufeff"):
             raise Unreadable("it starts with two byte-order marks")
-        self.data = text.encode("utf-8")
         self._starts = [0, *(match.end() for match in _LINE_ENDS.finditer(self.data))]
         try:
-            self.tree = ast.parse(self.data, path)
+            self.tree = ast.parse(text, path)  # text, not bytes: those are UTF-8 now, whatever their cookie says
         except SyntaxError as error:
             raise Unreadable(_complaint(error), error.lineno or 1, error.offset or 1) from None
         except (ValueError, RecursionError, MemoryError) as error:
@@ -101,6 +102,7 @@ class Source:
         self.nodes: list[ast.AST] = [self.tree]  # every node, each after its parent
         self.parents: dict[ast.AST, ast.AST] = {}
         self._by_kind: dict[type, list[Any]] = {}
+        self._held: dict[re.Pattern[bytes], bool] = {}
         self._list_nodes()
 
     def _list_nodes(self) -> None:
@@ -185,6 +187,12 @@ class Source:
                 for node in self.of(ast.BinOp)
             )
         )
+
+    def holds(self, pattern: re.Pattern[bytes]) -> bool:
+        """Whether the text holds the pattern anywhere; looked for once, however many calls ask."""
+        if pattern not in self._held:
+            self._held[pattern] = pattern.search(self.data) is not None
+        return self._held[pattern]
 
     def offset(self, line: int, column: int) -> int:
         return self._starts[line - 1] + column

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
+from collections.abc import ItemsView, Iterator, Mapping, MutableMapping, ValuesView
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,14 +44,52 @@ class Overlay(dict[str, Arguments]):
         return self[key]
 
 
+class ForkedClasses(MutableMapping[str, ClassInfo]):
+    """Classes on top of others, which stay as they are: one is copied when it is first looked at."""
+
+    def __init__(self, base: Mapping[str, ClassInfo]) -> None:
+        self.base = base
+        self.own: dict[str, ClassInfo] = {}
+
+    def __getitem__(self, qual: str) -> ClassInfo:
+        if qual not in self.own:
+            each = self.base[qual]
+            self.own[qual] = ClassInfo(qual, each.bases, dict(each.attributes), dict(each.results))
+        return self.own[qual]
+
+    def __setitem__(self, qual: str, info: ClassInfo) -> None:
+        self.own[qual] = info
+
+    def __delitem__(self, qual: str) -> None:
+        raise TypeError("classes are added, never removed")
+
+    def __contains__(self, qual: object) -> bool:
+        return qual in self.own or qual in self.base
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.base
+        yield from (qual for qual in self.own if qual not in self.base)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def items(self) -> ItemsView[str, ClassInfo]:
+        """To look at, not to change: no class is copied."""
+        return ItemsView({**self.base, **self.own})
+
+    def values(self) -> ValuesView[ClassInfo]:
+        """To look at, not to change: no class is copied."""
+        return ValuesView({**self.base, **self.own})
+
+
 @dataclass(slots=True)
 class Symbols:
     """Everything by dotted name; filled while files are read, used while they are read again."""
 
     framework: Framework  # that the project is written for
-    classes: dict[str, ClassInfo] = field(default_factory=dict)
-    results: dict[str, Type] = field(default_factory=dict)  # function -> what it returns
-    exports: dict[str, dict[str, Type]] = field(default_factory=dict)  # module -> its global names
+    classes: MutableMapping[str, ClassInfo] = field(default_factory=dict)
+    results: MutableMapping[str, Type] = field(default_factory=dict)  # function -> what it returns
+    exports: MutableMapping[str, dict[str, Type]] = field(default_factory=dict)  # module -> its global names
     arguments: dict[str, Arguments] = field(default_factory=dict)  # function -> what it is called with
     excluded: frozenset[str] = frozenset()  # modules left out of the conversion
     sets_inner_mode: bool = False  # a network puts parts of itself in a mode
@@ -57,25 +97,27 @@ class Symbols:
     mentioned: set[str] = field(default_factory=set)  # every attribute's name that the project reads or calls
     unsure: set[str] = field(default_factory=set)  # networks and optimizers with parameters that a loss may not reach
     seen: ObservedTypes = field(default_factory=ObservedTypes)  # what a watched run showed
+    beside: frozenset[str] = frozenset()  # modules that a file which uses the framework imports
 
-    def fork(self) -> Symbols:
-        """A copy that one file's conversion may add to: what the others find must not depend on which came first."""
-        classes = {
-            qual: ClassInfo(qual, each.bases, dict(each.attributes), dict(each.results))
-            for qual, each in self.classes.items()
-        }
+    def fork(self, is_known: bool = False) -> Symbols:
+        """What one file's conversion may add to: what the others find must not depend on which came first.
+
+        Nothing is copied that is not looked at, so that a file costs the same in a large project. `is_known`: the file
+        was read before, so all names that it mentions are there.
+        """
         return Symbols(
             self.framework,
-            classes,
-            dict(self.results),
-            dict(self.exports),
+            ForkedClasses(self.classes),
+            ChainMap({}, self.results),
+            ChainMap({}, self.exports),
             Overlay(self.arguments),
             self.excluded,
             self.sets_inner_mode,
             self.roots,
-            set(self.mentioned),
+            self.mentioned if is_known else set(self.mentioned),
             set(self.unsure),
             self.seen,
+            self.beside,
         )
 
     def origin(self, qual: str) -> str:

@@ -9,80 +9,65 @@ from pathlib import Path
 
 from ..files import write_text
 from ..layout import find_files
+from ..read.source import Edits, Source, Unreadable
 
 LEVEL = "O2"
-Insertion = tuple[int, int, str]  # from, to, text
 
 
 def workers() -> int:
     return max(1, min(8, os.cpu_count() or 1))
 
 
-def compile_gradient(tree: ast.AST, text: str) -> Iterator[Insertion]:
+def compile_gradient(source: Source, edits: Edits) -> None:
     """grad_fn = ms.value_and_grad(...) -> grad_fn = ms.jit(ms.value_and_grad(...))."""
-    at = _offsets(text)
-    compiled = {id(each.args[0]) for each in _calls(tree, "jit") if each.args}
-    for call in _calls(tree, "value_and_grad"):
+    compiled = {id(each.args[0]) for each in _calls(source, "jit") if each.args}
+    for call in _calls(source, "value_and_grad"):
         if id(call) not in compiled and isinstance(call.func, ast.Attribute):
-            base = ast.unparse(call.func.value)
-            yield at(call.lineno, call.col_offset), at(call.lineno, call.col_offset), f"{base}.jit("
-            end = at(call.end_lineno or 0, call.end_col_offset or 0)
-            yield end, end, ")"
+            edits.before(source.start(call), f"{ast.unparse(call.func.value)}.jit(")
+            edits.after(source.end(call), ")")
 
 
-def compile_dynamic(tree: ast.AST, text: str) -> Iterator[Insertion]:
+def compile_dynamic(source: Source, edits: Edits) -> None:
     """@ms.jit -> @ms.jit(dynamic=1), and the same keyword in calls."""
-    at = _offsets(text)
-    for node in ast.walk(tree):
+    for node in source.nodes:
         for decorator in getattr(node, "decorator_list", ()):
             if isinstance(decorator, ast.Attribute | ast.Name) and ast.unparse(decorator).rpartition(".")[2] == "jit":
-                end = at(decorator.end_lineno or 0, decorator.end_col_offset or 0)
-                yield end, end, "(dynamic=1)"
-    for call in _calls(tree, "jit"):
+                edits.after(source.end(decorator), "(dynamic=1)")
+    for call in _calls(source, "jit"):
         if all(keyword.arg != "dynamic" for keyword in call.keywords):
-            end = at(call.end_lineno or 0, call.end_col_offset or 0) - 1
-            yield end, end, ", dynamic=1" if call.args or call.keywords else "dynamic=1"
+            edits.after(source.end(call) - 1, ", dynamic=1" if call.args or call.keywords else "dynamic=1")
 
 
-def mix_precision(tree: ast.AST, text: str) -> Iterator[Insertion]:
+def mix_precision(source: Source, edits: Edits) -> None:
     """Before the optimizer takes a network's parameters: net = ms.amp.auto_mixed_precision(net, "O2")."""
-    if "auto_mixed_precision" in text:
+    if b"auto_mixed_precision" in source.data:
         return
-    at, done = _offsets(text), set[str]()
-    for block in ast.walk(tree):
-        for statement in getattr(block, "body", ()) if isinstance(getattr(block, "body", None), list) else ():
-            for call in _calls(statement, "trainable_params") if isinstance(statement, ast.Assign) else ():
-                owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-                if isinstance(owner, ast.Name) and owner.id not in done:
-                    done.add(owner.id)
-                    start = at(statement.lineno, statement.col_offset)
-                    indent = " " * statement.col_offset
-                    yield start, start, f'{owner.id} = ms.amp.auto_mixed_precision({owner.id}, "{LEVEL}")\n{indent}'
+    done = set[str]()
+    for call in _calls(source, "trainable_params"):
+        owner, statement = call.func.value if isinstance(call.func, ast.Attribute) else None, source.parents.get(call)
+        while statement is not None and not isinstance(statement, ast.stmt):
+            statement = source.parents.get(statement)
+        if isinstance(statement, ast.Assign) and isinstance(owner, ast.Name) and owner.id not in done:
+            done.add(owner.id)
+            indent = " " * statement.col_offset
+            mixed = f'{owner.id} = ms.amp.auto_mixed_precision({owner.id}, "{LEVEL}")'
+            edits.before(source.start(statement), f"{mixed}\n{indent}")
 
 
-def parallel_workers(tree: ast.AST, text: str) -> Iterator[Insertion]:
+def parallel_workers(source: Source, edits: Edits) -> None:
     """num_parallel_workers=… of sources and maps becomes the number of cores."""
-    at = _offsets(text)
-    for call in ast.walk(tree):
-        if not isinstance(call, ast.Call):
-            continue
+    for call in source.of(ast.Call):
         for keyword in call.keywords:
-            value = keyword.value
-            if keyword.arg == "num_parallel_workers" and not isinstance(value, ast.Constant):
-                yield (
-                    at(value.lineno, value.col_offset),
-                    at(value.end_lineno or 0, value.end_col_offset or 0),
-                    str(workers()),
-                )
+            if keyword.arg == "num_parallel_workers" and not isinstance(keyword.value, ast.Constant):
+                edits.replace_node(keyword.value, str(workers()))
         name = ast.unparse(call.func).rpartition(".")[2]
         if name == "GeneratorDataset" and all(keyword.arg != "num_parallel_workers" for keyword in call.keywords):
-            end = at(call.end_lineno or 0, call.end_col_offset or 0) - 1
-            before = text[:end].rstrip()
-            comma = " " if before.endswith(",") else ", "
-            yield len(before), len(before), f"{comma}num_parallel_workers={workers()}"
+            end = len(source.data[: source.end(call) - 1].rstrip())
+            comma = " " if source.data[:end].endswith(b",") else ", "
+            edits.after(end, f"{comma}num_parallel_workers={workers()}")
 
 
-REWRITES: dict[str, Callable[[ast.AST, str], Iterator[Insertion]]] = {
+REWRITES: dict[str, Callable[[Source, Edits], None]] = {
     "jit": compile_gradient,
     "dynamic": compile_dynamic,
     "amp": mix_precision,
@@ -93,13 +78,12 @@ REWRITES: dict[str, Callable[[ast.AST, str], Iterator[Insertion]]] = {
 def rewrite(text: str, name: str) -> str:
     """The file with the change `name`; the same text where there is nothing to do."""
     try:
-        tree = ast.parse(text)
-    except SyntaxError:
+        source = Source(text.encode("utf-8"))
+    except Unreadable:
         return text
-    edits = sorted(REWRITES[name](tree, text), key=lambda each: each[:2], reverse=True)
-    for start, end, new in edits:
-        text = text[:start] + new + text[end:]
-    return text
+    edits = Edits(source)
+    REWRITES[name](source, edits)
+    return edits.apply()
 
 
 def rewrite_project(project: Path, names: set[str]) -> list[Path]:
@@ -119,21 +103,7 @@ def rewrite_project(project: Path, names: set[str]) -> list[Path]:
     return changed
 
 
-def _calls(tree: ast.AST, name: str) -> Iterator[ast.Call]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == name:
-            yield node
-
-
-def _offsets(text: str) -> Callable[[int, int], int]:
-    """ast counts bytes of a line; Python strings count characters."""
-    starts, total = [], 0
-    lines = text.splitlines(keepends=True)
-    for line in lines:
-        starts.append(total)
-        total += len(line)
-
-    def at(line: int, column: int) -> int:
-        return starts[line - 1] + len(lines[line - 1].encode()[:column].decode("utf-8", "ignore"))
-
-    return at
+def _calls(source: Source, name: str) -> Iterator[ast.Call]:
+    for call in source.of(ast.Call):
+        if ast.unparse(call.func).rpartition(".")[2] == name:
+            yield call

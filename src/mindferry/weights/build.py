@@ -23,7 +23,7 @@ def tree_of(model: str, project: Path) -> Tree:
         raise MindferryError(f"--model {model!r} names no factory; write it as package.module:factory")
     with tempfile.TemporaryDirectory(prefix="mindferry-") as scratch:
         out = Path(scratch) / "tree.json"
-        command = [sys.executable, "-m", __name__, model, str(project.resolve()), str(out)]
+        command = [sys.executable, "-P", "-m", __name__, model, str(project.resolve()), str(out)]
         # Quiet, and at the speed that AVX-512 hosts lose without it; MindSpore's litter stays in the scratch folder.
         environment = {**os.environ, "GLOG_v": "4", "ONEDNN_MAX_CPU_ISA": "AVX2", "PYTHONPATH": _search_path()}
         try:

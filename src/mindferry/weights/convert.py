@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,11 +37,13 @@ def convert_weights(
     shard_bytes: int = 0,
     allowed: Iterable[str] = (),
     advance: Advance = silent,
+    force: bool = False,
 ) -> WeightsReport:
     """Write `source` as `output`, in the format of its suffix, with the other framework's names and shapes.
 
     Names come from the cells of `model` ("pkg.mod:factory") where it is given, else from the source of the converted
     `project` and the file's structure. With `strict`, nothing is written unless every parameter finds its place.
+    An existing `output` is replaced with `force` only, and never if it is the source.
     """
     source, output = Path(source), Path(output)
     project = Path(project) if project is not None else None
@@ -62,7 +65,16 @@ def convert_weights(
         if not entries:
             raise MindferryError(f"{source}: no parameter found its place, so there is nothing to write; check --model")
         style = "pt" if reverse else "ms"
-        write_checkpoint(output, entries, style, shard_bytes=shard_bytes, check=checkpoint.verify, advance=advance)
+        write_checkpoint(
+            output,
+            entries,
+            style,
+            shard_bytes=shard_bytes,
+            check=checkpoint.verify,
+            advance=advance,
+            force=force,
+            sources=(checkpoint.path, *(file.path for file in checkpoint.files)),
+        )
     return report
 
 
@@ -164,6 +176,14 @@ def is_same(one: Entry, other: Entry) -> bool:
     if one.dtype != other.dtype or one.nbytes != other.nbytes:
         return False
     if len(one.spans) != 1 or len(other.spans) != 1:
-        return one.array().tobytes() == other.array().tobytes()
+        return _digest(one) == _digest(other)
     pieces = zip(one.chunks(bytearray(CHUNK)), other.chunks(bytearray(CHUNK)), strict=True)
     return all(a == b for a, b in pieces)
+
+
+def _digest(entry: Entry) -> bytes:
+    """Of the values: for entries whose pieces end in different places."""
+    whole = hashlib.blake2b()
+    for chunk in entry.chunks(bytearray(CHUNK)):
+        whole.update(chunk)
+    return whole.digest()

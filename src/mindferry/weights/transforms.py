@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..errors import MindferryError
+from ..errors import MindferryError, brief
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +26,7 @@ def check_transform(text: str, where: str) -> None:
             return
     except ValueError:
         pass
-    raise MindferryError(f"{where}: unknown transform {text!r}; use {KINDS}")
+    raise MindferryError(f"{where}: unknown transform {brief(text)!r}; use {KINDS}")
 
 
 def apply_transform(text: str, array: Array) -> Array:

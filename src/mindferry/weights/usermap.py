@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..errors import MindferryError
+from ..errors import MindferryError, brief
 from .transforms import check_transform
 
 
@@ -38,14 +38,14 @@ def read_user_map(path: Path) -> UserMap:
 
     try:
         body = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise MindferryError(
-            f"cannot read the map {path} ({error}); it is TOML with [names], [patterns], [transforms]"
+            f"cannot read the map {path} ({brief(str(error))}); it is TOML with [names], [patterns], [transforms]"
         ) from None
     unknown = sorted(set(body) - {"names", "patterns", "transforms", "drop"})
     if unknown:
         raise MindferryError(
-            f"{path}: unknown key {unknown[0]!r}; a map has [names], [patterns], [transforms] and drop"
+            f"{path}: unknown key {brief(unknown[0])!r}; a map has [names], [patterns], [transforms] and drop"
         )
     tables = [body.get(key, {}) for key in ("names", "patterns", "transforms")]
     drop = body.get("drop", [])
@@ -66,7 +66,9 @@ def _compiled(table: dict[str, str], path: Path) -> tuple[tuple[re.Pattern[str],
     compiled = tuple((_compile(pattern, path), value) for pattern, value in table.items())
     for pattern, template in compiled:
         if max([int(number) for number in re.findall(r"\\(\d+)", template)], default=0) > pattern.groups:
-            raise MindferryError(f"{path}: {template!r} names a group that {pattern.pattern!r} doesn't have")
+            raise MindferryError(
+                f"{path}: {brief(template)!r} names a group that {brief(pattern.pattern)!r} doesn't have"
+            )
     return compiled
 
 
@@ -74,4 +76,4 @@ def _compile(pattern: str, path: Path) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except re.error as error:
-        raise MindferryError(f"{path}: {pattern!r} is no regular expression ({error})") from None
+        raise MindferryError(f"{path}: {brief(pattern)!r} is no regular expression ({brief(str(error))})") from None

@@ -16,13 +16,17 @@ ANY_LAYER = frozenset({"weight", "bias", "running_mean", "running_var", "__class
 RENAMED = ANY_LAYER - {"__class__"}
 # Layers whose parameters MindSpore names otherwise, told by what they are called where their class isn't known.
 _NORMS = re.compile(r"(?:.*_)?(?:bn|norm|ln|gn|embed|embedding)s?\d*(?:_.*)?")
+FLAT = ("torch.nn.Conv1d", "torch.nn.ConvTranspose1d")
+WRITTEN = frozenset("data grad requires_grad set_data assign_value register_hook name dtype device numel".split())
 PARTS = {"values": "[0]", "indices": "[1]"}
 
 
 def plan(facts: Facts) -> Iterator[Change]:
     for node in facts.source.of(ast.Attribute):
         receiver = facts.reading.type(node.value)
-        if receiver == MODULE and node.attr in ANY_LAYER and _is_any_layer(facts, node.value):
+        if _is_set_by_name(facts, node, receiver):
+            yield from _tie(facts, node)
+        elif receiver == MODULE and node.attr in ANY_LAYER and _is_any_layer(facts, node.value):
             if isinstance(node.ctx, ast.Load):
                 yield from _look_up(facts, node)
             else:
@@ -33,6 +37,18 @@ def plan(facts: Facts) -> Iterator[Change]:
             yield from _look_up(facts, node)
         elif receiver == PAIR and node.attr in PARTS:
             yield from _index(facts, node)
+
+
+def _is_set_by_name(facts: Facts, node: ast.Attribute, receiver: Type) -> bool:
+    """`norm.bias = None` of any layer; `m.head.weight = m.embed.weight`, where nothing tells which layers these are."""
+    parent = facts.parents[node]
+    if node.attr not in RENAMED or not isinstance(parent, ast.Assign) or parent.targets != [node]:
+        return False
+    if isinstance(parent.value, ast.Constant) and parent.value.value is None and node.attr == "bias":
+        is_own = isinstance(node.value, ast.Name) and node.value.id == "self"
+        return receiver.kind in ("instance", "unknown") and not is_own and facts.source.mentions("torch")
+    is_tied = isinstance(parent.value, ast.Attribute) and parent.value.attr in RENAMED
+    return is_tied and receiver.kind == "unknown" and facts.source.mentions("torch")
 
 
 def _is_any_layer(facts: Facts, node: ast.expr) -> bool:
@@ -90,8 +106,33 @@ def _index(facts: Facts, node: ast.Attribute) -> Iterator[Change]:
     yield claim(node)
 
 
+def _is_flat_weight(facts: Facts, node: ast.Attribute, base: str) -> bool:
+    """`self.conv.weight.squeeze(1)` of a Conv1d: MindSpore's has an axis more, so what is read of it is put in torch's shape."""
+    if base not in FLAT or node.attr != "weight" or not isinstance(node.ctx, ast.Load):
+        return False
+    match facts.parents.get(node):
+        case ast.Attribute(attr=name):
+            return name not in WRITTEN and not name.endswith("_")
+        case ast.BinOp() | ast.Subscript(ctx=ast.Load()):
+            return True
+        case ast.Call(func=function) if node is not function:
+            api = facts.api(function)
+            return api.startswith("torch.") and not api.startswith(
+                ("torch.nn.init.", "torch.nn.Param", "torch.nn.utils.")
+            )
+    return False
+
+
 def _rename(facts: Facts, node: ast.Attribute, receiver: Type) -> Iterator[Change]:
     symbols = facts.reading.symbols
+    if _is_flat_weight(facts, node, symbols.torch_base(receiver.qual)):
+        owner = facts.source.text(node.value)
+        yield ReplaceNode(node, lambda texts: f"{texts.name('compat.flat_weight')}({owner})")
+        yield facts.record(
+            node, symbols.torch_base(receiver.qual), facts.source.text(node), lambda texts: texts.of(node)
+        )
+        yield claim_all(node)
+        return
     if (
         symbols.method(receiver.qual, node.attr) is not None
         or symbols.attribute(receiver.qual, node.attr).kind != "unknown"

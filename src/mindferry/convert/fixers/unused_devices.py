@@ -17,7 +17,7 @@ AFTER = (
     "in_place",
     "layer_settings",
     "leaves",
-    "mapped",
+    "maps_in_networks",
     "no_counterpart",
     "torch_modules",
 )

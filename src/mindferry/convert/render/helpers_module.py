@@ -7,7 +7,7 @@ import functools
 import re
 import symtable
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 
 from ...errors import MindferryError
@@ -16,6 +16,8 @@ from .dispatched import dispatchers
 HEADER = '''"""Helpers with PyTorch's meaning where MindSpore has none or differs. Written by mindferry; yours to edit."""
 
 '''
+TWIN = "Twin"
+_LAYER = re.compile(r"\A(class \w+\((?:\w+, )*nn\.(?!Cell\b)\w+)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ def render(names: set[str]) -> str:
 def inline(names: set[str], renamed: Mapping[str, str] | None = None) -> str:
     """The helpers with their imports, to stand in a file of their own or within another that uses some of their names."""
     _, imports = library()
-    chosen = _in_definition_order(closure(names))
+    chosen = _in_definition_order(_as_twins(closure(names)))
     used = set().union(*(uses(unit.name) for unit in chosen)) if chosen else set()
     lines = sorted({imports[name] for name in used if name in imports}, key=_import_order)
     blocks = []
@@ -126,6 +128,13 @@ def inline(names: set[str], renamed: Mapping[str, str] | None = None) -> str:
     for old, new in (renamed or {}).items():
         text = re.sub(rf"(?<![\w.]){re.escape(old)}(?!\w)(?!\s*=[^=])", new, text)
     return _spaced(lines) + "\n\n\n" + text
+
+
+def _as_twins(units: list[Unit]) -> list[Unit]:
+    """Where classes are compared, helpers that derive from MindSpore's layers count as these."""
+    if all(unit.name != TWIN for unit in units):
+        return units
+    return [replace(unit, text=_LAYER.sub(rf"\1, metaclass={TWIN})", unit.text, count=1)) for unit in units]
 
 
 def _import_order(line: str) -> tuple[int, str]:
@@ -159,7 +168,7 @@ def _in_definition_order(units: list[Unit]) -> list[Unit]:
 def _needed_at_definition(text: str) -> set[str]:
     node = ast.parse(text).body[0]
     if isinstance(node, ast.ClassDef):
-        parts: list[ast.AST] = [*node.bases, *node.decorator_list]
+        parts: list[ast.AST] = [*node.bases, *node.decorator_list, *(each.value for each in node.keywords)]
         parts += [each for each in node.body if isinstance(each, ast.Assign | ast.AnnAssign)]
     elif isinstance(node, ast.FunctionDef):
         parts = [*node.decorator_list, *node.args.defaults, *(each for each in node.args.kw_defaults if each)]

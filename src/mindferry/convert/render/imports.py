@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ...artifacts import Finding
 from ...layout import FRAMEWORKS
 from ...read.infer import Reading, imported_names
 from ...read.source import Edits, Source
 from .helpers_module import inline
+from .left_over import left_over_names, placeholder
 
 COMPAT_MODULE = "ms_compat"
+MISSING = "compat.Missing"
+OF_HELPERS = {"initializer"}  # what helpers that stand in the file itself import under a name that a home has too
 
 # home module -> (import statement, name it binds)
 HOMES = {
@@ -53,11 +58,6 @@ NATURAL = {
 }
 
 
-_DIRECTIVE = re.compile(
-    rb"#\s*(noqa|type:|pylint:|pyright:|pyrefly:|isort:|usort:|ruff:|fmt:)"
-)  # speaks to a tool about the statement, so goes with it
-
-
 @dataclass(slots=True)
 class Imports:
     """The file's `Writer`: spells names, collects what they need, then edits the import statements."""
@@ -87,21 +87,24 @@ class Imports:
         return f"{self.homes[home]}.{rest}" if rest else self.homes[home]
 
     def _inline_name(self, name: str) -> str:
-        if self._taken is None:
-            self._taken = _bound_names(self.reading) | self.kept
+        taken = self._names_taken() - OF_HELPERS
         head, dot, rest = name.partition(".")
-        if head in self._taken:
+        if head in taken:
             self.renamed[head] = f"ms_{head}"
         return self.renamed.get(head, head) + dot + rest
+
+    def _names_taken(self) -> set[str]:
+        if self._taken is None:
+            self._taken = _bound_names(self.reading) | self.kept | (set() if self.compat_import else OF_HELPERS)
+        return self._taken
 
     def _bind(self, home: str) -> str:
         for name, kind in self.reading.scope.names.items():
             if kind.kind == "ref" and kind.qual == home:
                 return name
-        if self._taken is None:
-            self._taken = _bound_names(self.reading) | self.kept
+        taken = self._names_taken()
         wanted = HOMES[home][1]
-        while wanted in self._taken or wanted in self.homes.values():
+        while wanted in taken or wanted in self.homes.values():
             wanted = f"ms_{wanted}" if not wanted.startswith("ms_") else f"{wanted}_"
         return wanted
 
@@ -110,12 +113,18 @@ class Imports:
         if home == "compat":
             if not self.compat_import:
                 return inline(self.compat, self.renamed)
-            named = COMPAT_MODULE if bound == COMPAT_MODULE else f"{COMPAT_MODULE} as {bound}"
-            return self.compat_import.replace(f"import {COMPAT_MODULE}", f"import {named}")
+            if bound == COMPAT_MODULE:
+                return self.compat_import
+            named = (
+                f"{line.partition(' as ')[0]} as {bound}" if COMPAT_MODULE in line else line
+                for line in self.compat_import.split("\n")
+            )
+            return "\n".join(named)
         return form.replace("{0}", bound).replace("{as}", "" if bound == usual else f" as {bound}")
 
-    def rewrite(self, edits: Edits) -> None:
-        """Replace the torch imports by what the converted file needs."""
+    def rewrite(self, edits: Edits, findings: Sequence[Finding] = ()) -> None:
+        """Replace the torch imports by what the converted file needs; what is left of torch's names is bound to a placeholder."""
+        left = self._left_over(edits)
         present = {kind.qual for kind in self.reading.scope.names.values() if kind.kind == "ref"}
         missing = [home for home in HOMES if home in self.homes and home not in present]
         first_use = self._first_use(edits.source)
@@ -123,18 +132,64 @@ class Imports:
             (node, top and edits.source.start(node) < first_use, only)
             for node, top, only in _import_statements(edits.source)
         ]
+        is_first = bool(left) and "compat" in missing  # the placeholders need it before anything else
+        done: set[tuple[ast.AST, str]] = set()
         for node, top_level, only_one in statements:
             dropped = [alias for alias in node.names if self._is_dropped(node, alias)]
             if not dropped:
                 continue
             wanted = [home for home in missing if top_level and any(_natural(node, alias) == home for alias in dropped)]
+            if is_first and top_level:
+                wanted = ["compat", *(home for home in wanted if home != "compat")]
+            elif is_first:
+                missing.remove("compat")
+                _insert_at_top(edits, self.statement("compat") + edits.source.newline())
+            is_first = False
             missing = [home for home in missing if home not in wanted]
             if top_level and node is self._last_torch_import(statements):
                 wanted, missing = wanted + missing, []
             kept = [alias for alias in node.names if alias not in dropped]
-            self._replace(edits, node, kept, self._statements(wanted), only_one)
+            bound = [
+                line
+                for line in self._placeholders(node, dropped, left, findings)
+                if (edits.source.parents[node], line) not in done
+            ]
+            done |= {(edits.source.parents[node], line) for line in bound}
+            self._replace(edits, node, kept, [*self._statements(wanted), *bound], only_one)
         if missing:
             _insert_at_top(edits, "".join(line + edits.source.newline() for line in self._statements(missing)))
+
+    def _left_over(self, edits: Edits) -> dict[str, str]:
+        """Names of torch's that the text still has -> what they are called from here on."""
+        dropped = {
+            _bound(alias): alias
+            for node, _, _ in _import_statements(edits.source)
+            for alias in node.names
+            if alias.name != "*" and self._is_dropped(node, alias)
+        }
+        found = left_over_names(self.reading, edits, set(dropped))
+        if found:
+            self.spell(MISSING)
+        renamed = {name: f"torch_{name}" if name in self.homes.values() else name for name in found}
+        for name, nodes in found.items():
+            for node in nodes if renamed[name] != name else ():
+                edits.replace_node(node, renamed[name])
+        return renamed
+
+    def _placeholders(
+        self,
+        node: ast.Import | ast.ImportFrom,
+        dropped: list[ast.alias],
+        left: dict[str, str],
+        findings: Sequence[Finding],
+    ) -> list[str]:
+        names = {_bound(alias): alias for alias in dropped if _bound(alias) in left}
+        if self._has_substitute(node):
+            return []
+        return [
+            placeholder(self.spell(MISSING), left[name], _origin(node, alias), findings)
+            for name, alias in names.items()
+        ]
 
     def _first_use(self, source: Source) -> int:
         """Where a statement uses a framework first: an import further down comes too late for it."""
@@ -190,7 +245,9 @@ class Imports:
             lines = ["pass"]
         lines = [*_comments(source, node), *lines]
         if lines:
-            edits.replace(source.start(node), source.end(node), (source.newline() + source.indent(node)).join(lines))
+            line_break = source.newline() + source.indent(node)
+            text = line_break.join(line_break.join(line.split("\n")) if source.indent(node) else line for line in lines)
+            edits.replace(source.start(node), source.end(node), text)
         else:
             delete_statement(edits, node)
 
@@ -206,11 +263,22 @@ class Imports:
         return not lasting and all(names <= _bound_by(handler.body) for handler in parent.handlers)
 
 
+def _bound(alias: ast.alias) -> str:
+    return alias.asname or alias.name.partition(".")[0]
+
+
+def _origin(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
+    """torch's dotted name of what the import binds."""
+    if isinstance(node, ast.ImportFrom):
+        return f"{node.module or ''}.{alias.name}".lstrip(".")
+    return alias.name if alias.asname else alias.name.partition(".")[0]
+
+
 def _comments(source: Source, node: ast.stmt) -> list[str]:
     """Comments between the names of an import that goes."""
     start, end = source.start(node), source.end(node)
     found = re.findall(rb"#[^\r\n]*", source.data[start:end]) if b"(" in source.data[start:end] else []
-    return [comment.decode("utf-8").rstrip() for comment in found if not _DIRECTIVE.match(comment)]
+    return [comment.decode("utf-8").rstrip() for comment in found]
 
 
 def _bound_by(block: list[ast.stmt]) -> set[str]:
@@ -235,7 +303,7 @@ def delete_statement(edits: Edits, node: ast.AST) -> None:
         edits.replace(separator if separator >= 0 else start, end, "", swallows=True)
     elif after.lstrip().startswith(b";"):
         edits.replace(start, source.skip_trivia(source.data.index(b";", end) + 1), "", swallows=True)
-    elif after.lstrip().startswith(b"#") and not _DIRECTIVE.match(after.lstrip()):
+    elif after.lstrip().startswith(b"#"):
         edits.replace(start, source.skip_blanks(end), "", swallows=True)
     else:
         edits.replace(line_start, line_end, "", swallows=True)
@@ -246,7 +314,7 @@ def delete_decorator(edits: Edits, node: ast.expr) -> None:
     source = edits.source
     start, end = source.line_start(source.start(node)), source.line_end(source.end(node))
     after = source.data[source.end(node) : end].lstrip(b" \t)")
-    if after.startswith(b"#") and not _DIRECTIVE.match(after):
+    if after.startswith(b"#"):
         edits.replace(source.skip_blanks(start), end - len(after), "", swallows=True)
     else:
         edits.replace(start, end, "", swallows=True)

@@ -27,7 +27,7 @@ def apart(source: Source, is_notebook: bool) -> tuple[Source, list[int]]:
         lines += [source.position(end)[0]] * len(_LINE_END.findall(text))
         position = end
     lines += _lines(source, position, len(source.data))
-    return Source(b"".join([*pieces, source.data[position:]]), source.path), lines
+    return Source(b"".join([*pieces, source.data[position:]]).decode("utf-8"), source.path), lines
 
 
 def _lines(source: Source, start: int, end: int) -> list[int]:

@@ -22,10 +22,46 @@ from ..engine import FileResult, convert_file
 from ..settings import Settings
 
 PYTHON_CELLS = ("%%time", "%%timeit", "%%capture", "%%prun", "%%memit")  # what follows the first line is Python
-_MARK = re.compile(r"^# mindferry cell (\d+)\n", re.MULTILINE)
-_MASK = re.compile(r"(?:pass  )?# mindferry magic (\d+)(?!\d)")
 _MAGIC = re.compile(r"\s*[%!?]|.*\?\s*$|\s*[\w.,\s]+=\s*[%!]")
 _INSTALL = re.compile(r"\b(?:pip3?|conda|mamba)\s+install\b.*\b(?:torch|torchvision|pytorch)\b")
+
+
+MANY_MAGICS = 20  # lines; finding so many one after another would parse the cell as often
+
+
+@dataclass(slots=True)
+class Marks:
+    """The comments that stand for cells and magics in the common module: by a word that no cell holds."""
+
+    word: str
+    magics: list[str] = field(default_factory=list)  # what each stands for
+
+    @classmethod
+    def for_cells(cls, cells: list[Cell]) -> Marks:
+        word = "mindferry"
+        while any(word in cell.text for cell in cells):
+            word += "_"
+        return cls(word)
+
+    def cell(self, number: int) -> str:
+        return f"# {self.word} cell {number}\n"
+
+    def magic(self, line: str) -> str:
+        self.magics.append(line)
+        return f"# {self.word} magic {len(self.magics) - 1}"
+
+    def restored(self, text: str) -> str:
+        pattern = rf"(?:pass  )?# {self.word} magic (\d+)(?!\d)"
+        return re.sub(pattern, lambda match: self.magics[int(match.group(1))], text)
+
+    def split(self, code: str) -> dict[int, str]:
+        """Text by cell number. What an import needs at the very top goes into the first cell."""
+        parts = re.split(rf"^# {self.word} cell (\d+)\n", code, flags=re.MULTILINE)
+        texts = {int(number): text for number, text in zip(parts[1::2], parts[2::2], strict=True)}
+        if parts[0].strip() and texts:
+            first = min(texts)
+            texts[first] = parts[0] + texts[first]
+        return {number: self.restored(text) for number, text in texts.items()}
 
 
 @dataclass(slots=True)
@@ -43,40 +79,47 @@ def convert_notebook(
     raw: bytes, path: str, symbols: Symbols, compat_import: str, settings: Settings
 ) -> tuple[bytes, FileResult]:
     """The converted notebook, and what was done to it. Findings name the cell: `net.ipynb:cell 3:2:5`."""
-    body = _load(raw)
-    magics: list[str] = []
+    encoding, body = _load(raw)
     cells = [
         Cell(number, _text(each)) for number, each in enumerate(body["cells"], 1) if each.get("cell_type") == "code"
     ]
     if not _is_python(body):
-        return raw, FileResult(raw.decode("utf-8"), [], [], set())
-    module = ""
+        return raw, FileResult("", [], [], set())
+    marks = Marks.for_cells(cells)
+    pieces, line = [], 1
     for cell in cells:
-        cell.masked = _mask(cell, path, magics)
-        module += f"# mindferry cell {cell.number}\n"
-        cell.first_line = module.count("\n") + 1
-        module += cell.masked.rstrip("\n") + "\n"
-    source = Source(module.encode("utf-8", "surrogatepass"), path)
+        cell.masked = _mask(cell, path, marks)
+        cell.first_line = line + 1
+        pieces += [marks.cell(cell.number), cell.masked.rstrip("\n") + "\n"]
+        line = cell.first_line + pieces[-1].count("\n")
+    source = Source("".join(pieces), path)
     read(source, symbols, is_api=table().is_api)
     result = convert_file(source, symbols, compat_import=compat_import, settings=settings, is_notebook=True)
-    texts = _split(result.code, magics)
+    texts = marks.split(result.code)
+    if set(texts) != {cell.number for cell in cells}:
+        raise ValueError("a cell's beginning was lost")
     is_changed = False
     for cell in cells:
-        if texts[cell.number].rstrip("\n") != cell.text.rstrip("\n"):
-            ending = cell.text[len(cell.text.rstrip("\n")) :]
-            _replace(body["cells"][cell.number - 1], texts[cell.number].rstrip("\n") + ending)
+        if texts[cell.number].rstrip("\n") != marks.restored(cell.masked).rstrip("\n"):
+            ending = cell.text[len(cell.text.rstrip("\r\n")) :]
+            text = texts[cell.number].rstrip("\n")
+            text = text.replace("\n", "\r\n") if "\r\n" in cell.text else text
+            _replace(body["cells"][cell.number - 1], text + ending)
             is_changed = True
     findings = [each for cell in cells for each in cell.findings] + [
         _in_cell(each, cells, path) for each in result.findings
     ]
     rewrites = [replace(each, line=_place(each.line, cells)[1]) for each in result.rewrites]
     sites = [replace(each, line=_place(each.line, cells)[1]) for each in result.sites]
-    return (_dump(body, raw) if is_changed else raw), FileResult("", rewrites, findings, result.compat, sites)
+    changed = _dump(body, raw, encoding) if is_changed else raw
+    return changed, FileResult("", rewrites, findings, result.compat, sites)
 
 
-def _load(raw: bytes) -> dict[str, Any]:
+def _load(raw: bytes) -> tuple[str, dict[str, Any]]:
+    """The notebook, and the encoding that it is in: Jupyter writes UTF-8, and editors write UTF-16."""
     try:
-        body = json.loads(raw)
+        encoding = json.detect_encoding(raw)
+        body = json.loads(raw.decode(encoding))
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"not a notebook: {error}") from None
     cells = body.get("cells") if isinstance(body, dict) else None
@@ -84,7 +127,7 @@ def _load(raw: bytes) -> dict[str, Any]:
         isinstance(each, dict) and isinstance(each.get("source", ""), str | list) for each in cells
     ):
         raise Unreadable("not a notebook of format 4; open and save it with Jupyter first")
-    return cast(dict[str, Any], body)
+    return encoding, cast(dict[str, Any], body)
 
 
 def _is_python(body: dict[str, Any]) -> bool:
@@ -101,7 +144,7 @@ def _text(cell: dict[str, Any]) -> str:
     return source if isinstance(source, str) else "".join(map(str, source))
 
 
-def _mask(cell: Cell, path: str, magics: list[str]) -> str:
+def _mask(cell: Cell, path: str, marks: Marks) -> str:
     """The cell with comments in place of magics; all of it if it is not Python."""
     text = cell.text.replace("\r\n", "\n")
     head = text.lstrip().partition("\n")[0]
@@ -119,8 +162,10 @@ def _mask(cell: Cell, path: str, magics: list[str]) -> str:
                 )
             )
     if head.startswith("%%") and not head.split()[0].startswith(PYTHON_CELLS):
-        return _hidden(text, magics)
+        return _hidden(text, marks)
     lines = text.split("\n")
+    if (masked := _masked_at_once(lines, marks)) is not None:
+        return masked
     for _ in range(len(lines) + 1):
         try:
             ast.parse("\n".join(lines))
@@ -128,7 +173,7 @@ def _mask(cell: Cell, path: str, magics: list[str]) -> str:
         except (ValueError, RecursionError, MemoryError):
             break
         except SyntaxError as error:
-            at = _magic_line(lines, error.lineno or 1)
+            at = _magic_line(lines, error.lineno or 1, marks)
             if at is None:
                 cell.findings.append(
                     Finding(
@@ -142,48 +187,50 @@ def _mask(cell: Cell, path: str, magics: list[str]) -> str:
                     )
                 )
                 break
-            _hide_line(lines, at, magics)
-    return _hidden(text, magics)
+            _hide_line(lines, at, marks)
+    return _hidden(text, marks)
 
 
-def _magic_line(lines: list[str], reported: int) -> int | None:
+def _masked_at_once(lines: list[str], marks: Marks) -> str | None:
+    """A cell with many lines that begin as magics do, with all of them hidden, if that is Python."""
+    begins = [line.lstrip().startswith(("%", "!")) and not line.rstrip().endswith("\\") for line in lines]
+    if sum(begins) < MANY_MAGICS:
+        return None
+    trial = Marks(marks.word, list(marks.magics))
+    hidden = []
+    for line, is_magic in zip(lines, begins, strict=True):
+        indent = line[: len(line) - len(line.lstrip())]
+        hidden.append(f"{indent}pass  {trial.magic(line[len(indent) :])}" if is_magic else line)
+    try:
+        ast.parse("\n".join(hidden))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    marks.magics[:] = trial.magics
+    return "\n".join(hidden)
+
+
+def _magic_line(lines: list[str], reported: int, marks: Marks) -> int | None:
     """The line of a magic at or above the place where parsing stopped."""
     for at in range(min(reported, len(lines)) - 1, -1, -1):
-        if _MAGIC.match(lines[at]) and "# mindferry magic" not in lines[at]:
+        if _MAGIC.match(lines[at]) and f"# {marks.word} magic" not in lines[at]:
             return at
         if lines[at].strip() and at < reported - 2:
             break
     return None
 
 
-def _hide_line(lines: list[str], at: int, magics: list[str]) -> None:
+def _hide_line(lines: list[str], at: int, marks: Marks) -> None:
     last = at
     while lines[last].endswith("\\") and last + 1 < len(lines):
         last += 1
     indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
     for index in range(at, last + 1):
-        magics.append(lines[index] if index > at else lines[index][len(indent) :])
-        lines[index] = (
-            f"{indent}pass  # mindferry magic {len(magics) - 1}"
-            if index == at
-            else f"# mindferry magic {len(magics) - 1}"
-        )
+        mark = marks.magic(lines[index] if index > at else lines[index][len(indent) :])
+        lines[index] = f"{indent}pass  {mark}" if index == at else mark
 
 
-def _hidden(text: str, magics: list[str]) -> str:
-    lines = text.rstrip("\n").split("\n")
-    magics += lines
-    return "\n".join(f"# mindferry magic {len(magics) - len(lines) + index}" for index in range(len(lines)))
-
-
-def _split(code: str, magics: list[str]) -> dict[int, str]:
-    """Text by cell number. What an import needs at the very top goes into the first cell."""
-    parts = _MARK.split(code)
-    texts = {int(number): text for number, text in zip(parts[1::2], parts[2::2], strict=True)}
-    if parts[0].strip() and texts:
-        first = min(texts)
-        texts[first] = parts[0] + texts[first]
-    return {number: _MASK.sub(lambda match: magics[int(match.group(1))], text) for number, text in texts.items()}
+def _hidden(text: str, marks: Marks) -> str:
+    return "\n".join(map(marks.magic, text.rstrip("\n").split("\n")))
 
 
 def _replace(cell: dict[str, Any], text: str) -> None:
@@ -205,10 +252,13 @@ def _in_cell(finding: Finding, cells: list[Cell], path: str) -> Finding:
     return replace(finding, path=f"{path}:cell {number}", line=line)
 
 
-def _dump(body: dict[str, Any], raw: bytes) -> bytes:
+def _dump(body: dict[str, Any], raw: bytes, encoding: str) -> bytes:
     """JSON laid out as the file was: Jupyter indents by one space, others by two, some not at all."""
-    indent = re.match(rb"\s*\{\r?\n([ \t]*)", raw)
-    width = indent.group(1).decode() if indent else None
-    separators = (",", ": ") if width is not None else ((",", ":") if b'":"' in raw or b'":[' in raw else (", ", ": "))
-    text = json.dumps(body, indent=width, ensure_ascii=raw.isascii(), separators=separators)
-    return (text + ("\n" if raw.endswith(b"\n") else "")).encode("utf-8", "surrogatepass")
+    before = raw.decode(encoding)
+    indent = re.match(r"\s*\{\r?\n([ \t]*)", before)
+    width = indent.group(1) if indent else None
+    is_tight = '":"' in before or '":[' in before
+    separators = (",", ": ") if width is not None else ((",", ":") if is_tight else (", ", ": "))
+    text = json.dumps(body, indent=width, ensure_ascii=before.isascii(), separators=separators)
+    text += "\n" if before.endswith("\n") else ""
+    return text.encode(encoding, "surrogatepass")

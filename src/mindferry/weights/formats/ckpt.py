@@ -21,6 +21,7 @@ def read_ckpt(path: Path) -> Checkpoint:
     file = SourceFile(path)
     end, checks = _trailer(file)
     entries: dict[str, Entry] = {}
+    slices: dict[str, list[Span]] = {}
     extras, last, at = [], "", 0
     while at < end:
         record, at = _record(file, at, end)
@@ -28,17 +29,19 @@ def read_ckpt(path: Path) -> Checkpoint:
             extras.append(record.name)
         elif record.name not in entries:
             entries[record.name] = record
+            slices[record.name] = list(record.spans)
         elif record.name != last or (record.dtype, record.shape) != (entries[last].dtype, entries[last].shape):
             raise bad(path, f"holds {shown(record.name)} twice; the file is broken")
         else:
-            entries[last] = replace(record, spans=entries[last].spans + record.spans)
+            slices[last] += [span for span in record.spans if span.length]
         last = record.name
         if len(entries) > ENTRIES:
             raise bad(path, f"holds more than {ENTRIES} tensors")
-    for entry in entries.values():
+    whole = tuple(replace(entry, spans=tuple(slices[name])) for name, entry in entries.items())
+    for entry in whole:
         if (size := sum(span.length for span in entry.spans)) != entry.nbytes:
             raise bad(path, f"{shown(entry.name)} has {size} bytes where its shape needs {entry.nbytes}")
-    return Checkpoint(path, "ckpt", tuple(entries.values()), (file,), checks, extras=tuple(extras))
+    return Checkpoint(path, "ckpt", whole, (file,), checks, extras=tuple(extras))
 
 
 def _trailer(file: SourceFile) -> tuple[int, tuple[Span, ...]]:

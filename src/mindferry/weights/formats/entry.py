@@ -86,24 +86,28 @@ class Entry:
     dtype: str  # a key of DTYPES
     shape: tuple[int, ...]
     spans: tuple[Span, ...] = ()
-    compute: Callable[[], Array] | None = None  # in place of spans, where values change or lie scattered
+    compute: Callable[[], Array] | None = None  # in place of spans, where values change
+    pieces: Callable[[], Iterator[Array]] | None = None  # in place of spans, where they lie scattered
 
     @property
     def nbytes(self) -> int:
         return math.prod(self.shape) * DTYPES[self.dtype].size
 
     def chunks(self, buffer: bytearray) -> Iterator[memoryview]:
-        if self.compute is None:
+        if self.compute is None and self.pieces is None:
             for span in self.spans:
                 yield from span.chunks(buffer)
             return
         import numpy as np
 
-        flat = np.ascontiguousarray(self.compute()).reshape(-1).view(np.uint8)
-        if len(flat) != self.nbytes:
-            raise bad(Path(self.name), f"came to {len(flat)} bytes where {self.nbytes} were announced")
-        for start in range(0, len(flat), len(buffer)):
-            yield flat[start : start + len(buffer)].data
+        made = 0
+        for piece in self.pieces() if self.pieces is not None else (self.array(),):
+            flat = np.ascontiguousarray(piece).reshape(-1).view(np.uint8)
+            made += len(flat)
+            for start in range(0, len(flat), len(buffer)):
+                yield flat[start : start + len(buffer)].data
+        if made != self.nbytes:
+            raise bad(Path(self.name), f"came to {made} bytes where {self.nbytes} were announced")
 
     def array(self) -> Array:
         """The values as numpy; a type that numpy lacks comes as unsigned integers of its size."""
@@ -111,12 +115,19 @@ class Entry:
 
         if self.compute is not None:
             return self.compute()
+        known = DTYPES[self.dtype]
+        if self.pieces is not None:
+            whole = np.empty(math.prod(self.shape), known.numpy or f"<u{known.size}")
+            start = 0
+            for piece in self.pieces():
+                whole[start : start + piece.size] = piece.reshape(-1)
+                start += piece.size
+            return whole.reshape(self.shape)
         raw = bytearray(self.nbytes)
         at, buffer = 0, bytearray(CHUNK)
         for chunk in self.chunks(buffer):
             raw[at : at + len(chunk)] = chunk
             at += len(chunk)
-        known = DTYPES[self.dtype]
         return np.frombuffer(raw, known.numpy or f"<u{known.size}").reshape(self.shape)
 
 

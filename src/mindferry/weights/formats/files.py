@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from ...errors import MindferryError
-from ...files import complete_or_absent, write_text
+from ...files import complete_or_absent, remove_abandoned, write_text
 from .ckpt import check_ckpt, read_ckpt, write_ckpt
 from .entry import Advance, Checkpoint, Entry, silent
 from .limits import bad
@@ -86,10 +86,13 @@ def write_checkpoint(
     shard_bytes: int = 0,
     check: Callable[[], None] = lambda: None,
     advance: Advance = silent,
+    force: bool = True,
+    sources: Sequence[Path] = (),
 ) -> None:
     """Write by suffix; `style` is the framework that safetensors' metadata names. Complete, or absent.
 
     `check` runs beside the copying, on another core, and keeps the files from their names if it raises.
+    Without `force` no file is replaced; one of `sources` never is.
     """
     check_writable(path, entries)
     groups, names = [list(entries)], [path.name]
@@ -98,6 +101,9 @@ def write_checkpoint(
             raise MindferryError(f"only safetensors can be sharded, and {path} is none; leave --shard out or change -o")
         groups = split(entries, shard_bytes)
         names = shard_names(path, len(groups))
+    for name in [*names, path.name + INDEX] if shard_bytes else names:
+        _check_free(path.with_name(name), sources, force)
+    remove_abandoned(path.parent)
     with _beside(check) as done, contextlib.ExitStack() as files:
         for group, name in zip(groups, names, strict=True):
             partial = files.enter_context(complete_or_absent(path.with_name(name)))
@@ -105,6 +111,16 @@ def write_checkpoint(
         done()  # raises before any file gets its name
     if shard_bytes:
         write_text(path.with_name(path.name + INDEX), index_text(groups, names))
+
+
+def _check_free(path: Path, sources: Sequence[Path], force: bool) -> None:
+    """Refuse to replace the original, and anything else without being asked to."""
+    if any(path.exists() and source.exists() and path.samefile(source) for source in sources):
+        raise MindferryError(f"{path} is the file that is being converted; give another name with -o")
+    if path.is_dir():
+        raise MindferryError(f"{path} is a folder; give a file with -o")
+    if not force and (path.exists() or path.is_symlink()):
+        raise MindferryError(f"{path} exists already; give another name with -o, or --force to replace it")
 
 
 @contextlib.contextmanager

@@ -6,10 +6,13 @@ from pathlib import Path
 
 from ...errors import MindferryError
 
-HEADER_BYTES = 100_000_000  # safetensors' own limit
+HEADER_BYTES = (
+    32 << 20
+)  # of JSON or of a zip's directory: read whole, and a list of empty lists takes twenty times its text
 PICKLE_BYTES = 64 << 20
-OPERATIONS = 5_000_000
-ENTRIES = 1_000_000
+OPERATIONS = 3_000_000
+ARGUMENTS = 64  # that a call in a pickle may have: a tuple that is given a million times is unpacked a million times
+ENTRIES = 250_000
 DEPTH = 64
 RANK = 32  # numpy's
 NAME = 4096
@@ -27,10 +30,27 @@ def bad(path: Path, reason: str) -> BadFileError:
     return BadFileError(f"{path}: {reason}")
 
 
-def shown(text: object) -> str:
-    """Text from a file, short and printable, for a message of one line."""
-    plain = "".join(char if char.isprintable() else "?" for char in str(text)[:100])
+def shown(value: object) -> str:
+    """Something from a file, short and printable, for a message of one line. What it describes is never spelled out."""
+    plain = "".join(char if char.isprintable() else "?" for char in _brief(value)[:100])
     return plain if len(plain) < 100 else f"{plain[:97]}..."
+
+
+def _brief(value: object, depth: int = 0) -> str:
+    if isinstance(value, str):
+        return value[:100]
+    if isinstance(value, bool | float | None):
+        return repr(value)
+    if isinstance(value, int):
+        return repr(value) if value.bit_length() < 200 else f"a number of {value.bit_length()} bits"
+    if isinstance(value, bytes | bytearray):
+        return repr(bytes(value[:50]))
+    if isinstance(value, BaseException):
+        return _brief(value.args[0], depth + 1) if type(value) is KeyError and value.args else str(value)[:100]
+    if isinstance(value, list | tuple) and type(value) in (list, tuple) and depth < 2:
+        inner = ", ".join(_brief(each, depth + 1) for each in value[:8])
+        return f"({inner}{', ...' if len(value) > 8 else ''})"
+    return str(value)[:100] if type(value).__str__ is not object.__str__ and depth < 2 else type(value).__name__
 
 
 def check_name(path: Path, name: object) -> str:

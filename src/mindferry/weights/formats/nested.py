@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .limits import DEPTH, ENTRIES, bad, shown
+from .limits import DEPTH, ENTRIES, FREE, NAME, bad, shown
 from .rebuilt import NumpyArray, TensorRef
 
 Tensor = TensorRef | NumpyArray
@@ -37,7 +38,7 @@ class Found:
 
 def find_parameters(path: Path, value: Any, key: str | None) -> Found:
     """The state dict at `key`, or the only one that can be meant."""
-    sets = _sets(path, value)
+    sets, inside = _sets(path, value)
     if not sets:
         raise bad(path, "holds no tensors by name; save model.state_dict() from torch")
     if key is not None:
@@ -45,7 +46,7 @@ def find_parameters(path: Path, value: Any, key: str | None) -> Found:
             raise bad(path, f"has no tensors under {shown(key)!r}; it has them under {_listed(sets)}")
         chosen = key
     else:
-        chosen = _choose(path, sets)
+        chosen = _choose(path, sets, inside)
     table = sets[chosen]
     tensors = {name: tensor for name, tensor in table.items() if isinstance(tensor, Tensor)}
     extras = tuple(shown(name) for name, tensor in table.items() if not isinstance(tensor, Tensor))
@@ -54,31 +55,63 @@ def find_parameters(path: Path, value: Any, key: str | None) -> Found:
     return Found(chosen, tensors, () if is_whole and others else extras, others)
 
 
-def _sets(path: Path, value: Any) -> dict[str, dict[Any, Any]]:
-    """Every dictionary that holds tensors by name, by its dotted path. Each object is looked at once."""
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A dictionary on the way to the tensors; its path is spelled out only if it holds some."""
+
+    table: dict[Any, Any]
+    name: str = ""
+    above: _Place | None = None
+    depth: int = 0
+
+    def places(self) -> list[_Place]:
+        """From the top to here."""
+        chain: list[_Place] = []
+        here: _Place | None = self
+        while here is not None:
+            chain.append(here)
+            here = here.above
+        return chain[::-1]
+
+
+def _sets(path: Path, value: Any) -> tuple[dict[str, dict[Any, Any]], dict[str, int]]:
+    """Every dictionary that holds tensors by name, by its dotted path, and the size of the largest inside each."""
     found: dict[str, dict[Any, Any]] = {}
-    seen: set[int] = set()
-    pending = [("", value, 0)]
+    keys: dict[int, str] = {}  # of the dictionaries found, by identity
+    largest: dict[str, int] = {}
+    seen: set[int] = set()  # each object is looked at once
+    pending = deque([_Place(value)] if isinstance(value, dict) else [])
+    spelled = 0
     while pending:
-        key, table, depth = pending.pop(0)
-        if id(table) in seen or not isinstance(table, dict):
+        place = pending.popleft()
+        table = place.table
+        if id(table) in seen:
             continue
         seen.add(id(table))
-        if depth > DEPTH or len(seen) > ENTRIES:
-            raise bad(path, f"nests dictionaries more than {DEPTH} deep")
+        if place.depth > DEPTH or len(seen) > ENTRIES:
+            raise bad(path, f"nests dictionaries more than {DEPTH} deep, or holds more than {ENTRIES}")
         if any(isinstance(name, str) and isinstance(item, Tensor) for name, item in table.items()):
+            chain = place.places()
+            spelled += sum(len(each.name) for each in chain)
+            if spelled > FREE or any(len(each.name) > NAME for each in chain):
+                raise bad(path, "holds tensors under keys that are longer than any name")
+            key = ".".join(each.name for each in chain[1:] if each.name)
             found[key] = {name: item for name, item in table.items() if isinstance(name, str)}
+            keys[id(table)] = key
+            for each in chain[:-1]:
+                if (above := keys.get(id(each.table))) is not None:
+                    largest[above] = max(largest.get(above, 0), len(found[key]))
         for name, item in table.items():
-            if isinstance(name, str) and isinstance(item, dict):
-                pending.append((f"{key}.{name}" if key else name, item, depth + 1))
-    return found
+            if isinstance(name, str) and isinstance(item, dict) and id(item) not in seen:
+                pending.append(_Place(item, name, place, place.depth + 1))
+    return found, largest
 
 
-def _choose(path: Path, sets: dict[str, dict[Any, Any]]) -> str:
+def _choose(path: Path, sets: dict[str, dict[Any, Any]], inside: dict[str, int]) -> str:
     models = [key for key in sets if not _is_about(key, TRAINING)] or list(sets)
     if len(models) > 1:
         # A stray tensor beside a model (best_accuracy) doesn't make the whole file a state dict.
-        models = [key for key in models if len(sets[key]) > 1 and not _holds_larger(key, sets)] or models
+        models = [key for key in models if len(sets[key]) > 1 and inside.get(key, 0) <= _count(sets[key])] or models
     plain = [key for key in models if not _is_about(key, AVERAGED)] or models
     if len(plain) == 1:
         return plain[0]
@@ -90,10 +123,8 @@ def _choose(path: Path, sets: dict[str, dict[Any, Any]]) -> str:
     )
 
 
-def _holds_larger(key: str, sets: dict[str, dict[Any, Any]]) -> bool:
-    inside = [other for other in sets if other != key and (not key or other.startswith(f"{key}."))]
-    own = sum(isinstance(item, Tensor) for item in sets[key].values())
-    return any(len(sets[other]) > own for other in inside)
+def _count(table: dict[Any, Any]) -> int:
+    return sum(isinstance(item, Tensor) for item in table.values())
 
 
 def _is_about(key: str, words: tuple[str, ...]) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .limits import OPERATIONS, BadFileError, bad, shown
+from .limits import ARGUMENTS, OPERATIONS, BadFileError, bad, shown
 from .rebuilt import Inert, Rebuilder, Storage
 
 _MARK = object()
@@ -41,7 +41,8 @@ class Interpreter:
 
     def load(self, data: bytes | Any) -> tuple[Any, dict[str, Storage]]:
         """The value, and the storages that it refers to. `data` is bytes, or has read and readline."""
-        run = _Run(self)
+        size = len(data) if isinstance(data, bytes) else data.room
+        run = _Run(self, 2 * size)
         try:
             return run.execute(pickletools.genops(data)), run.rebuild.storages
         except (ValueError, IndexError, KeyError, TypeError, OverflowError, UnicodeError, RecursionError) as error:
@@ -54,9 +55,9 @@ class Interpreter:
 class _Run:
     """The stack and memo of one pickle."""
 
-    def __init__(self, pickle: Interpreter) -> None:
+    def __init__(self, pickle: Interpreter, budget: int) -> None:
         self.pickle = pickle
-        self.rebuild = Rebuilder(pickle.refuse, pickle.allowed)
+        self.rebuild = Rebuilder(pickle.refuse, pickle.allowed, budget)
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
 
@@ -166,7 +167,8 @@ class _Run:
         """Only keys that can't be chosen to collide: a dictionary of those takes forever."""
         is_text = key is None or isinstance(key, str | bytes)
         is_small = isinstance(key, int) and abs(key) < _MAX_KEY
-        if not (is_text or is_small or (isinstance(key, tuple) and all(isinstance(part, str) for part in key))):
+        is_path = isinstance(key, tuple) and len(key) <= ARGUMENTS and all(isinstance(part, str) for part in key)
+        if not (is_text or is_small or is_path):
             raise self.pickle.refuse(f"has a key of type {type(key).__name__} that is too large or no text")
 
     def named_global(self, argument: str) -> None:

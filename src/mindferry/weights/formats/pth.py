@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import struct
-import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,10 +10,12 @@ from typing import Any
 
 from ..dtypes import DTYPES
 from .entry import Checkpoint, Entry, SourceFile, Span
-from .limits import ENTRIES, HEADER_BYTES, PICKLE_BYTES, bad, check_expansion, check_name, shown
+from .limits import PICKLE_BYTES, bad, check_expansion, check_name, shown
 from .nested import Found, find_parameters
 from .pickled import Interpreter
 from .rebuilt import NumpyArray, Storage, TensorRef
+from .strided import pieces
+from .zipped import zip_records
 
 MAGIC = 0x1950A86A20F9469CFC6C
 ZIP_MAGIC = b"PK\x03\x04"
@@ -39,7 +39,7 @@ def read_pth(path: Path, key: str | None = None, allowed: frozenset[str] = froze
 
 
 def _read_zip(file: SourceFile, allowed: frozenset[str]) -> tuple[Any, dict[str, Span]]:
-    records = _records(file)
+    records = zip_records(file)
     pickles = [name for name in records if name.endswith("/data.pkl") or name == "data.pkl"]
     if len(pickles) != 1:
         raise bad(file.path, f"is a zip with {len(pickles)} data.pkl in it; torch.save writes one")
@@ -63,65 +63,6 @@ def _read_zip(file: SourceFile, allowed: frozenset[str]) -> tuple[Any, dict[str,
     return value, spans
 
 
-def _records(file: SourceFile) -> dict[str, Span]:
-    """Every record's bytes, from the zip's directory; nothing compressed, nothing overlapping."""
-    _check_directory(file)
-    try:
-        with zipfile.ZipFile(file.handle) as archive:
-            infos = archive.infolist()
-    except (
-        zipfile.BadZipFile,
-        NotImplementedError,
-        struct.error,
-        ValueError,
-        OverflowError,
-        EOFError,
-        OSError,
-    ) as error:
-        raise bad(file.path, f"is a damaged zip ({shown(error)})") from None
-    if len(infos) > ENTRIES:
-        raise bad(file.path, f"is a zip of more than {ENTRIES} records")
-    records: dict[str, Span] = {}
-    for info in infos:
-        name = check_name(file.path, info.orig_filename)
-        if info.flag_bits & 1 or info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
-            raise bad(file.path, f"has the record {shown(name)} compressed or encrypted; torch.save stores it plainly")
-        if name in records:
-            raise bad(file.path, f"has the record {shown(name)} twice")
-        records[name] = Span(file, _data_offset(file, info, name), info.file_size, info.CRC)
-    end = 0
-    for span in sorted(records.values(), key=lambda span: span.offset):
-        if span.offset < end or span.offset + span.length > file.size:
-            raise bad(file.path, f"has records that overlap or leave the file at byte {span.offset}")
-        end = span.offset + span.length
-    return records
-
-
-def _check_directory(file: SourceFile) -> None:
-    """zipfile reads the whole directory into memory, so its announced size is checked first."""
-    start = max(0, file.size - 65557)
-    tail = file.read(start, file.size - start)
-    at = tail.rfind(b"PK\x05\x06")
-    if at < 0 or len(tail) - at < 22:
-        raise bad(file.path, "is a zip without its directory; it is cut short")
-    sizes = [int.from_bytes(tail[at + 12 : at + 16], "little")]
-    wide = tail.rfind(b"PK\x06\x06")
-    if wide >= 0:
-        sizes.append(int.from_bytes(tail[wide + 40 : wide + 48], "little"))
-    if min(sizes) > HEADER_BYTES:
-        raise bad(file.path, f"is a zip with a directory of {min(sizes)} bytes; {HEADER_BYTES} are the limit")
-
-
-def _data_offset(file: SourceFile, info: zipfile.ZipInfo, name: str) -> int:
-    head = file.read(info.header_offset, 30)
-    if not head.startswith(ZIP_MAGIC):
-        raise bad(file.path, f"has no record at byte {info.header_offset}, where {shown(name)} should be")
-    name_length, extra_length = struct.unpack("<HH", head[26:30])
-    if file.read(info.header_offset + 30, name_length) != name.encode("utf-8" if info.flag_bits & 0x800 else "cp437"):
-        raise bad(file.path, f"calls the record {shown(name)} by another name in its own header")
-    return info.header_offset + 30 + int(name_length) + int(extra_length)
-
-
 def _storage_span(file: SourceFile, record: Span | None, storage: Storage) -> Span:
     size = storage.numel * (DTYPES[storage.dtype].size if storage.dtype else 1)
     if record is None:
@@ -135,19 +76,21 @@ class _Stream:
     """The head of a legacy file, for reading pickles one after another; never more than a pickle may have."""
 
     def __init__(self, file: SourceFile) -> None:
-        self.file, self.at = file, 0
+        self.at, self.room = 0, min(file.size, PICKLE_BYTES)
+        self.buffered = open(file.handle.fileno(), "rb", buffering=1 << 16, closefd=False)  # noqa: SIM115  the file's own
+        self.buffered.seek(0)
 
     def read(self, size: int) -> bytes:
-        if size > PICKLE_BYTES or self.at > PICKLE_BYTES:
+        if self.at + size > PICKLE_BYTES:
             raise ValueError(f"more than {PICKLE_BYTES} bytes")
-        data = self.file.read(self.at, min(size, self.file.size - self.at))
+        data = self.buffered.read(max(0, min(size, self.room - self.at)))
         self.at += len(data)
         return data
 
     def readline(self) -> bytes:
-        line, newline, _ = self.file.read(self.at, min(65536, self.file.size - self.at)).partition(b"\n")
-        self.at += len(line) + len(newline)
-        return line + newline
+        line = self.buffered.readline(max(0, min(1 << 16, self.room - self.at)))
+        self.at += len(line)
+        return line
 
     def tell(self) -> int:
         return self.at
@@ -207,10 +150,10 @@ def _tensor_entry(file: SourceFile, name: str, tensor: TensorRef, span: Span) ->
     if (tensor.offset + last + 1) * size > span.length:
         raise bad(file.path, f"{shown(name)} reaches beyond its storage (offset {tensor.offset}, shape {tensor.shape})")
     check_expansion(file.path, file.size, count * size)
-    if _is_contiguous(tensor):
+    if _is_contiguous(tensor) and not (tensor.is_conjugate or tensor.is_negative):
         part = Span(file, span.offset + tensor.offset * size, count * size)
         return Entry(name, tensor.dtype, tensor.shape, (part,) if count else ())
-    return Entry(name, tensor.dtype, tensor.shape, compute=lambda: _gather(file, tensor, span))
+    return Entry(name, tensor.dtype, tensor.shape, pieces=lambda: pieces(tensor, span))
 
 
 def _is_contiguous(tensor: TensorRef) -> bool:
@@ -220,19 +163,6 @@ def _is_contiguous(tensor: TensorRef) -> bool:
             return 0 in tensor.shape
         step *= length
     return True
-
-
-def _gather(file: SourceFile, tensor: TensorRef, span: Span) -> Any:
-    """A view that skips or transposes: mapped, and put in order one tensor at a time."""
-    import numpy as np
-
-    known = DTYPES[tensor.dtype]
-    dtype = np.dtype(known.numpy or f"<u{known.size}")
-    raw = np.memmap(file.path, np.uint8, "r", span.offset, (span.length,))
-    flat = raw[tensor.offset * known.size :]
-    flat = flat[: len(flat) // known.size * known.size].view(dtype)
-    strides = tuple(step * known.size for step in tensor.stride)
-    return np.ascontiguousarray(np.lib.stride_tricks.as_strided(flat, tensor.shape, strides))
 
 
 def _numpy_entry(name: str, array: NumpyArray) -> Entry:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ..dtypes import BY_NUMPY, BY_STORAGE, DTYPES
-from .limits import MAX_SIZE, RANK, shown
+from .limits import ARGUMENTS, MAX_SIZE, RANK, shown
 
 
 class Global(NamedTuple):
@@ -34,6 +34,8 @@ class TensorRef:
     offset: int
     shape: tuple[int, ...]
     stride: tuple[int, ...]
+    is_conjugate: bool = False  # torch's lazy bits: what the storage holds is not yet what the tensor means
+    is_negative: bool = False
 
 
 @dataclass(slots=True)
@@ -84,17 +86,25 @@ INERT = frozenset(
         *(f"pathlib.{name}" for name in ("Path", "PosixPath", "PurePosixPath", "WindowsPath")),
     )
 )
+_REPLACING = ("data", "real", "imag")  # attributes of a tensor that torch sets by changing its values
 _ARRAY_MODULES = ("numpy.core.multiarray", "numpy._core.multiarray")
 
 
 class Rebuilder:
     """Answers for every global, call and state of a pickle."""
 
-    def __init__(self, refuse: Callable[[str], Exception], allowed: frozenset[str]) -> None:
-        self.refuse, self.allowed = refuse, allowed
+    def __init__(self, refuse: Callable[[str], Exception], allowed: frozenset[str], budget: int) -> None:
+        """`budget`: bytes that calls may make beyond those that the pickle holds."""
+        self.refuse, self.allowed, self.budget = refuse, allowed, budget
         self.storages: dict[str, Storage] = {}
+        self.globals: dict[tuple[str, str], Global] = {}  # each once, however often it is named
 
     def named(self, module: str, name: str) -> Global:
+        if (module, name) not in self.globals:
+            self.globals[module, name] = self._checked(module, name)
+        return self.globals[module, name]
+
+    def _checked(self, module: str, name: str) -> Global:
         found = Global(module, name)
         if str(found) in _CALLS or str(found) in INERT or str(found) in self.allowed or _dtype_of(found) is not None:
             return found
@@ -112,8 +122,12 @@ class Rebuilder:
         if not isinstance(function, Global):
             raise self.refuse(f"calls a {type(function).__name__}")
         if rebuild := _CALLS.get(str(function)):
+            if len(arguments) > ARGUMENTS:
+                raise self.refuse(f"calls {shown(function)} with {len(arguments)} arguments")
             return rebuild(self, *arguments)
         if str(function) == "torch.Size" and len(arguments) == 1 and isinstance(arguments[0], tuple | list):
+            if len(arguments[0]) > RANK:
+                raise self.refuse(f"holds a torch.Size of {len(arguments[0])} dimensions")
             return tuple(arguments[0])
         if str(function) in INERT or str(function) in self.allowed:
             return Inert(str(function))
@@ -126,8 +140,19 @@ class Rebuilder:
                 target.order = state[1]
         elif isinstance(target, NumpyArray):
             self._fill(target, state)
-        elif not isinstance(target, dict | Inert | TensorRef):
+        elif isinstance(target, TensorRef):
+            self._check_state(state)
+        elif not isinstance(target, dict | Inert):
             raise self.refuse(f"gives a state to a {type(target).__name__}")
+
+    def _check_state(self, state: Any) -> None:
+        """A tensor's own attributes mean nothing here; those that would change its values are refused."""
+        parts = state if isinstance(state, tuple) and len(state) == 2 else (state,)
+        if any(not isinstance(part, dict | None) for part in parts):
+            raise self.refuse("gives a tensor a state of a form that mindferry doesn't know; save it again from torch")
+        for part in parts:
+            if replaced := [name for name in _REPLACING if name in (part or ())]:
+                raise self.refuse(f"replaces the {replaced[0]} of a tensor after making it; save it again from torch")
 
     def storage(self, identity: Any) -> Storage:
         """("storage", storage class, key, device, number of elements) and, in old files, a view of it."""
@@ -144,14 +169,54 @@ class Rebuilder:
             raise self.refuse(f"describes the storage {shown(key)} in two ways")
         return storage
 
-    def tensor(self, storage: Any, offset: Any, shape: Any, stride: Any, *rest: Any) -> TensorRef:
+    def oldest_tensor(self, storage: Any, offset: Any, shape: Any, stride: Any) -> TensorRef:
         return self._tensor(storage, getattr(storage, "dtype", ""), offset, shape, stride)
 
+    def tensor(
+        self,
+        storage: Any,
+        offset: Any,
+        shape: Any,
+        stride: Any,
+        grad: Any = None,
+        hooks: Any = None,
+        metadata: Any = None,
+    ) -> TensorRef:
+        return self._meant(self.oldest_tensor(storage, offset, shape, stride), metadata)
+
     def typed_tensor(
-        self, storage: Any, offset: Any, shape: Any, stride: Any, grad: Any, hooks: Any, kind: Any, *rest: Any
+        self,
+        storage: Any,
+        offset: Any,
+        shape: Any,
+        stride: Any,
+        grad: Any,
+        hooks: Any,
+        kind: Any,
+        metadata: Any = None,
     ) -> TensorRef:
         dtype = _dtype_of(kind) if isinstance(kind, Global) else None
-        return self._tensor(storage, dtype or "", offset, shape, stride)
+        return self._meant(self._tensor(storage, dtype or "", offset, shape, stride), metadata)
+
+    def _meant(self, tensor: TensorRef, metadata: Any) -> TensorRef:
+        """With the conjugation and negation that torch had put off when it saved the tensor."""
+        if metadata is None:
+            return tensor
+        if not isinstance(metadata, dict) or len(metadata) > ARGUMENTS:
+            raise self.refuse("holds a tensor with metadata that is no table, or a long one")
+        unknown = [key for key, value in metadata.items() if key not in ("conj", "neg") and value is not False]
+        if unknown:
+            raise self.refuse(f"holds a tensor with the metadata {shown(unknown[0])!r}, which mindferry can't carry")
+        bits = [metadata.get(key, False) for key in ("conj", "neg")]
+        if any(type(bit) is not bool for bit in bits):
+            raise self.refuse("holds a tensor whose conj or neg is neither true nor false")
+        is_conjugate, is_negative = bits
+        if is_negative and (tensor.dtype == "bool" or tensor.dtype.startswith("float8")):
+            raise self.refuse(
+                f"holds a negated view of {tensor.dtype}, which mindferry can't compute; save it resolved"
+            )
+        is_conjugate &= tensor.dtype.startswith("complex")
+        return replace(tensor, is_conjugate=is_conjugate, is_negative=is_negative)
 
     def _tensor(self, storage: Any, dtype: str, offset: Any, shape: Any, stride: Any) -> TensorRef:
         if not isinstance(storage, Storage) or dtype not in DTYPES:
@@ -163,20 +228,25 @@ class Rebuilder:
             raise self.refuse(f"holds a tensor of shape {shown(shape)}, stride {shown(stride)}, offset {shown(offset)}")
         return TensorRef(storage, dtype, offset, shape, stride)
 
-    def parameter(self, data: Any, *rest: Any) -> Any:
+    def parameter(self, data: Any, grad: Any = None, hooks: Any = None, state: Any = None) -> Any:
         if not isinstance(data, TensorRef):
             raise self.refuse("holds a parameter that is no tensor")
+        self._check_state(state)
         return data
 
-    def subclass(self, function: Any, kind: Any, arguments: Any, *rest: Any) -> Any:
-        if not isinstance(arguments, tuple):
-            raise self.refuse("holds a tensor subclass without its arguments")
-        return self.call(function, arguments)
+    def subclass(self, function: Any, kind: Any, arguments: Any, state: Any = None) -> Any:
+        if not isinstance(arguments, tuple) or (isinstance(function, Global) and _CALLS.get(str(function)) in _NESTING):
+            raise self.refuse("holds a tensor subclass without its arguments, or one inside another")
+        made = self.call(function, arguments)
+        if isinstance(made, TensorRef):
+            self._check_state(state)
+        return made
 
     def ordered(self, pairs: Any = (), *rest: Any) -> dict[Any, Any]:
         """Empty in today's files; with its pairs in those of Python 2."""
         if not isinstance(pairs, list | tuple) or not all(isinstance(p, list | tuple) and len(p) == 2 for p in pairs):
             raise self.refuse("builds an OrderedDict from something other than pairs")
+        self._spend(len(pairs))
         if not all(isinstance(key, str) for key, _ in pairs) or len({key for key, _ in pairs}) != len(pairs):
             raise self.refuse("builds an OrderedDict with keys that are no text or appear twice")
         return dict(pairs)
@@ -185,7 +255,13 @@ class Rebuilder:
         """How protocol 2 spells bytes."""
         if not isinstance(text, str) or encoding not in ("latin1", "latin-1"):
             raise self.refuse("encodes something that is not text")
+        self._spend(len(text))
         return text.encode("latin1")
+
+    def _spend(self, size: int) -> None:
+        self.budget -= size
+        if self.budget < 0:
+            raise self.refuse("makes more bytes than it holds, by using the same part of it again and again")
 
     def numpy_dtype(self, code: Any = "", *rest: Any) -> NumpyDtype:
         if not isinstance(code, str) or len(code) > 8:
@@ -211,6 +287,7 @@ class Rebuilder:
         if dtype is None or kind.order == ">" or kind.code.startswith(">"):
             raise self.refuse(f"holds a numpy array of type {shown(kind.order + kind.code)}, which is no tensor's")
         if isinstance(data, str):
+            self._spend(len(data))
             data = data.encode("latin1")
         if not isinstance(shape, tuple) or len(shape) > RANK or not all(map(self.is_size, shape)):
             raise self.refuse(f"holds a numpy array of shape {shown(shape)}")
@@ -219,6 +296,7 @@ class Rebuilder:
             count *= size
         if not isinstance(data, bytes | bytearray) or len(data) != count:
             raise self.refuse("holds a numpy array whose bytes don't match its shape")
+        self._spend(len(data) if isinstance(data, bytearray) else 0)
         array.dtype, array.shape, array.data, array.is_fortran = dtype, shape, bytes(data), bool(is_fortran)
 
     @staticmethod
@@ -236,7 +314,7 @@ def _dtype_of(found: Global) -> str | None:
 
 
 _CALLS: dict[str, Callable[..., Any]] = {
-    "torch._utils._rebuild_tensor": Rebuilder.tensor,
+    "torch._utils._rebuild_tensor": Rebuilder.oldest_tensor,
     "torch._utils._rebuild_tensor_v2": Rebuilder.tensor,
     "torch._utils._rebuild_tensor_v3": Rebuilder.typed_tensor,
     "torch._utils._rebuild_parameter": Rebuilder.parameter,
@@ -248,3 +326,4 @@ _CALLS: dict[str, Callable[..., Any]] = {
     **{f"{module}._reconstruct": Rebuilder.numpy_array for module in _ARRAY_MODULES},
     **{f"{module}.scalar": Rebuilder.numpy_scalar for module in _ARRAY_MODULES},
 }
+_NESTING = (Rebuilder.subclass,)

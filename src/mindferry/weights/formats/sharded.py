@@ -42,12 +42,14 @@ def _index(path: Path) -> dict[str, str]:
         raise bad(path, "has no weight_map; an index of shards maps tensor names to file names")
     for name, file_name in places.items():
         check_name(path, name)
-        if not isinstance(file_name, str) or not file_name.isprintable() or Path(file_name).name != file_name:
+        is_plain = isinstance(file_name, str) and file_name.isprintable() and Path(file_name).name == file_name
+        if not is_plain or file_name == "..":
             raise bad(path, f"points to {shown(file_name)!r}; shards lie beside their index, under plain names")
         if file_name.endswith(".json"):
             raise bad(path, f"points to the index {shown(file_name)!r} where a shard should be")
-        if (path.parent / file_name).is_symlink() and not (path.parent / file_name).exists():
-            raise bad(path, f"points to {shown(file_name)!r}, a link to nothing")
+    for file_name in set(places.values()):
+        if not (path.parent / file_name).is_file():
+            raise bad(path, f"points to {shown(file_name)!r}, and there is no such file beside it")
     return places
 
 

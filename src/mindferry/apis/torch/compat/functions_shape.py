@@ -219,24 +219,29 @@ def stack(tensors, dim=0):
     return ops.cat([each.unsqueeze(dim % rank) for each in tensors], dim % rank)
 
 
-def promoted_together(tensors, first):
+def promoted_together(tensors):
     """Tensors in the type that arithmetic with all of them has."""
     is_same = True
     for each in tensors:
-        is_same = is_same and each.dtype == first
+        is_same = is_same and each.dtype == tensors[0].dtype
     if is_same:
         return tensors
-    kind = sum([each.reshape(-1)[0] for each in tensors]).dtype
+    kind = sum([ops.zeros((1,), each.dtype) for each in tensors]).dtype
     return [each.astype(kind) for each in tensors]
 
 
 def cat(tensors, dim=0):
     """torch.cat: empty one-dimensional tensors are passed over, types are promoted."""
-    given = [each for each in tensors if each.shape != (0,)] or list(tensors[:1])
-    filled = [each for each in given if each.size] or given[:1]
+    typed = promoted_together(list(tensors))
+    given = [each for each in typed if each.shape != (0,)] or typed[:1]
+    filled = [each for each in given if each.size > 0]
     if len(filled) > 1:
-        filled = promoted_together(filled, filled[0].dtype)
-    return ops.cat(filled, dim) if len(filled) > 1 else filled[0].copy()
+        return ops.cat(filled, dim)
+    if len(filled) == 1:
+        return filled[0].copy()
+    axis, shape = dim % given[0].ndim, given[0].shape
+    length = sum([each.shape[axis] for each in given])
+    return ops.zeros((*shape[:axis], length, *shape[axis + 1 :]), given[0].dtype)
 
 
 def hstack(tensors):

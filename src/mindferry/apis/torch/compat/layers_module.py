@@ -7,6 +7,7 @@ from mindspore import nn, ops
 from mindspore.common.initializer import Uniform, initializer
 
 from .layers_container import hold
+from .layers_faces import drop_bias
 
 TRANSPOSED_CONVOLUTIONS = (nn.Conv1dTranspose, nn.Conv2dTranspose, nn.Conv3dTranspose)
 CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d, *TRANSPOSED_CONVOLUTIONS)
@@ -35,7 +36,8 @@ CLASS_NAMES = {
 
 def layer_name(cell):
     """m.__class__.__name__ as torch has it."""
-    return CLASS_NAMES.get(type(cell).__name__, type(cell).__name__)
+    kind = type(cell)
+    return CLASS_NAMES.get(kind.__name__, kind.__name__) if kind.__module__.startswith("mindspore.") else kind.__name__
 
 
 def own_name(cell, name):
@@ -44,18 +46,11 @@ def own_name(cell, name):
     return options[0] if options and isinstance(cell, RENAMING) else name
 
 
-def layer_parameter(cell, name):
-    """m.weight of any layer; None for a bias that the layer does without. What is no layer keeps its own names."""
-    if not isinstance(cell, nn.Cell):
-        return getattr(cell, name)
-    cell = getattr(cell, "bn2d", cell)  # BatchNorm3d holds one
-    name = own_name(cell, name)
-    return getattr(cell, name, None) if name == "bias" else getattr(cell, name)
-
-
 def set_layer_parameter(cell, name, value):
-    """m.weight = value, such as another layer's weight: both then learn together."""
-    setattr(cell, own_name(cell, name), value)
+    """m.weight = value, such as another layer's weight: both then learn together. m.bias = None: it goes."""
+    if value is None and name == "bias" and isinstance(cell, nn.Cell):
+        return drop_bias(cell)
+    return setattr(cell, own_name(cell, name), value)
 
 
 def reset_parameters(cell):

@@ -28,6 +28,16 @@ rule(
         Case(
             "torch.cat((torch.zeros(0), x, y), 1)", "ms_compat.cat((ops.zeros((0,)), x, y), 1)", shapes=((2, 3), (2, 4))
         ),
+        Case(
+            "torch.cat((torch.zeros(0), x.long(), y.long()), 1)",
+            "ms_compat.cat((ops.zeros((0,)), x.long(), y.long()), 1)",
+            shapes=((2, 3), (2, 4)),
+        ),
+        Case(
+            "x.sum() + torch.cat((torch.zeros(0), x[:0], y[:0]), 1).shape[1]",
+            "ops.sum(x) + ms_compat.cat((ops.zeros((0,)), x[:0], y[:0]), 1).shape[1]",
+            shapes=((2, 3), (2, 4)),
+        ),
         Case("torch.cat((x, y), dim=1)", "ops.cat((x, y), axis=1)", shapes=((2, 3), (2, 4))),
         Case("torch.cat([x, y])", "ops.cat([x, y])", shapes=((2, 3), (4, 3))),
         Case("torch.cat([x, y], 1)", "ops.cat([x, y], 1)", shapes=((2, 3), (2, 4))),

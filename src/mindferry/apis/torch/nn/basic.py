@@ -27,7 +27,7 @@ rule(
     ],
 )
 rule(
-    "torch.nn.modules.linear.NonDynamicallyQuantizableLinear",
+    "torch.nn.NonDynamicallyQuantizableLinear",
     to="compat.Linear",
     args="in_features out_features bias device dtype",
     like="compat.Linear",

@@ -19,9 +19,15 @@ rule(
         Case(f"{MADE}.coalesce().values()", f"{BECOMES}.coalesce().values()", inputs=ENTRIES),
         Case(f"{MADE}.coalesce().indices() + x[0]", f"{BECOMES}.coalesce().indices() + x[0]", inputs=ENTRIES),
         Case(f"{MADE} @ z", f"{BECOMES} @ z", inputs=(*ENTRIES, "float32[5,3]")),
-        Case(f"({MADE}.t() * 2).to_dense()", f"({BECOMES}.t() * 2).to_dense()", inputs=ENTRIES),
         Case(
-            f"({MADE} + {MADE}).coalesce().to_dense()", f"({BECOMES} + {BECOMES}).coalesce().to_dense()", inputs=ENTRIES
+            f"({MADE}.t() * 2).to_dense()",
+            f"ms_compat.any_to_dense(({BECOMES}.t() * 2))",
+            inputs=ENTRIES,
+        ),
+        Case(
+            f"({MADE} + {MADE}).coalesce().to_dense()",
+            f"ms_compat.any_to_dense(({BECOMES} + {BECOMES}).coalesce())",
+            inputs=ENTRIES,
         ),
         Case(
             "torch.sparse_coo_tensor([[0, 1], [2, 0]], [3.0, 4.0]).to_dense() * x[0]",

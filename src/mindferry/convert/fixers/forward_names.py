@@ -1,0 +1,57 @@
+"""`forward` as a value: `original = cls.forward`, `Net.forward = patched`, `model.forward` given to something else."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..facts import Facts
+from ..plan import AtEnd, Change, Edit, InsertAfter, ReplaceSpan, Texts, claim
+
+
+def plan(facts: Facts) -> Iterator[Change]:
+    if not facts.source.mentions("torch"):
+        return
+    for node in facts.source.of(ast.Attribute):
+        if node.attr != "forward" or _is_called(facts, node):
+            continue
+        parent = facts.parents.get(node)
+        if _is_network(facts, node.value):
+            end = facts.source.end(node)
+            yield ReplaceSpan(end - len(b"forward"), end, "construct")
+            yield facts.record(node, "torch.nn.Module.forward", ".forward", ".construct")
+            yield claim(node)
+        elif isinstance(parent, ast.Assign) and parent.targets == [node] and _is_unknown(facts, node.value):
+            yield _set_when_run(facts, node, parent.value)
+
+
+def _is_called(facts: Facts, node: ast.Attribute) -> bool:
+    parent = facts.parents.get(node)
+    return isinstance(parent, ast.Call) and parent.func is node
+
+
+def _is_unknown(facts: Facts, owner: ast.expr) -> bool:
+    return facts.reading.type(owner).kind == "unknown"
+
+
+def _is_network(facts: Facts, owner: ast.expr) -> bool:
+    """A class of the project's networks, or an object of one; `self` is seen to where its class is."""
+    kind, symbols = facts.reading.type(owner), facts.reading.symbols
+    if kind.kind == "instance":
+        return symbols.is_module(kind.qual) and not (isinstance(owner, ast.Name) and owner.id == "self")
+    is_own = kind.kind in ("ref", "value") and symbols.origin(kind.qual) in symbols.classes
+    return is_own and symbols.is_module(kind.qual)
+
+
+def _set_when_run(facts: Facts, target: ast.Attribute, value: ast.expr) -> AtEnd:
+    """`cls.forward = patched`: what it calls its forward method is asked when it runs."""
+    source = facts.source
+
+    def write(texts: Texts) -> Iterator[Edit]:
+        owner = texts.of(target.value)
+        opening = f"setattr({owner}, {texts.name('compat.forward_name')}({owner}), "
+        yield ReplaceSpan(source.start(target), source.start(value), opening, swallows=True)
+        yield InsertAfter(source.end(value), ")")
+        yield facts.record(target, "torch.nn.Module.forward", source.text(target), opening)
+
+    return AtEnd(write)

@@ -1,0 +1,51 @@
+"""Names of torch's that are still in the text when everything is converted: what stands for them once their import has gone."""
+
+from __future__ import annotations
+
+import ast
+import bisect
+from collections.abc import Iterable
+
+from ...artifacts import Finding
+from ...read.infer import Reading
+from ...read.source import Edits
+
+LONGEST = 120  # characters of a line
+
+
+def left_over_names(reading: Reading, edits: Edits, dropped: set[str]) -> dict[str, list[ast.Name]]:
+    """Of the names that lose their import, those that are still read somewhere, with the places."""
+    replaced = edits.replacements()
+    starts = [start for start, _ in replaced]
+    found: dict[str, list[ast.Name]] = {}
+    for node in reading.source.of(ast.Name):
+        if node.id not in dropped or not isinstance(node.ctx, ast.Load) or _is_bound_otherwise(node, reading):
+            continue
+        start, end = reading.source.start(node), reading.source.end(node)
+        index = bisect.bisect_right(starts, start)
+        if not (index > 0 and replaced[index - 1][1] >= end) and not _is_in(reading, node, edits.removed):
+            found.setdefault(node.id, []).append(node)
+    return found
+
+
+def _is_bound_otherwise(node: ast.Name, reading: Reading) -> bool:
+    """An argument, a variable or a caught exception of the same name."""
+    kind, symbols = reading.type(node), reading.symbols
+    return kind.kind not in ("ref", "value") or not symbols.framework.is_own(symbols.origin(kind.qual))
+
+
+def _is_in(reading: Reading, node: ast.AST, removed: set[ast.AST]) -> bool:
+    current: ast.AST | None = node
+    while current is not None and current not in removed:
+        current = reading.source.parents.get(current)
+    return current is not None
+
+
+def placeholder(spelled: str, name: str, origin: str, findings: Iterable[Finding]) -> str:
+    """`torch = ms_compat.Missing("torch", {"torch.ops.foo": "torch.ops.foo has no rule"})`; lines are indented by the caller."""
+    notes = {each.rule: each.message for each in findings if f"{each.rule}.".startswith(f"{origin}.")}
+    line = f'{name} = {spelled}("{origin}", {notes!r})'
+    if len(line) <= LONGEST:
+        return line
+    inner = "".join(f"    {rule!r}: {message!r},\n" for rule, message in notes.items())
+    return f'{name} = {spelled}("{origin}", {{\n{inner}}})'

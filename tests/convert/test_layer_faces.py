@@ -1,0 +1,128 @@
+"""torch's faces on layers that nothing tells the class of: weight, in_features, children, forward as a value."""
+
+from __future__ import annotations
+
+import pytest
+from two_frameworks import Both, same
+
+from mindferry import convert_source
+
+FACES = {
+    "sizes of a layer inside another": """
+class Net(nn.Module):
+    def __init__(self, backbone):
+        super().__init__()
+        self.backbone = backbone
+        self.fc = nn.Linear(backbone.fc.in_features, 3)
+        self.body = nn.Sequential(*list(self.backbone.children())[:-1])
+    def forward(self, x):
+        return x
+
+class Inner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(6)
+        self.emb = nn.Embedding(5, 4)
+        self.fc = nn.Linear(6, 2)
+
+def run():
+    net = Net(Inner())
+    layers = list(net.backbone.children())
+    return [net.fc.in_features, len(net.body), layers[-1].in_features, layers[-1].out_features, layers[1].num_embeddings,
+            layers[1].embedding_dim, list(layers[0].weight.size()), list(layers[1].weight.shape)]
+""",
+    "parameters by name": """
+def describe(parts):
+    held = parts["a"]
+    return [plain(held.bn.weight), plain(held.bn.running_mean), plain(held.bn.bias), held.fc.bias is None]
+
+def init(m):
+    for each in m.found:
+        nn.init.constant_(each.weight, 2.0)
+        if each.bias is not None:
+            nn.init.zeros_(each.bias)
+
+class Held:
+    pass
+
+def run():
+    held = Held()
+    held.bn, held.fc = nn.BatchNorm1d(3), nn.Linear(3, 2, bias=False)
+    held.found = [held.bn, held.fc, nn.LayerNorm(2)]
+    init(held)
+    return [*describe({"a": held}), plain(held.found[2].weight), plain(held.fc.weight)]
+""",
+    "a bias that goes": """
+class Held:
+    pass
+
+def run():
+    net, held = nn.Module(), Held()
+    net.norm, net.fc = nn.LayerNorm(4), nn.Linear(4, 4)
+    net.norm.bias = None
+    held.fc = nn.Linear(6, 2)
+    held.fc.bias = None
+    x = torch.tensor(X)
+    return [plain(net.norm(x[:, :4])), plain(held.fc(x) @ torch.zeros(2, 2))]
+""",
+    "weights tied by name": """
+class Held:
+    pass
+
+def run():
+    held = Held()
+    held.emb, held.head = nn.Embedding(5, 6), nn.Linear(6, 5, bias=False)
+    held.head.weight = held.emb.weight
+    x = torch.tensor(X)
+    return [plain(held.head(x) - x @ held.emb.weight.t())]
+""",
+    "a class decorator": """
+def doubled(cls):
+    original = cls.forward
+    def forward(self, *args):
+        return original(self, *args) * 2
+    cls.forward = forward
+    return cls
+
+@doubled
+class Net(nn.Module):
+    def forward(self, x):
+        return x + 1
+
+def run():
+    net = Net()
+    before = Net.forward
+    return [plain(net(torch.tensor(X))), plain(before(net, torch.tensor(X))), plain({"n": net}["n"].forward(torch.tensor(X)))]
+""",
+    "a one-dimensional convolution's weight": """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv1d(4, 4, 3, groups=4, bias=False)
+        nn.init.constant_(self.conv.weight, 0.5)
+    def forward(self, x):
+        kernel = self.conv.weight.squeeze(1)
+        return x[:, :3] * kernel, list(self.conv.weight.shape), (self.conv.weight * 2).sum()
+
+def run():
+    return plain(Net()(torch.tensor(X)))
+""",
+    "what a network keeps inside": """
+def run():
+    net = {"n": nn.Sequential(nn.Linear(2, 3), nn.ReLU())}["n"]
+    return [list(net._modules), sum(p.numel() for p in net.parameters()), [name for name, _ in net.named_modules() if name],
+            sorted(name for name, _ in net.named_parameters()), net.eval().training]
+""",
+}
+
+
+@pytest.mark.parametrize("body", FACES.values(), ids=FACES.keys())
+def test_a_layer_shows_torch_s_face(body: str, both: Both) -> None:
+    theirs, ours = both(body)
+    assert same(ours, theirs), (ours, theirs)
+
+
+def test_settings_of_a_script_are_no_layers() -> None:
+    source = "import torch\n\ndef f(args, cfg):\n    return args.bias, cfg.model.config.weight, args.groups, torch.zeros(1)\n"
+    text = convert_source(source).main
+    assert "args.bias, cfg.model.config.weight, args.groups" in text

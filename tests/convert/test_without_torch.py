@@ -1,0 +1,35 @@
+"""A file without torch stays byte for byte, unless the project says that it works on tensors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mindferry.convert import convert_project
+
+TEXTS = {
+    "formats": "def tell(value):\n    print(f'{value:8.3f}', '{:d}'.format(value), '%d' % value)\n",
+    "ranges": "import numpy as np\n\n\ndef test(n):\n    return np.array(range(n)).view(int), list(range(n))[::-1]\n",
+    "reshapes": "def rows(x):\n    x = x.reshape(3, -1)\n    return x.sum(0), x.T, x.size, x.max(1)\n",
+    "docstrings": 'def tell(value):\n    """As torch prints it."""\n    print(f\'{value:8.3f}\')  # torch.Tensor, or not\n',
+    "comments": "import sys  # noqa: F401\n\n\nclass Meter:\n    def update(self, val, n=1):\n        self.sum += val * n  # type: ignore\n",
+}
+
+
+def convert(tmp_path: Path, text: str, main: str) -> bytes:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "plain.py").write_text(text)
+    (tmp_path / "in" / "main.py").write_text(main)
+    convert_project(tmp_path / "in", tmp_path / "out")
+    return (tmp_path / "out" / "plain.py").read_bytes()
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_a_file_without_torch_is_never_changed(kind, tmp_path):
+    assert convert(tmp_path, TEXTS[kind], "import torch\n\nx = torch.ones(2)\n") == TEXTS[kind].encode()
+
+
+def test_one_that_is_given_a_tensor_is_converted(tmp_path):
+    main = "import torch\nfrom plain import rows\n\n\nif __name__ == '__main__':\n    print(rows(torch.ones(6, 2)))\n"
+    assert b"ops.sum(x, 0)" in convert(tmp_path, TEXTS["reshapes"], main)

@@ -136,3 +136,16 @@ def test_an_image_transformed_outside_of_a_dataset_becomes_a_tensor(both: Both) 
 
     theirs, ours = both(INFERENCE)
     assert_equal(theirs.predict(picture()), ours.predict(picture()))
+
+
+def test_what_a_loader_is_given_as_collate_fn_is_data_code_whatever_its_name() -> None:
+    source = (
+        "import torch\nfrom functools import partial\nfrom torch.utils.data import DataLoader\n"
+        "def make_batch(samples):\n    xs, ys = zip(*samples)\n    return torch.stack(xs), torch.tensor(ys)\n"
+        "def padded(pad, samples):\n    return torch.stack(samples) + pad\n"
+        "def train(loader: DataLoader, xs: torch.Tensor):\n    return torch.stack([xs, xs])\n"
+        "a = DataLoader([], collate_fn=make_batch)\nb = DataLoader([], collate_fn=partial(padded, 2.0))\n"
+    )
+    code = convert_source(source).main
+    assert "np.stack(xs), ms_compat.array_of(ys)" in code and "np.stack(samples) + pad" in code
+    assert "ops.stack([xs, xs])" in code

@@ -2,6 +2,9 @@
 
 import random
 
+import mindspore as ms
+import numpy as np
+
 
 class Compose:
     """torchvision.transforms.Compose. (mindspore.dataset.transforms.Compose returns a tuple when it is called.)"""
@@ -64,3 +67,13 @@ class Lambda:
 
     def __call__(self, image):
         return self.lambd(image)
+
+
+def on_tensors(transform):
+    """A transform that computes with Tensors, between others that hand arrays on: it gets a Tensor, and gives an array."""
+
+    def apply(image):
+        made = transform(ms.Tensor(image) if isinstance(image, np.ndarray) else image)
+        return made.asnumpy() if isinstance(made, ms.Tensor) else made
+
+    return apply

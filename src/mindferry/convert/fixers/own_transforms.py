@@ -1,0 +1,50 @@
+"""Transforms of the project's own behind ToTensor get tensors, as they do in torch: the converted pipeline hands arrays on."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import partial
+
+from ... import findings
+from ..facts import Facts
+from ..plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, Texts
+
+AFTER = ("data_arrays", "formatted", "in_place")
+HOME = "torchvision.transforms."
+COMPOSE = f"{HOME}Compose"
+LAMBDA = f"{HOME}Lambda"
+MAKING_TENSORS = frozenset(
+    f"{HOME}{name}" for name in "ToTensor PILToTensor ToImage ConvertImageDtype Normalize".split()
+)
+
+
+def plan(facts: Facts) -> Iterator[Change]:
+    for call in facts.source.of(ast.Call):
+        if facts.api(call.func) == COMPOSE and call.args and isinstance(call.args[0], ast.List):
+            for element in _given_tensors(facts, call.args[0]):
+                yield facts.found(
+                    element,
+                    findings.MF130,
+                    "this transform is the project's own and computes with MindSpore's operators, which must not run in worker processes",
+                    "keep num_workers at 0, or write it with numpy",
+                )
+                yield AtEnd(partial(_wrap, facts, element))
+
+
+def _given_tensors(facts: Facts, elements: ast.List) -> Iterator[ast.expr]:
+    """What stands behind a transform that makes tensors, and is none of torchvision's that know arrays."""
+    are_tensors = False
+    for element in elements.elts:
+        api = facts.api(element.func) if isinstance(element, ast.Call) else facts.api(element)
+        is_known = api.startswith("torchvision.") and api != LAMBDA
+        if are_tensors and not is_known and not isinstance(element, ast.Starred):
+            yield element
+        are_tensors = are_tensors or api in MAKING_TENSORS
+
+
+def _wrap(facts: Facts, element: ast.expr, texts: Texts) -> Iterator[Edit]:
+    before = texts.of(element)
+    yield InsertBefore(facts.source.start(element), f"{texts.name('compat.on_tensors')}(")
+    yield InsertAfter(facts.source.end(element), ")")
+    yield facts.record(element, COMPOSE, before, texts.of(element))

@@ -141,6 +141,7 @@ LINES = {
     "analyze": ["analyze PROJECT"],
     "convert": ["convert PROJECT -o OTHER"],
     "migrate": ["migrate PROJECT -o OUT"],
+    "observe": ["observe PROJECT -o seen.zip -- python train.py"],
     "weights": [
         "weights convert model.pth -o model.ckpt --model model:Net --project OUT",
         "weights inspect model.ckpt",

@@ -15,6 +15,7 @@ from ..errors import MindferryError, printable
 
 ORDER = (
     "migrate",
+    "observe",
     "analyze",
     "convert",
     "weights",

@@ -87,12 +87,30 @@ def test_a_forward_chosen_in_init_is_a_chosen_construct() -> None:
     )
 
 
-def test_forward_of_something_unknown_is_construct_in_a_network_only() -> None:
-    text = converted(
-        "class A(nn.Module):\n    def features(self, x):\n        part = self.parts[0]\n        return part.forward(x)\n\n"
-        "def drive(car):\n    car.forward(3)\n"
-    )
-    assert "part.construct(x)" in text and "car.forward(3)" in text
+def test_forward_of_something_unknown_is_construct_in_a_network_only(both: Both) -> None:
+    code = """
+class A(nn.Module):
+    def features(self, x):
+        part = self.parts[0]
+        return part.forward(x)
+
+class Car:
+    def forward(self, distance):
+        return distance.tolist() * 2
+
+def drive(car, distance):
+    return car.forward(distance)
+
+def run():
+    network = A()
+    network.parts = nn.ModuleList([nn.ReLU()])
+    given = torch.tensor([-1.0, 2.0])
+    return network.features(given).tolist(), drive(network.parts[0], given).tolist(), drive(Car(), given)
+"""
+    text = converted(code)
+    assert "part.construct(x)" in text and "ms_compat.any_forward(car, distance)" in text
+    theirs, ours = both(code)
+    assert ours == theirs == ([0.0, 2.0], [0.0, 2.0], [-1.0, 2.0, -1.0, 2.0])
 
 
 def test_a_norm_whose_class_is_unknown_is_asked_for_its_weight_when_it_runs(both: Both) -> None:

@@ -25,29 +25,41 @@ for _api, _arguments in (
         call.replace(f"{call.name('contextlib.nullcontext')}()")
 
 
-for _api in (
-    "torch.cuda.amp.custom_fwd",
-    "torch.cuda.amp.custom_bwd",
-    "torch.amp.custom_fwd",
-    "torch.amp.custom_bwd",
+for _amp, _device in (("torch.cuda.amp", ""), ("torch.amp", ", device_type='cpu'")):
+    # What torch decorates as a backward asks its first argument for what the decorated forward left there.
+    _forward, _backward = f"(lambda v: v * 2{_device})(x)", f"(lambda v: v * 3{_device})(x)"
+    for _api, _before, _after in (
+        ("custom_fwd", f"{_amp}.custom_fwd{_forward}", f"ms_compat.undecorated{_forward}"),
+        (
+            "custom_bwd",
+            f"{_amp}.custom_fwd{_forward} + {_amp}.custom_bwd{_backward}",
+            f"ms_compat.undecorated{_forward} + ms_compat.undecorated{_backward}",
+        ),
+    ):
+        rule(
+            f"{_amp}.{_api}",
+            to="compat.undecorated",
+            args=_api.removeprefix("custom_"),
+            like="compat.undecorated",
+            differs="MindSpore casts networks, not functions",
+            cases=[Case(_before, _after, shapes=((2, 3),))],
+        )
+rule(
     "torch.distributed.elastic.multiprocessing.errors.record",
-):
-    rule(
-        _api,
-        to="compat.undecorated",
-        args="fwd" if _api.endswith("fwd") else "bwd" if _api.endswith("bwd") else "fn",
-        like="compat.undecorated",
-        differs="MindSpore casts networks, not functions" if "amp" in _api else "msrun reports failures itself",
-        cases=[
-            Case(
-                f"{_api}(lambda v: v * 2)(x)",
-                "ms_compat.undecorated(lambda v: v * 2)(x)",
-                shapes=((2, 3),),
-                runs="elastic" not in _api,
-                why="torch imports it only when asked to" if "elastic" in _api else "",
-            ),
-        ],
-    )
+    to="compat.undecorated",
+    args="fn",
+    like="compat.undecorated",
+    differs="msrun reports failures itself",
+    cases=[
+        Case(
+            "torch.distributed.elastic.multiprocessing.errors.record(lambda v: v * 2)(x)",
+            "ms_compat.undecorated(lambda v: v * 2)(x)",
+            shapes=((2, 3),),
+            runs=False,
+            why="torch imports it only when asked to",
+        ),
+    ],
+)
 for _api, _value, _why in (
     ("torch.amp.is_autocast_available", "False", "differs by machine"),
     ("torch.amp.autocast_mode.is_autocast_available", "False", "differs by machine"),

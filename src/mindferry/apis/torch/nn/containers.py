@@ -92,7 +92,7 @@ rule(
     cases=[
         Case(
             "nn.ParameterList([nn.Parameter(x), nn.Parameter(y)])[1] * y",
-            "ms_compat.ParameterList([ms.Parameter(x), ms.Parameter(y)])[1] * y",
+            "ms_compat.ParameterList([ms.Parameter(x.copy()), ms.Parameter(y.copy())])[1] * y",
             shapes=((2, 3), (2, 3)),
             gradient=False,
         ),
@@ -106,7 +106,7 @@ rule(
     cases=[
         Case(
             "nn.ParameterDict({'a': nn.Parameter(x)})['a'] * x",
-            "ms_compat.ParameterDict({'a': ms.Parameter(x)})['a'] * x",
+            "ms_compat.ParameterDict({'a': ms.Parameter(x.copy())})['a'] * x",
             shapes=((2, 3),),
             gradient=False,
         ),

@@ -112,7 +112,7 @@ rule(
     cases=[
         Case(
             "nn.Module().register_parameter('a', nn.Parameter(x))",
-            "setattr(nn.Cell(), 'a', ms.Parameter(x))",
+            "setattr(nn.Cell(), 'a', ms.Parameter(x.copy()))",
             shapes=((2, 3),),
             runs=False,
             why=STRUCTURE,

@@ -32,6 +32,18 @@ def test_a_second_name_is_converted_like_the_first(before: str, after: str) -> N
     assert not [each for each in result.findings if each.severity == "error"]
 
 
+def test_what_only_the_second_version_of_the_transforms_has_is_found_with_its_reason() -> None:
+    name = "torchvision.transforms.v2.Transform"
+    (finding,) = convert_source("from torchvision.transforms import v2\nclass A(v2.Transform):\n    pass\n").findings
+    assert finding.rule == name and table().rules[name].missing in finding.message
+
+
+def test_no_entry_of_the_table_is_looked_up_under_another_name() -> None:
+    """A file's names are read as what `canonical` makes of them: an entry that it moves would never be found."""
+    assert [rule.api for rule in table() if canonical(rule.api) != rule.api] == []
+
+
 def test_every_second_name_leads_to_an_entry_of_the_table() -> None:
     assert [name for name in _exports() if table().get(name) is None] == []
+    assert [name for name in _exports() if canonical(name) not in table().rules] == []
     assert canonical("torch.autograd.function.Function.apply") == "torch.autograd.Function.apply"

@@ -21,6 +21,10 @@ ALIASES: tuple[tuple[str, str], ...] = (
     ("torch.utils.data.distributed.DistributedSampler", "torch.utils.data.DistributedSampler"),
     ("torch.utils.data.sampler.", "torch.utils.data."),
     ("torch.utils.data._utils.collate.", "torch.utils.data."),
+    # What the second version alone has keeps its name.
+    ("torchvision.transforms.v2.Transform", "torchvision.transforms.v2.Transform"),
+    ("torchvision.transforms.v2._utils.", "torchvision.transforms.v2._utils."),
+    ("torchvision.transforms.v2.functional.get_size", "torchvision.transforms.v2.functional.get_size"),
     ("torchvision.transforms.v2.functional.", "torchvision.transforms.functional."),
     ("torchvision.transforms.v2.", "torchvision.transforms."),
     ("torchvision.transforms.transforms.", "torchvision.transforms."),

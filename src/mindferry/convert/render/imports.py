@@ -216,10 +216,14 @@ class Imports:
     def _statements(self, homes: list[str]) -> list[str]:
         """Import lines; names from one module share a line."""
         lines: dict[str, str] = {}
-        for line in map(self.statement, homes):
+        given = [self.statement(home) for home in homes]
+        of_helpers = {part for line in given if "\n" in line for part in line.split("\n")}
+        for line in given:
             module, separator, name = line.partition(" import ")
-            shared = module if separator and module.startswith("from mindspore") else line
-            lines[shared] = f"{lines[shared]}, {name}" if shared in lines else line
+            is_shared = separator and module.startswith("from mindspore") and "\n" not in line
+            shared = module if is_shared else line
+            if line not in of_helpers:
+                lines[shared] = f"{lines[shared]}, {name}" if shared in lines else line
         return [part for line in lines.values() for part in (line.split("\n") if line.startswith("try:") else [line])]
 
     def _last_torch_import(self, statements: list[tuple[ast.Import | ast.ImportFrom, bool, bool]]) -> ast.AST | None:
@@ -263,7 +267,9 @@ class Imports:
             if comments:
                 edits.before(line_start, "".join(comment + source.newline() for comment in comments))
         else:
-            text = line_break.join(line_break.join(line.split("\n")) if indent else line for line in [*comments, *lines])
+            text = line_break.join(
+                line_break.join(line.split("\n")) if indent else line for line in [*comments, *lines]
+            )
         if text:
             edits.replace(source.start(node), source.end(node), text)
         else:

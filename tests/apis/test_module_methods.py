@@ -308,3 +308,20 @@ def run():
 """
     theirs, ours = both(source)
     assert ours == theirs
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("net.head.parameters()", "net.head.trainable_params()"),
+        ("[{'params': net.head.parameters(), 'lr': 0.2}]", "[{'params': net.head.trainable_params(), 'lr': 0.2}]"),
+        ("[*net.head.parameters()]", "[*net.head.trainable_params()]"),
+        (
+            "list(net.head.parameters()) + list((net.a or net.b).parameters())",
+            "list(net.head.trainable_params()) + list((net.a or net.b).trainable_params())",
+        ),
+    ],
+)
+def test_an_optimizer_s_receivers_are_networks_however_deep_they_stand(given: str, expected: str) -> None:
+    source = f"import torch\ndef f(net):\n    return torch.optim.SGD({given}, lr=0.1)\n"
+    assert f"SGD({expected}, lr=0.1)\n" in convert_source(source).main

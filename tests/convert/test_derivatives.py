@@ -49,6 +49,16 @@ def test_a_graph_that_begins_at_an_argument_begins_at_a_copy() -> None:
 
 
 @pytest.mark.parametrize(
+    "made", ["x = torch.ones(3)", "x = x.clone()", "x, t = x.clone(), t.clone()", "x = x.detach()"]
+)
+@pytest.mark.parametrize("mark", ["x.requires_grad_()", "x.requires_grad_(True)", "x.requires_grad = True"])
+def test_so_does_one_that_begins_at_a_tensor_of_the_function_s_own(made: str, mark: str) -> None:
+    """The statement is one fixer's: were a rule to leave a bare `x`, it would be tidied away."""
+    text = function(f"{made}\n{mark}\ny = net(x)\nreturn autograd.grad(y.sum(), x)[0]")
+    assert text.count("    x = x.copy()\n") == 1 and "requires_grad" not in text
+
+
+@pytest.mark.parametrize(
     "body, reason",
     [
         ("return autograd.grad(y, x)[0]", "how y is computed from its inputs can't be seen from here"),

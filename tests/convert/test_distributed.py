@@ -27,7 +27,7 @@ def body(source: str) -> str:
         ),
         (
             "x = torch.ones(2)\ndist.reduce(x, 0, dist.ReduceOp.SUM)\nprint(x)\n",
-            "x = all_reduce(x, ops.ReduceOp.SUM)\n",
+            "x = all_reduce(x, op=ops.ReduceOp.SUM)\n",
         ),
         ("x = torch.ones(2)\ndist.broadcast(x, src=0)\nprint(x)\n", "x = broadcast(x, src=0)\n"),
         ("x = torch.ones(2)\nparts = [x, x]\ndist.all_gather(parts, x)\n", "\nall_gather(parts, x)\n"),

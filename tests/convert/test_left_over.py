@@ -34,6 +34,30 @@ def test_a_file_with_names_that_are_left_can_be_imported(source: str) -> None:
     imported(source)
 
 
+LEFT = (
+    "    torch.first_of_many_names_that_have_no_rule(x)\n    return torch.second_of_many_names_that_have_no_rule(x)\n"
+)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"import os\nif os.sep: import torch\ndef f(x):\n{LEFT}",
+        f"import os\nif os.sep: import torch; SEP = os.sep\ndef f(x):\n{LEFT}",
+        f"COUNT = [0]\nCOUNT[0] += 1; import torch; assert COUNT == [1]\ndef f(x):\n{LEFT}",
+        f"import os\nif os.sep: from torch import (fx,  # traces\n    library)\nimport torch\nUSED = fx.a, library.b\ndef f(x):\n{LEFT}",
+        "import torch\nwith torch.no_grad():\n    def f(x):\n        import torch, os\n"
+        + "".join(f"    {line}\n" for line in LEFT.splitlines()),
+        f"import torch\nglobal torch\ndef f(x):\n{LEFT}",
+        f"def f(x):\n    import torch\n    global torch\n{LEFT}",
+    ],
+)
+def test_what_stands_for_a_name_fits_in_wherever_the_import_stood(source: str) -> None:
+    assert "MF901" not in {each.code for each in convert_source(source).findings}
+    with pytest.raises(NotImplementedError, match="first_of_many_names_that_have_no_rule has no rule"):
+        imported(source)["f"](3)
+
+
 def test_what_is_left_raises_the_finding_s_own_text_when_it_is_used() -> None:
     source = "import torch\nfrom torch.fx import Tracer\ndef f(x):\n    return torch.ops.mine.foo(x)\ndef g():\n    return Tracer()\n"
     conversion = convert_source(source)

@@ -125,7 +125,14 @@ def _unwrap(facts: Facts, node: ast.With) -> Iterator[Edit]:
             and source.data[start:].strip(b" \t")[:1] not in (b"\n", b"\r", b"")
         ):
             # not at the start: blocks may be nested
-            yield ReplaceSpan(start + len(outer), start + len(inner), "", is_optional=True)
+            place = (start + len(outer), start + len(inner))
+            yield ReplaceSpan(*place, partial(_lines_above, *place, inner[len(outer) :]), is_optional=True)
+
+
+def _lines_above(start: int, end: int, indent: str, texts: Texts) -> str:
+    """What was put above a line of a block at the margin, such as a mark, goes along."""
+    above, newline, _ = texts.span(start, end).rpartition("\n")
+    return "\n".join(line.removeprefix(indent) for line in above.split("\n")) + newline
 
 
 def _last_line(node: ast.With) -> int:

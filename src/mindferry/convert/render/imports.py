@@ -130,7 +130,7 @@ class Imports:
         missing = [home for home in HOMES if home in self.homes and home not in present]
         first_use = self._first_use(edits.source)
         statements = [
-            (node, top and edits.source.start(node) < first_use, only)
+            (node, top and edits.source.start(node) < first_use and _is_alone_on_line(edits.source, node), only)
             for node, top, only in _import_statements(edits.source)
         ]
         is_first = bool(left) and "compat" in missing  # the placeholders need it before anything else
@@ -188,9 +188,20 @@ class Imports:
         if self._has_substitute(node):
             return []
         return [
-            placeholder(self.spell(MISSING), left[name], _origin(node, alias), findings)
+            placeholder(self.spell(MISSING), self._place(node, left[name]), _origin(node, alias), findings)
             for name, alias in names.items()
         ]
+
+    def _place(self, node: ast.Import | ast.ImportFrom, name: str) -> str:
+        """What is assigned to: a name may be imported before it is declared global, but not assigned to."""
+        source = self.reading.source
+        is_declared_below = any(
+            name in each.names
+            and source.start(each) > source.start(node)
+            and _scope(source, each) is _scope(source, node)
+            for each in source.of(ast.Global)
+        )
+        return f'globals()["{name}"]' if is_declared_below else name
 
     def _first_use(self, source: Source) -> int:
         """Where a statement uses a framework first: an import further down comes too late for it."""
@@ -205,10 +216,14 @@ class Imports:
     def _statements(self, homes: list[str]) -> list[str]:
         """Import lines; names from one module share a line."""
         lines: dict[str, str] = {}
-        for line in map(self.statement, homes):
+        given = [self.statement(home) for home in homes]
+        of_helpers = {part for line in given if "\n" in line for part in line.split("\n")}
+        for line in given:
             module, separator, name = line.partition(" import ")
-            shared = module if separator and module.startswith("from mindspore") else line
-            lines[shared] = f"{lines[shared]}, {name}" if shared in lines else line
+            is_shared = separator and module.startswith("from mindspore") and "\n" not in line
+            shared = module if is_shared else line
+            if line not in of_helpers:
+                lines[shared] = f"{lines[shared]}, {name}" if shared in lines else line
         return [part for line in lines.values() for part in (line.split("\n") if line.startswith("try:") else [line])]
 
     def _last_torch_import(self, statements: list[tuple[ast.Import | ast.ImportFrom, bool, bool]]) -> ast.AST | None:
@@ -244,10 +259,18 @@ class Imports:
             lines = [f'raise ImportError("{_imported(node, node.names[0], self.reading)} is torch\'s")']
         elif not lines and only_one:
             lines = ["pass"]
-        lines = [*_comments(source, node), *lines]
-        if lines:
-            line_break = source.newline() + source.indent(node)
-            text = line_break.join(line_break.join(line.split("\n")) if source.indent(node) else line for line in lines)
+        comments, line_start = _comments(source, node), source.line_start(source.start(node))
+        indent = edits.span(line_start, source.start(node)).rpartition("\n")[2]  # what a block around it has become
+        line_break = source.newline() + indent
+        if source.indent(node).strip():  # `if x: import torch`: all of it stays on the line
+            text = "; ".join(" ".join(part.strip() for part in line.split("\n")) for line in lines)
+            if comments:
+                edits.before(line_start, "".join(comment + source.newline() for comment in comments))
+        else:
+            text = line_break.join(
+                line_break.join(line.split("\n")) if indent else line for line in [*comments, *lines]
+            )
+        if text:
             edits.replace(source.start(node), source.end(node), text)
         else:
             delete_statement(edits, node)
@@ -273,6 +296,20 @@ def _origin(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
     if isinstance(node, ast.ImportFrom):
         return f"{node.module or ''}.{alias.name}".lstrip(".")
     return alias.name if alias.asname else alias.name.partition(".")[0]
+
+
+def _scope(source: Source, node: ast.AST) -> ast.AST:
+    current = source.parents[node]
+    while not isinstance(current, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module):
+        current = source.parents[current]
+    return current
+
+
+def _is_alone_on_line(source: Source, node: ast.stmt) -> bool:
+    """Helpers and `try:` can't share a line with another statement."""
+    end = source.end(node)
+    after = source.data[end : source.line_end(end)].strip()
+    return not source.indent(node).strip() and (not after or after.startswith(b"#"))
 
 
 def _comments(source: Source, node: ast.stmt) -> list[str]:

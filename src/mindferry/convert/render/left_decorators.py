@@ -35,6 +35,7 @@ def _is_left(context: Context, decorator: ast.expr) -> bool:
 def _comment(context: Context, decorator: ast.expr) -> None:
     source, edits = context.source, context.edits
     start, end = source.start(decorator), source.end(decorator)
+    edits.removed.add(decorator)  # no name in it needs an import any more
     edits.before(source.data.rindex(b"@", source.line_start(start), start), "# ")
     line = source.line_end(start)
     while line < end:

@@ -1,8 +1,11 @@
 """`model.parameters()` inside an optimizer's arguments: there the receiver is a network, even where its type isn't known."""
 
 import ast
+import re
 
 from ..._call import Call
+
+ASKED = re.compile(r"[\w.]*any_parameters\((.*)\)", re.DOTALL)  # what was written for a receiver that isn't known
 
 
 def take_trainable(call: Call) -> None:
@@ -11,4 +14,6 @@ def take_trainable(call: Call) -> None:
         match each:
             case ast.Call(func=ast.Attribute(attr="parameters", value=receiver), args=[], keywords=[]):
                 if call.reading.type(receiver).kind == "unknown":
-                    call.edits.replace_node(each, f"{call.of(receiver)}.trainable_params()")
+                    asked = ASKED.fullmatch(call.of(each))
+                    owner = asked[1] if asked else call.of(receiver)
+                    call.edits.replace_node(each, f"{owner}.trainable_params()")

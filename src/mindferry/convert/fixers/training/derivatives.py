@@ -63,7 +63,10 @@ def find(facts: Facts) -> tuple[list[Derivative], list[Change]]:
         if any(name not in each.arguments for name in each.inputs):
             message = "this gradient was not lifted: its output doesn't depend on all of its inputs"
             planned.append(facts.found(each.call, findings.MF205, message, PATTERN))
-    return [each for each in found if all(name in each.arguments for name in each.inputs)], planned
+    lifted = [each for each in found if all(name in each.arguments for name in each.inputs)]
+    # A rule would leave a bare `x` of `x.requires_grad_()`, which is tidied away.
+    planned += [claim_all(statement) for statement, _ in _fresh_inputs(facts, lifted)]
+    return lifted, planned
 
 
 def _read(facts: Facts, call: ast.Call) -> Derivative:
@@ -155,10 +158,10 @@ def _arguments(facts: Facts, each: Derivative, found: list[Derivative]) -> list[
     return [name for name in flow.read_before_written([*each.lifted, each.outputs]) if name in carrying]
 
 
-def _fresh_inputs(draft: Draft, found: list[Derivative]) -> Iterator[Edit]:
-    """`x.requires_grad_()` starts a graph at x: a copy, so that nothing that was computed from x before is counted."""
+def _fresh_inputs(facts: Facts, found: list[Derivative]) -> Iterator[tuple[ast.stmt, str]]:
+    """`x.requires_grad_()` starts a graph at x: such statements, and their x."""
     wanted = {(each.scope, name) for each in found for name in each.inputs}
-    for node in draft.source.nodes:
+    for node in facts.source.nodes:
         match node:
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr="requires_grad_", value=ast.Name(id=name)))):
                 pass
@@ -168,10 +171,9 @@ def _fresh_inputs(draft: Draft, found: list[Derivative]) -> Iterator[Edit]:
                 pass
             case _:
                 continue
-        scope = draft.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef) or draft.source.tree
+        scope = facts.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
         if (scope, name) in wanted:
-            yield claim_all(node)
-            yield ReplaceNode(node, f"{name} = {name}.copy()", swallows=True)
+            yield node, name
 
 
 def write(draft: Draft, found: list[Derivative], moved: set[ast.stmt]) -> Generator[Edit, None, set[ast.stmt]]:
@@ -181,7 +183,8 @@ def write(draft: Draft, found: list[Derivative], moved: set[ast.stmt]) -> Genera
     """
     if not found:
         return set()
-    yield from _fresh_inputs(draft, found)
+    for statement, name in _fresh_inputs(draft, found):  # a copy: nothing that was computed from x before is counted
+        yield ReplaceNode(statement, f"{name} = {name}.copy()", swallows=True)
     names = {node.id for node in draft.source.of(ast.Name)}
     functions: dict[tuple[object, ...], str] = {}
     planned: list[tuple[Derivative, str]] = []

@@ -27,6 +27,8 @@ from mindferry.read.symbols import Symbols
 
 SLOW = 60.0  # seconds of the processor's for one file
 _IMPORTS = re.compile(rf"^\s*(?:from|import)\s+(?:{'|'.join(FRAMEWORKS)})\b".encode(), re.MULTILINE)
+# A file without torch that calls one of these is given a network, and is converted.
+_OF_NETWORKS = re.compile(rf"\.(?:{'|'.join(sorted(framework().members.of_networks))})\(".encode())
 
 
 def sources(folders: list[Path]) -> Iterator[Path]:
@@ -69,7 +71,7 @@ def attempt(path: Path, root: Path) -> str:
         return f"failed: {next(f.message for f in written.record.findings if f.code == 'MF901')}"
     if status == "failed":
         return "refused" if data == raw else "refused, and changed"
-    if not has_torch:
+    if not has_torch and not _OF_NETWORKS.search(raw):
         return "unchanged" if data == raw else "changed although it has no torch"
     if data == raw:
         return "unchanged"

@@ -130,6 +130,7 @@ class Effort:
     clean_lines: int
     is_measured: bool  # False: estimated from the API table alone
     todo: tuple[Place, ...] = ()
+    ledger: str = ""  # what became of every place that may be torch's, counted; '' if it was only estimated
 
 
 @dataclass(frozen=True, slots=True)

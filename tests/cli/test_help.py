@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -135,6 +136,16 @@ def test_a_pipe_gets_neither_colours_nor_bars(migrated: tuple[Path, subprocess.C
     for each in shown:
         assert each.returncode == 0 and each.stderr == "" and each.stdout.strip()
         assert "\x1b" not in each.stdout and "━" not in each.stdout
+
+
+def test_analyze_counts_what_becomes_of_every_place_in_its_result(
+    migrated: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    folder, _ = migrated
+    told = json.loads(run("analyze", folder / "p", "--json").stdout)["effort"]["ledger"]
+    assert re.fullmatch(r"(\d+) of \1 accounted: \d+ converted, \d+ dispatched, \d+ left, \d+ not torch's", told)
+    assert told in " ".join(run("analyze", folder / "p").stdout.split())
+    assert "accounted" not in run("analyze", folder / "p", "--quick").stdout
 
 
 def test_the_last_lines_say_how_it_stands_and_where_to_look(

@@ -121,3 +121,13 @@ def test_the_command_prints_the_line_and_its_json_has_the_sites(tmp_path: Path) 
     told = subprocess.run([*command, "--check", "--json"], capture_output=True, text=True, check=True)
     sites = [site for file in json.loads(told.stdout)["files"] for site in file["sites"]]
     assert {each["name"]: each["outcome"] for each in sites} == {".size": "converted", ".clone": "dispatched"}
+
+
+def test_what_the_helper_for_sparse_tensors_lacks_is_said() -> None:
+    found = convert_source(
+        "import torch\n\n\ndef f(x: torch.Tensor):\n    y = x.to_sparse()\n    return y.coalesce().values(), y.size(0), y.sparse_mask(y), y.crow_indices()\n"
+    ).findings
+    assert [(each.code, each.rule) for each in found] == [
+        ("MF100", "torch.sparse.Tensor.sparse_mask"),
+        ("MF100", "torch.sparse.Tensor.crow_indices"),
+    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mindferry.convert import convert_source
+from mindferry.convert import convert_project, convert_source
 
 
 @pytest.mark.parametrize("line", ["import mmcv", "from mmcv.ops import nms", "import numpy, mmcv.cnn as cnn"])
@@ -53,3 +53,12 @@ def test_a_pair_of_dimensions_changes_places_in_a_network_only():
         in convert_source(f"from torch import nn\n\n\nclass Net(nn.Module):\n    {body}").main
     )
     assert "swapaxes" not in convert_source(f"from torch import nn\n\n\nclass Thing:\n    {body}").main
+
+
+def test_a_file_that_is_left_out_is_no_package_that_needs_torch(tmp_path):
+    """By its name it could be one, and it is not installed: it is the project's own."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/torch_nowhere_parts.py").write_text("import torch\n")
+    (tmp_path / "in/main.py").write_text("import torch\nimport torch_nowhere_parts\n\nx = torch.ones(2)\n")
+    (tmp_path / "in/mindferry.toml").write_text('[convert]\nexclude = ["torch_nowhere_parts.py"]\n')
+    assert "MF150" not in [each.code for each in convert_project(tmp_path / "in", tmp_path / "out").findings]

@@ -30,6 +30,19 @@ def test_a_file_without_torch_is_never_changed(kind, tmp_path):
     assert convert(tmp_path, TEXTS[kind], "import torch\n\nx = torch.ones(2)\n") == TEXTS[kind].encode()
 
 
+def test_one_that_asks_for_what_only_networks_have_is_converted(tmp_path):
+    """Nothing imports it, and it imports nothing: a Cell that comes in all the same has no named_parameters()."""
+    text = "def names(thing):\n    print(f'{len(str(thing)):8d}')\n    return [name for name, _ in thing.named_parameters()]\n"
+    written = convert(tmp_path, text, "import torch\n\nx = torch.ones(2)\n").decode()
+    assert "import ms_compat\n" in written and "in ms_compat.named_parameters(thing)]" in written
+    assert "    print(f'{len(str(thing)):8d}')\n" in written
+
+
+def test_one_with_methods_of_its_own_by_such_names_stays(tmp_path):
+    text = "class Table:\n    def named_children(self):\n        return []\n\n\nprint(Table().named_children())\n"
+    assert convert(tmp_path, text, "import torch\n\nx = torch.ones(2)\n") == text.encode()
+
+
 def test_one_that_is_given_a_tensor_is_converted(tmp_path):
     main = "import torch\nfrom plain import rows\n\n\nif __name__ == '__main__':\n    print(rows(torch.ones(6, 2)))\n"
     assert b"ops.sum(x, 0)" in convert(tmp_path, TEXTS["reshapes"], main)

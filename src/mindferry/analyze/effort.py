@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from .. import findings
+from ..accounts import summarize_sites
 from ..artifacts import Effort, Finding, Inventory, Place, ProjectConversion
 
 Check = Callable[[Path], ProjectConversion]  # a conversion that writes nothing
@@ -61,6 +62,7 @@ def with_effort(inventory: Inventory, lines: dict[str, int], conversion: Project
         sum(lines[path] for path in torch_files) - left_lines,
         conversion is not None,
         todo(inventory, found),
+        summarize_sites(site for file in conversion.files for site in file.sites) if conversion is not None else "",
     )
     return replace(inventory, effort=effort)
 

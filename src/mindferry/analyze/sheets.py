@@ -71,6 +71,8 @@ def _effort(effort: Effort) -> Sheet:
         f"{_share(effort.clean_sites, effort.sites)} of {effort.sites} call sites, {_share(effort.clean_files, effort.files)} of {effort.files} files and "
         f"{_share(effort.clean_lines, effort.lines)} of {effort.lines} lines convert with no finding ({how})"
     )
+    if effort.ledger:
+        summary += f"; ledger: {effort.ledger}"
     rows = tuple(
         (str(number), each.topic, each.what, f"{each.path}:{each.line}", each.advice)
         for number, each in enumerate(effort.todo, 1)

@@ -8,6 +8,8 @@ from ..read.infer import Reading
 from ._framework import framework
 from ._rule import Rule
 from ._table import Table
+from .torch._members import is_lost_when_sparse
+from .torch._objects import SPARSE
 
 FRAMEWORKS = framework().roots
 IN_PLACE_HOMES = ("torch", "torch.Tensor", "torch.nn.functional")
@@ -70,6 +72,8 @@ def _method_api(qual: str, name: str, reading: Reading, rules: Table) -> str:
         return f"torch.optim.lr_scheduler.LRScheduler.{name}"
     if base.startswith("torch.optim."):
         return f"torch.optim.Optimizer.{name}"
+    if base == SPARSE and is_lost_when_sparse(name):
+        return f"{base}.{name}"
     if base.startswith(("torch.utils.data.", "torchvision.", "torch.distributions.", "torch.sparse.")):
         return ""  # what a dataset, a distribution or a sparse tensor has, its helper class has too
     return f"{base}.{name}" if base else ""

@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 
 from .. import artifacts
-from ..accounts import summarize_sites
 from ..analyze import analyze_project
 from ..analyze.baseline import run_baseline
 from ..analyze.build import built_networks
@@ -112,10 +111,7 @@ def _count_lines(path: Path) -> int:
 def _convert_without_writing(path: Path) -> ProjectConversion:
     from ..convert import convert_project
 
-    result = convert_project(path, Path("unwritten"), check=True)
-    if accounted := summarize_sites(site for file in result.files for site in file.sites):
-        click.echo(f"ledger: {accounted}", err=True)
-    return result
+    return convert_project(path, Path("unwritten"), check=True)
 
 
 def render(inventory: Inventory, form: str, full: bool = False) -> str:

@@ -100,7 +100,8 @@ def plan_file(
 ) -> PlannedFile:
     plan = Plan()
     is_plain = _is_without_torch(source, symbols, module)
-    if _is_ported(source, symbols) or (is_plain and not _imports_project(source, symbols)):
+    may_matter = not is_plain or _imports_project(source, symbols) or _asks_networks(source, symbols)
+    if _is_ported(source, symbols) or not may_matter:
         return PlannedFile(source, None, plan, [])
     set_apart, lines = apart(source, is_notebook) if settings.applies("training") else (source, [])
     reading = read(set_apart, symbols, module, is_package, table().is_api, lines)
@@ -184,6 +185,12 @@ def _imports_project(source: Source, symbols: Symbols) -> bool:
     if any(node.level or (node.module or "").partition(".")[0] in symbols.roots for node in source.of(ast.ImportFrom)):
         return True
     return any(alias.name.partition(".")[0] in symbols.roots for node in source.of(ast.Import) for alias in node.names)
+
+
+def _asks_networks(source: Source, symbols: Symbols) -> bool:
+    """Whether a method is called that only networks have: `thing.named_parameters()` would fail on a Cell, whatever imports the file."""
+    names = symbols.framework.members.of_networks
+    return any(isinstance(node.func, ast.Attribute) and node.func.attr in names for node in source.of(ast.Call))
 
 
 def _is_of_framework(rule: str) -> bool:

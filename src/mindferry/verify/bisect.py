@@ -41,7 +41,7 @@ def bisect(
 ) -> Culprit:
     """Look into the first culprit."""
     if not verdict.culprits:
-        return Culprit(("No module is wrong by itself; the error grows from one to the next.",))
+        return Culprit(tuple(_of_suspect(verdict.first_divergence, golden, mindspore)))
     name = verdict.culprits[0]
     row = _row(name, verdict, golden)
     path = "" if name == NETWORK else name
@@ -58,6 +58,15 @@ def bisect(
         lines += [line] if line else []
     script = _script(settings, golden, call, row, mindspore) if call is not None else ""
     return Culprit(tuple(lines), script)
+
+
+def _of_suspect(name: str, golden: Golden, mindspore: Worker) -> list[str]:
+    """Where every module is within what is allowed, and together they are not."""
+    lines = ["No module is wrong by itself; the error grows from one to the next."]
+    if name not in golden.attributes:
+        return lines
+    found = mindspore.call("mindferry.frameworks.mindspore:settings_of", asdict(CellRequest(name)))
+    return [*lines, *(f"{name}: {line}" for line in _settings(golden.attributes[name], found))]
 
 
 def _kinds(theirs: str, ours: str) -> str:

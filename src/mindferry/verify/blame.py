@@ -7,7 +7,7 @@ there, the modules nearest to the loss are to blame.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ..artifacts import Difference
 from .golden import Golden
@@ -15,6 +15,8 @@ from .golden import Golden
 NETWORK = "the network"
 LOSS = "the loss"
 LOST = "no gradient arrives"
+ROUNDING = 2.0**-24
+BEYOND = 8.0  # times torch's own rounding: more than another order of a sum makes of it
 
 
 def culprits_of(differences: Iterable[Difference], golden: Golden) -> tuple[str, ...]:
@@ -36,6 +38,36 @@ def culprits_of(differences: Iterable[Difference], golden: Golden) -> tuple[str,
     explained = {*modules, *lost}
     names = [row.name for row in rows if row.kind in tensors and _owner(row.name) not in explained]
     return (*modules, *dict.fromkeys(names))
+
+
+def first_of(differences: Sequence[Difference], culprits: Sequence[str]) -> str:
+    """The name to look at first; '' if all pass."""
+    failing = next((row for row in differences if not row.passed), None)
+    if culprits or failing is None:
+        return culprits[0] if culprits else ""
+    return NETWORK if failing.kind == "network" else _likeliest(differences, failing) or failing.name
+
+
+def _likeliest(differences: Sequence[Difference], failing: Difference) -> str:
+    """Where errors that are each allowed add up: of what ran before, the module that is furthest beyond its own rounding; or ''.
+
+    A slightly wrong norm may stay within the floor, and fail only in the layer behind it, which is right.
+    """
+    if failing.kind not in ("output", "input", "loss"):
+        return ""
+    before = differences[: differences.index(failing)]
+    ran = [row for row in before if row.kind == "output" and row.mode == failing.mode and not row.incomparable]
+    suspect = max(filter(_is_beyond_rounding, ran), key=_in_roundings, default=None)
+    return (suspect.name or NETWORK) if suspect is not None else ""
+
+
+def _in_roundings(row: Difference) -> float:
+    """A module's own error, in errors that torch makes there itself."""
+    return row.own_error / max(row.own_reference_error, ROUNDING)
+
+
+def _is_beyond_rounding(row: Difference) -> bool:
+    return _in_roundings(row) > BEYOND  # not what was not measured alone: that is nan
 
 
 def _backward(rows: list[Difference], golden: Golden) -> dict[str, None]:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..artifacts import Difference
-from .blame import NETWORK, culprits_of
+from .blame import culprits_of, first_of
 from .compare import Measurement
 from .golden import Golden, Reference
 
@@ -63,8 +63,7 @@ def judge(measurements: Sequence[Measurement], golden: Golden, rule: Rule) -> Ve
         rows[place] = _merge(rows[place], row) if place in rows else row
     differences = tuple(_set_apart(row, golden) for row in rows.values())
     culprits = culprits_of(differences, golden)
-    failing = next((NETWORK if d.kind == "network" else d.name for d in differences if not d.passed), "")
-    return Verdict(differences, culprits, culprits[0] if culprits else failing)
+    return Verdict(differences, culprits, first_of(differences, culprits))
 
 
 def _set_apart(row: Difference, golden: Golden) -> Difference:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..frameworks.requests import Measured
+from .blame import first_of
 from .golden import Golden
 from .judge import Verdict
 
@@ -33,7 +34,7 @@ def judge_initial(verdict: Verdict, unsteady: Sequence[str]) -> Verdict:
     )
     failing = {row.name for row in rows if not row.passed}
     culprits = tuple(name for name in verdict.culprits if name not in unsteady or name in failing)
-    first = culprits[0] if culprits else next((row.name for row in rows if not row.passed), "")
+    first = first_of(rows, culprits)
     return replace(verdict, differences=rows, culprits=culprits, first_divergence=first)
 
 

@@ -64,3 +64,16 @@ def members() -> dict[str, dict[str, Member]]:
 
 def member(owner: str, name: str) -> Member | None:
     return members().get(owner, {}).get(name)
+
+
+def is_lost_when_sparse(name: str) -> bool:
+    """Whether a tensor's method is one that the helper class for sparse tensors does not have."""
+    found = member("Tensor", name)
+    return found is not None and found.is_method and name not in _methods_when_sparse()
+
+
+@functools.cache
+def _methods_when_sparse() -> frozenset[str]:
+    tree = ast.parse(files("mindferry.apis.torch.compat").joinpath("sparse.py").read_text("utf-8"))
+    made = next(each for each in tree.body if isinstance(each, ast.ClassDef) and each.name == "SparseTensor")
+    return frozenset(each.name for each in made.body if isinstance(each, ast.FunctionDef))

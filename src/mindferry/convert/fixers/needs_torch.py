@@ -13,13 +13,15 @@ from ..plan import Change
 
 def plan(facts: Facts) -> Iterator[Change]:
     imports: list[ast.Import | ast.ImportFrom] = [*facts.source.of(ast.Import), *facts.source.of(ast.ImportFrom)]
+    symbols = facts.reading.symbols
+    own = symbols.roots | {module.partition(".")[0] for module in symbols.excluded}  # left out, and yet no package
     for node in imports:
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
         else:
             modules = [] if node.level else [node.module or ""]
         for head in dict.fromkeys(module.partition(".")[0] for module in modules):
-            if head in facts.reading.symbols.roots or (need := need_of_torch(head)) is None:
+            if head in own or (need := need_of_torch(head)) is None:
                 continue
             if not _is_optional(facts, node):
                 yield facts.found(

@@ -13,15 +13,7 @@ from mindferry.convert import convert_project
 
 from .both_ways import Ran, run_both
 
-BATCH_NORM = """
-class BN(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.a = nn.Linear(4, 6)
-        self.bn = nn.BatchNorm1d(6)
-        self.b = nn.Linear(6, 3)
-    def forward(self, x):
-        return self.b(self.bn(self.a(x)))
+FIT = """
 def fit(m, opt):
     for x, y in zip(xs, ys):
         opt.zero_grad()
@@ -30,6 +22,19 @@ def fit(m, opt):
         opt.step()
         record(loss)
 """
+BATCH_NORM = (
+    """
+class BN(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(4, 6)
+        self.bn = nn.BatchNorm1d(6)
+        self.b = nn.Linear(6, 3)
+    def forward(self, x):
+        return self.b(self.bn(self.a(x)))
+"""
+    + FIT
+)
 SCRIPTS = {
     "no_mode": BATCH_NORM
     + """
@@ -152,6 +157,45 @@ nets2 = {k: BN() for k in 'ab'}
 for n in nets2.values():
     start(n)
     fit(n, torch.optim.SGD(n.parameters(), lr=0.1))
+""",
+    "several_at_once": FIT
+    + """
+def made():
+    return nn.Sequential(nn.Linear(4, 6), nn.BatchNorm1d(6)), nn.Linear(6, 3)
+class Holder:
+    def __init__(self):
+        self.nets = [nn.Sequential(nn.BatchNorm1d(4), nn.Linear(4, 3)), nn.Sequential(nn.Linear(4, 3))]
+a, b = nn.Sequential(nn.Linear(4, 6), nn.BatchNorm1d(6), nn.Linear(6, 3)), nn.Sequential(nn.BatchNorm1d(4), nn.Linear(4, 3))
+nets = [nn.Sequential(nn.BatchNorm1d(4), nn.Linear(4, 3)), nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3))]
+nets.append(nn.Sequential(nn.BatchNorm1d(4), nn.Linear(4, 3)))
+first, last = made()
+grown = nn.Sequential()
+grown.add_module("norm", nn.BatchNorm1d(4))
+grown.append(nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3)))
+for m in (a, b, *nets, nn.Sequential(first, last), *Holder().nets, grown):
+    start(m)
+    fit(m, torch.optim.SGD(m.parameters(), lr=0.1))
+    record(m(xs[0]))
+    m.eval()
+    record(m(xs[0]))
+steps = [nn.Linear(4, 6), nn.BatchNorm1d(6)]
+x = xs[0]
+for step in steps:
+    x = start(step)(x)
+record(x, steps[1].running_mean)
+""",
+    "list_of_parts": FIT
+    + """
+layers = [nn.Linear(4, 6), nn.BatchNorm1d(6)]
+for _ in range(2):
+    layers += [nn.Linear(6, 6), nn.BatchNorm1d(6)]
+layers = layers + [nn.BatchNorm1d(6)]
+layers.append(nn.Dropout(0.0))
+layers.extend([nn.Linear(6, 3), nn.BatchNorm1d(3)])
+m = start(nn.Sequential(*layers))
+fit(m, torch.optim.SGD(m.parameters(), lr=0.1))
+m.eval()
+record(m(xs[0]))
 """,
     "classmethod_factory": """
 class Base(nn.Module):
@@ -330,6 +374,10 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ran]:
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_modes_and_parameters_are_torch_s(name: str, ran: dict[str, Ran]) -> None:
     ran[name].check()
+
+
+def test_a_network_made_of_a_list_is_told_once(ran: dict[str, Ran]) -> None:
+    assert ran["list_of_parts"].code.count("in_training(") + ran["list_of_parts"].code.count(".set_train()") == 1
 
 
 def test_parameters_of_nested_lists_are_named_by_where_they_stand(ran: dict[str, Ran]) -> None:

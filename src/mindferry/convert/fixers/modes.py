@@ -68,19 +68,47 @@ def _is_made(facts: Facts, call: ast.Call) -> bool:
         return False  # a function of the project, which tells it where it makes it
     if kind.qual.startswith("torch.nn.") and not _has_mode(facts, call, kind.qual.rpartition(".")[2]):
         return False
-    return not _is_within_network(facts, call) and not _is_part(facts, call)
+    return not (_is_within_network(facts, call) or _is_part(facts, call) or _is_in_list_of_parts(facts, call))
 
 
 def _has_mode(facts: Facts, call: ast.Call, name: str) -> bool:
-    is_listed = isinstance(facts.parents.get(call), ast.List | ast.Tuple) or _is_appended(facts, call)
     is_held = isinstance(facts.parents.get(call), ast.Assign) and name.startswith(("Linear", "Conv", "Embedding"))
-    return not is_listed and (is_held or name.startswith(MODAL) or "Dropout" in name or "BatchNorm" in name)
+    return is_held or name.startswith(MODAL) or "Dropout" in name or "BatchNorm" in name
 
 
-def _is_appended(facts: Facts, call: ast.Call) -> bool:
-    match facts.parents.get(call):
-        case ast.Call(func=ast.Attribute(attr="append" | "extend" | "insert" | "add_module" | "register_module")):
+def _is_in_list_of_parts(facts: Facts, call: ast.Call) -> bool:
+    """In `layers`, which is only ever filled and then given to what makes a network: that is told as a whole."""
+    name = _list_of(facts, call)
+    if not name:
+        return False
+    scope = facts.enclosing(call, *FUNCTIONS) or facts.source.tree
+    uses = [node for node in _uses(facts, scope, name, 0) if not _is_filled(facts, node)]
+    return bool(uses) and all(_is_part(facts, node) for node in uses)
+
+
+def _list_of(facts: Facts, call: ast.Call) -> str:
+    """The list that it is put in: `layers` in `layers = [Net()]`, `layers += [Net()]` and `layers.append(Net())`."""
+    node = facts.parents.get(call)
+    if isinstance(node, ast.List | ast.BinOp):
+        while isinstance(node, ast.List | ast.BinOp):
+            node = facts.parents.get(node)
+    elif not isinstance(node, ast.Call):
+        return ""  # `a, b = Net(), Net()` are networks of their own
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AugAssign(target=ast.Name(id=name)):
+            return name
+        case ast.Call(func=ast.Attribute(attr="append" | "extend" | "insert", value=ast.Name(id=name))):
+            return name
+    return ""
+
+
+def _is_filled(facts: Facts, node: ast.Name) -> bool:
+    match facts.parents.get(node):
+        case ast.Attribute(attr="append" | "extend" | "insert"):
             return True
+        case ast.BinOp() as longer:  # layers = layers + [...]
+            outer = facts.parents.get(longer)
+            return isinstance(outer, ast.Assign) and [ast.unparse(each) for each in outer.targets] == [node.id]
     return False
 
 
@@ -94,9 +122,9 @@ def _is_within_network(facts: Facts, call: ast.Call) -> bool:
     return not any(isinstance(mark, ast.Name) and mark.id in ("classmethod", "staticmethod") for mark in marks)
 
 
-def _is_part(facts: Facts, call: ast.Call) -> bool:
+def _is_part(facts: Facts, given: ast.expr) -> bool:
     """Given to what makes a network: that is told as a whole."""
-    symbols, node = facts.reading.symbols, facts.parents.get(call)
+    symbols, node = facts.reading.symbols, facts.parents.get(given)
     while isinstance(node, ast.expr | ast.keyword | ast.comprehension):
         kind = facts.reading.type(node)
         if isinstance(node, ast.Call) and kind.kind == "instance" and symbols.is_module(kind.qual):

@@ -10,5 +10,6 @@ def take_trainable(call: Call) -> None:
     for each in ast.walk(node) if node is not None else ():
         match each:
             case ast.Call(func=ast.Attribute(attr="parameters", value=receiver), args=[], keywords=[]):
-                if call.reading.type(receiver).kind == "unknown":
-                    call.edits.replace_node(each, f"{call.of(receiver)}.trainable_params()")
+                text = call.of(each)
+                if call.reading.type(receiver).kind == "unknown" and text.endswith(".parameters()"):
+                    call.edits.replace_node(each, f"{text.removesuffix('parameters()')}trainable_params()")

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from .listed import Project
 
-
 TEXT = (".py", ".toml", ".cfg", ".ipynb", "requirements.txt")
 
 

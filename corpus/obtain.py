@@ -9,6 +9,8 @@ from pathlib import Path
 
 from .listed import Project
 
+TEXT = (".py", ".toml", ".cfg", ".ipynb", "requirements.txt")
+
 
 class NotHad(Exception):
     """The project can't be had here; the sentence says why."""
@@ -51,7 +53,21 @@ def _check_out(project: Project, target: Path, clones: Path | None) -> None:
     git = next((each for place in places for each in (place / ".git", place) if (each / "HEAD").exists()), None)
     if git is None:
         raise NotHad(f"no clone of {project.repository}; give its folder with --clones")
-    archive = subprocess.run(["git", f"--git-dir={git}", "archive", project.commit or "HEAD"], capture_output=True)
-    if archive.returncode:
+    command = ["git", f"--git-dir={git}", "archive", project.commit or "HEAD"]
+    archive = subprocess.run(command, capture_output=True)
+    if archive.returncode == 0:
+        subprocess.run(["tar", "-x", "-C", str(target)], input=archive.stdout, check=True)
+    elif not _copy_text(git, project.commit or "HEAD", target):
         raise NotHad(f"{git} does not have commit {project.commit}")
-    subprocess.run(["tar", "-x", "-C", str(target)], input=archive.stdout, check=True)
+
+
+def _copy_text(git: Path, commit: str, target: Path) -> bool:
+    """A snapshot may lack its largest files, and then can't be archived: its code is written file by file."""
+    run = ["git", f"--git-dir={git}"]
+    listed = subprocess.run([*run, "ls-tree", "-r", "-z", "--name-only", commit], capture_output=True, text=True)
+    names = [name for name in listed.stdout.split("\0") if name.endswith(TEXT)]
+    for name in names:
+        shown = subprocess.run([*run, "show", f"{commit}:{name}"], capture_output=True)
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        (target / name).write_bytes(shown.stdout)
+    return bool(names)

@@ -346,3 +346,10 @@ def test_numbers_alone_do_not_come_back_through_has_aux_which_wants_a_tensor() -
         + "print(total)\n"
     ).main
     assert "has_aux" not in text
+
+
+def test_parameters_of_an_unknown_network_given_by_keyword_stay_whole() -> None:
+    code = "import torch\n\n\ndef f(make, rate):\n    net = make()\n    return torch.optim.Adam(params={}, lr=rate)\n"
+    for given in ("net.parameters()", "[p for p in net.parameters() if p.requires_grad]"):
+        conversion = convert_source(code.format(given))
+        assert not conversion.findings and "ms_compat.parameters(net)" in conversion.main

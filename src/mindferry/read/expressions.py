@@ -210,7 +210,7 @@ class Expressions:
         if function.kind in ("ref", "value"):
             qual = self.symbols.origin(function.qual)
             if qual.startswith(self.framework.takes_parameters):
-                self._note_networks(node.args)
+                self._note_networks([*node.args, *(each.value for each in node.keywords)])
             return self._call_ref(qual, node, arguments, count)
         if function.kind == "method":
             owner = node.func.value if isinstance(node.func, ast.Attribute) else None

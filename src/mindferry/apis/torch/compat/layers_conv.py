@@ -9,8 +9,9 @@ from .layers_module import reset_uniform
 
 
 def spread(value, count):
-    """One number for every axis, or the numbers themselves."""
-    return tuple(value) if isinstance(value, (tuple, list)) else (value,) * count
+    """One number for every axis, also as a list of one, or the numbers themselves."""
+    numbers = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+    return numbers * count if len(numbers) == 1 else numbers
 
 
 def edge_pads(padding, kernel_size, dilation):

@@ -1,5 +1,7 @@
 """The everyday functions, as mindspore.ops spells them: dim is axis, keepdim is keep_dims or keepdims."""
 
+import ast
+
 from ... import Case, rule
 from ..._call import Call
 from .._selections import EMPTY_SUMS, makes_empty_tensors, may_be_empty
@@ -284,11 +286,25 @@ rule(
         Case("torch.where(x > 0, x, y)", "ops.where(x > 0, x, y)", shapes=((2, 3), (2, 3))),
         Case("torch.where(x > 0, x, 0.5)", "ops.where(x > 0, x, 0.5)", shapes=((2, 3),)),
         Case("torch.where(x > 0)", "ms_compat.nonzero(x > 0, as_tuple=True)", shapes=((2, 3),), gradient=False),
+        Case(
+            "torch.where((x > 0).to(torch.uint8), x, y)",
+            "ops.where((x > 0).to(ms.uint8).bool(), x, y)",
+            shapes=((2, 3), (2, 3)),
+        ),
     ],
 )
 def where(call: Call) -> None:
     if not call.has("input"):
         call.replace(f"{call.name('compat.nonzero')}({call.text('condition')}, as_tuple=True)")
+    elif not isinstance(call.given["condition"], ast.Compare) and _has_byte_masks(call):
+        is_simple = isinstance(call.given["condition"], ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+        mask = call.text("condition") if is_simple else f"({call.text('condition')})"
+        call.set(condition=f"{mask}.bool()")
+
+
+def _has_byte_masks(call: Call) -> bool:
+    """Older code keeps masks as uint8, which torch.where takes and ops.where doesn't."""
+    return any(call.reading.source.mentions(word) for word in ("uint8", "ByteTensor", "byte"))
 
 
 @rule(

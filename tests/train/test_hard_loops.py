@@ -877,5 +877,5 @@ def test_loops_with_parts_that_have_no_gradient_learn_the_same(tmp_path: Path) -
 def test_loops_of_forty_more_shapes_learn_the_same(tmp_path: Path) -> None:
     difference, steps, distance = train(MORE, tmp_path)
     assert difference == ""
-    assert steps == 270
+    assert steps == 275  # as torch counts them with a hook of its own
     assert distance < 1e-4

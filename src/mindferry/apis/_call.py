@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -305,6 +306,7 @@ class Call:
             self.edits.after(opening, text)
 
 
+@functools.lru_cache(maxsize=4096)  # rules write the same few expressions again and again
 def _parsed(text: str) -> ast.expr | None:
     try:
         return ast.parse(f"({text}\n)", mode="eval").body if text.strip() else None

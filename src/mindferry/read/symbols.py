@@ -123,16 +123,18 @@ class Symbols:
     def origin(self, qual: str) -> str:
         """Follow re-exports, of the project (`pkg.Net` that pkg/__init__.py imports from pkg.model) and of the framework."""
         for _ in range(8):
+            if self.framework.is_own(qual) and not self.is_local(qual):  # most names are, and no file exports those again
+                return self.framework.canonical(qual)
             module, _, name = qual.rpartition(".")
             found = self.exports.get(module, {}).get(name)
             if found is None or found.kind != "ref" or found.qual == qual:
                 break
             qual = found.qual
-        return self.framework.canonical(qual) if self.framework.is_own(qual) and not self.is_local(qual) else qual
+        return qual
 
     def is_local(self, qual: str) -> bool:
         """Whether the project itself defines it, whatever its name: torchvision's own sources may be what is converted."""
-        return any(qual == module or qual.startswith(f"{module}.") for module in self.roots)
+        return qual.partition(".")[0] in self.roots
 
     def bases(self, qual: str, seen: frozenset[str] = frozenset()) -> list[str]:
         """The class and all its bases, nearest first, into torch's own names."""

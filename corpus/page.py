@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
+from .listed import projects
 from .measure import Outcome, Row, as_json
 
 PAGE = Path("docs/reference/corpus.md")
@@ -19,7 +20,7 @@ def summary(rows: list[Row]) -> list[str]:
     scripts = [each for row in had for each in row.scripts if each.result != "not comparable"]
     silent = [each for row in had for each in row.outcomes if each.result in ("wrong", "fails") and not each.is_named]
     return [
-        f"{len(had)} projects of {len(rows)} could be had",
+        f"measured so far: {len(rows)} projects of the {len(projects())} listed; {len(had)} could be had",
         f"clean but broken: {sum(row.is_clean_but_broken for row in had)}",
         f"failures that no finding names: {len(silent)}",
         f"files of ours that would not compile (MF901): {sum(len(row.broken_files) for row in had)}",

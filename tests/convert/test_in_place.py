@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -314,3 +315,24 @@ def test_an_out_argument_is_left_with_a_finding() -> None:
 def test_comments_within_a_statement_that_goes_stay() -> None:
     source = "import torch\nnet = torch.nn.DataParallel(net,  # all of them\n                            device_ids=[0, 1])  # two\ny = 1\n"
     assert convert_source(source).main == "# all of them\n# two\ny = 1\n"
+
+
+def test_a_weight_that_is_computed_can_be_written_to_as_in_torch(tmp_path: Path) -> None:
+    source = """import torch
+from torch import nn
+from torch.nn.utils import weight_norm
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = weight_norm(nn.Conv1d(2, 3, 3))
+        self.conv.weight.data.normal_(0, 0.01)  # computed anew in every call, so it changes nothing that lasts
+
+    def forward(self, x):
+        return self.conv(x)
+"""
+    (tmp_path / "block.py").write_text(convert_source(source).code)
+    script = "import numpy as np, mindspore as ms; from block import Block; print(Block()(ms.Tensor(np.ones((1, 2, 5), np.float32))).shape)"
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.split() == ["(1,", "3,", "3)"], done.stderr[-1500:]

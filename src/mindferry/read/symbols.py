@@ -123,7 +123,9 @@ class Symbols:
     def origin(self, qual: str) -> str:
         """Follow re-exports, of the project (`pkg.Net` that pkg/__init__.py imports from pkg.model) and of the framework."""
         for _ in range(8):
-            if self.framework.is_own(qual) and not self.is_local(qual):  # most names are, and no file exports those again
+            if self.framework.is_own(qual) and not self.is_local(
+                qual
+            ):  # most names are, and no file exports those again
                 return self.framework.canonical(qual)
             module, _, name = qual.rpartition(".")
             found = self.exports.get(module, {}).get(name)

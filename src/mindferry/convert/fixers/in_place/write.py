@@ -10,6 +10,7 @@ from ...facts import Facts
 from ...plan import Edit, InsertAfter, InsertBefore, ReplaceNode, ReplaceSpan, Texts
 from .find import COLLECTIVES, How, InPlaceChange
 
+LOOKED_UP = "layer_parameter"  # the helper that finds a layer's parameter at run time
 WRITERS = {How.ASSIGN: "mindspore.ops.assign", How.OVERWRITE: "compat.overwrite"}
 PLAIN_TYPES = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Call)
 
@@ -40,6 +41,8 @@ def changed(facts: Facts, change: InPlaceChange, texts: Texts) -> Iterator[Edit]
 
 
 def _opening(how: How, target: str, texts: Texts) -> str:
+    if how is How.SET_DATA and f"{LOOKED_UP}(" in target:  # a weight that weight_norm computes is no Parameter
+        how = How.OVERWRITE
     return f"{target}.set_data(" if how is How.SET_DATA else f"{texts.name(WRITERS[how])}({target}, "
 
 

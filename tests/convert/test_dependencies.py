@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import tomllib
+from pathlib import Path
+from typing import Any
 
 from mindferry.convert.dependencies import rewrite_dependencies
 
@@ -112,17 +117,23 @@ torchvision==0.18.0 \\
 """
 
 
-def _parsed(text: str, tmp_path) -> list:
-    """As pip reads it."""
-    from pip._internal.network.session import PipSession
-    from pip._internal.req import parse_requirements
-    from pip._internal.req.constructors import install_req_from_parsed_requirement
+READ = """import json, sys
+from pip._internal.network.session import PipSession
+from pip._internal.req import parse_requirements
+from pip._internal.req.constructors import install_req_from_parsed_requirement
 
+with PipSession() as session:
+    found = [install_req_from_parsed_requirement(each) for each in parse_requirements(sys.argv[1], session)]
+rows = [[each.name, str(each.req.specifier), str(each.markers or ""), bool(each.hash_options)] for each in found]
+print(json.dumps(rows))
+"""
+
+
+def _parsed(text: str, tmp_path: Path) -> list[list[Any]]:
+    """(name, versions, marker, whether it has hashes), as pip reads it; in a process of its own, whose distutils it may replace."""
     (tmp_path / "r.txt").write_text(text)
-    with PipSession() as session:
-        return [
-            install_req_from_parsed_requirement(each) for each in parse_requirements(str(tmp_path / "r.txt"), session)
-        ]
+    done = subprocess.run([sys.executable, "-c", READ, tmp_path / "r.txt"], capture_output=True, text=True, check=True)
+    return list(json.loads(done.stdout))
 
 
 def test_requirements_with_hashes_stay_valid(tmp_path):
@@ -130,7 +141,7 @@ def test_requirements_with_hashes_stay_valid(tmp_path):
 
     data, message = rewrite_dependencies("requirements.txt", HASHED.encode())
     found = _parsed(data.decode(), tmp_path)
-    assert [each.name for each in found] == ["certifi", "numpy"] and all(each.hash_options for each in found)
+    assert [name for name, *_ in found] == ["certifi", "numpy"] and all(has_hashes for *_, has_hashes in found)
     assert "# with its hash: mindspore==2.10.0" in data.decode() and "# the one for CUDA" in data.decode()
     assert "hash" in message
 
@@ -140,6 +151,6 @@ def test_requirements_that_go_on_in_the_next_line_stay_valid(tmp_path):
 
     text = "numpy \\\n  >=1.20 ; \\\n  python_version > '3.8'\ntorch \\\n  ==2.3.0 \\\n  ; sys_platform == 'linux'\nrequests\\\n>=2\n# torch \\\nclick\n"
     found = _parsed(rewrite_requirements(text), tmp_path)
-    names = {each.name: str(each.req.specifier) for each in found}
+    names = {name: versions for name, versions, *_ in found}
     assert names == {"numpy": "<2", "mindspore": "==2.10.0", "requests": ">=2", "click": ""}
-    assert str(found[0].markers) == 'python_version > "3.8"'
+    assert found[0][2] == 'python_version > "3.8"'

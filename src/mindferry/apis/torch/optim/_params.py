@@ -13,7 +13,10 @@ def take_trainable(call: Call) -> None:
     for each in ast.walk(node) if node is not None else ():
         match each:
             case ast.Call(func=ast.Attribute(attr="parameters", value=receiver), args=[], keywords=[]):
-                if call.reading.type(receiver).kind == "unknown":
-                    asked = ASKED.fullmatch(call.of(each))
-                    owner = asked[1] if asked else call.of(receiver)
+                if call.reading.type(receiver).kind != "unknown":
+                    continue
+                text = call.of(each)
+                asked = ASKED.fullmatch(text)
+                if asked or text.endswith(".parameters()"):
+                    owner = asked[1] if asked else text.removesuffix(".parameters()")
                     call.edits.replace_node(each, f"{owner}.trainable_params()")

@@ -29,7 +29,7 @@ from mindferry.read.source import Unreadable
 HANG = 10  # seconds of the processor's: a busy machine is not a hang
 LONGEST = 12_000  # characters of a seed: enough for several classes, and thousands of files an hour
 PROJECTS = Path(__file__).parents[1] / "tests" / "projects"
-LIBRARIES = ("torch.nn", "torch.optim", "torch.distributions", "torchvision", "timm")
+LIBRARIES = ("torch.nn", "torch.optim", "torch.distributions", "torchvision")  # what the set-up installs: a seed means the same everywhere
 WORDS = (
     "x self model net torch nn F optim np loss data out weight bias forward backward train eval no_grad cuda to view size shape item "
     "detach numpy add_ zero_ T device dtype None True 0 1 -1 2.5 'mean' \"x\" f'{x:.2f}' ... *args **kw lambda: await yield"
@@ -69,7 +69,7 @@ LINES = (
 
 
 def seeds() -> list[str]:
-    """Real sources: the tests' projects, and what is installed of torch's own and timm's."""
+    """Real sources: the tests' projects, torch's own and torchvision's."""
     folders = [PROJECTS]
     for name in LIBRARIES:
         spec = importlib.util.find_spec(name.partition(".")[0])

@@ -179,13 +179,18 @@ def _stop_assignment(
 
 def _switched(facts: Facts, switch: ast.expr, texts: Texts) -> str:
     """How a value is cut off, `{stop}` being the cut: always, never (''), or by the flag of set_grad_enabled and inference_mode."""
-    if not isinstance(switch, ast.Call) or not (switch.args or switch.keywords):
+    name = facts.api(switch.func) if isinstance(switch, ast.Call) else ""
+    if not isinstance(switch, ast.Call) or name.endswith(".no_grad") or not (switch.args or switch.keywords):
         return "{stop}"
-    is_enabling = facts.api(switch.func).endswith("set_grad_enabled")
+    is_enabling = name.endswith("set_grad_enabled")
     flag = switch.args[0] if switch.args else switch.keywords[0].value
     if isinstance(flag, ast.Constant):
         return "" if bool(flag.value) == is_enabling else "{stop}"
     text = texts.of(flag)
+    if isinstance(flag, ast.Starred):  # set_grad_enabled(*flags)
+        text = f"[{text}][0]"
+    elif not switch.args and switch.keywords[0].arg is None:  # set_grad_enabled(**flags)
+        text = f"({text})['mode']"
     return f"{{value}} if {text} else {{stop}}" if is_enabling else f"{{stop}} if {text} else {{value}}"
 
 

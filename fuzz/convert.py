@@ -218,16 +218,26 @@ def lost_comment(before: str, after: str) -> str:
     return next((text for text in lost if not any(other.endswith(text) for other in joined)), "")
 
 
+def compiles(text: str) -> bool:
+    try:
+        compile(text, "<original>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
 def attempt(text: str) -> str:
     """`converted`, `refused`, or what went wrong."""
     signal.setitimer(signal.ITIMER_PROF, HANG)
     try:
         result = convert_source(text)
-        for code in (result.code, result.main, result.helpers):
-            compile(code, "<converted>", "exec", dont_inherit=True)
         broken = next((each for each in result.findings if each.code == "MF901"), None)
         if broken is not None:
             return f"MF901: {broken.message}"
+        if result.main == text and not result.rewrites:  # nothing of torch's in it: not ours to judge whether it compiles
+            return "converted" if compiles(text) else "refused"
+        for code in (result.code, result.main, result.helpers):
+            compile(code, "<converted>", "exec", dont_inherit=True)
         lost = lost_comment(text, result.main)
         return f"lost comment: {lost}" if lost else "converted"
     except Unreadable as error:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from .... import findings
 from ...facts import Facts
 from ...plan import Change, Edit, InsertBefore, RemoveStatement, ReplaceNode, claim, claim_all
+from ...refused import Refused
 from . import flow, sources
 from .draft import Draft
 from .steps import statements_before
@@ -41,10 +42,6 @@ class Derivative:
     weights: ast.expr | None  # grad_outputs, unless they are ones
     lifted: list[ast.stmt] = field(default_factory=list)
     arguments: list[str] = field(default_factory=list)
-
-
-class Refused(Exception):
-    """Why it can't be lifted."""
 
 
 def find(facts: Facts) -> tuple[list[Derivative], list[Change]]:

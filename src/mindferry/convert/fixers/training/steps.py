@@ -10,6 +10,7 @@ from ....read.framework import Role
 from ....read.guesses import looks_like_accelerator, looks_like_optimizer
 from ...facts import Facts
 from ...plan import Change, claim_all
+from ...refused import Refused
 from .. import detach_no_grad_results
 from . import flow, graph_across_iterations, graph_from_caller, sources
 
@@ -59,10 +60,6 @@ class Backward:
     def losses(self) -> list[ast.expr]:
         """All that is summed up in the end, and what weights it."""
         return [*self.others, self.loss, *(each for each in self.directions.values() if hasattr(each, "lineno"))]
-
-
-class Refused(Exception):
-    """Why a backward() can't be lifted."""
 
 
 def find(facts: Facts) -> tuple[list[Backward], list[Change]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mindferry.apis import Case, Rule, Table, table
+from mindferry.apis import Case, Rule, Table, framework, table
 from mindferry.apis._table import _read_tsv
 from mindferry.apis.checks.cases import Mismatch, check_case
 from mindferry.errors import MindferryError
@@ -21,7 +21,7 @@ def mindferry(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_two_rules_for_one_name_are_refused_with_both_places() -> None:
     with pytest.raises(MindferryError, match=r"b\.py:7: torch\.abs has a rule already, at a\.py:3"):
-        Table([Rule("torch.abs", file="a.py", line=3), Rule("torch.abs", file="b.py", line=7)])
+        Table([Rule("torch.abs", file="a.py", line=3), Rule("torch.abs", file="b.py", line=7)], framework())
 
 
 def test_a_missing_api_needs_a_strategy() -> None:

@@ -11,8 +11,8 @@ from ...read.framework import Framework, ListedCall, Members, Role
 from ...read.types import SIMPLE, TENSOR, UNKNOWN, Type, instance, tuple_of
 from ...read.uses import read_uses
 from ._aliases import canonical
-from ._members import members
-from ._objects import SPARSE, object_attribute, object_method
+from ._members import is_lost_when_sparse, members
+from ._objects import DISTRIBUTIONS, SPARSE, object_attribute, object_method
 
 TYPED_TENSORS = frozenset(
     f"torch.{place}{kind}Tensor"
@@ -64,7 +64,7 @@ Types = dict[tuple[str, str, str], Type]  # (what has it, name, arguments) -> th
 
 
 @functools.cache
-def torch() -> Framework:
+def describe() -> Framework:
     return Framework(
         name="torch",
         roots=("torch", "torchvision", "einops", "accelerate", "ema_pytorch"),
@@ -83,6 +83,14 @@ def torch() -> Framework:
         dtypes=DTYPES,
         lists_of_networks=frozenset({"torch.nn.ModuleList", "torch.nn.Sequential"}),
         table_of_networks="torch.nn.ModuleDict",
+        size="torch.Size",
+        functions=("torch", "torch.nn.functional"),
+        answering=(
+            ("torch.optim.lr_scheduler.", "torch.optim.lr_scheduler.LRScheduler"),
+            ("torch.optim.", "torch.optim.Optimizer"),
+            *((home, "") for home in ("torch.utils.data.", "torchvision.", DISTRIBUTIONS, "torch.sparse.")),
+        ),
+        is_lost=lambda base, name: base == SPARSE and is_lost_when_sparse(name),
         pairs=frozenset({"torch.max", "torch.min", "torch.median"}),
         takes_parameters=("torch.optim.", "torch.nn.utils."),
         forward=frozenset({"forward", "construct"}),
@@ -108,6 +116,7 @@ def torch() -> Framework:
             parameter_names=frozenset({"register_buffer", "register_parameter"}),
         ),
         uses=read_uses((use, names) for use, names in _rows("uses.tsv")),
+        page="https://docs.pytorch.org/docs/stable/generated/{api}.html",
         checklist=_checklist(),
         roles=_roles(),
         role_homes=tuple(prefix for prefix, _ in _roles()),

@@ -26,7 +26,7 @@ def test_two_rules_for_one_name_are_refused_with_both_places() -> None:
 
 def test_a_missing_api_needs_a_strategy() -> None:
     with pytest.raises(MindferryError, match=r"a\.py:3: torch\.abs is missing but its strategy"):
-        Table([Rule("torch.abs", missing="no kernel", strategy="hope", file="a.py", line=3)])
+        Table([Rule("torch.abs", missing="no kernel", strategy="hope", file="a.py", line=3)], framework())
 
 
 def test_a_line_with_a_lost_tab_is_refused_with_its_number(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from .ledger import account
 from .plan import Plan
 from .render.comment_out_decorators import comment_out
 from .render.comments import keep_comments
-from .render.imports import COMPAT_MODULE, NATURAL, Imports, fill_empty_blocks
+from .render.imports import COMPAT_MODULE, Imports, fill_empty_blocks
 from .render.split_lines import apart
 from .render.styles import restyle
 from .render.write import PlanWriter
@@ -132,9 +132,7 @@ def _write(facts: Facts, plan: Plan, compat_import: str) -> FileResult:
     keep_comments(context.edits)
     context.imports.rewrite(context.edits, context.findings)
     fill_empty_blocks(context.edits)
-    steps = [
-        each.line for each in context.rewrites if context.reading.symbols.framework.uses.has(Use.BACKWARD, each.rule)
-    ]
+    steps = [each.line for each in context.rewrites if context.framework.uses.has(Use.BACKWARD, each.rule)]
     code = context.edits.apply()
     try:
         styled = restyle(code, settings, source.path, steps, compat_import)
@@ -259,7 +257,7 @@ def _convert_node(node: ast.AST, context: Context) -> None:
 
 def _convert_call(node: ast.Call, context: Context) -> None:
     found = api_of(node.func, context.reading, context.rules)
-    framework, receiver = context.reading.symbols.framework, found.receiver
+    framework, receiver = context.framework, found.receiver
     entry = context.instead.get(node) or rule_for(found, context.rules)
     if not found.api and (entry is None or is_defined_here(node, context)):
         dispatch_call(node, context)
@@ -351,7 +349,7 @@ def _convert_reference(node: ast.Attribute | ast.Name, context: Context) -> None
 def _convert_module(node: ast.Name | ast.Attribute, api: str, context: Context) -> None:
     """A module of torch's that is neither called into nor looked into here."""
     if _is_type_position(node, context):  # `input_fmt: F = "NCHW"`: evaluated, although it means nothing
-        context.edits.replace_node(node, context.imports.spell(NATURAL.get(api, "mindspore")))
+        context.edits.replace_node(node, context.imports.spell(context.framework.counterparts.get(api, "mindspore")))
     else:
         context.find(
             node,

@@ -84,6 +84,9 @@ class Framework:
     gradient: str  # attribute of a parameter
     members: Members
     uses: Uses
+    counterparts: Mapping[str, str]  # module -> where a new import line stands best beside it: MindSpore's, or "compat"
+    families: tuple[tuple[str, str], ...]  # (prefix, folder of the entries), the longest first
+    short: tuple[tuple[str, str], ...]  # prefixes as one writes them in code
     page: str  # where an API is documented, with {api} for its name
     checklist: Mapping[str, ListedCall]  # API -> what it is called there
     roles: tuple[tuple[str, Role], ...]  # (prefix, role), the longest prefix first
@@ -111,6 +114,9 @@ class Framework:
     def is_of_network(self, api: str) -> bool:
         """Whether it is a method or attribute of every network."""
         return api.startswith(f"{self.network}.")
+
+    def is_of_value(self, api: str) -> bool:
+        return self.is_of_tensor(api) or self.is_of_network(api)
 
     def of_tensor(self, name: str) -> str:
         return f"{self.tensor}.{name}"

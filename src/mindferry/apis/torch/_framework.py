@@ -59,6 +59,18 @@ PAIR = tuple_of(TENSOR, TENSOR)
 OF_TABLES = frozenset(
     "keys values items get pop update clear to cuda cpu apply forward training half float add_module".split()
 )
+COUNTERPARTS = {
+    "torch": "mindspore",
+    "torch.nn": "mindspore.nn",
+    "torch.nn.functional": "mindspore.ops",
+    "torch.optim": "mindspore.experimental.optim",
+    "torch.optim.lr_scheduler": "mindspore.experimental.optim.lr_scheduler",
+    "torch.utils.data": "mindspore.dataset",
+    "torchvision.transforms": "mindspore.dataset.vision",
+    "torchvision.datasets": "compat",
+    "torch.distributed": "mindspore.communication",
+    "torch.nn.init": "mindspore.common.initializer",
+}
 
 Types = dict[tuple[str, str, str], Type]  # (what has it, name, arguments) -> the type
 
@@ -116,6 +128,17 @@ def describe() -> Framework:
             parameter_names=frozenset({"register_buffer", "register_parameter"}),
         ),
         uses=read_uses((use, names) for use, names in _rows("uses.tsv")),
+        counterparts=COUNTERPARTS,
+        families=(
+            ("torch.nn.functional.", "functional"),
+            ("torch.nn.", "nn"),
+            ("torch.Tensor.", "tensor"),
+            ("torch.optim.", "optim"),
+            ("torch.utils.data.", "data"),
+            ("torchvision.", "vision"),
+            ("torch.", "functions"),
+        ),
+        short=(("torchvision.", "tv."), ("torch.nn.functional.", "F.")),
         page="https://docs.pytorch.org/docs/stable/generated/{api}.html",
         checklist=_checklist(),
         roles=_roles(),

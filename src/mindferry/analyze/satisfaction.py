@@ -12,7 +12,12 @@ from .versions import MEASURED, fewer_arguments, lacking
 
 # Converted by a pass, since they are more than a call: what they become.
 BY_PASSES = {
-    "torch.Tensor.backward": "mindspore.value_and_grad",
+    **dict.fromkeys(["torch.Tensor.backward", "torch.autograd.backward"], "mindspore.value_and_grad"),
+    "torch.autograd.grad": "mindspore.grad",
+    "torch.Tensor.grad": "the gradient that the step's value_and_grad returned",
+    **dict.fromkeys(
+        ["torch.Tensor.requires_grad_", "torch.Tensor.requires_grad"], "mindspore.Parameter, or Parameter.requires_grad"
+    ),
     "torch.optim.Optimizer.step": "optimizer(grads)",
     "torch.optim.Optimizer.zero_grad": "nothing: gradients are return values",
     "torch.nn.Module.__init__": "mindspore.nn.Cell.__init__",
@@ -79,7 +84,7 @@ def _use(
             entry.platforms,
         )
     notes = "; ".join(filter(None, [_differs(entry, calls), fewer_arguments(entry, version)]))
-    return ApiUse(api, path, lines, entry.to, entry.kind, notes, "", entry.advice, entry.platforms)
+    return ApiUse(api, path, lines, entry.to.replace("{x}", "x"), entry.kind, notes, "", entry.advice, entry.platforms)
 
 
 def _differs(entry: Rule, calls: list[ast.Call]) -> str:
@@ -88,7 +93,8 @@ def _differs(entry: Rule, calls: list[ast.Call]) -> str:
         return entry.differs
     name, given = entry.api.rpartition(".")[2], [_given(entry, call) for call in calls]
     reasons = []
-    if entry.to and entry.to.rpartition(".")[2] != name:
+    is_name = entry.to.removeprefix(".").replace(".", "").isidentifier()  # not a pattern such as `len({x})`
+    if is_name and entry.to.rpartition(".")[2] != name.removesuffix("@"):
         reasons.append(f"called {entry.to.rpartition('.')[2]}")
     if entry.rename:
         reasons.append("; ".join(f"{old} is {new}" for old, new in entry.rename.items() if old != new))

@@ -118,6 +118,9 @@ def count_of(node: ast.expr, scan: FileScan) -> ast.expr | None:
     while isinstance(node, ast.Call):
         name = scan.text(node.func).rpartition(".")[2]
         if name in ("range", "trange") and node.args:
+            match node.args:
+                case [ast.Constant(value=int(first)), ast.Constant(value=int(last)), *_]:
+                    return ast.copy_location(ast.Constant(last - first), node)
             return node.args[0] if len(node.args) == 1 else node.args[1]
         if name not in WRAPPERS or not node.args:
             return None

@@ -18,6 +18,10 @@ PATTERN = (
     "`loss, grads = ms.value_and_grad(forward_fn, None, optimizer.parameters)(...)`, then `optimizer(grads)`"
 )
 
+ALONG = (
+    "a gradient that is given, as in `y.backward(g)`, is that of a sum: compute `(y * g).sum()` in a function of what it "
+    "depends on, `def forward_fn(x): y = model(x); return (y * g).sum()`, and differentiate that: `ms.grad(forward_fn)(x)`"
+)
 FUNCTION = "torch.autograd.backward"
 ARGUMENTS = ("gradient", "retain_graph", "create_graph", "inputs")
 ALSO = {"grad_tensors": "gradient"}
@@ -109,7 +113,10 @@ def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
 
 def _refuse(facts: Facts, statement: ast.stmt, reason: str) -> list[Change]:
     known = (graph_across_iterations, graph_from_caller)
-    advice = next((each.ADVICE for each in known if each.MARK in reason), PATTERN)
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    is_given = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "backward"
+    is_given = is_given and isinstance(call, ast.Call) and bool(call.args) and facts.api(call.func) != FUNCTION
+    advice = next((each.ADVICE for each in known if each.MARK in reason), ALONG if is_given else PATTERN)
     message = f"this backward() was not lifted: {reason}"
     return [claim_all(statement), facts.found(statement, findings.MF201, message, advice)]
 

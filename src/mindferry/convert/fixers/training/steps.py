@@ -20,7 +20,7 @@ PATTERN = (
 
 ALONG = (
     "a gradient that is given, as in `y.backward(g)`, is that of a sum: compute `(y * g).sum()` in a function of what it "
-    "depends on, `def forward_fn(x): y = model(x); return (y * g).sum()`, and differentiate that: `ms.grad(forward_fn)(x)`"
+    "depends on, `def forward_fn(x): y = model(x); return (y * g).sum()`, and differentiate that: `_, grads = ms.value_and_grad(forward_fn, None, model.trainable_params())(x)`"
 )
 FUNCTION = "torch.autograd.backward"
 ARGUMENTS = ("gradient", "retain_graph", "create_graph", "inputs")
@@ -113,9 +113,10 @@ def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
 
 def _refuse(facts: Facts, statement: ast.stmt, reason: str) -> list[Change]:
     known = (graph_across_iterations, graph_from_caller)
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    is_given = isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "backward"
-    is_given = is_given and isinstance(call, ast.Call) and bool(call.args) and facts.api(call.func) != FUNCTION
+    is_given = False
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="backward") as function, args=[first, *_])):
+            is_given = not isinstance(first, ast.Starred) and facts.api(function) != FUNCTION
     advice = next((each.ADVICE for each in known if each.MARK in reason), ALONG if is_given else PATTERN)
     message = f"this backward() was not lifted: {reason}"
     return [claim_all(statement), facts.found(statement, findings.MF201, message, advice)]

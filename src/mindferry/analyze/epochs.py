@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from .scan import FileScan, line_of
+from ..read.uses import Use
+from .scan import CallSite, FileScan, line_of
 
-STEPS = frozenset(
-    ("torch.Tensor.backward", "torch.optim.Optimizer.step", "torch.autograd.backward", ".backward", ".zero_grad")
-)
+STEP = "<step>"  # stands for a call that makes a training step, or a part of one
+STEPS = frozenset((STEP, ".backward", ".zero_grad"))  # with such methods of something that is not known
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 WRAPPERS = ("tqdm", "trange", "enumerate", "track", "progress_bar", "reversed")
 
@@ -36,13 +36,13 @@ class TrainingLoops:
 
     def collect(self, scan: FileScan) -> None:
         parents = scan.reading.source.parents
-        names = {call.node: call.name for call in scan.calls}
+        names = {call.node: _name(call, scan) for call in scan.calls}
         for call in scan.calls:
-            self.called.setdefault(call.home, set()).add(call.name)
+            self.called.setdefault(call.home, set()).add(names[call.node])
             parent = parents.get(call.node)
             while parent is not None and scan.homes.get(parent) == call.home:
                 if isinstance(parent, LOOPS):
-                    self.looped.setdefault(call.home, set()).add(call.name)
+                    self.looped.setdefault(call.home, set()).add(names[call.node])
                     break
                 parent = parents.get(parent)
         for node in scan.reading.source.nodes:
@@ -126,6 +126,11 @@ def count_of(node: ast.expr, scan: FileScan) -> ast.expr | None:
             return None
         node = node.args[0]
     return None
+
+
+def _name(call: CallSite, scan: FileScan) -> str:
+    made = scan.uses.of(call.name, (Use.BACKWARD, Use.BACKWARD_FUNCTION, Use.STEP))
+    return STEP if made is not None else call.name
 
 
 def _calls(node: ast.AST, names: dict[ast.Call, str]) -> frozenset[str]:

@@ -26,7 +26,6 @@ REDUCED = frozenset(
 )
 ARRANGED = frozenset("permute transpose flip movedim swapaxes unsqueeze squeeze".split())
 PADDED = frozenset("zeros ones full empty pad new_zeros new_ones new_full new_empty".split())
-HOMES = ("torch.Tensor.", "torch.nn.functional.", "torch.")
 
 
 class Known(Protocol):
@@ -44,18 +43,18 @@ def from_call(call: CallSite, scan: FileScan, names: Known) -> list[Place]:
     """The call, if the size, the axis or the index that it is given varies."""
     if _pads_text(call.node, scan):
         return [_place("padding to the batch's longest", call, scan, LONGEST)]
-    if call.last in PADDED and call.name.startswith((*HOMES, "numpy.")):
+    if call.last in PADDED and (scan.framework.has(call.name) or call.name.startswith("numpy.")):
         arguments = [*call.node.args, *(each.value for each in call.node.keywords)]
         if any(_is_longest(each, call, scan) for each in arguments):
             return [_place("padding to the batch's longest", call, scan, LONGEST)]
-    if not call.name.startswith("torch."):
+    if not scan.framework.has(call.name):
         return []
 
     def varies(node: ast.expr) -> bool:
         is_argument = isinstance(node, ast.Name) and node.id in names.parameters
         return is_variable(node, call.home, scan, names) or is_argument
 
-    is_method = call.name.startswith("torch.Tensor.")
+    is_method = scan.framework.is_of_tensor(call.name)
     if call.last in COUNTS:
         return _if_any(call, scan, COUNTS, is_method, varies, f"{call.last} with a variable number", FIXED)
     if call.last in INDEXED:
@@ -130,7 +129,7 @@ def _is_axis_from_data(node: ast.expr, names: Known) -> bool:
 
 
 def _is_tensor_axis(node: ast.expr, call: CallSite, scan: FileScan) -> bool:
-    """`x.sum(dim=d)` with a tensor d; torch.max(a, b) compares two tensors and has no axis."""
+    """`x.sum(dim=d)` with a tensor d; max(a, b) compares two tensors and has no axis."""
     is_named = any(each.value is node and (each.arg or "").startswith("dim") for each in call.node.keywords)
     return is_named and scan.reading.type(node).is_tensor
 

@@ -14,6 +14,7 @@ from ..layout import Layout, find_files, read_symbols, uses_torch
 from ..observation import Observation
 from ..progress import Advance
 from ..read.symbols import Symbols
+from ..suggest import suggest_network
 from .fixers import FIXERS
 from .from_observation import changed_files, with_refusal
 from .launch_files import README, SCRIPT, entry_of, is_distributed, launch_script, readme
@@ -25,7 +26,7 @@ from .render.helpers_module import render
 from .reuse import facts_digest, file_key, inputs_digest, records_of, reusable
 from .settings import Settings
 from .trainer import NAME as TRAINER
-from .trainer import check_untrained, trainer_text
+from .trainer import check_own_trainer, trainer_text
 
 
 def convert_project(
@@ -71,7 +72,7 @@ def convert_project(
     extra = [
         *_helpers(layout, written),
         *_launch_files(written, config.train.script),
-        *_trainer(written, settings, config.verify.model),
+        *_trainer(written, settings, config.verify.model or (suggest_network(path) if settings.trainer else "")),
         *map(left_out, layout.left_out),
     ]
     used = tuple(sorted(set().union(*(each.compat for each in written))))
@@ -149,7 +150,7 @@ def _launch_files(written: list[Written], script: str) -> list[Written]:
 def _trainer(written: list[Written], settings: Settings, model: str) -> list[Written]:
     if not settings.trainer:
         return []
-    check_untrained([each.record for each in written])
+    check_own_trainer([each.record for each in written])
     data = trainer_text(model)
     return [Written(FileConversion(TRAINER, "trainer", digest(data)), data, set())]
 

@@ -23,15 +23,18 @@ class NotCarried:
         return otherwise
 
     def __call__(self, *args, **kwargs):
-        if self._name.rpartition(".")[2].startswith(("is_", "_is_", "has_")):  # is_fsdp_enabled(): there is no such thing here
+        owner, _, last = self._name.rpartition(".")
+        if last.startswith(("is_", "_is_", "has_")):  # is_fsdp_enabled(): there is no such thing here
             return False
+        if owner.rpartition(".")[2].isupper() and last in ("keys", "values", "items", "get"):  # a table with nothing in it
+            return None if last == "get" else ()
         return self._say(self)
 
-    def __getitem__(self, index):
-        return self._say(self)
+    def __getitem__(self, index):  # an annotation, perhaps
+        return self
 
     def __iter__(self):
-        return self._say(iter(()))
+        return iter(()) if self._name.rpartition(".")[2].isupper() else self._say(iter(()))
 
     def __bool__(self):
         return False
@@ -68,8 +71,10 @@ def lazy_names(package, names):
         if name not in names:
             raise AttributeError(f"{package} has no {name} here: nothing that the project uses reaches it")
         module, original = names[name]
-        found = importlib.import_module(module, package)
-        value = getattr(found, original)
+        try:
+            value = getattr(importlib.import_module(module, package), original)
+        except AttributeError as error:  # which would be taken for an answer: there is no such name
+            raise ImportError(f"{package}.{name} can't be imported: {error}") from error
         setattr(sys.modules[package], name, value)
         return value
 

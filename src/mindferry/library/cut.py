@@ -88,6 +88,8 @@ class Cut:
             for block in (statement.body, statement.orelse):
                 if block and not self._block(block, _first_line(block[0])):
                     self._fill(block)
+        elif isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+            pass
         elif isinstance(statement, ast.Import | ast.ImportFrom):
             self._import(statement, self.reached.names)
         elif isinstance(statement, ast.ClassDef):

@@ -167,8 +167,8 @@ class Reach:
     def reason_to_leave(self, qual: str) -> str:
         parts = qual.split(".")
         for count in range(len(parts), 0, -1):
-            if reason := self.left_behind.get(".".join(parts[:count])):
-                return reason
+            if (part := ".".join(parts[:count])) in self.left_behind:
+                return self.left_behind[part]  # '' where it comes along although what is around it doesn't
         return ""
 
     def _unread(self, name: str) -> str:
@@ -195,19 +195,28 @@ class Reach:
 
     def _take(self, reached: Reached, statement: ast.stmt, name: str) -> None:
         module = reached.module
+        if statement in reached.statements and not isinstance(statement, ast.Import | ast.ImportFrom):
+            return
         if isinstance(statement, ast.Import | ast.ImportFrom):
+            self._conditions(module, statement)
             reached.statements.add(statement)
             self._import(module, statement, name)
             return
-        if statement in reached.statements:
-            return
         if isinstance(statement, ast.Expr | ast.For | ast.While | ast.With) and not self._is_effect(module, statement):
             return
+        if (attribute := _set_attribute(statement)) and attribute not in self.mentioned and not _is_hook(attribute):
+            self._waiting.setdefault(attribute, []).append((reached, statement))
+            return
         reached.statements.add(statement)
+        self._conditions(module, statement)
         if isinstance(statement, ast.ClassDef):
             self._class(reached, statement)
         elif not isinstance(statement, ast.FunctionDef) or self.sources.condition(module, ast.Name(statement.name)) is None:
             self._queue.append((module, statement, frozenset()))
+
+    def _conditions(self, module: Module, statement: ast.stmt) -> None:
+        for test in module.conditions.get(statement, ()):
+            self._queue.append((module, test, frozenset()))
 
     def _is_effect(self, module: Module, statement: ast.stmt) -> bool:
         """Whether a call that stands alone changes what this module defines, and not only an import or a logger."""
@@ -239,7 +248,7 @@ class Reach:
             self._queue.append((module, part, frozenset()))
         takes_all = self._takes_all(module, node)
         for statement in node.body:
-            if isinstance(statement, Definition) and not takes_all and not _is_dunder(statement.name):
+            if isinstance(statement, Definition) and not takes_all and not _is_hook(statement.name):
                 if statement.name not in self.mentioned:
                     self._waiting.setdefault(statement.name, []).append((reached, statement))
                     continue
@@ -280,7 +289,10 @@ class Reach:
         if name not in self.mentioned:
             self.mentioned.add(name)
             for reached, statement in self._waiting.pop(name, []):
-                self._method(reached, statement)
+                if isinstance(statement, Definition):
+                    self._method(reached, statement)
+                else:
+                    self._take(reached, statement, name)
 
     # what a piece of code uses
 
@@ -386,9 +398,27 @@ class Reach:
             outer += self.kept_decorators(module, node)
         for each in outer:
             self._follow(module, each, local)
+        for each in ast.walk(arguments):
+            if isinstance(each, ast.arg) and each.annotation is not None:
+                self._annotation(module, each.annotation)
+        if getattr(node, "returns", None) is not None:
+            self._annotation(module, node.returns)  # type: ignore[union-attr,arg-type]
         inner = local | own_names(node)
         for child in node.body if isinstance(node.body, list) else [node.body]:
             self._follow(module, child, inner)
+
+    def _annotation(self, module: Module, annotation: ast.expr) -> None:
+        """What is imported from elsewhere for it stays; for an annotation alone nothing of these packages comes along."""
+        for node in ast.walk(annotation):
+            if isinstance(node, ast.Name) and node.id in module.bound:
+                statements = module.bound[node.id]
+                homes = [
+                    module.resolve(each) if isinstance(each, ast.ImportFrom) else each.names[0].name
+                    for each in statements
+                    if isinstance(each, ast.Import | ast.ImportFrom)
+                ]
+                if len(homes) == len(statements) and not any(self.sources.is_ours(home) for home in homes):
+                    self._name(module, node.id)
 
     def _attribute(self, module: Module, node: ast.Attribute, local: frozenset[str]) -> None:
         chain = _chain(node)
@@ -490,8 +520,17 @@ class Reach:
                 self.ask(home, name)
 
 
-def _is_dunder(name: str) -> bool:
-    return name.startswith("__") and name.endswith("__")
+def _set_attribute(statement: ast.stmt) -> str:
+    """`push` of `Config.push = …` and of `Config.push.__doc__ = …`."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return ""
+    chain = _chain(statement.targets[0]) if isinstance(statement.targets[0], ast.Attribute) else []
+    return chain[1] if chain else ""
+
+
+def _is_hook(name: str) -> bool:
+    """Called by Python itself, or by huggingface_hub's dataclasses, which look for their validators by name."""
+    return (name.startswith("__") and name.endswith("__")) or name.startswith("validate_")
 
 
 def _root(node: ast.AST) -> str:

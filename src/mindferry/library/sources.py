@@ -28,7 +28,7 @@ class Module:
     lazy: dict[str, tuple[str, str]] = field(default_factory=dict)  # exported on demand: name -> (module, name there)
     lazy_stars: list[str] = field(default_factory=list)
     is_lazy: bool = False
-    statements: list[ast.stmt] = field(default_factory=list)  # those that were looked at, those in live branches too
+    conditions: dict[ast.stmt, list[ast.expr]] = field(default_factory=dict)  # that a statement stands under
 
     def resolve(self, node: ast.ImportFrom) -> str:
         """The absolute name of a possibly relative import's module."""
@@ -107,12 +107,13 @@ class Sources:
         """A file of the project's own: what its imports bind."""
         self._index(module, module.tree.body)
 
-    def _index(self, module: Module, block: list[ast.stmt]) -> None:
+    def _index(self, module: Module, block: list[ast.stmt], under: tuple[ast.expr, ...] = ()) -> None:
         for statement in block:
             if isinstance(statement, ast.If):
-                self._index_if(module, statement)
+                self._index_if(module, statement, under)
                 continue
-            module.statements.append(statement)
+            if under:
+                module.conditions[statement] = list(under)
             if isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*":
                 module.stars.append(module.resolve(statement))
             for name in bound_names(statement):
@@ -120,18 +121,17 @@ class Sources:
             for name in affected_names(statement):
                 module.effects.setdefault(name, []).append(statement)
 
-    def _index_if(self, module: Module, statement: ast.If) -> None:
+    def _index_if(self, module: Module, statement: ast.If, under: tuple[ast.expr, ...]) -> None:
         if is_type_checking(statement.test):
             if module.is_lazy or any(each.name == "__getattr__" for each in _functions(module.tree.body)):
                 _index_lazy(module, statement.body)
-            self._index(module, [] if module.is_lazy else statement.orelse)
+            self._index(module, [] if module.is_lazy else statement.orelse, under)
             return
-        module.statements.append(statement)
-        answer = self._answer(module, statement.test)
+        answer, under = self._answer(module, statement.test), (*under, statement.test)
         if answer is not False:
-            self._index(module, statement.body)
+            self._index(module, statement.body, under)
         if answer is not True:
-            self._index(module, statement.orelse)
+            self._index(module, statement.orelse, under)
 
     def condition(self, module: Module, test: ast.expr) -> bool | None:
         return False if is_type_checking(test) else self._answer(module, test)

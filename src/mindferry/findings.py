@@ -173,7 +173,7 @@ MF151 = Code(
 )
 MF152 = Code(
     "MF152",
-    Severity.WARNING,
+    Severity.ERROR,
     "A part of a library was left behind",
     "The project brings a library along, and reaches a part of it that can't be carried: compiled code, or too many modules.",
     "Look in ported/NOTICE.md for what pulled it in. Code that uses it raises an error that says so.",

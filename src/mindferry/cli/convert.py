@@ -75,7 +75,12 @@ STATUSES = {
     help="Where these libraries are installed. Default: where mindferry runs.",
 )
 @click.option(
-    "--with-limit", "limit", type=click.IntRange(min=1), default=LIMIT, help="Most modules of libraries to bring along."
+    "--with-limit",
+    "limit",
+    type=click.IntRange(min=1),
+    default=LIMIT,
+    hidden=True,  # the finding that asks for it names it
+    help="Most modules of libraries to bring along.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 def command(

@@ -65,15 +65,15 @@ def is_built_on_torch(package: str) -> bool:
     return need_of_torch(package) is not None
 
 
-def convert_libraries(
-    libraries: Libraries, settings: Settings, workers: int
-) -> Iterator[Written]:
+def convert_libraries(libraries: Libraries, settings: Settings, workers: int) -> Iterator[Written]:
     """Every file of the libraries, from the cache where the same was converted before."""
     plain = replace(settings, packages=(), sites=(), most_modules=0, observed="")
     layout = libraries.layout
     keys = {file: file_key(file, layout, libraries.facts, plain) for file in layout.files}
     ready = {file: found for file, key in keys.items() if (found := _cached(key)) is not None}
-    made = convert_files([file for file in layout.files if file not in ready], layout, libraries.symbols, plain, workers)
+    made = convert_files(
+        [file for file in layout.files if file not in ready], layout, libraries.symbols, plain, workers
+    )
     for file in layout.files:
         if file not in ready:
             ready[file] = with_key(_of_library(next(made)), keys[file])
@@ -83,7 +83,9 @@ def convert_libraries(
 
 def _of_library(written: Written) -> Written:
     """Much of a library is never reached by the project: what has no counterpart there is no error until it is used."""
-    found = tuple(replace(each, severity="note") if each.severity != "note" else each for each in written.record.findings)
+    found = tuple(
+        replace(each, severity="note") if each.severity != "note" else each for each in written.record.findings
+    )
     return Written(replace(written.record, findings=found), written.data, written.compat)
 
 

@@ -52,10 +52,10 @@ def convert_project(
     config = read_config(path)
     layout = find_files(path, config.convert.exclude, output)
     previous = None if check else previous_conversion(path, output)
-    if not uses_torch(layout):
-        raise MindferryError(f"{path} uses no torch: there is nothing to convert")
     if config.convert.packages:
         settings = replace(settings, packages=tuple(dict.fromkeys((*settings.packages, *config.convert.packages))))
+    if not uses_torch(layout) and not settings.packages:
+        raise MindferryError(f"{path} uses no torch: there is nothing to convert")
     libraries = bring_libraries(layout, settings, observation)
     inputs = digest_of(libraries, inputs_digest(layout, settings))
     result = ProjectConversion(str(path.resolve()), str(output.resolve()), (), (), _parameter_names(), inputs)

@@ -6,12 +6,15 @@ import ast
 from collections.abc import Callable, Iterator
 
 from .gates import GATE, Gates
-from .reach import Definition, Reach, Reached, own_names
+from .names import Definition, annotations_of, own_names
+from .reach import Reach, Reached
 from .sources import Module, is_type_checking
 
 UNMENTIONED = "nothing that the project reaches mentions it"
 ANNOTATED = "only annotations name it"
-PROPERTIES = frozenset({"property", "cached_property", "setter", "getter", "deleter", "cached_classproperty", "classproperty"})
+PROPERTIES = frozenset(
+    {"property", "cached_property", "setter", "getter", "deleter", "cached_classproperty", "classproperty"}
+)
 Outside = Callable[[str], str]  # why a module of another package can't be imported, or ''
 
 
@@ -65,16 +68,16 @@ class Cut:
     def _comments_from(self, previous: int, first: int) -> int:
         """Comments above a statement go with it."""
         start = first
-        while start > previous and (not self.lines[start - 2].strip() or self.lines[start - 2].lstrip().startswith("#")):
+        while start > previous and (
+            not self.lines[start - 2].strip() or self.lines[start - 2].lstrip().startswith("#")
+        ):
             start -= 1
         return max(start, previous)
 
     def _shares_line(self, block: list[ast.stmt], index: int) -> bool:
         here = block[index]
         near = [*block[max(index - 1, 0) : index], *block[index + 1 : index + 2]]
-        return any(
-            each.lineno <= (here.end_lineno or 0) and (each.end_lineno or 0) >= here.lineno for each in near
-        )
+        return any(each.lineno <= (here.end_lineno or 0) and (each.end_lineno or 0) >= here.lineno for each in near)
 
     def _is_kept(self, statement: ast.stmt) -> bool:
         if isinstance(statement, ast.If):
@@ -143,10 +146,9 @@ class Cut:
                 kept += bool(lines)
             previous = last + 1
         if not kept:
-            last = node.body[-1]
             number = max(self.replaced)
             end, lines = self.replaced[number]
-            self.replaced[number] = (end, [*lines, " " * last.col_offset + "pass"])
+            self.replaced[number] = (end, [*lines, " " * node.body[-1].col_offset + "pass"])
 
     # inside of what is kept
 
@@ -199,7 +201,11 @@ class Cut:
         home = self.module.resolve(node)
         if not self.reach.sources.is_ours(home):
             return [self.lines[node.lineno - 1]]
-        names = [name for name in sorted(self.reached.names) if name not in self.module.bound and self.reach.star_of([home], name)]
+        names = [
+            name
+            for name in sorted(self.reached.names)
+            if name not in self.module.bound and self.reach.lookup.star_of([home], name)
+        ]
         return [f"from {'.' * node.level}{node.module or ''} import {', '.join(names)}"] if names else []
 
     def _why_not(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> tuple[str, str]:
@@ -209,11 +215,11 @@ class Cut:
         if not reach.sources.is_ours(home):
             return self.outside(home), qual
         if isinstance(node, ast.Import):
-            return ("" if home in reach.modules else reach.reason_to_leave(home) or UNMENTIONED), qual
+            return ("" if home in reach.modules else reach.lookup.reason_to_leave(home) or UNMENTIONED), qual
         if qual in reach.left:
             return reach.left[qual].why, qual
-        place = ".".join(reach.origin(home, alias.name))
-        if reason := reach.reason_to_leave(place) or reach.reason_to_leave(qual):
+        place = ".".join(reach.lookup.origin(home, alias.name))
+        if reason := reach.lookup.reason_to_leave(place) or reach.lookup.reason_to_leave(qual):
             return reason, qual
         if place in reach.left:
             return reach.left[place].why, qual
@@ -234,7 +240,9 @@ class Cut:
         for statement in self.reached.statements:
             if isinstance(statement, ast.ClassDef):
                 parts: list[ast.AST] = [*statement.decorator_list, *statement.bases, *statement.keywords]
-                parts += [each for each in statement.body if not isinstance(each, Definition) or each in self.reached.methods]
+                parts += [
+                    each for each in statement.body if not isinstance(each, Definition) or each in self.reached.methods
+                ]
                 for part in parts:
                     yield from _loaded(part, frozenset())
             elif not isinstance(statement, ast.Import | ast.ImportFrom):
@@ -243,15 +251,12 @@ class Cut:
 
 def _loaded(node: ast.AST, local: frozenset[str]) -> Iterator[str]:
     if isinstance(node, Definition | ast.Lambda):
-        for each in (*node.args.defaults, *node.args.kw_defaults, *getattr(node, "decorator_list", ())):
-            yield from _loaded(each, local) if each is not None else ()
-        for each in ast.walk(node.args):
-            if isinstance(each, ast.arg) and each.annotation is not None:
-                yield from _loaded(each.annotation, local)
-        if getattr(node, "returns", None) is not None:
-            yield from _loaded(node.returns, local)  # type: ignore[union-attr,arg-type]
+        parts: list[ast.AST | None] = [*node.args.defaults, *node.args.kw_defaults, *annotations_of(node)]
+        for part in [*parts, *getattr(node, "decorator_list", ())]:
+            yield from _loaded(part, local) if part is not None else ()
         inner = local | own_names(node)
-        for child in node.body if isinstance(node.body, list) else [node.body]:
+        body: list[ast.AST] = list(node.body) if isinstance(node.body, list) else [node.body]
+        for child in body:
             yield from _loaded(child, inner)
     elif isinstance(node, ast.Name):
         if isinstance(node.ctx, ast.Load) and node.id not in local:
@@ -290,15 +295,16 @@ def lazy_text(reach: Reach, module: Module, kept: str) -> str:
     names = {
         name: place
         for name, place in sorted(reach.lazily.get(module.name, {}).items())
-        if not reach.reason_to_leave(".".join(reach.origin(*place))) and ".".join(place) not in reach.left
+        if not reach.lookup.reason_to_leave(".".join(reach.lookup.origin(*place))) and ".".join(place) not in reach.left
     }
     if not names:
         return kept
     depth = module.name.count(".") + 1
-    homes = {name: _relative(module.name, reach.origin(*place)[0]) for name, place in names.items()}
-    originals = {name: reach.origin(*place)[1] for name, place in names.items()}
+    homes = {name: _relative(module.name, reach.lookup.origin(*place)[0]) for name, place in names.items()}
+    originals = {name: reach.lookup.origin(*place)[1] for name, place in names.items()}
     shown = [
-        f"    from {homes[name]} import {originals[name]}{f' as {name}' if name != originals[name] else ''}" for name in names
+        f"    from {homes[name]} import {originals[name]}{f' as {name}' if name != originals[name] else ''}"
+        for name in names
     ]
     table = [f'    "{name}": ("{homes[name]}", "{originals[name]}"),' for name in names]
     return "\n".join(

@@ -9,7 +9,9 @@ from functools import cached_property
 
 from .sources import Module, Sources
 
-GATE = re.compile(r"_?(?:is|has)_\w*(?:available|loadable|greater|less|older|newer|installed|at_least|exists)\w*|HAS_\w+|_\w+_available")
+GATE = re.compile(
+    r"_?(?:is|has)_\w*(?:available|loadable|greater|less|older|newer|installed|at_least|exists)\w*|HAS_\w+|_\w+_available"
+)
 ASKS = re.compile(r"_?is_package_available|find_spec|_?is_available|import_module|is_library_available")
 OF_TORCH = re.compile(r"is_torch_(?:sdpa_)?available|is_pytorch_available|_torch_available")
 NEVER = re.compile(  # torch's own compilers and devices

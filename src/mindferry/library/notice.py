@@ -16,7 +16,8 @@ def notice_text(packages: list[Package], reach: Reach) -> str:
     for package in packages:
         modules = sorted(name for name in reach.modules if name.partition(".")[0] == package.name)
         left = sorted(
-            (each for each in reach.left.values() if each.name.partition(".")[0] == package.name), key=lambda one: one.name
+            (each for each in reach.left.values() if each.name.partition(".")[0] == package.name),
+            key=lambda one: one.name,
         )
         texts = ", ".join(f"[{path.name}]({package.name}/{path.name})" for path in package.licence_files)
         lines += [

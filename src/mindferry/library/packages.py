@@ -13,7 +13,8 @@ from ..errors import MindferryError
 
 LICENCE_FILES = re.compile(r"(?:licen[cs]e|copying|notice|copyright)[\w.-]*", re.IGNORECASE)
 FORBIDDING = re.compile(
-    r"proprietary|commercial licen[cs]e|all rights reserved|no[- ]derivatives|other/proprietary|nvidia source code", re.I
+    r"proprietary|commercial licen[cs]e|all rights reserved|no[- ]derivatives|other/proprietary|nvidia source code",
+    re.I,
 )
 PERMITTING = re.compile(
     r"\b(?:mit|apache|bsd|isc|mpl|gpl|lgpl|agpl|unlicense|zlib|psf|python software|cc0|cc-by|artistic|boost|wtfpl|public domain)",
@@ -35,7 +36,9 @@ class Package:
     def refusal(self) -> str:
         """Why it may not be carried along, or ''."""
         if self.licence and FORBIDDING.search(self.licence) and not PERMITTING.search(self.licence):
-            return f"the licence of {self.name} ({self.licence[:80]}) does not allow to carry changed copies of it along"
+            return (
+                f"the licence of {self.name} ({self.licence[:80]}) does not allow to carry changed copies of it along"
+            )
         return ""
 
 
@@ -56,21 +59,27 @@ def _described(name: str, root: Path, base: Path) -> Package:
     found = _distribution(name, base)
     compiled = [] if root.is_file() else sorted({path.name.partition(".")[0] for path in root.rglob("*.so")})
     if found is None:
-        return Package(name, name, "", "", root, _licence_files(root.parent if root.is_file() else root), tuple(compiled))
+        return Package(
+            name, name, "", "", root, _licence_files(root.parent if root.is_file() else root), tuple(compiled)
+        )
     described = found.metadata
-    licence = described.get("License-Expression") or _classified(described) or described.get("License") or ""
+    licence = _field(described, "License-Expression") or _classified(described) or _field(described, "License")
     listed = [base / str(each) for each in found.files or () if LICENCE_FILES.fullmatch(Path(str(each)).name)]
     files = tuple(path for path in listed if path.is_file() and path.suffix not in (".py", ".pyc"))
     licence = " ".join(licence.split())[:200]
     return Package(
         name,
-        described.get("Name") or name,
+        _field(described, "Name") or name,
         found.version,
         licence,
         root,
         files or _licence_files(root if root.is_dir() else base),
         tuple(compiled),
     )
+
+
+def _field(described: metadata.PackageMetadata, name: str) -> str:
+    return str(described[name]) if name in described else ""
 
 
 def _classified(described: metadata.PackageMetadata) -> str:
@@ -83,7 +92,7 @@ def _distribution(name: str, base: Path) -> metadata.Distribution | None:
     """The distribution in this folder that brings the package."""
     wanted = name.lower().replace("-", "_")
     for each in metadata.distributions(path=[str(base)]):
-        own = (each.metadata.get("Name") or "").lower().replace("-", "_")
+        own = _field(each.metadata, "Name").lower().replace("-", "_")
         if own == wanted:
             return each
         top = (each.read_text("top_level.txt") or "").split()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import builtins
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from .sources import Import, Module, Sources, bound_names
+from .lookup import Lookup
+from .names import Definition, annotations_of, attribute_set_by, chain_of, is_hook, own_names
+from .sources import Import, Module, Sources, bound_names, root_name
 
 BUILTINS = frozenset(dir(builtins))
 # What torch itself calls on objects of a class that derives from one of its own.
@@ -17,10 +18,21 @@ HOOKS = frozenset(
     "named_buffers state_dict load_state_dict _load_from_state_dict _save_to_state_dict reset_parameters apply "
     "step zero_grad get_lr backward setup_context fget default".split()
 )
-PLAIN_BASES = frozenset({"object", "ABC", "Generic", "Protocol", "Module", "ModuleList", "Sequential", "Linear", "Conv2d", "Embedding"})
+PLAIN_BASES = frozenset(
+    {"object", "ABC", "Generic", "Protocol", "Module", "ModuleList", "Sequential", "Linear", "Conv2d", "Embedding"}
+)
 GETTERS = frozenset({"getattr", "hasattr", "setattr", "attrgetter", "methodcaller", "delattr"})
-DOCUMENTING = frozenset({"auto_docstring", "add_start_docstrings", "add_start_docstrings_to_model_forward", "replace_return_docstrings", "add_end_docstrings", "add_code_sample_docstrings", "replace_example_docstring"})
-Definition = ast.FunctionDef | ast.AsyncFunctionDef
+DOCUMENTING = frozenset(
+    {
+        "auto_docstring",
+        "add_start_docstrings",
+        "add_start_docstrings_to_model_forward",
+        "replace_return_docstrings",
+        "add_end_docstrings",
+        "add_code_sample_docstrings",
+        "replace_example_docstring",
+    }
+)
 
 
 @dataclass(slots=True, eq=False)
@@ -45,7 +57,8 @@ class Left:
 
 class Reach:
     def __init__(self, sources: Sources, left_behind: dict[str, str], limit: int) -> None:
-        self.sources, self.left_behind, self.limit = sources, left_behind, limit
+        self.sources, self.limit = sources, limit
+        self.lookup = Lookup(sources, left_behind)
         self.modules: dict[str, Reached] = {}
         self.left: dict[str, Left] = {}
         self.lazily: dict[str, dict[str, tuple[str, str]]] = {}  # lazy package -> what is asked of it: (module, name)
@@ -55,7 +68,6 @@ class Reach:
         self._asked: set[tuple[str, str]] = set()
         self.noted: set[str] = set()  # texts in the code that is reached
         self._entries: list[tuple[str, Module, ast.Name]] = []  # of tables: key, module, value
-        self._stars: dict[tuple[tuple[str, ...], str], str | None] = {}
         self._by = "the project"
 
     def run(self) -> None:
@@ -71,12 +83,14 @@ class Reach:
         if (module_name, name) in self._asked:
             return
         self._asked.add((module_name, name))
-        if reason := self.reason_to_leave(f"{module_name}.{name}"):
+        if reason := self.lookup.reason_to_leave(f"{module_name}.{name}"):
             self.left.setdefault(f"{module_name}.{name}", Left(f"{module_name}.{name}", reason, self._by))
             return
         module = self.sources.module(module_name)
         if module is None:
-            self.left.setdefault(f"{module_name}.{name}", Left(f"{module_name}.{name}", self._unread(module_name), self._by))
+            self.left.setdefault(
+                f"{module_name}.{name}", Left(f"{module_name}.{name}", self._unread(module_name), self._by)
+            )
             return
         reached = self._module(module)
         if reached is None:
@@ -87,7 +101,7 @@ class Reach:
         if name in module.bound:
             for statement in [*module.bound[name], *module.effects.get(name, ())]:
                 self._take(reached, statement, name)
-        elif (star := self.star_of(module.stars, name)) is not None:
+        elif (star := self.lookup.star_of(module.stars, name)) is not None:
             self.ask(star, name)
         elif self.sources.path(f"{module_name}.{name}") is not None:
             self.ask_module(f"{module_name}.{name}")
@@ -96,8 +110,8 @@ class Reach:
 
     def ask_module(self, name: str) -> None:
         """A module itself, with nothing of it yet."""
-        if self.reason_to_leave(name):
-            self.left.setdefault(name, Left(name, self.reason_to_leave(name), self._by))
+        if self.lookup.reason_to_leave(name):
+            self.left.setdefault(name, Left(name, self.lookup.reason_to_leave(name), self._by))
         elif (module := self.sources.module(name)) is not None:
             self._module(module)
 
@@ -106,7 +120,7 @@ class Reach:
         found = module.lazy.get(name)
         if found is None and self.sources.path(f"{module.name}.{name}") is not None:
             return False
-        if found is None and (star := self.star_of(module.lazy_stars, name)) is not None:
+        if found is None and (star := self.lookup.star_of(module.lazy_stars, name)) is not None:
             found = (star, name)
         if found is None:
             return False
@@ -114,62 +128,11 @@ class Reach:
         self.ask(*found)
         return True
 
-    def origin(self, module_name: str, name: str, depth: int = 0) -> tuple[str, str]:
-        """Where a name is defined that packages pass on."""
-        module = self.sources.module(module_name)
-        if module is None or depth > 12:
-            return module_name, name
-        found = module.lazy.get(name)
-        if found is None and name not in module.bound and self.sources.path(f"{module_name}.{name}") is None:
-            star = self.star_of([*module.lazy_stars, *module.stars], name)
-            found = (star, name) if star else None
-        for statement in module.bound.get(name, []) if found is None else []:
-            if isinstance(statement, ast.ImportFrom):
-                alias = next(each for each in statement.names if (each.asname or each.name) == name)
-                found = (module.resolve(statement), alias.name)
-        if found is None or not self.sources.is_ours(found[0]):
-            return module_name, name
-        return self.origin(*found, depth + 1)
-
-    def star_of(self, modules: list[str], name: str) -> str | None:
-        """Which of the modules that are imported whole has the name. Only the texts that mention it are read."""
-        key = (tuple(modules), name)
-        if key not in self._stars:
-            self._stars[key] = next((each for each in modules if self._exports(each, name, frozenset())), None)
-        return self._stars[key]
-
-    def _exports(self, module_name: str, name: str, seen: frozenset[str]) -> bool:
-        place = self.sources.path(module_name)
-        if place is None or module_name in seen or "dummy_" in module_name:
-            return False
-        path, is_package = place
-        text = self.sources.text(path)
-        if "import *" not in text and (
-            name not in text or ("\n__all__ = [" in text and f'"{name}"' not in text and f"'{name}'" not in text)
-        ):
-            return False
-        module = self.sources.module(module_name)
-        if module is None:
-            return False
-        listed = module.exported()
-        if listed is not None and name not in listed:
-            return False
-        if name in module.bound or name in module.lazy:
-            return listed is not None or not name.startswith("_")
-        return any(self._exports(each, name, seen | {module_name}) for each in (*module.stars, *module.lazy_stars))
-
     def is_carried(self, home: str, name: str) -> bool:
         """Whether a name that a module has was asked for and found."""
-        place, original = self.origin(home, name)
+        place, original = self.lookup.origin(home, name)
         reached = self.modules.get(place)
         return reached is not None and (original in reached.names or original in self.lazily.get(place, {}))
-
-    def reason_to_leave(self, qual: str) -> str:
-        parts = qual.split(".")
-        for count in range(len(parts), 0, -1):
-            if (part := ".".join(parts[:count])) in self.left_behind:
-                return self.left_behind[part]  # '' where it comes along although what is around it doesn't
-        return ""
 
     def _unread(self, name: str) -> str:
         head, _, last = name.partition(".")[0], "", name.rpartition(".")[2]
@@ -204,14 +167,17 @@ class Reach:
             return
         if isinstance(statement, ast.Expr | ast.For | ast.While | ast.With) and not self._is_effect(module, statement):
             return
-        if (attribute := _set_attribute(statement)) and attribute not in self.mentioned and not _is_hook(attribute):
+        if (attribute := attribute_set_by(statement)) and attribute not in self.mentioned and not is_hook(attribute):
             self._waiting.setdefault(attribute, []).append((reached, statement))
             return
         reached.statements.add(statement)
         self._conditions(module, statement)
         if isinstance(statement, ast.ClassDef):
             self._class(reached, statement)
-        elif not isinstance(statement, ast.FunctionDef) or self.sources.condition(module, ast.Name(statement.name)) is None:
+        elif (
+            not isinstance(statement, ast.FunctionDef)
+            or self.sources.condition(module, ast.Name(statement.name)) is None
+        ):
             self._queue.append((module, statement, frozenset()))
 
     def _conditions(self, module: Module, statement: ast.stmt) -> None:
@@ -227,12 +193,14 @@ class Reach:
             for each in module.bound.get(name, [])
             if not isinstance(each, ast.Import | ast.ImportFrom | ast.FunctionDef) and each is not statement
         ]
-        return bool(defined) and "logger" not in names or any(name in bound_names(statement) for name in names)
+        return (bool(defined) and "logger" not in names) or any(name in bound_names(statement) for name in names)
 
     def _import(self, module: Module, statement: Import, name: str = "") -> None:
         """The alias of this name, or all of them."""
         for alias in statement.names:
-            bound = alias.asname or (alias.name if isinstance(statement, ast.ImportFrom) else alias.name.partition(".")[0])
+            bound = alias.asname or (
+                alias.name if isinstance(statement, ast.ImportFrom) else alias.name.partition(".")[0]
+            )
             if name and bound != name:
                 continue
             if isinstance(statement, ast.ImportFrom):
@@ -240,7 +208,7 @@ class Reach:
                 if self.sources.is_ours(home) and alias.name != "*":
                     self.ask(home, alias.name)
             elif self.sources.is_ours(alias.name):
-                self.ask_module(alias.name if alias.asname else alias.name)
+                self.ask_module(alias.name)
 
     def _class(self, reached: Reached, node: ast.ClassDef) -> None:
         module = reached.module
@@ -248,22 +216,26 @@ class Reach:
             self._queue.append((module, part, frozenset()))
         takes_all = self._takes_all(module, node)
         for statement in node.body:
-            if isinstance(statement, Definition) and not takes_all and not _is_hook(statement.name):
-                if statement.name not in self.mentioned:
-                    self._waiting.setdefault(statement.name, []).append((reached, statement))
-                    continue
-            self._method(reached, statement)
+            if isinstance(statement, Definition) and not takes_all and self._can_wait(statement.name):
+                self._waiting.setdefault(statement.name, []).append((reached, statement))
+            else:
+                self._method(reached, statement)
+
+    def _can_wait(self, method: str) -> bool:
+        return not is_hook(method) and method not in self.mentioned
 
     def _takes_all(self, module: Module, node: ast.ClassDef) -> bool:
         """A class on top of one that is not of these packages, whose methods may be called by that."""
         for base in node.bases:
             last = getattr(base, "attr", getattr(base, "id", ""))
-            root = _root(base)
+            root = root_name(base)
             if last in PLAIN_BASES or isinstance(base, ast.Subscript):
                 continue
             statements = module.bound.get(root, [])
             is_foreign = not statements or any(
-                not self.sources.is_ours(module.resolve(each) if isinstance(each, ast.ImportFrom) else each.names[0].name)
+                not self.sources.is_ours(
+                    module.resolve(each) if isinstance(each, ast.ImportFrom) else each.names[0].name
+                )
                 for each in statements
                 if isinstance(each, ast.Import | ast.ImportFrom)
             )
@@ -302,7 +274,7 @@ class Reach:
     def is_dropped(self, module: Module, decorator: ast.expr) -> bool:
         """A decorator that only documents, or that stands in a part which is left behind."""
         function = decorator.func if isinstance(decorator, ast.Call) else decorator
-        root, last = _root(function), getattr(function, "attr", getattr(function, "id", ""))
+        root, last = root_name(function), getattr(function, "attr", getattr(function, "id", ""))
         if last in DOCUMENTING:
             return True
         for statement in module.bound.get(root, []):
@@ -310,8 +282,11 @@ class Reach:
                 home = module.resolve(statement)
                 for alias in statement.names:
                     if (alias.asname or alias.name) == root and self.sources.is_ours(home):
-                        place = self.origin(home, alias.name)
-                        return bool(self.reason_to_leave(".".join(place)) or self.reason_to_leave(f"{home}.{alias.name}"))
+                        place = self.lookup.origin(home, alias.name)
+                        return bool(
+                            self.lookup.reason_to_leave(".".join(place))
+                            or self.lookup.reason_to_leave(f"{home}.{alias.name}")
+                        )
         return False
 
     def _follow(self, module: Module, node: ast.AST, local: frozenset[str]) -> None:
@@ -330,9 +305,9 @@ class Reach:
         elif isinstance(node, ast.Attribute):
             self._attribute(module, node, local)
         elif isinstance(node, ast.AnnAssign) and local:  # in a function, where annotations are not evaluated
-            for child in (node.target, node.value):
-                if child is not None:
-                    self._follow(module, child, local)
+            for part in (node.target, node.value):
+                if part is not None:
+                    self._follow(module, part, local)
         elif isinstance(node, ast.Name):
             if node.id not in local and isinstance(node.ctx, ast.Load):
                 self._name(module, node.id)
@@ -378,7 +353,9 @@ class Reach:
         waiting, self._entries = self._entries, []
         classes = {name for reached in self.modules.values() for name in reached.names}
         for key, module, value in waiting:
-            if key in self.noted or any(key in name for name in classes if name[:1].isupper() and name not in (value.id,)):
+            if key in self.noted or any(
+                key in name for name in classes if name[:1].isupper() and name not in (value.id,)
+            ):
                 self._queue.append((module, value, frozenset()))
             else:
                 self._entries.append((key, module, value))
@@ -398,11 +375,8 @@ class Reach:
             outer += self.kept_decorators(module, node)
         for each in outer:
             self._follow(module, each, local)
-        for each in ast.walk(arguments):
-            if isinstance(each, ast.arg) and each.annotation is not None:
-                self._annotation(module, each.annotation)
-        if getattr(node, "returns", None) is not None:
-            self._annotation(module, node.returns)  # type: ignore[union-attr,arg-type]
+        for annotation in annotations_of(node):
+            self._annotation(module, annotation)
         inner = local | own_names(node)
         for child in node.body if isinstance(node.body, list) else [node.body]:
             self._follow(module, child, inner)
@@ -421,7 +395,7 @@ class Reach:
                     self._name(module, node.id)
 
     def _attribute(self, module: Module, node: ast.Attribute, local: frozenset[str]) -> None:
-        chain = _chain(node)
+        chain = chain_of(node)
         if chain and chain[0] not in local and (homes := self._modules_of(module, chain[0])):
             self._name(module, chain[0])
             for home in homes:
@@ -435,8 +409,8 @@ class Reach:
         """`module.submodule.name.attribute`."""
         for index, part in enumerate(rest):
             inner = f"{home}.{part}"
-            passed = self.origin(home, part)
-            if self.sources.path(inner) is not None and not self._binds(home, part):
+            passed = self.lookup.origin(home, part)
+            if self.sources.path(inner) is not None and not self.lookup.binds(home, part):
                 home = inner
                 self.ask_module(home)
             elif self.sources.path(".".join(passed)) is not None and passed != (home, part):
@@ -447,10 +421,6 @@ class Reach:
                 for each in rest[index + 1 :]:
                     self.mention(each)
                 return
-
-    def _binds(self, home: str, name: str) -> bool:
-        module = self.sources.module(home)
-        return module is not None and (name in module.bound or name in module.lazy)
 
     def _modules_of(self, module: Module, name: str) -> list[str]:
         """The modules of these packages that a name stands for."""
@@ -466,9 +436,11 @@ class Reach:
                 for alias in statement.names:
                     if (alias.asname or alias.name) == name and self.sources.is_ours(home):
                         inner = f"{home}.{alias.name}"
-                        place = ".".join(self.origin(home, alias.name))
+                        place = ".".join(self.lookup.origin(home, alias.name))
                         for each in dict.fromkeys((place, inner)):
-                            if self.sources.path(each) is not None and not self._binds(home, alias.name) or (each == place and self.sources.path(place) is not None):
+                            if self.sources.path(each) is not None and (
+                                each == place or not self.lookup.binds(home, alias.name)
+                            ):
                                 found.append(each)
                                 break
         return found
@@ -480,9 +452,13 @@ class Reach:
         )
 
     def _name(self, module: Module, name: str) -> None:
-        if self.sources.is_ours(module.name) and (name in module.bound or name not in BUILTINS):
-            if name in module.bound or name in module.lazy or self.star_of(module.stars, name) is not None:
-                self.ask(module.name, name)
+        if not self.sources.is_ours(module.name):
+            return
+        if name in module.bound or (name not in BUILTINS and self._has(module, name)):
+            self.ask(module.name, name)
+
+    def _has(self, module: Module, name: str) -> bool:
+        return name in module.lazy or self.lookup.star_of(module.stars, name) is not None
 
     # the project's own files
 
@@ -518,57 +494,3 @@ class Reach:
         if found is not None:
             for name in sorted(found.exported() or {each for each in found.bound if not each.startswith("_")}):
                 self.ask(home, name)
-
-
-def _set_attribute(statement: ast.stmt) -> str:
-    """`push` of `Config.push = …` and of `Config.push.__doc__ = …`."""
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-        return ""
-    chain = _chain(statement.targets[0]) if isinstance(statement.targets[0], ast.Attribute) else []
-    return chain[1] if chain else ""
-
-
-def _is_hook(name: str) -> bool:
-    """Called by Python itself, or by huggingface_hub's dataclasses, which look for their validators by name."""
-    return (name.startswith("__") and name.endswith("__")) or name.startswith("validate_")
-
-
-def _root(node: ast.AST) -> str:
-    while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _chain(node: ast.Attribute) -> list[str]:
-    """['a', 'b', 'c'] of a.b.c; [] where it begins with something else."""
-    parts: list[str] = []
-    current: ast.expr = node
-    while isinstance(current, ast.Attribute):
-        parts.append(current.attr)
-        current = current.value
-    return [current.id, *reversed(parts)] if isinstance(current, ast.Name) else []
-
-
-def own_names(node: Definition | ast.Lambda) -> frozenset[str]:
-    """Arguments and variables; imports are looked at where they stand."""
-    found = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
-    declared: set[str] = set()
-    for each in _inside(node):
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
-            found.add(each.id)
-        elif isinstance(each, Definition | ast.ClassDef):
-            found.add(each.name)
-        elif isinstance(each, ast.Global):
-            declared.update(each.names)
-        elif isinstance(each, ast.Import | ast.ImportFrom):
-            found |= bound_names(each)
-        elif isinstance(each, ast.ExceptHandler) and each.name:
-            found.add(each.name)
-    return frozenset(found - declared)
-
-
-def _inside(node: ast.AST) -> Iterator[ast.AST]:
-    for child in ast.iter_child_nodes(node):
-        yield child
-        if not isinstance(child, Definition | ast.ClassDef | ast.Lambda):
-            yield from _inside(child)

@@ -18,13 +18,17 @@ RENAMED = ANY_LAYER - {"__class__"}
 _NORMS = re.compile(r"(?:.*_)?(?:bn|norm|ln|gn|embed|embedding)s?\d*(?:_.*)?")
 FLAT = ("torch.nn.Conv1d", "torch.nn.ConvTranspose1d")
 WRITTEN = frozenset("data grad requires_grad set_data assign_value register_hook name dtype device numel".split())
+COUNTER = "num_batches_tracked"
+COUNT = "count the steps in a variable of your own, or leave the line out if it only copies statistics"
 PARTS = {"values": "[0]", "indices": "[1]"}
 
 
 def plan(facts: Facts) -> Iterator[Change]:
     for node in facts.source.of(ast.Attribute):
         receiver = facts.reading.type(node.value)
-        if _is_set_by_name(facts, node, receiver):
+        if node.attr == COUNTER and facts.reading.symbols.attribute(receiver.qual, COUNTER).kind == "unknown":
+            yield facts.found(node, findings.MF101, f"{COUNTER}: MindSpore's norms don't count batches", COUNT)
+        elif _is_set_by_name(facts, node, receiver):
             yield from _tie(facts, node)
         elif receiver == MODULE and node.attr in ANY_LAYER and _is_any_layer(facts, node.value):
             if isinstance(node.ctx, ast.Load):

@@ -14,7 +14,7 @@ from .... import findings
 from ....apis._lookup import api_of, is_in_place
 from ....read.framework import Role
 from ....read.guesses import looks_like_parameter
-from ....read.types import TENSOR
+from ....read.types import TENSOR, Type
 from ...facts import Facts
 from ...plan import Change, ReplaceSpan, claim
 from ..bindings import CERTAIN_VIEWS, Names
@@ -33,6 +33,7 @@ class How(Enum):
     OVERWRITE = "overwrite"
     SET_DATA = "set_data"
     ITEM = "item"  # an indexed assignment
+    ENTRY = "entry"  # an entry of a dict or a list, which may be a parameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,7 +306,8 @@ def _plan_item(facts: Facts, found: InPlace, chain: list[ast.Call], base: ast.Su
     elif isinstance(base.value, ast.Subscript) and facts.reading.type(base.value.value).is_tensor:
         _refuse(facts, found, chain, "an index of an index makes a copy in MindSpore", "write one index: x[i, j]")
     elif is_bare:
-        found.changes.append(InPlaceChange(chain[0], base, How.ITEM, _filling(facts, chain[0])))
+        how = How.ENTRY if _may_hold_parameters(owner, base.slice) else How.ITEM
+        found.changes.append(InPlaceChange(chain[0], base, how, _filling(facts, chain[0])))
     else:
         _refuse(
             facts,
@@ -314,6 +316,13 @@ def _plan_item(facts: Facts, found: InPlace, chain: list[ast.Call], base: ast.Su
             f"{facts.source.text(base)} is changed and its value used at once",
             "write two statements",
         )
+
+
+def _may_hold_parameters(owner: Type, key: ast.expr) -> bool:
+    """Whether it is a state dict, or something that nothing is known about and that is not sliced."""
+    if isinstance(key, ast.Slice | ast.Tuple):
+        return False
+    return owner.kind == "unknown" or (owner.kind == "dict" and bool(owner.qual))
 
 
 def _filling(facts: Facts, call: ast.Call) -> str:

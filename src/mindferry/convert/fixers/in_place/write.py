@@ -24,7 +24,9 @@ def changed(facts: Facts, change: InPlaceChange, texts: Texts) -> Iterator[Edit]
     if _is_left(facts, change.call, texts):
         return
     copied = change.call.args[0] if _copies(change.call) else None
-    if change.how is How.ITEM and change.value:
+    if change.how is How.ENTRY:
+        yield from _written_entry(facts, change, texts)
+    elif change.how is How.ITEM and change.value:
         filled = texts.of(change.call.args[0]) if change.call.args else ""
         text = f"{target} = {change.value.replace('{0}', filled)}"
         yield ReplaceSpan(*_outside_parentheses(facts, change.call), text, swallows=True)
@@ -38,6 +40,17 @@ def changed(facts: Facts, change: InPlaceChange, texts: Texts) -> Iterator[Edit]
         yield InsertBefore(start, _opening(change.how, target, texts))
         yield InsertAfter(end, ")")
     yield facts.record(change.call, "in place", before, texts.span(start, end))
+
+
+def _written_entry(facts: Facts, change: InPlaceChange, texts: Texts) -> Iterator[Edit]:
+    """`state[name].copy_(w)` is `ms_compat.write_entry(state, name, w)`: a parameter stays the same one."""
+    target = change.target
+    assert isinstance(target, ast.Subscript)
+    filled = texts.of(change.call.args[0]) if change.call.args else ""
+    value = change.value.replace("{0}", filled) if change.value else texts.of(change.call)
+    holder, key = texts.kept(target.value), texts.kept(target.slice)
+    text = f"{texts.name('compat.write_entry')}({holder}, {key}, {value})"
+    yield ReplaceSpan(*_outside_parentheses(facts, change.call), text, swallows=True)
 
 
 def _opening(how: How, target: str, texts: Texts) -> str:

@@ -76,7 +76,9 @@ ALIASES: tuple[tuple[str, str], ...] = (
 
 _NN_HOME = re.compile(r"^torch\.nn\.modules\.[a-z_]+\.(?=[A-Z])")  # torch.nn.modules.batchnorm.BatchNorm2d
 
-_LIGHTNING = re.compile(r"^(?:pytorch_lightning|lightning\.pytorch|lightning\.fabric|lightning)\.((?:[a-z_]+\.)*)(\w+.*)$")
+_LIGHTNING = re.compile(
+    r"^(?:pytorch_lightning|lightning\.pytorch|lightning\.fabric|lightning)\.((?:[a-z_]+\.)*)(\w+.*)$"
+)
 _LIGHTNING_PARTS = ("callbacks", "loggers", "utilities", "tuner", "cli", "strategies", "profilers", "plugins")
 _LIGHTNING_HOMES = {"Callback": "callbacks", "CombinedLoader": "utilities", "seed_everything": "", "Fabric": ""}
 

@@ -60,7 +60,9 @@ class ModelCheckpoint(Callback):
         return f"ModelCheckpoint{ {'monitor': self.monitor, 'mode': self.mode, 'steps': self.every_n_train_steps} }"
 
     def state_dict(self):
-        names = "best_model_score best_model_path current_score best_k_models kth_best_model_path last_model_path dirpath"
+        names = (
+            "best_model_score best_model_path current_score best_k_models kth_best_model_path last_model_path dirpath"
+        )
         return {name: getattr(self, name) for name in names.split()}
 
     def load_state_dict(self, state_dict):

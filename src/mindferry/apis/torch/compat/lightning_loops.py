@@ -148,7 +148,9 @@ class FitLoop:
         elif self.model.automatic_optimization:
             outputs = self.optimize(batch)
         else:
-            outputs = trainer.call_module("training_step", *step_arguments(self.model.training_step, batch, trainer.batch_idx))
+            outputs = trainer.call_module(
+                "training_step", *step_arguments(self.model.training_step, batch, trainer.batch_idx)
+            )
             outputs = outputs if isinstance(outputs, dict) or outputs is None else {"loss": outputs}
         self.step_schedulers("step", on_plateau=False)
         if trainer.is_last_batch:
@@ -218,7 +220,9 @@ class FitLoop:
         if not trainer.validates_this_epoch():
             return
         count = trainer.total_batch_idx if trainer.check_val_every_n_epoch is None else trainer.batch_idx
-        is_due = trainer.is_last_batch if trainer.val_check_batch == math.inf else (count + 1) % trainer.val_check_batch == 0
+        is_due = (
+            trainer.is_last_batch if trainer.val_check_batch == math.inf else (count + 1) % trainer.val_check_batch == 0
+        )
         if is_due or (trainer.should_stop and self.may_stop()):
             if not self.is_accumulating():
                 trainer.call_module("on_validation_model_zero_grad")
@@ -277,7 +281,10 @@ class EvaluationLoop:
         if self.step is None or not sum(limits):
             return []
         outer, trainer.kept = trainer.kept, trainer.kept_by[self.kind]
-        was, trainer.phase = trainer.phase, "sanity_check" if self.is_sanity_check else "validate" if self.kind == "val" else "test"
+        was, trainer.phase = (
+            trainer.phase,
+            "sanity_check" if self.is_sanity_check else "validate" if self.kind == "val" else "test",
+        )
         modes = modes_of(self.model)
         self.model.set_train(False)
         trainer.call_hook(f"on_{name}_start")
@@ -355,7 +362,9 @@ class PredictionLoop:
                 batch = trainer.transfer(batch, index)
                 places = (batch_idx, index) if len(loaders) > 1 else (batch_idx,)
                 trainer.call_hook("on_predict_batch_start", batch, *places)
-                found[-1].append(trainer.call_module("predict_step", *step_arguments(model.predict_step, batch, *places)))
+                found[-1].append(
+                    trainer.call_module("predict_step", *step_arguments(model.predict_step, batch, *places))
+                )
                 trainer.call_hook("on_predict_batch_end", found[-1][-1], batch, *places)
         trainer.call_hook("on_predict_epoch_end")
         trainer.call_hook("on_predict_end")

@@ -165,14 +165,17 @@ class LightningModule(KeepsHyperParameters, TrainerHooks, DataHooks, nn.Cell):
     def toggle_optimizer(self, optimizer):
         """Freeze the parameters of all other optimizers."""
         own = {id(each) for each in optimizer.parameters}
-        others = [each for other in self.trainer.optimizers for each in other.parameters if id(each) not in own]
-        self._toggled = {id(each): (each, each.requires_grad) for each in others}
-        for each in others:
+        others = {id(each): each for other in self.trainer.optimizers for each in other.parameters}
+        self._toggled = [
+            (each, each.requires_grad, getattr(each, "grad", None)) for key, each in others.items() if key not in own
+        ]
+        for each, _, _ in self._toggled:
             each.requires_grad = False
 
     def untoggle_optimizer(self, optimizer):
-        for each, had_gradient in self._toggled.values():
+        for each, had_gradient, grad in self._toggled:
             each.requires_grad = had_gradient
+            each.grad = grad  # what a backward() in between has added is not theirs
 
     @contextlib.contextmanager
     def toggled_optimizer(self, optimizer):

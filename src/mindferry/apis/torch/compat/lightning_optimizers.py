@@ -2,7 +2,7 @@
 
 import contextlib
 
-from .gradients import clear_gradients, closure_with_gradients, gathered
+from .gradients import clear_gradients, closure_with_gradients
 from .schedulers import ReduceLROnPlateau
 
 

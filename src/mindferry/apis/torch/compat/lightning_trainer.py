@@ -346,7 +346,9 @@ class Trainer:
         loader = self.source("train")
         if loader is None:
             raise ValueError("Trainer.fit() needs a training loader: give one, or define train_dataloader()")
-        self.train_dataloader = CombinedLoader(loader, "max_size_cycle") if isinstance(loader, (list, tuple, dict)) else loader
+        self.train_dataloader = (
+            CombinedLoader(loader, "max_size_cycle") if isinstance(loader, (list, tuple, dict)) else loader
+        )
         self.num_training_batches = limit_of(loader_length(self.train_dataloader), self.limit_train_batches)
         if isinstance(self.val_check_interval, int) and not isinstance(self.val_check_interval, bool):
             self.val_check_batch = self.val_check_interval
@@ -439,7 +441,9 @@ class Trainer:
             "state_dict": dict(model.state_dict()),
         }
         if not weights_only:
-            checkpoint["callbacks"] = {each.state_key: each.state_dict() for each in self.callbacks if each.state_dict()}
+            checkpoint["callbacks"] = {
+                each.state_key: each.state_dict() for each in self.callbacks if each.state_dict()
+            }
             checkpoint["optimizer_states"] = [each.state_dict() for each in self.optimizers]
             checkpoint["lr_schedulers"] = [each.scheduler.state_dict() for each in self.lr_scheduler_configs]
             checkpoint["progress"] = [self.epochs_run, self.total_batch_idx, self.batches_that_stepped]

@@ -75,9 +75,7 @@ class LoggedValues:
                 each.metric.reset()
         self.values, self.batch, self.dataloader_idx, self.is_stepping = {}, None, None, False
 
-    def keep(
-        self, hook, name, value, prog_bar, logger, on_step, on_epoch, reduce_fx, add_dataloader_idx, batch_size
-    ):
+    def keep(self, hook, name, value, prog_bar, logger, on_step, on_epoch, reduce_fx, add_dataloader_idx, batch_size):
         is_epoch_hook = hook.partition("_")[2].partition("_")[2] in EPOCH_HOOKS
         steps = self.is_training and not is_epoch_hook
         on_step = steps if on_step is None else on_step

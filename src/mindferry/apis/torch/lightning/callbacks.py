@@ -61,7 +61,11 @@ for _name in (
     )
 
 for _name, _missing, _advice in (
-    ("StochasticWeightAveraging", "averages the weights of the last epochs", "use torch.optim.swa_utils, which converts"),
+    (
+        "StochasticWeightAveraging",
+        "averages the weights of the last epochs",
+        "use torch.optim.swa_utils, which converts",
+    ),
     ("GradientAccumulationScheduler", "changes accumulate_grad_batches", "give accumulate_grad_batches as one number"),
     ("BasePredictionWriter", "writes predictions", "write what Trainer.predict() returns"),
     ("BaseFinetuning", "unfreezes layers while training", "add_param_group() in on_train_epoch_start()"),

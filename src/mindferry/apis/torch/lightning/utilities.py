@@ -8,7 +8,12 @@ rule(
     to="compat.undecorated",
     like="compat.undecorated",
     cases=[
-        Case("pytorch_lightning.utilities.rank_zero_only(len)", "ms_compat.undecorated(len)", runs=False, why="a function")
+        Case(
+            "pytorch_lightning.utilities.rank_zero_only(len)",
+            "ms_compat.undecorated(len)",
+            runs=False,
+            why="a function",
+        )
     ],
 )
 for _name in ("rank_zero_info", "rank_zero_warn", "rank_zero_debug"):

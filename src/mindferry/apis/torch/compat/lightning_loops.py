@@ -84,6 +84,7 @@ class FitLoop:
 
     def __init__(self, trainer):
         self.trainer, self.model = trainer, trainer.lightning_module
+        self.outputs = []  # of the epoch, for training_epoch_end()
 
     def run(self):
         trainer = self.trainer
@@ -157,6 +158,8 @@ class FitLoop:
             self.step_schedulers("epoch", on_plateau=False)
         if is_skipped:
             return False
+        if self.model.training_epoch_end is not None and outputs:
+            self.outputs.append(outputs)
         trainer.call_hook("on_train_batch_end", outputs or {}, batch, trainer.batch_idx)
         trainer.publish(is_step=True)
         if not (self.is_accumulating() and self.model.automatic_optimization):
@@ -247,6 +250,9 @@ class FitLoop:
         trainer = self.trainer
         trainer.kept.end_batches()
         trainer.epochs_run += 1
+        if self.model.training_epoch_end is not None:
+            outputs, self.outputs = self.outputs, []
+            trainer.call_module("training_epoch_end", outputs)
         trainer.call_callbacks("on_train_epoch_end", monitoring=False)
         trainer.call_module("on_train_epoch_end")
         trainer.publish(is_step=False)
@@ -270,6 +276,7 @@ class EvaluationLoop:
         self.trainer, self.model, self.kind = trainer, trainer.lightning_module, kind
         self.name = "validation" if kind == "val" else "test"
         self.step = getattr(self.model, f"{self.name}_step")
+        self.takes_outputs = getattr(self.model, f"{self.name}_epoch_end") is not None
         self.is_sanity_check = is_sanity_check
 
     def run(self):
@@ -286,21 +293,28 @@ class EvaluationLoop:
             "sanity_check" if self.is_sanity_check else "validate" if self.kind == "val" else "test",
         )
         modes = modes_of(self.model)
-        self.model.set_train(False)
+        trainer.call_module(f"on_{name}_model_eval")
         trainer.call_hook(f"on_{name}_start")
         trainer.call_hook(f"on_{name}_epoch_start")
-        found = []
+        found, outputs = [], []
         for index, (loader, limit) in enumerate(zip(loaders, limits)):
+            outputs.append([])
             for batch_idx, (batch, _) in enumerate(batches_with_end(loader, limit)):
-                self.run_batch(batch, batch_idx, index if len(loaders) > 1 else None)
+                output = self.run_batch(batch, batch_idx, index if len(loaders) > 1 else None)
+                outputs[-1] += [output] if output is not None and self.takes_outputs else []
             trainer.kept.end_batches()
             found.append(self.values_of(index if len(loaders) > 1 else None))
         trainer.kept.dataloader_idx = None
+        if self.takes_outputs:
+            trainer.call_module(f"{name}_epoch_end", outputs if len(outputs) > 1 else outputs[0])
         trainer.call_hook(f"on_{name}_epoch_end")
         self.publish(found)
         trainer.call_hook(f"on_{name}_end")
         trainer.kept.clear()
-        restore_modes(self.model, modes)
+        if getattr(self.model, f"on_{name}_model_train") is not None:
+            trainer.call_module(f"on_{name}_model_train")
+        else:
+            restore_modes(self.model, modes)
         trainer.kept, trainer.phase = outer, was
         return found
 
@@ -314,6 +328,7 @@ class EvaluationLoop:
         trainer.call_hook(f"on_{name}_batch_end", output, batch, *places)
         if not self.is_sanity_check:
             trainer.publish(is_step=True)
+        return output
 
     def values_of(self, index):
         logged, _, _ = self.trainer.kept.metrics(is_step=False)
@@ -353,7 +368,7 @@ class PredictionLoop:
         trainer, model, found = self.trainer, self.model, []
         loaders, limits = trainer.load_evaluation_data("predict")
         modes = modes_of(model)
-        model.set_train(False)
+        trainer.call_module("on_predict_model_eval")
         trainer.call_hook("on_predict_start")
         trainer.call_hook("on_predict_epoch_start")
         for index, (loader, limit) in enumerate(zip(loaders, limits)):

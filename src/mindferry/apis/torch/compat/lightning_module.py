@@ -196,6 +196,13 @@ class LightningModule(KeepsHyperParameters, TrainerHooks, DataHooks, nn.Cell):
     def on_validation_model_zero_grad(self):
         clear_gradients(self)
 
+    def on_validation_model_eval(self):
+        self.set_train(False)
+
+    on_test_model_eval = on_predict_model_eval = on_validation_model_eval
+    on_validation_model_train = on_test_model_train = None  # the modes come back as they were
+    training_epoch_end = validation_epoch_end = test_epoch_end = None  # of Lightning 1: they get all outputs
+
     @classmethod
     def load_from_checkpoint(cls, checkpoint_path, map_location=None, hparams_file=None, strict=True, **arguments):
         """A module made with the saved hyperparameters, and others given here, that holds the saved weights."""

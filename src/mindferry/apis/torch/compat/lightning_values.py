@@ -5,7 +5,6 @@ from mindspore import ops
 
 from .trees import tree_leaves
 
-EPOCH_HOOKS = ("start", "epoch_start", "epoch_end")
 REDUCTIONS = ("mean", "sum", "min", "max")
 
 
@@ -76,7 +75,7 @@ class LoggedValues:
         self.values, self.batch, self.dataloader_idx, self.is_stepping = {}, None, None, False
 
     def keep(self, hook, name, value, prog_bar, logger, on_step, on_epoch, reduce_fx, add_dataloader_idx, batch_size):
-        is_epoch_hook = hook.partition("_")[2].partition("_")[2] in EPOCH_HOOKS
+        is_epoch_hook = hook.endswith(("_start", "_end")) and "_batch_" not in hook
         steps = self.is_training and not is_epoch_hook
         on_step = steps if on_step is None else on_step
         on_epoch = not steps if on_epoch is None else on_epoch

@@ -66,7 +66,7 @@ for _name in ("tune", "from_argparse_args", "add_argparse_args", "default_attrib
     )
 for _name, _missing, _advice in (
     ("tuner.Tuner", "tries learning rates and batch sizes out", "give both as numbers"),
-    ("tuner.lr_find.lr_find", "tries learning rates out", "give the learning rate as a number"),
+    ("tuner.lr_find", "tries learning rates out", "give the learning rate as a number"),
     (
         "cli.LightningCLI",
         "reads a command line into classes",

@@ -8,6 +8,7 @@ from mindspore import nn
 
 from .gradients import clear_gradients
 from .layers_module import in_training, named_parameters, set_requires_grad
+from .layers_state import load_state_dict
 from .layers_weight import clip_grad_norm, clip_grad_value
 from .lightning_hparams import KeepsHyperParameters
 from .saving import load
@@ -215,7 +216,7 @@ class LightningModule(KeepsHyperParameters, TrainerHooks, DataHooks, nn.Cell):
             given = {key: value for key, value in given.items() if key in accepted}
         model = cls(**given)
         model.on_load_checkpoint(saved)
-        model.load_state_dict(saved["state_dict"], strict=bool(strict))
+        load_state_dict(model, saved["state_dict"], strict=bool(strict))
         return in_training(model)
 
 

@@ -9,6 +9,7 @@ import mindspore as ms
 import numpy as np
 
 from .layers_module import in_training
+from .layers_state import load_state_dict, state_dict
 from .lightning_callbacks import EarlyStopping
 from .lightning_checkpoint import ModelCheckpoint
 from .lightning_loggers import CSVLogger
@@ -415,7 +416,7 @@ class Trainer:
         checkpoint = {
             "epoch": self.current_epoch,
             "global_step": self.global_step,
-            "state_dict": dict(model.state_dict()),
+            "state_dict": dict(state_dict(model)),
         }
         if not weights_only:
             checkpoint["callbacks"] = {
@@ -436,7 +437,7 @@ class Trainer:
     def restore_model(self, saved):
         model = self.lightning_module
         self.call_module("on_load_checkpoint", saved)
-        model.load_state_dict(saved["state_dict"], strict=model.strict_loading)
+        load_state_dict(model, saved["state_dict"], strict=model.strict_loading)
         if self.datamodule is not None and type(self.datamodule).__qualname__ in saved:
             self.datamodule.load_state_dict(saved[type(self.datamodule).__qualname__])
         self.call_callbacks("on_load_checkpoint", saved)

@@ -17,6 +17,7 @@ HEADER = '''"""Helpers with PyTorch's meaning where MindSpore has none or differ
 
 '''
 TWIN = "Twin"
+SETTINGS = "prepare_cpu"  # called when the helpers are imported: the one place for what MindSpore is told
 _LAYER = re.compile(r"\A(class \w+\((?:\w+, )*nn\.(?!Cell\b)\w+)\)")
 
 
@@ -111,7 +112,7 @@ def closure(names: set[str]) -> list[Unit]:
 
 def render(names: set[str]) -> str:
     """The text of ms_compat.py."""
-    return HEADER + inline(names) + "\n"
+    return HEADER + inline({*names, SETTINGS}) + "\n"
 
 
 def inline(names: set[str], renamed: Mapping[str, str] | None = None) -> str:
@@ -127,7 +128,7 @@ def inline(names: set[str], renamed: Mapping[str, str] | None = None) -> str:
     text = "".join(blocks).rstrip()
     for old, new in (renamed or {}).items():
         text = re.sub(rf"(?<![\w.]){re.escape(old)}(?!\w)(?!\s*=[^=])", new, text)
-    return _spaced(lines) + "\n\n\n" + text
+    return _spaced(lines) + "\n\n\n" + text + (f"\n\n\n{SETTINGS}()" if SETTINGS in names else "")
 
 
 def _as_twins(units: list[Unit]) -> list[Unit]:

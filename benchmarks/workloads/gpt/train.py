@@ -70,7 +70,7 @@ def main(steps=10):
     x, y = text[:, :-1].contiguous(), text[:, 1:].contiguous()
     for step in range(steps):
         start = time.perf_counter()
-        logits, loss = model(x, y)
+        _, loss = model(x, y)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)

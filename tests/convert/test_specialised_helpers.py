@@ -9,7 +9,8 @@ import pytest
 
 from mindferry.convert import convert_project
 from mindferry.convert.render.folded import reflowed, simplified
-from mindferry.convert.render.specialised import specialised, use_of
+from mindferry.convert.render.helper_use import use_of
+from mindferry.convert.render.specialised import specialised
 
 HEAD = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n\n\n"
 SCRIPT = HEAD + (

@@ -22,9 +22,9 @@ from .one_file import Written, digest, helper_home, helper_name, left_out, with_
 from .output import previous_conversion as previous_conversion
 from .output import write_output
 from .pool import convert_files, quietly
+from .render.helper_use import ProjectUse, use_of
 from .render.helpers_module import render
 from .render.imports import COMPAT_MODULE
-from .render.specialised import ProjectUse, use_of
 from .reuse import facts_digest, file_key, inputs_digest, records_of, reusable
 from .settings import Settings
 from .trainer import NAME as TRAINER

@@ -64,6 +64,7 @@ def constant(node: ast.AST | None) -> object:
     return NOTHING
 
 
+@functools.lru_cache(maxsize=4096)
 def simplified(text: str) -> str:
     """The text with every decided condition folded."""
     while True:

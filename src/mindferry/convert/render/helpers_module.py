@@ -11,7 +11,8 @@ from importlib.resources import files
 
 from ...errors import MindferryError
 from .dispatched import dispatchers
-from .specialised import ProjectUse, names_taken, specialised
+from .helper_use import ProjectUse
+from .specialised import names_taken, specialised
 
 HEADER = '''"""Helpers with PyTorch's meaning where MindSpore has none or differs. Written by mindferry; yours to edit."""
 

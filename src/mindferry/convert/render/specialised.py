@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import ast
 import functools
-import re
 import symtable
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Collection, Mapping
 
 from .folded import (
     NOTHING,
@@ -26,104 +25,23 @@ from .folded import (
     simplified,
     substituted,
 )
+from .helper_use import UNKNOWN, CallShape, ProjectUse, literal_of, shape_of
 
 # mindferry's own watched runs wrap these, and replay other workers' batches through a loader's settings.
 WRAPPED = {"loss_and_gradients", "add_gradients", "value_and_gradients", "random_numbers", "backward", "prepare_cpu"}
 WATCHED = {"dataset", "source", "collate_fn", "param_groups", "parameters", "add_param_group", "state", "defaults"}
-# MindSpore and Python call these by themselves.
-HOOKS = {"construct", "bprop", "append", "extend", "index", "update", "persistent_id", "find_class", "default"}
+HOOKS = {
+    "construct",
+    "bprop",
+    "append",
+    "extend",
+    "index",
+    "update",
+    "persistent_id",
+    "find_class",
+    "default",
+}  # called by others
 ROUNDS = 12
-UNKNOWN = "?"
-
-
-@dataclass(frozen=True, slots=True)
-class CallShape:
-    """What one call gives: the text of literals, UNKNOWN for anything else."""
-
-    positions: tuple[str, ...]
-    keywords: Mapping[str, str]
-    is_open: bool  # *args or **kwargs
-    owner: str  # the helper in which it stands; '' for the project
-
-
-@dataclass(slots=True)
-class ProjectUse:
-    """What the converted files use of the helpers, and every attribute and short string that they mention."""
-
-    calls: dict[str, list[CallShape]] = field(default_factory=dict)
-    values: set[str] = field(default_factory=set)
-    mentioned: set[str] = field(default_factory=set)
-    stored: set[str] = field(default_factory=set)
-    is_library: bool = False
-
-
-def use_of(texts: Iterable[str], module: str, is_library: bool) -> ProjectUse:
-    """`module` is what the helpers are called; a text that can't be parsed mentions all of its words."""
-    use = ProjectUse(is_library=is_library)
-    for text in texts:
-        try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError):
-            words = set(re.findall(r"\w+", text))
-            use.mentioned |= words
-            use.stored |= words
-            use.values |= words
-            continue
-        _add_names(tree, use.mentioned, use.stored)
-        _add_project_calls(tree, _bound_to(tree, module), use)
-    return use
-
-
-def _bound_to(tree: ast.Module, module: str) -> set[str]:
-    found = {module}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            found |= {alias.asname for alias in node.names if alias.asname and alias.name.endswith(module)}
-    return found
-
-
-def _add_project_calls(tree: ast.Module, bound: set[str], use: ProjectUse) -> None:
-    called = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _helper(node.func, bound):
-            called.add(node.func)
-            use.calls.setdefault(_helper(node.func, bound), []).append(_shape(node, ""))
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").endswith(tuple(bound)):
-            use.values |= {alias.name for alias in node.names}
-    use.values |= {_helper(node, bound) for node in ast.walk(tree) if node not in called and _helper(node, bound)}
-
-
-def _helper(node: ast.AST, bound: set[str]) -> str:
-    match node:
-        case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name in bound:
-            return attribute
-    return ""
-
-
-def _shape(call: ast.Call, owner: str) -> CallShape:
-    return CallShape(
-        tuple(_literal(each) for each in call.args),
-        {each.arg: _literal(each.value) for each in call.keywords if each.arg},
-        any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords),
-        owner,
-    )
-
-
-def _literal(node: ast.AST | None) -> str:
-    return UNKNOWN if node is None or constant(node) is NOTHING else ast.unparse(node).replace("'", '"')
-
-
-def _add_names(tree: ast.AST, mentioned: set[str], stored: set[str]) -> None:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute):
-            (mentioned if isinstance(node.ctx, ast.Load) else stored).add(node.attr)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
-            mentioned.add(node.value)
-            stored.add(node.value)
-        elif isinstance(node, ast.keyword) and node.arg:
-            stored.add(node.arg)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            mentioned.add(node.name)  # a class of the project's may override it
 
 
 def specialised(texts: Mapping[str, str], wanted: Collection[str], use: ProjectUse) -> dict[str, str]:
@@ -197,27 +115,39 @@ def _signature(text: str) -> ast.FunctionDef | None:
 
 def _calls_of(name: str, texts: Mapping[str, str]) -> list[CallShape] | None:
     """Calls within helpers; None where the helper is more than called there."""
-    shapes = []
-    for owner, text in texts.items():
-        if name not in text:
-            continue
-        tree = parsed(text)
-        if name not in names_taken(text):
-            continue
-        harmless: set[ast.AST] = set()
-        shown = in_strings(tree)
-        for node in ast.walk(tree):
-            match node:
-                case ast.Call(func=ast.Name(id=called)) if called == name and node not in shown:
-                    if sum(_is_named(part, name) for part in ast.walk(node)) > 1:
-                        return None  # a call within a call
-                    shapes.append(_shape(node, owner))
-                    harmless.add(node.func)
-                case ast.Call(func=ast.Name(id="isinstance"), args=[_, kinds]):
-                    harmless |= set(ast.walk(kinds))
-        if any(_is_named(node, name) and node not in harmless for node in ast.walk(tree)):
+    shapes: list[CallShape] = []
+    for text in texts.values():
+        found = _calls_in(text).get(name, ())
+        if found is None:
             return None
+        shapes += found
     return shapes
+
+
+@functools.lru_cache(maxsize=4096)
+def _calls_in(text: str) -> dict[str, list[CallShape] | None]:
+    """By name taken from outside: its calls, or None where it is more than called, or called within a call of its own."""
+    tree, names = parsed(text), names_taken(text)
+    shown = in_strings(tree)
+    found: dict[str, list[CallShape] | None] = {}
+    harmless: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[_, kinds]):
+                harmless |= set(ast.walk(kinds))
+            case ast.Call(func=ast.Name(id=called)) if called in names and node not in shown:
+                harmless.add(node.func)
+                known = found.setdefault(called, [])
+                if sum(_is_named(part, called) for part in ast.walk(node)) > 1:
+                    found[called] = None
+                elif known is not None:
+                    known.append(shape_of(node, "helper"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name | ast.arg) and node not in harmless:
+            name = node.id if isinstance(node, ast.Name) else node.arg
+            if name in names:
+                found[name] = None
+    return found
 
 
 def _is_named(node: ast.AST, name: str) -> bool:
@@ -252,7 +182,7 @@ def _fixed_arguments(function: ast.FunctionDef, shapes: list[CallShape], is_meth
             place = places.get(name, len(shape.positions))
             given = shape.positions[place] if place < len(shape.positions) else shape.keywords.get(name)
             is_given |= given is not None and not shape.owner
-            values.add(_literal(defaults.get(name)) if given is None else given)
+            values.add(literal_of(defaults.get(name)) if given is None else given)
         shadowed = name in rebound or (name in inner and sum(each.arg == name for each in [*plain]) > 1)
         if len(values) == 1 and UNKNOWN not in values and not is_given and not shadowed:
             fixed[name] = values.pop()
@@ -346,16 +276,27 @@ def _with_fixed_attributes(texts: dict[str, str], use: ProjectUse) -> dict[str, 
     return texts
 
 
-def _attributes(texts: Mapping[str, str]) -> tuple[dict[str, int], dict[str, int]]:
-    loads: dict[str, int] = {}
-    stores: dict[str, int] = {}
+def _attributes(texts: Mapping[str, str]) -> tuple[Counter[str], Counter[str]]:
+    """How often each attribute is read and set; one that is named by a string may be both."""
+    loads: Counter[str] = Counter()
+    stores: Counter[str] = Counter()
     for text in texts.values():
-        for node in ast.walk(parsed(text)):
-            if isinstance(node, ast.Attribute):
-                counted = loads if isinstance(node.ctx, ast.Load) else stores
-                counted[node.attr] = counted.get(node.attr, 0) + 1
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                loads[node.value] = stores[node.value] = 2
+        read, written = _attributes_in(text)
+        loads.update(read)
+        stores.update(written)
+    return loads, stores
+
+
+@functools.lru_cache(maxsize=4096)
+def _attributes_in(text: str) -> tuple[Counter[str], Counter[str]]:
+    loads: Counter[str] = Counter()
+    stores: Counter[str] = Counter()
+    for node in ast.walk(parsed(text)):
+        if isinstance(node, ast.Attribute):
+            (loads if isinstance(node.ctx, ast.Load) else stores)[node.attr] += 1
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            loads[node.value] += 2
+            stores[node.value] += 2
     return loads, stores
 
 
@@ -425,18 +366,12 @@ def _assigned(statement: ast.stmt) -> list[tuple[str, ast.expr]]:
 
 def _without_methods(texts: dict[str, str], use: ProjectUse) -> dict[str, str]:
     """Methods that are reached neither from the project nor from what is kept go."""
-    methods: dict[tuple[str, str], set[str]] = {}
+    methods: dict[tuple[str, str], frozenset[str]] = {}
     kept_names = set(use.mentioned) | use.stored | WATCHED | HOOKS
     for name, text in texts.items():
-        node = parsed(text).body[0]
-        if not isinstance(node, ast.ClassDef):
-            kept_names |= _attribute_names(node)
-            continue
-        for each in node.body:
-            if isinstance(each, ast.FunctionDef) and not each.name.startswith("__"):
-                methods[name, each.name] = methods.get((name, each.name), set()) | _attribute_names(each)
-            else:
-                kept_names |= _attribute_names(each)
+        others, own = _methods_in(text)
+        kept_names |= others
+        methods |= {(name, method): asked for method, asked in own.items()}
     reached: set[tuple[str, str]] = set()
     while found := {key for key in methods if key not in reached and key[1] in kept_names}:
         reached |= found
@@ -448,13 +383,30 @@ def _without_methods(texts: dict[str, str], use: ProjectUse) -> dict[str, str]:
     return texts
 
 
+@functools.lru_cache(maxsize=4096)
+def _methods_in(text: str) -> tuple[frozenset[str], dict[str, frozenset[str]]]:
+    """(what a helper asks of objects outside of its methods, the same by method)."""
+    node = parsed(text).body[0]
+    if not isinstance(node, ast.ClassDef):
+        return frozenset(_attribute_names(node)), {}
+    others: set[str] = set()
+    own: dict[str, frozenset[str]] = {}
+    for each in node.body:
+        if isinstance(each, ast.FunctionDef) and not each.name.startswith("__"):
+            own[each.name] = own.get(each.name, frozenset()) | _attribute_names(each)
+        else:
+            others |= _attribute_names(each)
+    return frozenset(others), own
+
+
 def _attribute_names(node: ast.AST) -> set[str]:
     """What a piece of code may ask of an object: attributes, names of attributes as strings, and plain names within a class."""
-    found = {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
-    found |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-    return found | {
-        each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)
-    }
+    found = set()
+    for each in ast.walk(node):
+        match each:
+            case ast.Attribute(attr=name) | ast.Name(id=name) | ast.Constant(value=str() as name):
+                found.add(name)
+    return found
 
 
 def _class_without(text: str, gone: set[str]) -> str:

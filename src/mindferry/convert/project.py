@@ -13,6 +13,7 @@ from ..errors import MindferryError
 from ..layout import Layout, find_files, read_symbols, uses_torch
 from ..observation import Observation
 from ..progress import Advance
+from ..read.source import is_script
 from ..read.symbols import Symbols
 from ..suggest import suggest_network
 from .brought import Libraries, bring_libraries, convert_libraries, digest_of, plain_files
@@ -23,7 +24,9 @@ from .one_file import Written, digest, helper_home, helper_name, left_out, with_
 from .output import previous_conversion as previous_conversion
 from .output import write_output
 from .pool import convert_files, quietly
+from .render.helper_use import ProjectUse, use_of
 from .render.helpers_module import render
+from .render.imports import COMPAT_MODULE
 from .reuse import facts_digest, file_key, inputs_digest, records_of, reusable
 from .settings import Settings
 from .trainer import NAME as TRAINER
@@ -142,11 +145,20 @@ def _helpers(layout: Layout, written: list[Written]) -> list[Written]:
             wanted.setdefault(helper_home(layout, file)[0], set()).update(each.compat)
     result = []
     names = set().union(*wanted.values())  # of all: a script may bring its own folder and the root's modules together
+    data = render(names, _use(written)).encode("utf-8") if names else b""
     for folder in sorted(wanted):
         relative = (Path(folder) / f"{helper_name(layout)}.py").as_posix()
-        data = render(names).encode("utf-8")
         result.append(Written(FileConversion(relative, "helpers", digest(data)), data, names))
     return result
+
+
+def _use(written: list[Written]) -> ProjectUse | None:
+    """What the project uses of the helpers; None where not all of it can be read."""
+    if any(each.record.path.endswith(".ipynb") for each in written):
+        return None
+    texts = [each.content() for each in written if each.record.path.endswith(".py")]
+    is_library = not any(is_script(text) for text in texts)
+    return use_of((text.decode("utf-8", "replace") for text in texts), COMPAT_MODULE, is_library)
 
 
 def _launch_files(written: list[Written], script: str) -> list[Written]:

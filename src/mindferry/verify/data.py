@@ -125,7 +125,10 @@ def compare_pipelines(
     found: list[PipelineComparison] = []
     for each in [data] if isinstance(data, str) else data:
         show(each)
-        with Worker("torch", reference) as torch, Worker("mindspore", converted) as mindspore:
+        with (
+            Worker("torch", reference) as torch,
+            Worker("mindspore", converted, reference=reference) as mindspore,
+        ):
             theirs, ours = _run((torch, mindspore), {**options, "data": each})
             found += _compare_loaders(each, theirs, ours, tolerance)
             if shards and ".py" not in each:

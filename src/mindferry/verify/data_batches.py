@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from ..config import MODULE
 from ..errors import MindferryError
 from .data_order import share_order
 
@@ -85,11 +86,12 @@ def of_script(payload: Json, link: Link, helpers: list[ModuleType]) -> Json:
 
     assert link.project is not None
     script, *arguments = shlex.split(payload["data"])
-    path = link.project / script
-    if not path.is_file():
+    module = script.removeprefix(MODULE) if script.startswith(MODULE) else ""
+    path = link.project / (module.replace(".", "/") if module else script)
+    if not module and not path.is_file():
         raise MindferryError(f"there is no {path}; name a script, or module:function, with --data or in [verify] data")
     results: list[Json] = []
-    sys.path.insert(0, str(path.parent))
+    sys.path.insert(0, str(link.project if module else path.parent))
     sys.argv = [str(path), *arguments]
     try:
         watch_loaders(
@@ -97,7 +99,10 @@ def of_script(payload: Json, link: Link, helpers: list[ModuleType]) -> Json:
             helpers,
             lambda loaders: results.extend(read(f"loader {n}", each, payload, link) for n, each in loaders),
         )
-        runpy.run_path(str(path), run_name="__main__")
+        if module:
+            runpy.run_module(module, run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(str(path), run_name="__main__")
     except LoadersFound:
         return results
     except SystemExit as error:

@@ -24,10 +24,10 @@ from .from_observation import mark_observed
 from .gather import gather
 from .ledger import account
 from .plan import Plan
+from .render.comment_out_decorators import comment_out
 from .render.comments import keep_comments
 from .render.imports import COMPAT_MODULE, NATURAL, Imports, fill_empty_blocks
-from .render.left_decorators import comment_out
-from .render.lines_apart import apart
+from .render.split_lines import apart
 from .render.styles import restyle
 from .render.write import PlanWriter
 from .run_rule import UNBOUND, run_rule

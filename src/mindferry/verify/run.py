@@ -6,18 +6,17 @@ import time
 import zlib
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 from ..artifacts import Comparison, Gap, Outcome, Predictions
-from ..as_json import build
 from ..errors import MindferryError
 from ..files import complete_or_absent
+from ..frameworks import mindspore, torch
 from ..frameworks.process import Worker, WorkerError
 from ..frameworks.requests import (
     BuildRequest,
     CompareRequest,
-    Found,
     Measured,
     PredictRequest,
     RecordRequest,
@@ -32,7 +31,6 @@ from .predict import agreement
 from .result import Result, join, judge_initial, needs_full
 from .settings import Settings
 
-TORCH, MINDSPORE = "mindferry.frameworks.torch", "mindferry.frameworks.mindspore"
 Show = Callable[[str], None]
 
 
@@ -51,7 +49,7 @@ class Sides:
     def record(self, request: RecordRequest) -> Golden:
         assert self.torch is not None
         try:
-            self.torch.call(f"{TORCH}:record", asdict(request))
+            self.torch.ask(torch.record, request)
         except WorkerError as error:
             if error.kind != "error":  # it is gone
                 self.torch.close()
@@ -63,7 +61,7 @@ class Sides:
         chosen = self.settings
         request = CompareRequest(chosen.converted_model, str(golden.path), tuple(modes), chosen.loss, chosen.optimizer)
         try:
-            found = self.mindspore.ask(f"{MINDSPORE}:compare", replace(request, is_kept=self.has_cell), Measured)
+            found = self.mindspore.ask(mindspore.compare, replace(request, is_kept=self.has_cell))
         except WorkerError:
             self.renew()
             raise
@@ -130,7 +128,7 @@ def _main_set(settings: Settings, golden: Golden | None, sides: Sides, show: Sho
         result = _compare(settings, golden, sides)
     if sides.torch is not None and any(row.mode == "init" and not row.passed for row in result.verdict.differences):
         request = BuildRequest(settings.model, settings.seed)
-        unsteady = sides.torch.call(f"{TORCH}:unsteady_buffers", asdict(request))
+        unsteady = sides.torch.ask(torch.unsteady_buffers, request)
         result = replace(result, verdict=judge_initial(result.verdict, unsteady))
     return settings, result
 
@@ -148,7 +146,7 @@ def _other_sets(settings: Settings, sides: Sides, show: Show) -> tuple[list[tupl
         return verdicts, gaps
     assert sides.torch is not None
     request = VariantsRequest(settings.inputs, settings.seed)
-    for group in sides.torch.call(f"{TORCH}:other_sizes", asdict(request)):
+    for group in sides.torch.ask(torch.other_sizes, request):
         for said in group:
             show(said)
             try:
@@ -193,10 +191,9 @@ def _predictions(settings: Settings, sides: Sides, show: Show) -> tuple[Predicti
     golden = sides.record(_request(settings, sides))
     sides.settings = settings
     sides.compare(golden, ["eval"] if "eval" in golden.modes else list(golden.modes)[:1])
-    request = asdict(PredictRequest(settings.test_data, settings.samples))
-    sides.torch.start(f"{TORCH}:predict", request)
-    sides.mindspore.start(f"{MINDSPORE}:predict", request)
-    theirs, ours = (build(Found, worker.result()) for worker in (sides.torch, sides.mindspore))
+    request = PredictRequest(settings.test_data, settings.samples)
+    begun = sides.torch.start(torch.predict, request), sides.mindspore.start(mindspore.predict, request)
+    theirs, ours = (pending.result() for pending in begun)
     return agreement(Path(theirs.path), Path(ours.path)), ()
 
 
@@ -204,7 +201,7 @@ def record(settings: Settings, path: Path, show: Show = lambda text: None) -> Go
     """Write the golden file of the torch model to `path`."""
     show("running the reference")
     with complete_or_absent(path) as partial, Worker("torch", settings.reference, silence=settings.timeout) as worker:
-        worker.call(f"{TORCH}:record", asdict(_record_request(settings, partial, inside=True)))
+        worker.ask(torch.record, _record_request(settings, partial, inside=True))
     return open_golden(path)
 
 

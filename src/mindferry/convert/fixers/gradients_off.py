@@ -12,9 +12,9 @@ from functools import partial
 from ... import findings
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, RemoveDecorator, RemoveStatement, ReplaceSpan, Texts, claim_all
-from . import stopped
+from . import detach_no_grad_results
 
-AFTER = ("formatted", "in_place", "leaves")
+AFTER = ("format_tensors", "in_place", "make_leaf_parameters")
 
 CASTS = {
     "torch.autocast",
@@ -67,17 +67,17 @@ def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
             yield from _write_block(facts, node, texts)
         elif isinstance(node, ast.With):
             for item in node.items:
-                if stopped.chosen(facts, item.context_expr, texts):
-                    yield from stopped.after_block(facts, node, item.context_expr, texts)
+                if detach_no_grad_results.chosen(facts, item.context_expr, texts):
+                    yield from detach_no_grad_results.after_block(facts, node, item.context_expr, texts)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for decorator in node.decorator_list:
                 if _is_off(decorator, facts):
                     yield RemoveDecorator(decorator)
                     if not _is_cast(decorator, facts):
-                        yield from stopped.in_function(facts, node, texts)
+                        yield from detach_no_grad_results.in_function(facts, node, texts)
         elif isinstance(node, ast.Expr) and _is_off(node.value, facts):
             yield RemoveStatement(node)
-            if stopped.trains(facts.source.tree):
+            if detach_no_grad_results.trains(facts.source.tree):
                 yield facts.found(
                     node,
                     findings.MF204,
@@ -97,7 +97,7 @@ def _write_block(facts: Facts, node: ast.With, texts: Texts) -> Iterator[Edit]:
         )
     for item in node.items:
         if not _casts(item, facts):
-            yield from stopped.after_block(facts, node, item.context_expr, texts)
+            yield from detach_no_grad_results.after_block(facts, node, item.context_expr, texts)
 
 
 def _unwrap(facts: Facts, node: ast.With) -> Iterator[Edit]:

@@ -10,7 +10,7 @@ from ... import findings
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, Texts
 
-AFTER = ("data_arrays", "formatted", "in_place")
+AFTER = ("data_arrays", "format_tensors", "in_place")
 HOME = "torchvision.transforms."
 COMPOSE = f"{HOME}Compose"
 LAMBDA = f"{HOME}Lambda"

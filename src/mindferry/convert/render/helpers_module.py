@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 
 from ...errors import MindferryError
-from .dispatched import dispatchers
+from .write_dispatchers import dispatchers
 
 HEADER = '''"""Helpers with PyTorch's meaning where MindSpore has none or differs. Written by mindferry; yours to edit."""
 

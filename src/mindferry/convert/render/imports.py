@@ -12,7 +12,7 @@ from ...layout import FRAMEWORKS
 from ...read.infer import Reading, imported_names
 from ...read.source import Edits, Source
 from .helpers_module import inline
-from .left_over import left_over_names, placeholder
+from .replace_left_names import left_over_names, placeholder
 
 COMPAT_MODULE = "ms_compat"
 MISSING = "compat.Missing"

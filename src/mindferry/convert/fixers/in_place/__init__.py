@@ -11,7 +11,7 @@ from ...plan import AtEnd, Change, Keep
 from . import write
 from .find import find_in_place
 
-AFTER = ("leaves",)
+AFTER = ("make_leaf_parameters",)
 
 
 def plan(facts: Facts) -> Iterator[Change]:

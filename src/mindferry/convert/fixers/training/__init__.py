@@ -12,7 +12,7 @@ from . import derivatives, steps
 from .draft import Draft
 from .write import write
 
-AFTER = ("modes",)
+AFTER = ("set_training_mode",)
 
 
 def plan(facts: Facts) -> Iterator[Change]:

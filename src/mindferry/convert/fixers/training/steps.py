@@ -10,8 +10,8 @@ from ....read.framework import Role
 from ....read.guesses import looks_like_accelerator, looks_like_optimizer
 from ...facts import Facts
 from ...plan import Change, claim_all
-from .. import stopped
-from . import carried, elsewhere, flow, sources
+from .. import detach_no_grad_results
+from . import flow, graph_across_iterations, graph_from_caller, sources
 
 PATTERN = (
     "compute the loss in a function and differentiate that: "
@@ -67,7 +67,7 @@ class Refused(Exception):
 
 def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
     """All of them, and what is known at once; those that can't be lifted become findings."""
-    from . import place
+    from . import place_lifted_loss
     from .write import names_parameters
 
     found: list[Backward] = []
@@ -95,7 +95,7 @@ def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
         try:
             if sum(other.scope is each.scope for other in merged) == 1:
                 _plain_step(facts, each)
-            place.settle(facts, each, lifted)
+            place_lifted_loss.settle(facts, each, lifted)
             if each.step is None and not names_parameters(facts, each):
                 raise Refused(
                     "which parameters it trains can't be seen from here: no network is called and no optimizer steps"
@@ -108,7 +108,8 @@ def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
 
 
 def _refuse(facts: Facts, statement: ast.stmt, reason: str) -> list[Change]:
-    advice = carried.ADVICE if carried.MARK in reason else elsewhere.ADVICE if elsewhere.MARK in reason else PATTERN
+    known = (graph_across_iterations, graph_from_caller)
+    advice = next((each.ADVICE for each in known if each.MARK in reason), PATTERN)
     message = f"this backward() was not lifted: {reason}"
     return [claim_all(statement), facts.found(statement, findings.MF201, message, advice)]
 
@@ -153,7 +154,7 @@ def _read(facts: Facts, statement: ast.Expr, call: ast.Call, loss: ast.expr) -> 
         if reason:
             raise Refused(f"its loss is computed in a statement that {reason} (line {each.lineno})")
         if any(
-            stopped.is_chosen(facts, item.context_expr)
+            detach_no_grad_results.is_chosen(facts, item.context_expr)
             for node in ast.walk(each)
             if isinstance(node, ast.With)
             for item in node.items
@@ -161,8 +162,8 @@ def _read(facts: Facts, statement: ast.Expr, call: ast.Call, loss: ast.expr) -> 
             raise Refused(
                 f"line {each.lineno} switches gradients off under a condition; write `x = x.detach() if condition else x` instead"
             )
-    kept = carried.across_iterations(facts, statement, loss, lifted, scope)
-    if kept := kept or elsewhere.begun_elsewhere(facts, loss, lifted, scope):
+    kept = graph_across_iterations.across_iterations(facts, statement, loss, lifted, scope)
+    if kept := kept or graph_from_caller.begun_elsewhere(facts, loss, lifted, scope):
         raise Refused(kept)
     result.lifted = lifted
     return result

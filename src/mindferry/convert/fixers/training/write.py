@@ -8,10 +8,10 @@ from collections.abc import Generator, Iterator
 from .... import findings
 from ...facts import Facts, OriginalTexts
 from ...plan import Edit, InsertBefore, RemoveStatement, ReplaceNode, ReplaceSpan
-from . import flow, place, sources
+from . import flow, place_lifted_loss, sources
 from .draft import Draft
+from .find_unreached_parameters import may_be_unreached
 from .steps import Backward
-from .unreached import may_be_unreached
 
 GUESS = "its parameters"
 
@@ -44,7 +44,7 @@ def write(draft: Draft, found: list[Backward], dropped: set[ast.stmt]) -> Iterat
             call = "\n".join([*(draft.texts.of(statement) for statement in each.cleared), _kept(draft, each, forward)])
             lines += [""]
         others = [other for other, *_ in planned if other.place is each.place]
-        is_alternative = bool(others) and all(place.are_alternatives(each, other) for other in others)
+        is_alternative = bool(others) and all(place_lifted_loss.are_alternatives(each, other) for other in others)
         call = _indented(draft, each, _guarded(draft, each, call, forward, others if is_alternative else []))
         if others:  # two losses begin with the same statement
             line_break = _line_break(draft, each.place)

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from ...facts import Facts
-from .. import stopped
+from .. import detach_no_grad_results
 from . import flow, sources
 
 MARK = "was computed elsewhere, with a graph that can't be seen from here"
@@ -76,7 +76,7 @@ def _assigned_in(facts: Facts, method: ast.FunctionDef | ast.AsyncFunctionDef) -
     """In the order of the text; none where the method computes without gradients. Asked for by every backward() of a class."""
     known = facts.derived(_known_assignments)
     if method not in known:
-        is_off = stopped.is_without_gradients(facts, method)
+        is_off = detach_no_grad_results.is_without_gradients(facts, method)
         known[method] = [] if is_off else [_assigned(facts, each) for each in _statements(method) if _assigns(each)]
     return known[method]
 
@@ -121,7 +121,7 @@ def _is_object(facts: Facts, statement: ast.stmt, name: str) -> bool:
     """A network, an optimizer: no tensor."""
     for node in ast.walk(statement):
         if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store) and flow.key(node) == name:
-            return facts.reading.type(node).kind in stopped.NUMBERS
+            return facts.reading.type(node).kind in detach_no_grad_results.NUMBERS
     return False
 
 
@@ -154,7 +154,7 @@ def _passed_in(facts: Facts, function: ast.FunctionDef | ast.AsyncFunctionDef, n
 
 
 def _brings_graph(facts: Facts, call: ast.Call, given: ast.expr) -> bool:
-    if facts.reading.type(given).kind in stopped.NUMBERS:
+    if facts.reading.type(given).kind in detach_no_grad_results.NUMBERS:
         return False
     if sources.carries(facts, given):
         return True

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, ReplaceNode, ReplaceSpan, Texts, claim_all
 
-AFTER = ("attributes",)
+AFTER = ("rename_layer_parameters",)
 
 
 def plan(facts: Facts) -> Iterator[Change]:

@@ -10,7 +10,7 @@ from ...read.networks import is_mode_call
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, Texts
 
-AFTER = ("tidy",)
+AFTER = ("remove_idle_statements",)
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # torch's own layers that do something else in training, or hold others that may.

@@ -6,7 +6,7 @@ import ast
 
 from ....read.guesses import looks_like_optimizer_wrapper
 from ...facts import Facts
-from . import first_values, flow, sources
+from . import flow, set_first_values, sources
 from .steps import Backward, Refused, is_optimizer_method, obstacle
 
 # Calls whose value is the same each time; a condition with another one can't be asked twice.
@@ -325,7 +325,7 @@ def _bind(facts: Facts, each: Backward, returned: set[str]) -> None:
     """A name that only some ways through the code set must be something at the call and at the return."""
     each.unbound = sorted(returned - flow.surely_written(each.lifted) - set(each.inputs))
     for name in each.inputs:
-        first = first_values.place_for(facts, each, name)
+        first = set_first_values.place_for(facts, each, name)
         if first is not None:
             each.first_values.append((first, name))
 

@@ -231,7 +231,9 @@ def main() -> None:
         with results.open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(row)) + "\n")
         said = row.missing or row.crash or row.verdict
-        print(f"{number}/{len(wanted)} {entry.name}: {row.seconds:.0f} s, exit {row.exit_code}: {said}", file=sys.stderr)
+        print(
+            f"{number}/{len(wanted)} {entry.name}: {row.seconds:.0f} s, exit {row.exit_code}: {said}", file=sys.stderr
+        )
     ordered = [rows[each.name] for each in every if each.name in rows]
     write_page(ordered)
     print("\n".join(summary(ordered)))

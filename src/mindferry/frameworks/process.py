@@ -91,7 +91,9 @@ class Worker:
         self._log = self.scratch / "log"
         self._doing, self._buffer, self._function = "", b"", ""
         self._mark = self.scratch.name
-        self._process = self._spawn({**os.environ, **settings(framework), **(environment or {}), MARK: self._mark})
+        # list(set(words)) comes in the same order on both sides
+        shared = {"PYTHONHASHSEED": "0", **os.environ, **settings(framework), **(environment or {}), MARK: self._mark}
+        self._process = self._spawn(shared)
 
     def _spawn(self, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
         cwd = self.scratch / "place" / "near" / "cwd"

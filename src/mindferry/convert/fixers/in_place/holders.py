@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from ...facts import Facts
 from ..bindings import CERTAIN_VIEWS, Names
 
-KEEPING = frozenset("append add insert extend setdefault put appendleft".split())  # methods that keep what they are given
+KEEPING = frozenset(
+    "append add insert extend setdefault put appendleft".split()
+)  # methods that keep what they are given
 
 
 def is_held(facts: Facts, names: Names, base: ast.Name) -> bool:
@@ -31,7 +33,9 @@ def views(facts: Facts, names: Names, base: ast.Name) -> Iterator[str]:
 def _since_bound(facts: Facts, names: Names, base: ast.Name) -> Iterator[ast.AST]:
     """Statements and calls that name it, from its last assignment above on, in the same scope."""
     start, scope = facts.source.start(base), names.scope(base)
-    bound = max((facts.source.start(each) for each in names.stores(scope, base.id) if _is_above(facts, each, start)), default=-1)
+    bound = max(
+        (facts.source.start(each) for each in names.stores(scope, base.id) if _is_above(facts, each, start)), default=-1
+    )
     for use in names.loads(scope, base.id):
         if bound < facts.source.start(use) < start and not _is_other_branch(facts, use, base):
             yield from _around(facts, use)

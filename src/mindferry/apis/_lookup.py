@@ -80,6 +80,6 @@ def _method_api(qual: str, name: str, reading: Reading, rules: Table) -> str:
     if symbols.framework.is_lost(base, name):
         return own
     for prefix, answering in symbols.framework.answering:
-        if base.startswith(prefix):  # what a dataset, a distribution or a sparse tensor has, its helper class has too
+        if base.startswith(prefix):  # a dataset's, a distribution's: its helper class has it too
             return f"{answering}.{name}" if answering else ""
     return own

@@ -69,6 +69,7 @@ class Framework:
     optimizer: str
     loader: str
     dtype: str
+    device: str
     dtypes: frozenset[str]
     lists_of_networks: frozenset[str]
     table_of_networks: str

@@ -79,8 +79,8 @@ Types = dict[tuple[str, str, str], Type]  # (what has it, name, arguments) -> th
 def describe() -> Framework:
     return Framework(
         name="torch",
-        roots=("torch", "torchvision", "einops", "accelerate", "ema_pytorch"),
-        homes=("torch.", "torchvision.", "einops."),
+        roots=("torch", "torchvision", "einops", "accelerate", "ema_pytorch", "pytorch_lightning", "lightning"),
+        homes=("torch.", "torchvision.", "einops.", "pytorch_lightning."),
         packages=re.compile(
             r"(?:torch|torchvision)(?:\.[a-z]+)?|torch\.nn\.(?:functional|init|utils)|torch\.utils\.data"
         ),
@@ -92,6 +92,7 @@ def describe() -> Framework:
         optimizer="torch.optim.Optimizer",
         loader="torch.utils.data.DataLoader",
         dtype="torch.dtype",
+        device="torch.device",
         dtypes=DTYPES,
         lists_of_networks=frozenset({"torch.nn.ModuleList", "torch.nn.Sequential"}),
         table_of_networks="torch.nn.ModuleDict",
@@ -100,7 +101,10 @@ def describe() -> Framework:
         answering=(
             ("torch.optim.lr_scheduler.", "torch.optim.lr_scheduler.LRScheduler"),
             ("torch.optim.", "torch.optim.Optimizer"),
-            *((home, "") for home in ("torch.utils.data.", "torchvision.", DISTRIBUTIONS, "torch.sparse.")),
+            *(
+                (home, "")
+                for home in ("torch.utils.data.", "torchvision.", DISTRIBUTIONS, "torch.sparse.", "pytorch_lightning.")
+            ),
         ),
         is_lost=lambda base, name: base == SPARSE and is_lost_when_sparse(name),
         pairs=frozenset({"torch.max", "torch.min", "torch.median"}),

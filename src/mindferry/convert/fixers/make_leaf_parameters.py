@@ -99,7 +99,10 @@ def _find(facts: Facts) -> Leaves:
     found: Leaves = {}
     if b"requires_grad" not in facts.source.data:
         return found
-    keeps = any(isinstance(node, ast.Attribute) and node.attr in ("grad", "backward") for node in facts.source.nodes)
+    keeps = any(
+        isinstance(node, ast.Attribute) and node.attr in ("grad", "backward", "manual_backward")
+        for node in facts.source.nodes
+    )
     derived = {
         (_scope(facts, node), name.id)
         for node in facts.source.nodes

@@ -228,7 +228,9 @@ def _clear_first(facts: Facts, each: Backward) -> None:
         return
     on_the_way = _on_the_way(facts, each)
     is_watched = any(isinstance(node, ast.Attribute) and node.attr == "grad" for node in on_the_way)
-    is_second = any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in on_the_way)
+    is_second = any(
+        isinstance(node, ast.Attribute) and node.attr in ("backward", "manual_backward") for node in on_the_way
+    )
     for node in on_the_way:
         if not isinstance(node, ast.Call) and not is_watched:
             continue

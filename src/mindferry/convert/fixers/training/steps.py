@@ -80,6 +80,12 @@ def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
                 value=ast.Call(func=ast.Attribute(attr="backward", value=owner), args=[loss], keywords=[])
             ) if _is_accelerator(facts, owner):
                 call = ast.Call(func=loss, args=[], keywords=[])
+            case ast.Expr(
+                value=ast.Call(
+                    func=ast.Attribute(attr="manual_backward", value=ast.Name(id="self")), args=[loss, *rest]
+                ) as whole
+            ):
+                call = ast.Call(func=loss, args=rest, keywords=whole.keywords)
             case ast.Expr(value=ast.Call(args=[loss, *rest]) as whole) if facts.is_use(
                 Use.BACKWARD_FUNCTION, whole.func
             ):
@@ -200,7 +206,10 @@ def _is_set(node: ast.expr | None) -> bool:
 def obstacle(statement: ast.stmt) -> str:
     """What keeps a statement from standing in another function, or ''."""
     nodes = list(ast.walk(statement))
-    if any(isinstance(node, ast.Attribute) and node.attr in ("backward", "zero_grad", "step") for node in nodes):
+    if any(
+        isinstance(node, ast.Attribute) and node.attr in ("backward", "manual_backward", "zero_grad", "step")
+        for node in nodes
+    ):
         return "also updates parameters"
     if any(isinstance(node, ast.Return | ast.Yield | ast.YieldFrom | ast.Await) for node in nodes):
         return "returns or yields"

@@ -45,7 +45,8 @@ def casts_of(facts: Facts, block: ast.With) -> list[ast.Call]:
 
 def _is_off(call: ast.Call) -> bool:
     return any(
-        each.arg == "enabled" and isinstance(each.value, ast.Constant) and not each.value.value for each in call.keywords
+        each.arg == "enabled" and isinstance(each.value, ast.Constant) and not each.value.value
+        for each in call.keywords
     )
 
 

@@ -20,7 +20,7 @@ from ..errors import MindferryError
 from ..frameworks.process import Worker
 from ..frameworks.requests import BatchesRequest, LoaderRun
 from .data_batches import collect
-from .settings import DataSettings
+from .settings import DataVerification
 
 if TYPE_CHECKING:
     import numpy as np
@@ -137,7 +137,7 @@ def compare_pipelines(
     return Pipelines(tuple(found), all(each.passed for each in found), time.monotonic() - began)
 
 
-def run(settings: DataSettings, show: Callable[[str], None] = lambda text: None) -> Pipelines:
+def run(settings: DataVerification, show: Callable[[str], None] = lambda text: None) -> Pipelines:
     return compare_pipelines(
         settings.data,
         settings.reference,

@@ -43,6 +43,7 @@ def facts_digest(symbols: Symbols) -> str:
         sorted(symbols.mentioned),
         sorted(symbols.beside),
         sorted(symbols.unsure),
+        sorted(symbols.collates),
     ]
     return digest(json.dumps(facts).encode("utf-8"))
 

@@ -98,6 +98,7 @@ class Symbols:
     unsure: set[str] = field(default_factory=set)  # networks and optimizers with parameters that a loss may not reach
     seen: ObservedTypes = field(default_factory=ObservedTypes)  # what a watched run showed
     beside: frozenset[str] = frozenset()  # modules that a file which uses the framework imports
+    collates: set[str] = field(default_factory=set)  # what the project's loaders are given as collate_fn, by name
 
     def fork(self, is_known: bool = False) -> Symbols:
         """What one file's conversion may add to: what the others find must not depend on which came first.
@@ -118,6 +119,7 @@ class Symbols:
             set(self.unsure),
             self.seen,
             self.beside,
+            set(self.collates),
         )
 
     def origin(self, qual: str) -> str:

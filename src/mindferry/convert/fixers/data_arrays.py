@@ -57,21 +57,9 @@ def _is_dataset(facts: Facts, node: ast.ClassDef) -> bool:
     return facts.reading.symbols.role(facts.reading.owners.get(node, "")) is Role.DATASET
 
 
-def _given_as_collate(facts: Facts) -> set[str]:
-    """What `DataLoader(..., collate_fn=make_batch)` names, also by way of `functools.partial(make_batch, 3)` or `Batch(3)`."""
-    return {
-        name.id
-        for call in facts.source.of(ast.Call)
-        for key in call.keywords
-        if key.arg == "collate_fn" and isinstance(key.value, ast.Name | ast.Call)
-        for name in ast.walk(key.value)
-        if isinstance(name, ast.Name)
-    }
-
-
 def _is_collate(facts: Facts, node: ast.FunctionDef | ast.ClassDef) -> bool:
     """A function or class called …collate…, outside of a dataset: what a loader calls with a list of samples."""
-    if not looks_like_collate(node.name) and node.name not in facts.derived(_given_as_collate):
+    if not looks_like_collate(node.name) and node.name not in facts.reading.symbols.collates:
         return False
     owner = facts.enclosing(node, ast.ClassDef)
     return owner is None or not (isinstance(owner, ast.ClassDef) and _is_dataset(facts, owner))

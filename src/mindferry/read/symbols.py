@@ -98,6 +98,9 @@ class Symbols:
     unsure: set[str] = field(default_factory=set)  # networks and optimizers with parameters that a loss may not reach
     seen: ObservedTypes = field(default_factory=ObservedTypes)  # what a watched run showed
     beside: frozenset[str] = frozenset()  # modules that a file which uses the framework imports
+    ported: dict[str, str] = field(
+        default_factory=dict
+    )  # library that is brought along -> how it is imported from now on
     collates: set[str] = field(default_factory=set)  # what the project's loaders are given as collate_fn, by name
 
     def fork(self, is_known: bool = False) -> Symbols:
@@ -119,6 +122,7 @@ class Symbols:
             set(self.unsure),
             self.seen,
             self.beside,
+            self.ported,
             set(self.collates),
         )
 

@@ -278,20 +278,20 @@ def conv2d(call: Call) -> None:
 
 @rule(
     F + "max_pool2d",
-    to="mindspore.ops.max_pool2d",
+    to="compat.max_pool2d_values",
     args="input kernel_size stride padding dilation ceil_mode return_indices",
     positional=5,
     like="compat.max_pool2d",
     cases=[
-        Case("F.max_pool2d(x, 2)", "ops.max_pool2d(x, 2)", shapes=((2, 3, 8, 8),)),
+        Case("F.max_pool2d(x, 2)", "ms_compat.max_pool2d_values(x, 2)", shapes=((2, 3, 8, 8),)),
         Case(
             "F.max_pool2d(x, 3, stride=2, padding=1)",
-            "ops.max_pool2d(x, 3, stride=2, padding=1)",
+            "ms_compat.max_pool2d_values(x, 3, stride=2, padding=1)",
             shapes=((2, 3, 8, 8),),
         ),
         Case(
             "F.max_pool2d(x, kernel_size=3, stride=2, ceil_mode=True)",
-            "ops.max_pool2d(x, kernel_size=3, stride=2, ceil_mode=True)",
+            "ms_compat.max_pool2d_values(x, kernel_size=3, stride=2, ceil_mode=True)",
             shapes=((2, 3, 8, 8),),
         ),
         Case(

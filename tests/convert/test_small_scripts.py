@@ -239,6 +239,33 @@ show(DataLoader(Rows(), batch_size=3, collate_fn=Collator(3)))
 show(DataLoader(Rows(), batch_size=3, collate_fn=batches.pad))
 show(DataLoader(Rows(), batch_size=3, collate_fn=lambda rows: pad(rows)))
 """,
+    "a weight of the script's own, read in a function": """
+import torch
+w = torch.tensor([1.0], requires_grad=True)
+
+
+def forward(x):
+    return x * w
+
+
+def scaled(x):
+    return forward(x) * 0.5
+
+
+def loss(predicted, wanted):
+    return (predicted - wanted) ** 2
+
+
+for epoch in range(2):
+    for x_val, y_val in zip([1.0, 2.0, 3.0], [2.0, 4.0, 6.0]):
+        predicted = scaled(x_val) + forward(x_val)
+        l = loss(predicted, y_val)
+        l.backward()
+        print(round(w.grad.item(), 4))
+        w.data = w.data - 0.01 * w.grad.item()
+        w.grad.data.zero_()
+    print(round(l.item(), 4))
+""",
     "tensors of ranges": """
 import torch
 rows = range(4)

@@ -266,6 +266,20 @@ for epoch in range(2):
         w.grad.data.zero_()
     print(round(l.item(), 4))
 """,
+    "weights of layers that come in a list": """
+import torch
+from torch import nn
+
+
+def fans(layers):
+    for layer in layers:
+        print(list(layer.weight.shape), layer.weight.dim(), layer.weight.size(-1))
+        layer.weight.data.fill_(0.5)
+        print(list(layer.weight.view(layer.weight.size(0), -1).shape), layer.weight.sum().item())
+
+
+fans([nn.Conv1d(2, 3, 5), nn.Linear(2, 4), nn.Conv1d(4, 4, 3, groups=4), nn.ConvTranspose1d(2, 3, 4), nn.Conv2d(1, 2, 3)])
+""",
     "tensors of ranges": """
 import torch
 rows = range(4)

@@ -280,6 +280,23 @@ def fans(layers):
 
 fans([nn.Conv1d(2, 3, 5), nn.Linear(2, 4), nn.Conv1d(4, 4, 3, groups=4), nn.ConvTranspose1d(2, 3, 4), nn.Conv2d(1, 2, 3)])
 """,
+    "an LSTM that gets its state as a list": """
+import torch
+from torch import nn
+net = nn.LSTM(3, 4)
+for p in net.parameters():
+    nn.init.constant_(p, 0.1)
+
+
+def detach(states):
+    return [state.detach() for state in states]
+
+
+states = (torch.zeros(1, 2, 4), torch.zeros(1, 2, 4))
+for i in range(2):
+    out, states = net(torch.ones(5, 2, 3) * i, detach(states))
+    print(round(out.sum().item(), 3), round(states[1].sum().item(), 3))
+""",
     "tensors of ranges": """
 import torch
 rows = range(4)

@@ -24,6 +24,7 @@ class RecordRequest:
     optimizer: str = ""
     steps: int = 0
     variant: str = ""  # the inputs in another size: its description, from VariantsRequest
+    is_rough: bool = False  # with MindSpore's own formula for tanh
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ def record(payload: Json, link: Link) -> Json:
             steps=request.steps,
             initial=initial,
             is_quick=request.is_quick,
+            is_rough=request.is_rough,
             note=lambda run: link.doing(f"{run} on {', '.join(request.inputs)}"),
         )
     except RecordError as error:

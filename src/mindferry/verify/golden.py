@@ -124,6 +124,8 @@ class Golden:
     unrun: tuple[Unrun, ...] = ()
     is_modal: bool = True  # whether train mode can differ from eval mode
     trainable: tuple[str, ...] = ()  # parameters that take a gradient, each under one name
+    rough: tuple[str, ...] = ()  # functions that ran and that MindSpore computes roughly, see kernels.py
+    is_rough: bool = False  # they were computed as MindSpore does
     _memory: list[NDArray[np.uint8]] = field(default_factory=list)  # of `lent`
 
     def array(self, key: str) -> Array:
@@ -202,6 +204,8 @@ def _golden(path: Path, facts: Any, entries: dict[str, dict[str, Any]], start: i
         tuple(Unrun(**each) for each in facts["unrun"]),
         facts["modal"],
         tuple(facts["trainable"]),
+        tuple(facts.get("rough", ())),
+        facts.get("is_rough", False),
     )
 
 

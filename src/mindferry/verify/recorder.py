@@ -22,6 +22,7 @@ from .capture import Capture, is_tensor
 from .dropout import without_dropout
 from .goldenfile import GoldenWriter, RecordError, as_kept
 from .jitter import jittered, jittering
+from .kernels import ROUGH, as_mindspore
 from .lifted import cast, in_double
 from .named import one_line, plain_settings
 from .nesting import leaves
@@ -68,6 +69,8 @@ class Recorder:
     why: str = ""
     is_lifted: bool = True
     takes_gradients: bool = True  # whether the inputs may require a gradient
+    is_rough: bool = False  # with MindSpore's own kernels where they are known to be rough
+    rough: set[str] = field(default_factory=set)  # functions that ran and are such
     jitter: int = 0
 
     def mode(self, mode: str, gradients: bool) -> dict[str, Any]:
@@ -132,7 +135,9 @@ class Recorder:
         capture = Capture(self.model, mode, partial(self._visit, which), fork)
         try:
             jitter = jittering()(self.jitter * 10**6) if self.jitter else contextlib.nullcontext()
-            with torch.set_grad_enabled(gradients), seeded(self.seed), jitter, self._shared(mode, which, found):
+            kernels = as_mindspore()() if self.is_rough else contextlib.nullcontext()
+            shared = self._shared(mode, which, found)
+            with torch.set_grad_enabled(gradients), seeded(self.seed), jitter, kernels, shared:
                 before = torch.get_rng_state()
                 output = self.model(*positional, **named)
                 is_random = not torch.equal(before, torch.get_rng_state())
@@ -189,7 +194,11 @@ class Recorder:
                 self.writer.write(f"{mode}/draw/{place}", numbers)
                 found["draws"].append([place.rpartition("#")[0], f"{mode}/draw/{place}", family])
 
-        return shared_randomness(self.model, self.seed, keep_mask, keep_draw)
+        return shared_randomness(self.model, self.seed, keep_mask, keep_draw, self._note_function)
+
+    def _note_function(self, name: str) -> None:
+        if name in ROUGH:
+            self.rough.add(name.rstrip("_"))
 
     def _total(
         self, mode: str, which: str, output: Any, outputs: list[Tensor], facts: dict[str, Any], dtype: Any
@@ -385,6 +394,7 @@ def record(
     steps: int = 0,
     initial: dict[str, Tensor] | None = None,
     is_quick: bool = False,
+    is_rough: bool = False,
     note: Note = lambda text: None,
 ) -> None:
     """Write the golden file of `model` on `inputs` to `path`. Gradients are taken in the last of `modes`.
@@ -393,7 +403,8 @@ def record(
     an optimizer, whose steps on made-up gradients are recorded as well; with `steps`, so are the losses of as many real ones.
     To see that a conversion is right, it is mostly enough to run the first mode whole and the last one module by
     module, the latter without float64. `is_quick` is less: outputs alone, and no float64. With `inside`, every mode runs in all the ways above, and every module's inputs
-    are kept: they tell a module that is wrong from one that is called wrongly.
+    are kept: they tell a module that is wrong from one that is called wrongly. `is_rough` computes as MindSpore's kernels do,
+    see kernels.py.
     """
     import torch
 
@@ -413,6 +424,7 @@ def record(
     reach = Reach(forward_codes(model))
     runs = {mode: ["whole"] for mode in plain} if is_quick else _runs(plain, inside)
     recorder = Recorder(model, inputs, writer, seed, note, inside, runs, loss, targets, reach, is_quick)
+    recorder.is_rough = is_rough
     was_training = model.training
     with _full_precision():
         metadata["modes"] = {mode: recorder.mode(mode, mode == plain[-1] and not is_quick) for mode in plain}
@@ -422,6 +434,7 @@ def record(
         metadata["steps"] = recorder.train(optimizer, steps) if optimizer is not None and loss is not None else []
     model.train(was_training)
     metadata["unrun"] = [asdict(each) for each in reach.unreached()]
+    metadata |= {"rough": sorted(recorder.rough), "is_rough": is_rough}
     metadata |= {"complete": inside, "why": recorder.why, "errors": _json_errors(recorder.errors)}
     writer.finish(metadata)
 

@@ -29,7 +29,7 @@ from .golden import Golden, open_golden
 from .judge import Verdict, judge
 from .ledger import coverage, outcome_of
 from .predict import agreement
-from .result import Result, join, judge_initial, needs_full
+from .result import FIRST, Look, Result, closer, join, judge_initial, next_look, notes_on
 from .settings import Settings
 
 TORCH, MINDSPORE = "mindferry.frameworks.torch", "mindferry.frameworks.mindspore"
@@ -109,7 +109,7 @@ def verify(settings: Settings, show: Show = lambda text: None, into: bool = Fals
         time.monotonic() - began,
         verdict.culprits,
         result.measured.unmatched,
-        (*settings.notes, *notes, *_notes(result.golden)),
+        (*settings.notes, *notes, *notes_on(result.golden)),
         culprit.lines,
         culprit.script,
         outcome,
@@ -124,10 +124,13 @@ def _main_set(settings: Settings, golden: Golden | None, sides: Sides, show: Sho
     settings = sides.settings = _fit(settings, golden)
     show("running the conversion")
     result = _compare(settings, golden, sides)
-    if settings.golden is None and (not result.verdict.passed or needs_full(golden)):
-        show("looking for the culprit")
-        golden = sides.record(_request(settings, sides, inside=True))
-        result = _compare(settings, golden, sides)
+    look = next_look(result, FIRST) if settings.golden is None else None
+    while look is not None:
+        show("looking for the culprit" if not look.is_rough else "allowing for MindSpore's own kernels")
+        golden = sides.record(_request(settings, sides, look))
+        found = _compare(settings, golden, sides)
+        result = closer(result, found) if look.is_rough else found
+        look = next_look(result, look)
     if sides.torch is not None and any(row.mode == "init" and not row.passed for row in result.verdict.differences):
         request = BuildRequest(settings.model, settings.seed)
         unsteady = sides.torch.call(f"{TORCH}:unsteady_buffers", asdict(request))
@@ -169,8 +172,9 @@ class _ConversionFailed(Exception):
 def _try_size(settings: Settings, sides: Sides, said: str) -> Verdict | None:
     """Outputs alone, in eval mode, on the inputs in another size; None if the reference does not take it."""
     chosen = sides.settings = replace(settings, modes=("eval",), optimizer="", steps=0, loss="", targets=())
-    for inside in (False, True):
-        request = replace(_request(chosen, sides, inside, said), variant=said, is_quick=not inside)
+    look: Look | None = FIRST
+    while look is not None:
+        request = replace(_request(chosen, sides, look, said), variant=said, is_quick=not look.inside)
         try:
             golden = sides.record(request)
         except MindferryError:
@@ -179,8 +183,7 @@ def _try_size(settings: Settings, sides: Sides, said: str) -> Verdict | None:
             result = _compare(chosen, golden, sides, is_first=False)
         except MindferryError as error:
             raise _ConversionFailed(str(error)) from None
-        if result.verdict.passed and not needs_full(golden):
-            break
+        look = next_look(result, look)
     return result.verdict
 
 
@@ -204,18 +207,19 @@ def record(settings: Settings, path: Path, show: Show = lambda text: None) -> Go
     """Write the golden file of the torch model to `path`."""
     show("running the reference")
     with complete_or_absent(path) as partial, Worker("torch", settings.reference, silence=settings.timeout) as worker:
-        worker.call(f"{TORCH}:record", asdict(_record_request(settings, partial, inside=True)))
+        worker.call(f"{TORCH}:record", asdict(_record_request(settings, partial, Look(inside=True))))
     return open_golden(path)
 
 
-def _request(settings: Settings, sides: Sides, inside: bool = False, other: str = "") -> RecordRequest:
+def _request(settings: Settings, sides: Sides, look: Look = FIRST, other: str = "") -> RecordRequest:
     assert sides.torch is not None
-    name = f"golden-{zlib.crc32(repr((settings.inputs, other)).encode())}.safetensors"  # --bisect reads the first again
-    return _record_request(settings, sides.torch.scratch / name, inside)
+    what = repr((settings.inputs, other, look.is_rough))
+    name = f"golden-{zlib.crc32(what.encode())}.safetensors"  # --bisect reads the first again
+    return _record_request(settings, sides.torch.scratch / name, look)
 
 
-def _record_request(settings: Settings, path: Path, inside: bool) -> RecordRequest:
-    """What the reference computes; `inside`, with each module's inputs, is needed only to find a culprit."""
+def _record_request(settings: Settings, path: Path, look: Look) -> RecordRequest:
+    """What the reference computes; each module's inputs are needed only to find a culprit."""
     return RecordRequest(
         settings.model,
         settings.inputs,
@@ -223,11 +227,12 @@ def _record_request(settings: Settings, path: Path, inside: bool) -> RecordReque
         settings.weights,
         tuple(sorted({"eval" if mode == "jit" else mode for mode in settings.modes})),
         settings.seed,
-        inside,
+        look.inside,
         loss=settings.loss,
         targets=settings.targets,
         optimizer=settings.optimizer,
         steps=settings.steps,
+        is_rough=look.is_rough,
     )
 
 
@@ -265,9 +270,3 @@ def _fit(settings: Settings, golden: Golden) -> Settings:
     modes = tuple(mode for mode in settings.modes if mode in golden.modes or (mode == "jit" and "eval" in golden.modes))
     described = tuple(item.name or item.key or repr(item.literal) for item in golden.inputs)
     return replace(settings, converted_model=settings.converted_model or golden.title, inputs=described, modes=modes)
-
-
-def _notes(golden: Golden) -> tuple[str, ...]:
-    if not golden.why:
-        return ()
-    return (f"the reference does not run in float64 ({golden.why}): tolerances by dtype, depth and a run with jitter",)

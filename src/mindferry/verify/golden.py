@@ -39,6 +39,8 @@ class Leaf:
     way: str
     dtype: str  # "" for a plain value
     value: Any = None
+    opaque: str = ""  # the class of something that can't be looked into
+    container: str = ""  # list, tuple or dict: what is around other parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,9 @@ class ModeRecord:
     is_random: bool = False  # it drew numbers that could not be shared
     structure: tuple[Leaf, ...] = ()  # of what the network returns
     input_gradients: dict[int, str] = field(default_factory=dict)  # number of the input -> key
+    second: int = 0  # how many tensors a second call returns, on rolled inputs; 0 if there was none
+    is_stateful: bool = False  # the first call changed an attribute or a buffer
+    kept: tuple[str, ...] = ()  # plain attributes that a call changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,4 +245,7 @@ def _mode(facts: dict[str, Any]) -> ModeRecord:
         facts.get("random", False),
         tuple(Leaf(**each) for each in facts.get("structure", ())),
         {int(index): key for index, key in facts.get("input_gradients", ())},
+        facts.get("second", 0),
+        facts.get("is_stateful", False),
+        tuple(facts.get("kept", ())),
     )

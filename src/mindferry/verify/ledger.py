@@ -41,6 +41,7 @@ def coverage(
         *_activations(golden, measured.classes),
         *_parameters(golden, differences),
         *_branches(golden),
+        *_states(golden),
         *more,
     ]
     return Coverage(dict(counts), tuple(dict.fromkeys(gaps)))
@@ -148,6 +149,15 @@ def _parameters(golden: Golden, differences: Sequence[Difference]) -> Iterator[G
     for name in golden.updates:
         if name not in updated:
             yield Gap("update", name, "not comparable", "the conversion has no parameter of its own for it")
+
+
+def _states(golden: Golden) -> Iterator[Gap]:
+    """An attribute that only training changes is in no second call."""
+    called_again = golden.modes["eval"].kept if "eval" in golden.modes and golden.modes["eval"].second else ()
+    for mode, record in golden.modes.items():
+        for name in record.kept:
+            if name not in called_again:
+                yield Gap("state", name, "not reached", f"{mode}: a call changes it, and no second call was compared")
 
 
 def _branches(golden: Golden) -> Iterator[Gap]:

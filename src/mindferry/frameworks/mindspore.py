@@ -12,7 +12,7 @@ from ..errors import MindferryError
 from ..verify.compare import Measurement
 from ..verify.golden import Golden, open_golden
 from ..verify.goldenfile import RecordError
-from ..verify.named import build, find, one_line, plain_settings
+from ..verify.named import build, find, one_line, plain_settings, small_settings
 from ..verify.nesting import leaves
 from ..verify.predict import batches, save
 from ..verify.reach import Reach
@@ -147,8 +147,14 @@ def against(
     if any(mode != "jit" for mode in modes):
         found.note_unreached()
     classes = {path: type(each).__name__ for path, each in cell.cells_and_names()}
+    settings = {path: small_settings(each) for path, each in cell.cells_and_names()}
     return Measured(
-        tuple(found.measurements), tuple(found.unmatched), tuple(found.shortfalls), classes, found.is_spoilt
+        tuple(found.measurements),
+        tuple(found.unmatched),
+        tuple(found.shortfalls),
+        classes,
+        found.is_spoilt,
+        {path: each for path, each in settings.items() if each},
     )
 
 

@@ -75,6 +75,7 @@ class Measured:
     shortfalls: tuple[Shortfall, ...] = ()
     classes: dict[str, str] = field(default_factory=dict)  # path -> the cell's class
     is_spoilt: bool = False  # an operator failed: MindSpore computes wrong gradients from then on
+    settings: dict[str, dict[str, float]] = field(default_factory=dict)  # path -> what is too small to show in a value
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -42,6 +43,7 @@ def coverage(
         *_parameters(golden, differences),
         *_branches(golden),
         *_states(golden),
+        *_settings(golden, measured.settings),
         *more,
     ]
     return Coverage(dict(counts), tuple(dict.fromkeys(gaps)))
@@ -149,6 +151,18 @@ def _parameters(golden: Golden, differences: Sequence[Difference]) -> Iterator[G
     for name in golden.updates:
         if name not in updated:
             yield Gap("update", name, "not comparable", "the conversion has no parameter of its own for it")
+
+
+def _settings(golden: Golden, converted: Mapping[str, Mapping[str, float]]) -> Iterator[Gap]:
+    """Settings of torch's own layers that differ, and that no value showed."""
+    for path, part in golden.parts.items():
+        if not part.home.startswith("torch.nn"):
+            continue
+        for name, ours in converted.get(path, {}).items():
+            theirs = golden.attributes.get(path, {}).get(name)
+            if isinstance(theirs, float) and not math.isclose(theirs, ours, rel_tol=1e-6):
+                why = f"its {name} is {theirs:g} in torch and {ours:g} in MindSpore: too little to show on these inputs"
+                yield Gap("module", path, "not comparable", why)
 
 
 def _states(golden: Golden) -> Iterator[Gap]:

@@ -6,7 +6,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from .named import one_line
 from .recorder import record
 from .result import Look, Result, closer, join, judge_initial, next_look, notes_on
 from .surroundings import computed_buffers
-from .variants import variants
+from .variants import floor_on, variants
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class _Pair:
             raise MindferryError(f"{doing[-1] or 'the conversion'} failed: {one_line(error)}") from error
         return Result(golden, measured, judge(measured.measurements, golden, self.rule))
 
-    def try_size(self, path: Path, inputs: list[tuple[str, Any]], look: Look) -> Result | None:
+    def try_size(self, path: Path, said: str, inputs: list[tuple[str, Any]], look: Look) -> Result | None:
         """Outputs alone, in eval mode, on other inputs; None if the reference does not take them."""
         options: dict[str, Any] = {"inside": look.inside, "is_quick": not look.inside, "is_rough": look.is_rough}
         try:
@@ -75,7 +75,8 @@ class _Pair:
         golden = open_golden(path)
         measured = against(self.cell, golden, ["eval"], initial=self.initial)
         rows = [row for row in measured.measurements if row.mode != "init"]
-        return Result(golden, measured, judge(rows, golden, self.rule))
+        rule = replace(self.rule, floor=floor_on(said, self.rule.floor))
+        return Result(golden, measured, judge(rows, golden, rule))
 
 
 def compare(
@@ -150,10 +151,10 @@ def _try_sizes(pair: _Pair, path: Path) -> tuple[list[tuple[str, Verdict]], list
     for group in variants(pair.inputs):
         for said, inputs in group:
             try:
-                tried = pair.try_size(path, inputs, Look())
+                tried = pair.try_size(path, said, inputs, Look())
                 look = next_look(tried, Look()) if tried is not None else None
                 while tried is not None and look is not None:
-                    tried = pair.try_size(path, inputs, look)
+                    tried = pair.try_size(path, said, inputs, look)
                     look = next_look(tried, look) if tried is not None else None
             except Exception as error:
                 gaps.append(Gap("inputs", said, "not comparable", f"the conversion fails: {one_line(error)}"))

@@ -13,6 +13,7 @@ from typing import Any
 from .goldenfile import RecordError
 
 Tensor = Any  # torch.Tensor
+SMALL = {"eps": ("epsilon",), "negative_slope": ("alpha",)}  # torch's name -> MindSpore's
 
 
 def build(spec: str) -> Any:
@@ -160,6 +161,16 @@ def plain_settings(module: Any) -> dict[str, Any]:
         and name != "training"
         and (isinstance(value, plain) or (isinstance(value, tuple) and all(isinstance(item, plain) for item in value)))
     }
+
+
+def small_settings(module: Any) -> dict[str, float]:
+    """Settings of a layer that a value may not show: 1.1e-5 for 1e-5 beside a variance of 1."""
+    found = {}
+    for name, others in SMALL.items():
+        value = next((vars(module)[other] for other in (name, *others) if other in vars(module)), None)
+        if isinstance(value, float):
+            found[name] = value
+    return found
 
 
 def one_line(error: BaseException) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from .dropout import without_dropout
 from .goldenfile import GoldenWriter, RecordError, as_kept
 from .jitter import jittered, jittering
 from .kernels import ROUGH, as_mindspore
-from .lifted import cast, in_double
+from .lifted import cast, full_precision, in_double
 from .named import one_line, plain_settings
 from .nesting import leaves
 from .randomness import shared_randomness
@@ -455,7 +455,7 @@ def record(
     recorder = Recorder(model, inputs, writer, seed, note, inside, runs, loss, targets, reach, is_quick)
     recorder.is_rough = is_rough
     was_training = model.training
-    with _full_precision():
+    with full_precision():
         metadata["modes"] = {mode: recorder.mode(mode, mode == plain[-1] and not is_quick) for mode in plain}
         metadata["step"] = recorder.step(optimizer) if optimizer is not None else {}
         if "amp" in modes:
@@ -475,22 +475,6 @@ def _runs(modes: Sequence[str], inside: bool) -> dict[str, list[str]]:
     runs[modes[-1]].append("own")
     runs[modes[0]].append("whole")
     return runs
-
-
-@contextlib.contextmanager
-def _full_precision() -> Iterator[None]:
-    """No TF32 on a GPU: its error, 1e-3, would be taken for float32's, and hide faults."""
-    import torch
-
-    switches = (torch.backends.cudnn, torch.backends.cuda.matmul)
-    before = [switch.allow_tf32 for switch in switches]
-    for switch in switches:
-        switch.allow_tf32 = False
-    try:
-        yield
-    finally:
-        for switch, value in zip(switches, before, strict=True):
-            switch.allow_tf32 = value
 
 
 def describe(key: str) -> str:

@@ -31,6 +31,7 @@ from .ledger import coverage, outcome_of
 from .predict import agreement
 from .result import FIRST, Look, Result, closer, join, judge_initial, next_look, notes_on
 from .settings import Settings
+from .variants import floor_on
 
 TORCH, MINDSPORE = "mindferry.frameworks.torch", "mindferry.frameworks.mindspore"
 Show = Callable[[str], None]
@@ -171,7 +172,9 @@ class _ConversionFailed(Exception):
 
 def _try_size(settings: Settings, sides: Sides, said: str) -> Verdict | None:
     """Outputs alone, in eval mode, on the inputs in another size; None if the reference does not take it."""
-    chosen = sides.settings = replace(settings, modes=("eval",), optimizer="", steps=0, loss="", targets=())
+    rule = replace(settings.rule, floor=floor_on(said, settings.rule.floor))
+    chosen = replace(settings, modes=("eval",), optimizer="", steps=0, loss="", targets=(), rule=rule)
+    sides.settings = chosen
     look: Look | None = FIRST
     while look is not None:
         request = replace(_request(chosen, sides, look, said), variant=said, is_quick=not look.inside)

@@ -19,15 +19,19 @@ from pathlib import Path
 
 if __package__:
     from . import second_faults, second_twins
-    from .attacks import ATTACKS, has_failed, outcome_of
+    from .attacks import ATTACKS as FIRST_ATTACKS
+    from .attacks import has_failed, outcome_of
     from .fault import Fault
+    from .more_attacks import MORE
     from .separate import Case, Separate
     from .twins import BERT, GAN, LSTM, RESNET, UNET, VIT, Twin, compare_twin
 else:  # run as a script
     import second_faults
     import second_twins
-    from attacks import ATTACKS, has_failed, outcome_of
+    from attacks import ATTACKS as FIRST_ATTACKS
+    from attacks import has_failed, outcome_of
     from fault import Fault
+    from more_attacks import MORE
     from separate import Case, Separate
     from twins import BERT, GAN, LSTM, RESNET, UNET, VIT, Twin, compare_twin
 
@@ -149,6 +153,7 @@ FAULTS = (
 
 
 SETS = {"first": FAULTS, "open": second_faults.OPEN, "sealed": second_faults.SEALED}
+ATTACKS = (*FIRST_ATTACKS, *MORE)
 PARTS = (*SETS, "attacks", "right")
 SEEDS = 17  # of each of the twelve networks of the second set
 BATCHES = (1, 2, 3, 5)

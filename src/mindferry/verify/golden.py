@@ -82,6 +82,7 @@ class ModeRecord:
     input_gradients: dict[int, str] = field(default_factory=dict)  # number of the input -> key
     second: int = 0  # how many tensors a second call returns, on rolled inputs; 0 if there was none
     is_stateful: bool = False  # the first call changed an attribute or a buffer
+    draws_outside: bool = False  # from Python's or numpy's random numbers
     kept: tuple[str, ...] = ()  # plain attributes that a call changes
 
 
@@ -247,5 +248,6 @@ def _mode(facts: dict[str, Any]) -> ModeRecord:
         {int(index): key for index, key in facts.get("input_gradients", ())},
         facts.get("second", 0),
         facts.get("is_stateful", False),
+        facts.get("draws_outside", False),
         tuple(facts.get("kept", ())),
     )

@@ -160,8 +160,9 @@ def _settings(golden: Golden, converted: Mapping[str, Mapping[str, float]]) -> I
             continue
         for name, ours in converted.get(path, {}).items():
             theirs = golden.attributes.get(path, {}).get(name)
-            if isinstance(theirs, float) and not math.isclose(theirs, ours, rel_tol=1e-6):
-                why = f"its {name} is {theirs:g} in torch and {ours:g} in MindSpore: too little to show on these inputs"
+            if isinstance(theirs, int | float) and not math.isclose(theirs, ours, rel_tol=1e-6):
+                said = f"{ours:g}" if ours >= 0 else "none"
+                why = f"its {name} is {theirs:g} in torch and {said} in MindSpore, which does not show on these inputs"
                 yield Gap("module", path, "not comparable", why)
 
 
@@ -169,6 +170,9 @@ def _states(golden: Golden) -> Iterator[Gap]:
     """An attribute that only training changes is in no second call."""
     called_again = golden.modes["eval"].kept if "eval" in golden.modes and golden.modes["eval"].second else ()
     for mode, record in golden.modes.items():
+        if record.draws_outside:
+            why = "it draws from Python's or numpy's random numbers, and one draw was compared"
+            yield Gap("random", mode, "not reached", why)
         for name in record.kept:
             if name not in called_again:
                 yield Gap("state", name, "not reached", f"{mode}: a call changes it, and no second call was compared")

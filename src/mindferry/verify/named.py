@@ -13,7 +13,7 @@ from typing import Any
 from .goldenfile import RecordError
 
 Tensor = Any  # torch.Tensor
-SMALL = {"eps": ("epsilon",), "negative_slope": ("alpha",)}  # torch's name -> MindSpore's
+SMALL = {"eps": ("epsilon",), "negative_slope": ("alpha",), "padding_idx": ()}  # torch's name -> MindSpore's
 
 
 def build(spec: str) -> Any:
@@ -164,12 +164,12 @@ def plain_settings(module: Any) -> dict[str, Any]:
 
 
 def small_settings(module: Any) -> dict[str, float]:
-    """Settings of a layer that a value may not show: 1.1e-5 for 1e-5 beside a variance of 1."""
+    """Settings of a layer that a value may not show: 1.1e-5 for 1e-5 beside a variance of 1, a row that no input names."""
     found = {}
     for name, others in SMALL.items():
-        value = next((vars(module)[other] for other in (name, *others) if other in vars(module)), None)
-        if isinstance(value, float):
-            found[name] = value
+        value = next((vars(module)[other] for other in (name, *others) if other in vars(module)), False)
+        if not isinstance(value, bool) and isinstance(value, int | float | None):
+            found[name] = -1.0 if value is None else float(value)
     return found
 
 

@@ -29,7 +29,7 @@ from .nesting import leaves
 from .randomness import shared_randomness
 from .reach import Reach
 from .scale import apart, scale_of
-from .seeding import seeded
+from .seeding import host_state, seeded
 from .state import Watch, same_state
 from .surroundings import (
     computed_buffers,
@@ -146,9 +146,10 @@ class Recorder:
             kernels = as_mindspore()() if self.is_rough else contextlib.nullcontext()
             shared = self._shared(mode, which, found)
             with torch.set_grad_enabled(gradients), seeded(self.seed), jitter, kernels, shared:
-                before = torch.get_rng_state()
+                before, host = torch.get_rng_state(), host_state()
                 output = self.model(*positional, **named)
                 is_random = not torch.equal(before, torch.get_rng_state())
+                draws_outside = host != host_state()
         finally:
             capture.stop()
         outputs = leaves(output, is_tensor, objects=True)
@@ -162,6 +163,7 @@ class Recorder:
             facts = {"calls": capture.calls, "outputs": capture.calls[-1]["outputs"], "gradients": gradients}
             facts |= {"cotangents": [], "parameters": {}, "buffers": {}, "loss": "", "random": is_random, **found}
             facts |= {"structure": output_structure(output), "input_gradients": [], "second": 0, "is_stateful": False}
+            facts["draws_outside"] = draws_outside
             facts["kept"] = watch.changed(with_buffers=False) if watch is not None else []
         if gradients and facts["gradients"]:
             total = self._total(mode, which, output, outputs, facts, dtype)

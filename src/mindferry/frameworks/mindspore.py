@@ -12,7 +12,7 @@ from ..errors import MindferryError
 from ..verify.compare import Measurement
 from ..verify.golden import Golden, open_golden
 from ..verify.goldenfile import RecordError
-from ..verify.named import build, find, one_line, plain_settings, small_settings
+from ..verify.named import build, find, one_line, plain_settings, small_settings, source_of
 from ..verify.nesting import leaves
 from ..verify.predict import batches, save
 from ..verify.reach import Reach
@@ -23,7 +23,17 @@ from .mindspore_state import State, restore, state_of
 from .mindspore_steps import mixed, step, train
 from .mindspore_tensors import as_numpy, is_tensor
 from .mindspore_weights import Buffers, compare_initial, initial_buffers, load_weights
-from .requests import CellRequest, CompareRequest, Found, Measured, PredictRequest, Shortfall, Traced, TraceRequest
+from .requests import (
+    CellRequest,
+    CompareRequest,
+    Found,
+    Measured,
+    PredictRequest,
+    Shortfall,
+    SourceText,
+    Traced,
+    TraceRequest,
+)
 
 if TYPE_CHECKING:
     from .worker import Json, Link
@@ -67,6 +77,12 @@ def settings_of(payload: Json, link: Link) -> Json:
     """In the worker, after `compare`: a cell's plain attributes."""
     request = from_json(CellRequest, payload)
     return plain_settings(dict(link.state["cell"].cells_and_names()).get(request.path, object))
+
+
+def source(payload: Json, link: Link) -> Json:
+    """In the worker, after `compare`: CellRequest -> SourceText of a cell's construct."""
+    cell = dict(link.state["cell"].cells_and_names()).get(from_json(CellRequest, payload).path)
+    return asdict(SourceText(*source_of(getattr(type(cell), "construct", None))))
 
 
 def weights_of(payload: Json, link: Link) -> Json:

@@ -92,6 +92,15 @@ class CellRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceText:
+    """A method as it stands in a file; all empty where there is none."""
+
+    file: str = ""
+    line: int = 0
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TraceRequest:
     """To either: what each line of one module assigns."""
 

@@ -10,14 +10,24 @@ from typing import TYPE_CHECKING, Any
 from ..as_json import build as from_json
 from ..errors import MindferryError
 from ..verify.goldenfile import RecordError
-from ..verify.named import build, find, load_weights, make_inputs, shake
+from ..verify.named import build, find, load_weights, make_inputs, shake, source_of
 from ..verify.nesting import leaves
 from ..verify.predict import batches, save
 from ..verify.surroundings import computed_buffers
 from ..verify.trace import save as save_trace
 from ..verify.trace import traced
 from ..verify.variants import variants
-from .requests import BuildRequest, Found, PredictRequest, RecordRequest, Traced, TraceRequest, VariantsRequest
+from .requests import (
+    BuildRequest,
+    CellRequest,
+    Found,
+    PredictRequest,
+    RecordRequest,
+    SourceText,
+    Traced,
+    TraceRequest,
+    VariantsRequest,
+)
 
 if TYPE_CHECKING:
     from .worker import Json, Link
@@ -95,6 +105,12 @@ def predict(payload: Json, link: Link) -> Json:
                 yield leaves(model(*inputs), torch.is_tensor)[0].numpy(), labels
 
     return asdict(Found(str(save(scored(), link.scratch, lambda count: link.report({"samples": count})))))
+
+
+def source(payload: Json, link: Link) -> Json:
+    """In the worker, after `record`: CellRequest -> SourceText of a module's forward."""
+    module = dict(link.state["model"].named_modules()).get(from_json(CellRequest, payload).path)
+    return asdict(SourceText(*source_of(getattr(type(module), "forward", None))))
 
 
 def trace(payload: Json, link: Link) -> Json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,9 @@ def train_side_by_side(
             ours = worker.call(
                 "mindferry.train.converted:replay", payload, lambda step: note(f"MindSpore loss {step['loss']:.4f}")
             )
-    curves = compare_curves(theirs["steps"], ours["steps"], options.tolerance, time.monotonic() - started, own)
+        curves = compare_curves(theirs["steps"], ours["steps"], options.tolerance, time.monotonic() - started, own)
+        if not curves.passed:
+            curves = replace(curves, cause=_cause(home, exchange, theirs["steps"], ours["steps"]))
     save(curves, converted, "train")
     return curves
 
@@ -73,6 +76,13 @@ def _own_drift(reference: Path, payload: dict[str, Any], steps: list[dict[str, f
     with Worker("torch", reference) as worker:
         losses = worker.call("mindferry.train.double:record_double", payload)["losses"]
     return tuple(_apart(step["loss"], loss) for step, loss in zip(steps, losses, strict=False))
+
+
+def _cause(reference: Path, exchange: str, theirs: list[dict[str, Any]], ours: list[dict[str, Any]]) -> str:
+    """What makes them part; "" if that can't be told."""
+    with Worker("torch", reference) as worker:
+        payload = {"exchange": exchange, "reference": theirs, "converted": ours}
+        return str(worker.call("mindferry.train.cause:explain", payload)["cause"])
 
 
 def _apart(loss: float, reference: float) -> float:

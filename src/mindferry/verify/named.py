@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import re
 import sys
 from collections.abc import Sequence
@@ -171,6 +172,15 @@ def small_settings(module: Any) -> dict[str, float]:
         if not isinstance(value, bool) and isinstance(value, int | float | None):
             found[name] = -1.0 if value is None else float(value)
     return found
+
+
+def source_of(function: Any) -> tuple[str, int, str]:
+    """File, first line and text of a method; empty where it has none."""
+    try:
+        lines, first = inspect.getsourcelines(function)
+        return str(inspect.getsourcefile(function)), first, "".join(lines)
+    except (OSError, TypeError):
+        return "", 0, ""
 
 
 def one_line(error: BaseException) -> str:

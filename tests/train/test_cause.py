@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from mindferry.frameworks.requests import TrainStep
 from mindferry.train.cause import History, cause_of
 from mindferry.train.exchange import Exchange
 
@@ -94,14 +96,12 @@ def history(
         exchange.write_optimizer(step, {"kind": kind, "groups": groups})
     norms = [float(np.linalg.norm(each)) for each in gradients]
     rates = [float(str({**settings, **changed}["lr"])) for _ in norms]
-    return History(
-        exchange,
-        [{"loss": 1.0, "lr": settings["lr"], "grad_norm": norm, "batch": [0, i]} for i, norm in enumerate(norms)],
-        [
-            {"loss": 1.0, "lr": rate, "grad_norm": scale * norm, "batch": [0, i]}
-            for i, (rate, norm) in enumerate(zip(rates, norms, strict=True))
-        ],
-    )
+    theirs_steps = [TrainStep(1.0, float(str(settings["lr"])), norm, batch=(0, i)) for i, norm in enumerate(norms)]
+    ours_steps = [
+        TrainStep(1.0, rate, scale * norm, batch=(0, i))
+        for i, (rate, norm) in enumerate(zip(rates, norms, strict=True))
+    ]
+    return History(exchange, theirs_steps, ours_steps)
 
 
 @pytest.mark.parametrize(
@@ -127,14 +127,13 @@ def test_the_setting_that_differs_is_named(
 
 def test_a_schedule_clipping_and_the_order_of_data_are_told_from_the_steps(tmp_path: Path) -> None:
     found = history(tmp_path, "SGD", SETTINGS, {})
-    for step, rate in enumerate((0.1, 0.1, 0.05, 0.05)):
-        found.reference[step]["lr"] = rate
-    for step, rate in enumerate((0.1, 0.05, 0.05, 0.025)):
-        found.converted[step]["lr"] = rate
-    assert cause_of(found).startswith("the schedule comes a step too early")
+    rates = (0.1, 0.1, 0.05, 0.05), (0.1, 0.05, 0.05, 0.025)
+    steps = [[replace(step, lr=rate) for step, rate in zip(found.reference, side, strict=True)] for side in rates]
+    assert cause_of(History(found.exchange, *steps)).startswith("the schedule comes a step too early")
     found = history(tmp_path, "SGD", SETTINGS, {}, scale=3.0)
-    for step in found.reference:
-        step["grad_norm"] = 1.0
-    assert cause_of(found).startswith("clipping: torch clips to a norm of 1, the conversion not at all")
-    found.converted[0]["batch"] = [0, 3]
-    assert "torch is at batch 1 of loop 1, the conversion at batch 4 of loop 1" in cause_of(found)
+    clipped = [replace(step, grad_norm=1.0) for step in found.reference]
+    said = cause_of(History(found.exchange, clipped, found.converted))
+    assert said.startswith("clipping: torch clips to a norm of 1, the conversion not at all")
+    other = [replace(found.converted[0], batch=(0, 3)), *found.converted[1:]]
+    said = cause_of(History(found.exchange, found.reference, other))
+    assert "torch is at batch 1 of loop 1, the conversion at batch 4 of loop 1" in said

@@ -15,7 +15,7 @@ import pytest
 from mindferry.artifacts import STATE, ProjectConversion, TuneRecord, load
 from mindferry.convert import convert_project
 from mindferry.errors import MindferryError
-from mindferry.tune.clock import Plan
+from mindferry.frameworks.requests import Plan
 from mindferry.tune.run import apply, tune
 from mindferry.tune.workload import find_workload
 
@@ -91,6 +91,22 @@ def test_a_converted_script_is_attributed_beside_torch_and_what_wins_is_applied(
     assert {path.name for path in converted.iterdir()} - files == set()
     _, changed = apply(workload, record)
     assert bool(changed) == (tried.status == "faster")
+
+
+def test_too_few_steps_are_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        f"""{BASE}
+net, x = Net(8, 16), ms.Tensor(rng.normal(size=(4, 8)).astype(np.float32))
+optimizer = nn.SGD(net.trainable_params(), 0.1)
+grad_fn = ms.value_and_grad(lambda x: net(x).sum(), None, net.trainable_params())
+for _ in range(2):
+    loss, grads = grad_fn(x)
+    optimizer(grads)
+"""
+    )
+    (tmp_path / "mindferry.toml").write_text('[train]\nscript = "train.py"\n')
+    with pytest.raises(MindferryError, match=r"made 2 steps and then ended, which is too few .* let it make 5 or more"):
+        tune(find_workload(tmp_path), plan=TINY)
 
 
 def test_a_model_with_inputs_needs_no_script(tmp_path: Path) -> None:
@@ -216,8 +232,8 @@ def test_the_checkpoint_of_the_reference_is_found_where_weights_read_it(converte
     workload = replace(
         find_workload(converted), args=("--weights", "net.pth"), checkpoint=("net.pth", "/elsewhere/net.pth")
     )
-    assert workload.payload("torch")["args"] == ["--weights", "/elsewhere/net.pth"]
-    assert workload.payload("mindspore")["args"] == ["--weights", "net.ckpt"]
+    assert workload.request("torch", Plan()).args == ("--weights", "/elsewhere/net.pth")
+    assert workload.request("mindspore", Plan()).args == ("--weights", "net.ckpt")
 
 
 def test_an_unknown_experiment_names_those_that_exist(tmp_path: Path) -> None:
@@ -272,8 +288,8 @@ def test_the_reference_made_by_migrate_has_its_weights(
     text = config.read_text()
     try:
         config.write_text(text + 'args = ["--weights", "net.pth"]\n[weights]\nfile = "net.pth"\n')
-        given = find_workload(converted).payload("torch")["args"]
+        given = find_workload(converted).request("torch", Plan()).args
     finally:
         config.write_text(text)
         shutil.rmtree(converted / STATE / "reference")
-    assert given == ["--weights", str(converted / STATE / "reference" / "net.pth")]
+    assert given == ("--weights", str(converted / STATE / "reference" / "net.pth"))

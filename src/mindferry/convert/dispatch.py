@@ -16,7 +16,7 @@ from ..read.expressions import FOREIGN
 from ..read.networks import is_mode_call
 from ..read.types import Type
 from .context import Context
-from .render.dispatched import PREFIX, attribute_form, is_dispatched, module_form, tensor_form
+from .render.write_dispatchers import PREFIX, attribute_form, is_dispatched, module_form, tensor_form
 from .run_rule import run_rule
 from .verdict import Outcome, Verdict
 

@@ -12,7 +12,6 @@ from .expressions import Expressions
 from .framework import Framework, Role
 from .guesses import looks_like_network
 from .networks import is_used_as_network
-from .reached import unsure_parameters
 from .scope import Scope
 from .source import Source
 from .symbols import ClassInfo, Symbols
@@ -31,6 +30,7 @@ from .types import (
     resting_on,
     tuple_of,
 )
+from .unreached_parameters import unsure_parameters
 
 
 @dataclass(slots=True)

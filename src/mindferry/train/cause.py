@@ -7,11 +7,12 @@ weights before and after. The setting with which torch does what the conversion 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..frameworks.requests import Cause, CauseRequest, TrainStep
 from ..frameworks.worker import Link
 from .exchange import Exchange
 
@@ -27,11 +28,10 @@ TITLES = {"lr": "the learning rate", "weight_decay": "weight decay", "eps": "eps
 TITLES |= {"betas 1": "beta 2", "momentum": "momentum", "dampening": "dampening", "alpha": "alpha"}
 
 
-def explain(payload: dict[str, Any], link: Link) -> dict[str, Any]:
-    """{"exchange", "reference", "converted"} -> {"cause"}: a sentence, "" if none explains the difference."""
-    history = History(Exchange(Path(payload["exchange"])), payload["reference"], payload["converted"])
+def explain(request: CauseRequest, link: Link) -> Cause:
+    """In the worker: the cause, if one explains the difference."""
     link.doing("replaying a step")
-    return {"cause": cause_of(history)}
+    return Cause(cause_of(History(Exchange(Path(request.exchange)), request.reference, request.converted)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class History:
     """What both sides did, step by step."""
 
     exchange: Exchange
-    reference: list[dict[str, Any]]
-    converted: list[dict[str, Any]]
+    reference: Sequence[TrainStep]
+    converted: Sequence[TrainStep]
 
     def arrays(self, kind: str, step: int) -> tuple[Arrays, Arrays]:
         """The reference's and the conversion's, of the parameters that both have."""
@@ -52,11 +52,11 @@ class History:
 def cause_of(history: History) -> str:
     """The order of data, the loss, the schedule or rate, clipping, the gradient, or a setting of the optimizer."""
     for step, (theirs, ours) in enumerate(zip(history.reference, history.converted, strict=False)):
-        if theirs.get("batch") != ours.get("batch"):
+        if theirs.batch != ours.batch:
             return (
                 f"the order of data: at step {step + 1} torch is at {_batch(theirs)}, the conversion at {_batch(ours)}"
             )
-        if _apart(theirs["loss"], ours["loss"]) > 10 * ALIKE:
+        if _apart(theirs.loss, ours.loss) > 10 * ALIKE:
             return f"the loss of step {step + 1} differs, though weights and batch are the same: see `mindferry verify`"
         rate = _rate(history, step)
         if rate:
@@ -69,9 +69,8 @@ def cause_of(history: History) -> str:
     return ""
 
 
-def _batch(step: dict[str, Any]) -> str:
-    place = step.get("batch")
-    return f"batch {place[1] + 1} of loop {place[0] + 1}" if place else "no batch"
+def _batch(step: TrainStep) -> str:
+    return f"batch {step.batch[1] + 1} of loop {step.batch[0] + 1}" if step.batch else "no batch"
 
 
 def _apart(one: float, other: float) -> float:
@@ -79,7 +78,7 @@ def _apart(one: float, other: float) -> float:
 
 
 def _rate(history: History, step: int) -> str:
-    theirs, ours = ([each["lr"] for each in side] for side in (history.reference, history.converted))
+    theirs, ours = ([each.lr for each in side] for side in (history.reference, history.converted))
     if _apart(theirs[step], ours[step]) <= ALIKE:
         return ""
     told = f"{theirs[step]:g} in torch and {ours[step]:g} in MindSpore at step {step + 1}"
@@ -127,7 +126,7 @@ def _gradients(history: History, step: int) -> str:
     if not wrong:
         return ""
     a, b = (np.concatenate([side[key].ravel() for key in theirs]).astype(np.float64) for side in (theirs, ours))
-    norms = [[each["grad_norm"] for each in side] for side in (history.reference, history.converted)]
+    norms = [[each.grad_norm for each in side] for side in (history.reference, history.converted)]
     cosine = float(a @ b) / max(float(np.linalg.norm(a) * np.linalg.norm(b)), 1e-30)
     told = f"{norms[0][step]:.4g} in torch and {norms[1][step]:.4g} in MindSpore at step {step + 1}"
     if cosine > 1 - 1e-6:

@@ -32,6 +32,8 @@ ROUNDING = 2.0**-24
 CANCELLED = 16 * ROUNDING  # of the sum of absolute values, where a sum cancels
 INITIAL = 1e-4  # for tables that both constructors computed in float32
 CARRIED = 1.5  # times what is allowed: errors that came in from before, in a module that is right by itself
+FAR_ROWS = 2e-3  # for a few entries of one, if all of it
+SAME_DIRECTION = 1e-7  # points elsewhere by no more than this (1 - cosine)
 CHOICES = 1e-2  # the share of whole numbers that a rounding may turn
 HALF = 4 * 2.0**-11  # the floor in mixed precision: four roundings of float16
 
@@ -111,7 +113,7 @@ def _row(found: Measurement, golden: Golden, rule: Rule, scales: dict[str, float
         scale = rule.k * noise / rule.floor
     error, measured = _ratio(found.max_abs, scale), _ratio(noise, scale)
     tolerance = _tolerance(found, golden, rule, measured)
-    passed = not found.problem and error <= tolerance
+    passed = not found.problem and (error <= tolerance or _is_rounded_table(found, error))
     row = Difference(
         found.name,
         found.kind,
@@ -130,6 +132,11 @@ def _row(found: Measurement, golden: Golden, rule: Rule, scales: dict[str, float
     if not passed and _is_choice(found, golden):
         row = replace(row, passed=True, incomparable="whole numbers that a rounding may turn")
     return replace(row, own_error=error, own_tolerance=tolerance, own_reference_error=measured) if is_own else row
+
+
+def _is_rounded_table(found: Measurement, error: float) -> bool:
+    """sin(5000 * exp(-x)): one rounding of exp moves the last rows of a table of positions, and nothing else of it."""
+    return found.mode == "init" and error <= FAR_ROWS and 1.0 - found.cosine <= SAME_DIRECTION
 
 
 def _size(golden: Golden, key: str) -> float:

@@ -10,20 +10,14 @@ from collections.abc import Iterator
 from functools import partial
 
 from ... import findings
+from ...read.uses import Use
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, RemoveDecorator, RemoveStatement, ReplaceSpan, Texts, claim_all
-from . import stopped
+from . import detach_no_grad_results
 
-AFTER = ("formatted", "in_place", "leaves")
+AFTER = ("format_tensors", "in_place", "make_leaf_parameters")
 
-CASTS = {
-    "torch.autocast",
-    "torch.amp.autocast",
-    "torch.cuda.amp.autocast",
-    "torch.cpu.amp.autocast",
-    "torch.amp.autocast_mode.autocast",
-}
-NAMES = {"torch.no_grad", "torch.inference_mode", "torch.set_grad_enabled", "torch.autograd.no_grad"}
+OFF = (Use.NO_GRADIENT, Use.GRADIENT_SWITCH, Use.AUTOCAST)
 
 
 def plan(facts: Facts) -> Iterator[Change]:
@@ -41,7 +35,7 @@ def plan(facts: Facts) -> Iterator[Change]:
 
 def _is_off(node: ast.expr, facts: Facts) -> bool:
     function = node.func if isinstance(node, ast.Call) else node
-    return facts.api(function) in NAMES | CASTS
+    return any(facts.is_use(use, function) for use in OFF)
 
 
 def _is_all_off(node: ast.With, facts: Facts) -> bool:
@@ -53,7 +47,7 @@ def _casts(item: ast.withitem, facts: Facts) -> bool:
 
 
 def _is_cast(node: ast.expr, facts: Facts) -> bool:
-    return facts.api(node.func if isinstance(node, ast.Call) else node) in CASTS
+    return facts.is_use(Use.AUTOCAST, node.func if isinstance(node, ast.Call) else node)
 
 
 def _candidates(facts: Facts) -> list[ast.stmt]:
@@ -67,17 +61,17 @@ def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
             yield from _write_block(facts, node, texts)
         elif isinstance(node, ast.With):
             for item in node.items:
-                if stopped.chosen(facts, item.context_expr, texts):
-                    yield from stopped.after_block(facts, node, item.context_expr, texts)
+                if detach_no_grad_results.chosen(facts, item.context_expr, texts):
+                    yield from detach_no_grad_results.after_block(facts, node, item.context_expr, texts)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for decorator in node.decorator_list:
                 if _is_off(decorator, facts):
                     yield RemoveDecorator(decorator)
                     if not _is_cast(decorator, facts):
-                        yield from stopped.in_function(facts, node, texts)
+                        yield from detach_no_grad_results.in_function(facts, node, texts)
         elif isinstance(node, ast.Expr) and _is_off(node.value, facts):
             yield RemoveStatement(node)
-            if stopped.trains(facts.source.tree):
+            if detach_no_grad_results.trains(facts.source.tree):
                 yield facts.found(
                     node,
                     findings.MF204,
@@ -97,7 +91,7 @@ def _write_block(facts: Facts, node: ast.With, texts: Texts) -> Iterator[Edit]:
         )
     for item in node.items:
         if not _casts(item, facts):
-            yield from stopped.after_block(facts, node, item.context_expr, texts)
+            yield from detach_no_grad_results.after_block(facts, node, item.context_expr, texts)
 
 
 def _unwrap(facts: Facts, node: ast.With) -> Iterator[Edit]:

@@ -9,7 +9,7 @@ from functools import partial
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, ReplaceNode, Texts
 
-AFTER = ("formatted", "gradients_off", "in_place")
+AFTER = ("format_tensors", "gradients_off", "in_place")
 
 
 def plan(facts: Facts) -> Iterator[Change]:

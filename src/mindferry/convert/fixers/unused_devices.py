@@ -11,14 +11,14 @@ from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, RemoveStatement, ReplaceSpan, Texts
 
 AFTER = (
-    "attributes",
-    "formatted",
+    "format_tensors",
     "gradients_off",
     "in_place",
     "layer_settings",
-    "leaves",
+    "make_leaf_parameters",
     "maps_in_networks",
     "no_counterpart",
+    "rename_layer_parameters",
     "torch_modules",
 )
 

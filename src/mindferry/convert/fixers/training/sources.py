@@ -10,7 +10,7 @@ from ....read.framework import Role
 from ....read.guesses import looks_like_loss
 from ....read.networks import is_named_like_network
 from ...facts import Facts
-from .. import leaves
+from .. import make_leaf_parameters
 from . import flow
 
 # Methods of networks, optimizers and schedulers that no tensor has.
@@ -24,7 +24,7 @@ def differentiable(facts: Facts, chosen: list[ast.stmt]) -> list[ast.stmt]:
     carrying: set[str] = set()
     result = []
     for statement in chosen:
-        if makes_object(facts, statement):
+        if makes_object(facts, statement) or make_leaf_parameters.makes_leaf(facts, statement):
             carrying -= flow.writes(statement)
         elif carries(facts, statement) or flow.reads(statement, with_gradient=True) & carrying:
             result.append(statement)
@@ -104,7 +104,7 @@ def _is_source(facts: Facts, node: ast.AST, seen: set[str] | None = None) -> boo
     if isinstance(node, ast.Call):
         return calls_network(facts, node, seen)
     if isinstance(node, ast.Name):
-        return isinstance(node.ctx, ast.Load) and leaves.is_leaf(facts, node)
+        return isinstance(node.ctx, ast.Load) and make_leaf_parameters.is_leaf(facts, node)
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
         parent, owner, kind = facts.parents.get(node), facts.reading.type(node.value), facts.reading.type(node)
         if isinstance(parent, ast.Call) and parent.func is node:
@@ -299,7 +299,7 @@ def own_leaves(facts: Facts, statements: Iterable[ast.AST]) -> list[str]:
     stack, seen = list(statements), set()
     while stack:
         for node in ast.walk(stack.pop()):
-            if isinstance(node, ast.Name) and leaves.is_leaf(facts, node):
+            if isinstance(node, ast.Name) and make_leaf_parameters.is_leaf(facts, node):
                 found.append(node)
             elif isinstance(node, ast.Call) and (body := _body(facts, node)) is not None and body not in seen:
                 seen.add(body)

@@ -8,17 +8,23 @@ from dataclasses import dataclass, field
 from .... import findings
 from ....read.framework import Role
 from ....read.guesses import looks_like_accelerator, looks_like_optimizer
+from ....read.uses import Use
 from ...facts import Facts
 from ...plan import Change, claim_all
-from .. import stopped
-from . import carried, elsewhere, flow, sources
+from ...refused import Refused
+from .. import detach_no_grad_results
+from . import flow, graph_across_iterations, graph_from_caller, sources
 
 PATTERN = (
     "compute the loss in a function and differentiate that: "
     "`loss, grads = ms.value_and_grad(forward_fn, None, optimizer.parameters)(...)`, then `optimizer(grads)`"
 )
 
-FUNCTION = "torch.autograd.backward"
+ALONG = (
+    "a gradient that is given, as in `y.backward(g)`, is that of a sum: compute `(y * g).sum()` in a function of what it "
+    "depends on, `def forward_fn(x): y = model(x); return (y * g).sum()`, and differentiate that: "
+    "`_, grads = ms.value_and_grad(forward_fn, None, model.trainable_params())(x)`"
+)
 ARGUMENTS = ("gradient", "retain_graph", "create_graph", "inputs")
 ALSO = {"grad_tensors": "gradient"}
 
@@ -61,13 +67,9 @@ class Backward:
         return [*self.others, self.loss, *(each for each in self.directions.values() if hasattr(each, "lineno"))]
 
 
-class Refused(Exception):
-    """Why a backward() can't be lifted."""
-
-
 def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
     """All of them, and what is known at once; those that can't be lifted become findings."""
-    from . import place
+    from . import place_lifted_loss
     from .write import names_parameters
 
     found: list[Backward] = []
@@ -78,7 +80,15 @@ def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
                 value=ast.Call(func=ast.Attribute(attr="backward", value=owner), args=[loss], keywords=[])
             ) if _is_accelerator(facts, owner):
                 call = ast.Call(func=loss, args=[], keywords=[])
-            case ast.Expr(value=ast.Call(args=[loss, *rest]) as whole) if facts.api(whole.func) == FUNCTION:
+            case ast.Expr(
+                value=ast.Call(
+                    func=ast.Attribute(attr="manual_backward", value=ast.Name(id="self")), args=[loss, *rest]
+                ) as whole
+            ):
+                call = ast.Call(func=loss, args=rest, keywords=whole.keywords)
+            case ast.Expr(value=ast.Call(args=[loss, *rest]) as whole) if facts.is_use(
+                Use.BACKWARD_FUNCTION, whole.func
+            ):
                 call = ast.Call(func=whole.func, args=rest, keywords=whole.keywords)
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr="backward", value=loss)) as call) if _is_loss(
                 facts, loss, call
@@ -95,7 +105,7 @@ def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
         try:
             if sum(other.scope is each.scope for other in merged) == 1:
                 _plain_step(facts, each)
-            place.settle(facts, each, lifted)
+            place_lifted_loss.settle(facts, each, lifted)
             if each.step is None and not names_parameters(facts, each):
                 raise Refused(
                     "which parameters it trains can't be seen from here: no network is called and no optimizer steps"
@@ -108,7 +118,12 @@ def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
 
 
 def _refuse(facts: Facts, statement: ast.stmt, reason: str) -> list[Change]:
-    advice = carried.ADVICE if carried.MARK in reason else elsewhere.ADVICE if elsewhere.MARK in reason else PATTERN
+    known = (graph_across_iterations, graph_from_caller)
+    is_given = False
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="backward") as function, args=[first, *_])):
+            is_given = not isinstance(first, ast.Starred) and not facts.is_use(Use.BACKWARD_FUNCTION, function)
+    advice = next((each.ADVICE for each in known if each.MARK in reason), ALONG if is_given else PATTERN)
     message = f"this backward() was not lifted: {reason}"
     return [claim_all(statement), facts.found(statement, findings.MF201, message, advice)]
 
@@ -141,7 +156,7 @@ def _read(facts: Facts, statement: ast.Expr, call: ast.Call, loss: ast.expr) -> 
     scope = function if function is not None else facts.source.tree
     block, before = statements_before(facts, statement, scope)
     result = Backward(statement, loss, scope, block, [], statement, only=given.get("inputs"))
-    if given.get("gradient") is not None or facts.api(call.func) == FUNCTION:
+    if given.get("gradient") is not None or facts.is_use(Use.BACKWARD_FUNCTION, call.func):
         result.directions[loss] = given.get("gradient") or ast.Constant(None)
     chosen = flow.slice_for(before, loss)
     lifted = sources.differentiable(facts, chosen)
@@ -153,7 +168,7 @@ def _read(facts: Facts, statement: ast.Expr, call: ast.Call, loss: ast.expr) -> 
         if reason:
             raise Refused(f"its loss is computed in a statement that {reason} (line {each.lineno})")
         if any(
-            stopped.is_chosen(facts, item.context_expr)
+            detach_no_grad_results.is_chosen(facts, item.context_expr)
             for node in ast.walk(each)
             if isinstance(node, ast.With)
             for item in node.items
@@ -161,8 +176,8 @@ def _read(facts: Facts, statement: ast.Expr, call: ast.Call, loss: ast.expr) -> 
             raise Refused(
                 f"line {each.lineno} switches gradients off under a condition; write `x = x.detach() if condition else x` instead"
             )
-    kept = carried.across_iterations(facts, statement, loss, lifted, scope)
-    if kept := kept or elsewhere.begun_elsewhere(facts, loss, lifted, scope):
+    kept = graph_across_iterations.across_iterations(facts, statement, loss, lifted, scope)
+    if kept := kept or graph_from_caller.begun_elsewhere(facts, loss, lifted, scope):
         raise Refused(kept)
     result.lifted = lifted
     return result
@@ -191,7 +206,10 @@ def _is_set(node: ast.expr | None) -> bool:
 def obstacle(statement: ast.stmt) -> str:
     """What keeps a statement from standing in another function, or ''."""
     nodes = list(ast.walk(statement))
-    if any(isinstance(node, ast.Attribute) and node.attr in ("backward", "zero_grad", "step") for node in nodes):
+    if any(
+        isinstance(node, ast.Attribute) and node.attr in ("backward", "manual_backward", "zero_grad", "step")
+        for node in nodes
+    ):
         return "also updates parameters"
     if any(isinstance(node, ast.Return | ast.Yield | ast.YieldFrom | ast.Await) for node in nodes):
         return "returns or yields"
@@ -333,10 +351,7 @@ def _clips(facts: Facts, node: ast.AST) -> bool:
     """torch's clipping, or somebody's: `accelerator.clip_grad_norm_(...)`."""
     return any(
         isinstance(each, ast.Call)
-        and (
-            facts.api(each.func).startswith("torch.nn.utils.clip_grad")
-            or getattr(each.func, "attr", "").startswith("clip_grad")
-        )
+        and (facts.is_use(Use.CLIPS, each.func) or getattr(each.func, "attr", "").startswith("clip_grad"))
         for each in ast.walk(node)
     )
 
@@ -345,4 +360,4 @@ def _is_clip(facts: Facts, call: ast.Call) -> bool:
     """The plain clip_grad_norm_(parameters, limit)."""
     names = [keyword.arg for keyword in call.keywords]
     is_plain = (len(call.args), names) in ((2, []), (1, ["max_norm"]))
-    return is_plain and facts.api(call.func) == "torch.nn.utils.clip_grad_norm_"
+    return is_plain and facts.is_use(Use.CLIPS_NORM, call.func)

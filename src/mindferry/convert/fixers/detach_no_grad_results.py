@@ -1,0 +1,234 @@
+"""What `torch.no_grad` cut off from gradients, in a function that a loss may be computed by: `ops.stop_gradient` says so."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...read.framework import Role
+from ...read.guesses import looks_like_loader
+from ..facts import Facts, OriginalTexts
+from ..plan import Edit, InsertAfter, InsertBefore, ReplaceNode, Texts
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+NUMBERS = frozenset(
+    "int float bool str none instance ref module ndarray size dtype device".split()
+)  # kinds without a gradient
+
+
+def after_block(facts: Facts, node: ast.With, switch: ast.expr, texts: Texts) -> Iterator[Edit]:
+    """The names that the block sets and others read; what it returns."""
+    region = _region(facts, node)
+    stop = chosen(facts, switch, texts) or _switched(facts, switch, texts)
+    if region is None or not stop:
+        return
+    inside = set(ast.walk(node))
+    for statement in inside:
+        if isinstance(statement, ast.Return):
+            yield from _stop_return(facts, statement, stop, texts)
+    read = {
+        each.id
+        for each in ast.walk(region)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and each not in inside
+    }
+    for statement in inside:
+        if isinstance(statement, ast.Assign | ast.AugAssign):
+            yield from _stop_assignment(facts, statement, read, stop, texts)
+
+
+def in_function(facts: Facts, function: ast.FunctionDef | ast.AsyncFunctionDef, texts: Texts) -> Iterator[Edit]:
+    """`@torch.no_grad()`: what the function returns."""
+    if not _is_driver(facts, function):
+        for statement in _own(function):
+            if isinstance(statement, ast.Return):
+                yield from _stop_return(facts, statement, "{stop}", texts)
+
+
+def is_chosen(facts: Facts, switch: ast.expr) -> bool:
+    """Whether `with torch.no_grad() if frozen else nullcontext()` chooses, also by way of a variable."""
+    return bool(chosen(facts, switch, OriginalTexts(facts.source)))
+
+
+def chosen(facts: Facts, switch: ast.expr, texts: Texts) -> str:
+    """How `with torch.no_grad() if frozen else nullcontext()` cuts a value off, also by way of a variable; '' if it doesn't."""
+    if isinstance(switch, ast.Name):
+        scope = facts.enclosing(switch, *FUNCTIONS) or facts.source.tree
+        values = [
+            each.value
+            for each in ast.walk(scope)
+            if isinstance(each, ast.Assign) and _is_name(each.targets[0], switch.id)
+        ]
+        if len(values) != 1:
+            return ""
+        switch = values[0]
+        if _is_off(facts, switch):
+            return _switched(facts, switch, texts)
+    if not isinstance(switch, ast.IfExp) or _is_off(facts, switch.body) == _is_off(facts, switch.orelse):
+        return ""
+    text = texts.of(switch.test)
+    return f"{{stop}} if {text} else {{value}}" if _is_off(facts, switch.body) else f"{{value}} if {text} else {{stop}}"
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _is_off(facts: Facts, node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and facts.api(node.func).endswith((".no_grad", ".inference_mode"))
+
+
+def is_without_gradients(facts: Facts, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Decorated by no_grad."""
+    marks = [facts.api(each.func if isinstance(each, ast.Call) else each) for each in function.decorator_list]
+    return any(mark.endswith(("no_grad", "inference_mode")) for mark in marks)
+
+
+def _region(facts: Facts, node: ast.With) -> ast.AST | None:
+    """The part of the program that may be differentiated as a whole: a function; where a backward() stands, a loop without it.
+
+    Or the block itself, where it works on what a network of the same loss gave.
+    """
+    scope = facts.enclosing(node, *FUNCTIONS) or facts.source.tree
+    if not trains(scope):
+        return None if scope is facts.source.tree or _is_driver(facts, scope) else scope
+    if _works_on_graph(facts, node, scope):
+        return scope
+    found, current = None, facts.parents.get(node)
+    while current is not None and current is not scope and not trains(current):
+        found = current if isinstance(current, ast.For | ast.While) else found
+        current = facts.parents.get(current)
+    return found
+
+
+def _works_on_graph(facts: Facts, node: ast.With, scope: ast.AST) -> bool:
+    from .training import flow, sources
+
+    inside = set(ast.walk(node))
+    read = flow.reads(node) - {name for each in node.body for name in flow.writes(each)}
+    makers = [
+        each
+        for each in ast.walk(scope)
+        if isinstance(each, ast.Assign) and each not in inside and flow.writes(each) & read
+    ]
+    return any(
+        facts.reading.type(target).kind not in NUMBERS
+        and flow.key(target) in read
+        and sources.carries(facts, each.value)
+        for each in makers
+        for target in ast.walk(each)
+        if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store)
+    )
+
+
+def trains(node: ast.AST) -> bool:
+    return any(
+        isinstance(each, ast.Attribute) and each.attr in ("backward", "manual_backward") for each in ast.walk(node)
+    )
+
+
+def _is_driver(facts: Facts, function: ast.AST) -> bool:
+    """It evaluates (goes through a loader, switches a network's mode), initialises or updates. No loss is computed by calling it."""
+    name, owner = getattr(function, "name", ""), facts.enclosing(function, ast.ClassDef)
+    role = facts.reading.symbols.role(facts.reading.owners.get(owner, "")) if owner is not None else Role.NONE
+    if role in (Role.OPTIMIZER, Role.SCHEDULER) or (name.endswith("_") and not name.endswith("__")):
+        return True
+    for node in ast.walk(function):
+        if isinstance(node, ast.Attribute) and node.attr == "eval" and isinstance(facts.parents.get(node), ast.Call):
+            return True
+        if isinstance(node, ast.For) and any(looks_like_loader(word) for word in _words(node.iter)):
+            return True
+    return False
+
+
+def _words(node: ast.AST) -> Iterator[str]:
+    for each in ast.walk(node):
+        yield str(getattr(each, "id", getattr(each, "attr", ""))).lower()
+
+
+def _own(function: ast.AST) -> Iterator[ast.AST]:
+    """What it consists of, without the functions inside it."""
+    stack = list(ast.iter_child_nodes(function))
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, FUNCTIONS):
+            stack.extend(ast.iter_child_nodes(node))
+
+
+def _stop_assignment(
+    facts: Facts, statement: ast.Assign | ast.AugAssign, read: set[str], stop: str, texts: Texts
+) -> Iterator[Edit]:
+    """The value, if a name that others read gets it. `y = x` makes no new tensor, so x keeps its gradient in torch too."""
+    target, value = statement.target if isinstance(statement, ast.AugAssign) else statement.targets[0], statement.value
+    parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+    names = [
+        part
+        for part in parts
+        if isinstance(part, ast.Name) and part.id in read and facts.reading.type(part).kind not in NUMBERS
+    ]
+    is_written_here = facts.source.start(value) >= facts.source.end(
+        target
+    )  # not an in-place method, which is bound again
+    if (
+        not names
+        or not is_written_here
+        or texts.is_kept(target)
+        or isinstance(value, ast.Name | ast.Attribute | ast.Constant)
+    ):
+        return
+    yield from _wrap(facts, value, facts.reading.type(value).is_tensor, stop, texts)
+
+
+def _switched(facts: Facts, switch: ast.expr, texts: Texts) -> str:
+    """How a value is cut off, `{stop}` being the cut: always, never (''), or by the flag of set_grad_enabled and inference_mode."""
+    name = facts.api(switch.func) if isinstance(switch, ast.Call) else ""
+    if not isinstance(switch, ast.Call) or name.endswith(".no_grad") or not (switch.args or switch.keywords):
+        return "{stop}"
+    is_enabling = name.endswith("set_grad_enabled")
+    flag = switch.args[0] if switch.args else switch.keywords[0].value
+    if isinstance(flag, ast.Constant):
+        return "" if bool(flag.value) == is_enabling else "{stop}"
+    text = texts.of(flag)
+    if isinstance(flag, ast.Starred):  # set_grad_enabled(*flags)
+        text = f"[{text}][0]"
+    elif not switch.args and switch.keywords[0].arg is None:  # set_grad_enabled(**flags)
+        text = f"({text})['mode']"
+    return f"{{value}} if {text} else {{stop}}" if is_enabling else f"{{stop}} if {text} else {{value}}"
+
+
+def _wrap(facts: Facts, value: ast.expr, is_tensor: bool, stop: str, texts: Texts) -> Iterator[Edit]:
+    function = texts.name("mindspore.ops.stop_gradient" if is_tensor else "compat.detached")
+    if stop == "{stop}":
+        yield InsertBefore(facts.source.start(value), f"{function}(")
+        yield InsertAfter(facts.source.end(value), ")")
+    else:
+        text = texts.of(value)
+        yield ReplaceNode(value, stop.replace("{stop}", f"{function}({text})").replace("{value}", f"({text})"))
+
+
+def _stop_return(facts: Facts, statement: ast.Return, stop: str, texts: Texts) -> Iterator[Edit]:
+    value = statement.value
+    for part in value.elts if isinstance(value, ast.Tuple) else [value]:
+        if part is None or (
+            isinstance(part, ast.Name | ast.Attribute | ast.Constant | ast.Starred) and not _is_computed(facts, part)
+        ):
+            continue
+        kind = facts.reading.type(part)
+        if kind.kind in NUMBERS or (
+            isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "item"
+        ):
+            continue
+        yield from _wrap(facts, part, kind.is_tensor, stop, texts)
+
+
+def _is_computed(facts: Facts, node: ast.expr) -> bool:
+    """A local name; an argument or an attribute keeps its gradient."""
+    scope = facts.enclosing(node, *FUNCTIONS)
+    return (
+        isinstance(node, ast.Name)
+        and scope is not None
+        and any(
+            isinstance(each, ast.Name) and each.id == node.id and isinstance(each.ctx, ast.Store)
+            for each in ast.walk(scope)
+        )
+    )

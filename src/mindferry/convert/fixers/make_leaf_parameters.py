@@ -1,0 +1,172 @@
+"""`w = torch.randn(3, requires_grad=True)`: a tensor of the user's own that gradients are taken of becomes a parameter."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import partial
+
+from ...apis._own_memory import owned
+from ...read.guesses import looks_like_parameter
+from ...read.uses import Use
+from ..facts import Facts
+from ..plan import AtEnd, Change, Edit, ReplaceNode, Texts, claim_all
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+Leaves = dict[tuple[ast.AST, str], list[ast.stmt]]  # (scope, name) -> the statements that make it one
+
+
+def plan(facts: Facts) -> Iterator[Change]:
+    for (_, name), statements in facts.derived(_find).items():
+        for statement in statements:
+            if not isinstance(statement, ast.Assign) or isinstance(statement.targets[0], ast.Attribute):
+                yield claim_all(statement)
+            yield AtEnd(partial(_write, facts, name, statement))
+
+
+def _write(facts: Facts, name: str, statement: ast.stmt, texts: Texts) -> Iterator[Edit]:
+    maker = texts.name("mindspore.Parameter")
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+        yield ReplaceNode(statement.value, f"{maker}({owned(texts.of(statement.value))}, name={name!r})")
+    else:
+        yield ReplaceNode(statement, f"{name} = {maker}({name}.copy(), name={name!r})")
+    before = facts.source.text(statement)
+    yield facts.record(statement, facts.uses.name(Use.REQUIRES_GRADIENT), before, texts.of(statement))
+
+
+def is_leaf(facts: Facts, name: ast.Name) -> bool:
+    """Whether the name stands for such a tensor where it is used: nothing else has been bound to it since."""
+    known = facts.derived(_find)
+    if not known:
+        return False
+    scope = _scope(facts, name)
+    if (scope, name.id) in known:
+        return _is_bound(facts, scope, name.id, known[scope, name.id], facts.source.start(name))
+    tree = facts.source.tree
+    return (
+        (tree, name.id) in known
+        and not _is_local(scope, name.id)
+        and _is_bound(facts, tree, name.id, known[tree, name.id])
+    )
+
+
+def _is_bound(facts: Facts, scope: ast.AST, name: str, makers: list[ast.stmt], before: int | None = None) -> bool:
+    """Whether the last of the statements that bind the name, up to an offset, makes it a leaf."""
+    start = facts.source.start
+    stores = [
+        node
+        for node in _own_nodes(scope)
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+    ]
+    bound: list[tuple[int, bool]] = [(start(maker), True) for maker in makers]
+    bound += [
+        (start(node), False)
+        for node in stores
+        if not isinstance(facts.parents.get(node), ast.AugAssign)
+        and facts.statement_of(node) not in makers
+        and not _is_read_first(facts, node, before)
+    ]
+    earlier = [each for each in bound if before is None or each[0] <= before]
+    return bool(earlier) and max(earlier)[1]
+
+
+def _is_read_first(facts: Facts, target: ast.Name, before: int | None) -> bool:
+    """`x = x * 2`: the x on the right is still the old one, though its text comes later."""
+    statement = facts.statement_of(target)
+    match statement:
+        case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value) if before is not None:
+            return facts.source.start(value) <= before < facts.source.end(value)
+    return False
+
+
+def makes_leaf(facts: Facts, statement: ast.stmt) -> bool:
+    """Whether it is one of the statements that make a leaf: the gradient starts after it."""
+    return any(statement in makers for makers in facts.derived(_find).values())
+
+
+def _own_nodes(scope: ast.AST) -> list[ast.AST]:
+    """Without those of functions inside."""
+    found, stack = [], list(ast.iter_child_nodes(scope))
+    while stack:
+        node = stack.pop()
+        found.append(node)
+        if not isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
+            stack.extend(ast.iter_child_nodes(node))
+    return found
+
+
+def _find(facts: Facts) -> Leaves:
+    found: Leaves = {}
+    if b"requires_grad" not in facts.source.data:
+        return found
+    keeps = any(
+        isinstance(node, ast.Attribute) and node.attr in ("grad", "backward", "manual_backward")
+        for node in facts.source.nodes
+    )
+    derived = {
+        (_scope(facts, node), name.id)
+        for node in facts.source.nodes
+        if isinstance(node, ast.Call) and facts.is_use(Use.DERIVATIVE, node.func)
+        for name in ast.walk(node)
+        if isinstance(name, ast.Name)
+    }
+    for node in facts.source.nodes:
+        name = _made(facts, node)
+        if name and keeps and isinstance(node, ast.stmt) and (_scope(facts, node), name) not in derived:
+            found.setdefault((_scope(facts, node), name), []).append(node)
+    return found
+
+
+def _made(facts: Facts, node: ast.AST) -> str:
+    """The name that a statement makes a leaf, or ''."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
+            return name if _requires(facts, call) else ""
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="requires_grad_", value=ast.Name() as owner)) as call):
+            return owner.id if _is_marked(call) and _keeps_gradient(facts, owner) else ""
+        case ast.Assign(
+            targets=[ast.Attribute(attr="requires_grad", value=ast.Name() as owner)], value=ast.Constant(value=True)
+        ):
+            return owner.id if _keeps_gradient(facts, owner) else ""
+    return ""
+
+
+def _requires(facts: Facts, call: ast.Call) -> bool:
+    if isinstance(call.func, ast.Attribute) and call.func.attr == "requires_grad_":
+        return _is_marked(call)
+    is_tensor = facts.reading.type(call).is_tensor or facts.is_use(Use.VARIABLE, call.func)
+    is_parameter = facts.is_use(Use.PARAMETER, call.func)
+    flags = [key.value for key in call.keywords if key.arg == "requires_grad"]
+    return (
+        is_tensor and not is_parameter and any(isinstance(flag, ast.Constant) and flag.value is True for flag in flags)
+    )
+
+
+def _is_marked(call: ast.Call) -> bool:
+    flags = [*call.args, *(key.value for key in call.keywords)]
+    return not flags or (isinstance(flags[0], ast.Constant) and flags[0].value is True)
+
+
+def _keeps_gradient(facts: Facts, owner: ast.Name) -> bool:
+    """`x.grad` is read in the same function, and x is no parameter of a network."""
+    scope = _scope(facts, owner)
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr == "grad"
+        and isinstance(node.value, ast.Name)
+        and node.value.id == owner.id
+        for node in ast.walk(scope)
+    ) and not looks_like_parameter(owner.id)
+
+
+def _scope(facts: Facts, node: ast.AST) -> ast.AST:
+    return facts.enclosing(node, *FUNCTIONS) or facts.source.tree
+
+
+def _is_local(scope: ast.AST, name: str) -> bool:
+    if not isinstance(scope, FUNCTIONS):
+        return False
+    arguments = {each.arg for each in ast.walk(scope.args) if isinstance(each, ast.arg)}
+    is_declared = any(isinstance(node, ast.Global) and name in node.names for node in ast.walk(scope))
+    stored = {node.id for node in ast.walk(scope) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return name in arguments or (name in stored and not is_declared)

@@ -1,0 +1,164 @@
+"""A layer's parameters under MindSpore's names: `self.bn.weight` is `self.bn.gamma`; a pair's parts by number."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from ... import findings
+from ...read.types import MODULE, TENSOR, Type, tuple_of
+from ...read.uses import Use
+from ..facts import Facts
+from ..plan import AtEnd, Change, Edit, InsertAfter, ReplaceNode, ReplaceSpan, Texts, claim, claim_all
+
+PAIR = tuple_of(TENSOR, TENSOR)  # torch.return_types of max, topk, sort
+ANY_LAYER = frozenset({"weight", "bias", "running_mean", "running_var", "__class__"})
+RENAMED = ANY_LAYER - {"__class__"}
+# Layers whose parameters MindSpore names otherwise, told by what they are called where their class isn't known.
+_NORMS = re.compile(r"(?:.*_)?(?:bn|norm|ln|gn|embed|embedding)s?\d*(?:_.*)?")
+WRITTEN = frozenset("data grad requires_grad set_data assign_value register_hook name dtype device numel".split())
+COUNTER = "num_batches_tracked"
+COUNT = "count the steps in a variable of your own, or leave the line out if it only copies statistics"
+PARTS = {"values": "[0]", "indices": "[1]"}
+
+
+def plan(facts: Facts) -> Iterator[Change]:
+    for node in facts.source.of(ast.Attribute):
+        receiver = facts.reading.type(node.value)
+        if node.attr == COUNTER and facts.reading.symbols.attribute(receiver.qual, COUNTER).kind == "unknown":
+            yield facts.found(node, findings.MF101, f"{COUNTER}: MindSpore's norms don't count batches", COUNT)
+        elif _is_set_by_name(facts, node, receiver):
+            yield from _tie(facts, node)
+        elif receiver == MODULE and node.attr in ANY_LAYER and _is_any_layer(facts, node.value):
+            if isinstance(node.ctx, ast.Load):
+                yield from _look_up(facts, node)
+            else:
+                yield from _tie(facts, node)
+        elif receiver.kind == "instance" and receiver != MODULE:
+            yield from _rename(facts, node, receiver)
+        elif node.attr in RENAMED and isinstance(node.ctx, ast.Load) and _is_named_like_norm(receiver, node.value):
+            yield from _look_up(facts, node)
+        elif receiver == PAIR and node.attr in PARTS:
+            yield from _index(facts, node)
+
+
+def _is_set_by_name(facts: Facts, node: ast.Attribute, receiver: Type) -> bool:
+    """`norm.bias = None` of any layer; `m.head.weight = m.embed.weight`, where nothing tells which layers these are."""
+    parent = facts.parents[node]
+    if node.attr not in RENAMED or not isinstance(parent, ast.Assign) or parent.targets != [node]:
+        return False
+    if isinstance(parent.value, ast.Constant) and parent.value.value is None and node.attr == "bias":
+        is_own = isinstance(node.value, ast.Name) and node.value.id == "self"
+        return receiver.kind in ("instance", "unknown") and not is_own and facts.source.mentions(facts.framework.name)
+    is_tied = isinstance(parent.value, ast.Attribute) and parent.value.attr in RENAMED
+    return is_tied and receiver.kind == "unknown" and facts.source.mentions(facts.framework.name)
+
+
+def _is_any_layer(facts: Facts, node: ast.expr) -> bool:
+    """An argument, or what a ModuleDict holds: several kinds of layers may stand there."""
+    if isinstance(node, ast.Attribute):
+        return (
+            facts.reading.symbols.torch_base(facts.reading.type(node.value).qual) == facts.framework.table_of_networks
+        )
+    return isinstance(node, ast.Name)
+
+
+def _is_named_like_norm(receiver: Type, node: ast.expr) -> bool:
+    """`self.conv3.bn`, where nothing tells what was put there; what it holds is looked up when it runs."""
+    name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+    return (receiver == MODULE or receiver.kind in ("unknown", "method")) and _NORMS.fullmatch(name) is not None
+
+
+def _tie(facts: Facts, node: ast.Attribute) -> Iterator[Change]:
+    """`self.layers.embed.weight = self.head.weight`: written once its value is converted."""
+    parent = facts.parents[node]
+    if not isinstance(parent, ast.Assign) or len(parent.targets) != 1:
+        return
+    source, value = facts.source, parent.value
+
+    def write(texts: Texts) -> Iterator[Edit]:
+        opening = f"{texts.name('compat.set_layer_parameter')}({source.text(node.value)}, '{node.attr}', "
+        yield ReplaceSpan(source.start(node), source.start(value), opening)
+        yield InsertAfter(source.end(value), ")")
+        yield facts.record(node, facts.framework.network, source.text(node), opening)
+
+    yield claim_all(node)
+    yield AtEnd(write)
+
+
+def _look_up(facts: Facts, node: ast.Attribute) -> Iterator[Change]:
+    """`m.weight` of whatever layer `net.apply(init)` gives: its name is known when it runs."""
+    if getattr(facts.enclosing(node, ast.FunctionDef), "name", "") in ("forward", "construct"):
+        return
+    owner, whole, parent = facts.source.text(node.value), node, facts.parents[node]
+    if node.attr != "__class__":
+        helper, arguments = "compat.layer_parameter", f"({owner}, '{node.attr}')"
+    elif isinstance(parent, ast.Attribute) and parent.attr == "__name__":
+        helper, arguments, whole = "compat.layer_name", f"({owner})", parent
+    else:
+        return
+    yield ReplaceNode(whole, lambda texts: texts.name(helper) + arguments)
+    yield facts.record(whole, facts.framework.network, facts.source.text(whole), lambda texts: texts.of(whole))
+    yield claim_all(whole)
+
+
+def _index(facts: Facts, node: ast.Attribute) -> Iterator[Change]:
+    """`x.max(1).indices`: a pair is a plain tuple."""
+    source, new = facts.source, PARTS[node.attr]
+    dot = source.find_token(b".", source.end(node.value), source.end(node))
+    yield ReplaceSpan(dot, source.end(node), new)
+    yield facts.record(node, "pair", f".{node.attr}", new)
+    yield claim(node)
+
+
+def _is_flat_weight(facts: Facts, node: ast.Attribute, base: str) -> bool:
+    """`self.conv.weight.squeeze(1)` of a Conv1d: MindSpore's has an axis more, so what is read of it is put in torch's shape."""
+    if not facts.uses.has(Use.FLAT_CONVOLUTION, base) or node.attr != "weight" or not isinstance(node.ctx, ast.Load):
+        return False
+    match facts.parents.get(node):
+        case ast.Attribute(attr=name):
+            return name not in WRITTEN and not name.endswith("_")
+        case ast.BinOp() | ast.Subscript(ctx=ast.Load()):
+            return True
+        case ast.Call(func=function) if node is not function:
+            api = facts.api(function)
+            return facts.framework.has(api) and not facts.uses.has(Use.TAKES_PARAMETER, api)
+    return False
+
+
+def _rename(facts: Facts, node: ast.Attribute, receiver: Type) -> Iterator[Change]:
+    symbols = facts.reading.symbols
+    if _is_flat_weight(facts, node, symbols.torch_base(receiver.qual)):
+        owner = facts.source.text(node.value)
+        yield ReplaceNode(node, lambda texts: f"{texts.name('compat.flat_weight')}({owner})")
+        yield facts.record(
+            node, symbols.torch_base(receiver.qual), facts.source.text(node), lambda texts: texts.of(node)
+        )
+        yield claim_all(node)
+        return
+    if (
+        symbols.method(receiver.qual, node.attr) is not None
+        or symbols.attribute(receiver.qual, node.attr).kind != "unknown"
+    ):
+        return
+    options = [each.qual for each in receiver.items] or [receiver.qual]
+    names = set()
+    for qual in options:
+        entry = facts.rules.get(symbols.torch_base(qual))
+        names.add(entry.params.get(node.attr, node.attr) if entry else node.attr)
+    if names == {node.attr}:
+        return
+    if len(names) > 1:
+        yield facts.found(
+            node,
+            findings.MF121,
+            f"{node.attr} is called {' or '.join(sorted(names))} in MindSpore, depending on the layer",
+            "test for each layer in a branch of its own",
+        )
+        return
+    new = names.pop()
+    source = facts.source
+    yield ReplaceSpan(source.end(node) - len(node.attr.encode()), source.end(node), new)
+    yield facts.record(node, facts.reading.symbols.torch_base(options[0]), f".{node.attr}", f".{new}")
+    yield claim(node)

@@ -1,0 +1,172 @@
+"""A graph that was begun elsewhere: by another method, which left it on `self`, or by the caller, who passes it in."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from ...facts import Facts
+from .. import detach_no_grad_results
+from . import flow, sources
+
+MARK = "was computed elsewhere, with a graph that can't be seen from here"
+ADVICE = (
+    "compute the loss and what it depends on in one function and differentiate that: "
+    "`def forward_fn(x, y): out = model(x); return criterion(out, y)`, "
+    "`loss, grads = ms.value_and_grad(forward_fn, None, optimizer.parameters)(x, y)`"
+)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def begun_elsewhere(facts: Facts, loss: ast.expr, lifted: list[ast.stmt], scope: ast.AST) -> str:
+    """Which value of the loss brings a graph from outside of this function, naming the line; '' if none does."""
+    if not isinstance(scope, FUNCTIONS):
+        return ""
+    read = {name for part in (*lifted, loss) for name in flow.reads(part, with_gradient=True)}
+    own = set().union(*(flow.writes(each) for each in lifted)) if lifted else set()
+    owner = facts.enclosing(scope, ast.ClassDef)
+    wanted = {name for name in read - own if name.startswith("self.")}
+    if owner is not None and wanted:
+        left = _left_on_self(facts, owner, scope)
+        for name in sorted(wanted & set(left)):
+            return f"{name} (line {left[name]}) {MARK}"
+    arguments = [each.arg for each in (*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs)]
+    for name in arguments:
+        line = _passed_in(facts, scope, name) if name in read and not _is_set(scope, name) else 0
+        if line:
+            return f"{name}, as line {line} passes it, {MARK}"
+    return ""
+
+
+def _left_on_self(facts: Facts, owner: ast.AST, scope: ast.AST) -> dict[str, int]:
+    """`self.out = self.net(x)` in the other methods: attribute -> line."""
+    found: dict[str, int] = {}
+    methods = [
+        each
+        for each in ast.iter_child_nodes(owner)
+        if isinstance(each, FUNCTIONS) and each is not scope and each.name != "__init__"
+    ]
+    for _ in range(3):  # an attribute may be computed from another one
+        for method in methods:
+            carrying = set(found)
+            for each in _assigned_in(facts, method):
+                if each.is_source or each.read & carrying:
+                    carrying |= each.tensors
+                    found |= {
+                        name: each.line for name in each.tensors if name.startswith("self.") and name not in found
+                    }
+                elif each.is_plain:
+                    carrying -= each.written
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Assigned:
+    """An assignment, as far as it matters to where a graph goes."""
+
+    line: int
+    is_source: bool  # a graph starts in it
+    read: set[str]  # with their gradient
+    written: set[str]
+    tensors: set[str]  # those of them that are no objects
+    is_plain: bool  # what the names held before is gone
+
+
+def _assigned_in(facts: Facts, method: ast.FunctionDef | ast.AsyncFunctionDef) -> list[_Assigned]:
+    """In the order of the text; none where the method computes without gradients. Asked for by every backward() of a class."""
+    known = facts.derived(_known_assignments)
+    if method not in known:
+        is_off = detach_no_grad_results.is_without_gradients(facts, method)
+        known[method] = [] if is_off else [_assigned(facts, each) for each in _statements(method) if _assigns(each)]
+    return known[method]
+
+
+def _known_assignments(facts: Facts) -> dict[ast.AST, list[_Assigned]]:
+    return {}
+
+
+def _assigns(statement: ast.stmt) -> bool:
+    is_assignment = isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign)
+    return is_assignment and getattr(statement, "value", None) is not None
+
+
+def _assigned(facts: Facts, statement: ast.stmt) -> _Assigned:
+    value: ast.expr = statement.value  # type: ignore[attr-defined]
+    written = flow.writes(statement)
+    return _Assigned(
+        statement.lineno,
+        sources.carries(facts, value),
+        flow.reads(value, with_gradient=True),
+        written,
+        {name for name in written if not _is_object(facts, statement, name)},
+        isinstance(statement, ast.Assign),
+    )
+
+
+def _statements(method: ast.AST) -> list[ast.stmt]:
+    """In the order of the text, without what stands under no_grad."""
+    found: list[ast.stmt] = []
+    stack = [each for each in reversed(list(ast.iter_child_nodes(method))) if isinstance(each, ast.stmt)]
+    while stack:
+        statement = stack.pop()
+        if isinstance(statement, FUNCTIONS) or flow.is_cut(statement):
+            continue
+        found.append(statement)
+        parts = (each for each in ast.iter_child_nodes(statement) if isinstance(each, ast.stmt | ast.ExceptHandler))
+        stack += reversed(list(parts))  # type: ignore[arg-type]
+    return found
+
+
+def _is_object(facts: Facts, statement: ast.stmt, name: str) -> bool:
+    """A network, an optimizer: no tensor."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store) and flow.key(node) == name:
+            return facts.reading.type(node).kind in detach_no_grad_results.NUMBERS
+    return False
+
+
+def _is_set(scope: ast.AST, name: str) -> bool:
+    return any(
+        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store) for node in ast.walk(scope)
+    )
+
+
+def _passed_in(facts: Facts, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> int:
+    """The line of a call in this file whose argument carries a graph; 0 if none does."""
+    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    is_method = bool(names) and names[0] == "self"
+    for call in facts.source.of(ast.Call):
+        called = (
+            call.func.attr
+            if isinstance(call.func, ast.Attribute)
+            else call.func.id
+            if isinstance(call.func, ast.Name)
+            else ""
+        )
+        if called != function.name or isinstance(call.func, ast.Attribute) != is_method:
+            continue
+        position = names.index(name) - is_method if name in names else -1
+        given = [key.value for key in call.keywords if key.arg == name]
+        given += [call.args[position]] if 0 <= position < len(call.args) else []
+        if any(_brings_graph(facts, call, each) for each in given):
+            return call.lineno
+    return 0
+
+
+def _brings_graph(facts: Facts, call: ast.Call, given: ast.expr) -> bool:
+    if facts.reading.type(given).kind in detach_no_grad_results.NUMBERS:
+        return False
+    if sources.carries(facts, given):
+        return True
+    statement = facts.statement_of(call)
+    scope = facts.enclosing(statement, *FUNCTIONS) or facts.source.tree
+    carrying: set[str] = set()
+    for each in _statements(scope):
+        if each.lineno >= statement.lineno:
+            break
+        if isinstance(each, ast.Assign | ast.AugAssign | ast.AnnAssign) and each.value is not None:
+            if sources.carries(facts, each.value) or flow.reads(each.value, with_gradient=True) & carrying:
+                carrying |= {written for written in flow.writes(each) if not _is_object(facts, each, written)}
+            elif isinstance(each, ast.Assign):
+                carrying -= flow.writes(each)
+    return bool(flow.reads(given, with_gradient=True) & carrying)

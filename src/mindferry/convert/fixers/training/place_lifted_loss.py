@@ -1,0 +1,366 @@
+"""Where a lifted loss is computed: no statement may see another value, or another order of updates, than before."""
+
+from __future__ import annotations
+
+import ast
+
+from ....read.guesses import looks_like_optimizer_wrapper
+from ...facts import Facts
+from ...refused import Refused
+from . import flow, set_first_values, sources
+from .steps import Backward, is_optimizer_method, obstacle
+
+# Calls whose value is the same each time; a condition with another one can't be asked twice.
+STEADY = frozenset("len isinstance hasattr getattr bool int float any all abs min max".split())
+
+
+def settle(facts: Facts, each: Backward, others: list[Backward]) -> None:
+    """Choose the place, what has to stay as well, the condition, and what goes in and out. Raises Refused."""
+    _place(facts, each)
+    _guard(facts, each)
+    _check_repeated(facts, each, others)
+    if each.step is None:
+        _clear_first(facts, each)
+    each.anchor = _anchor(facts, each)
+    _inputs_and_outputs(facts, each)
+    if each.step is not None and each.outputs and not any(_may_be_tensor(facts, each, name) for name in each.outputs):
+        each.step, each.idle, each.clips = None, [], []  # has_aux wants a tensor among the results
+        _clear_first(facts, each)
+
+
+def _may_be_tensor(facts: Facts, each: Backward, name: str) -> bool:
+    stores = [
+        node
+        for s in each.lifted
+        for node in ast.walk(s)
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+    ]
+    return any(facts.reading.type(node).kind not in ("int", "float", "bool", "str", "none") for node in stores)
+
+
+def _place(facts: Facts, each: Backward) -> None:
+    """Where the first lifted statement stands if its inputs are known there; else further down."""
+    if not each.lifted:
+        return
+    block = facts.block_of(each.lifted[-1])
+    inner = [statement for statement in each.lifted if statement in block]
+    end_of_graph = _end_of_graph(facts, each, block)
+    first, last = block.index(inner[0]), end_of_graph
+    own = set().union(*(flow.writes(statement) for statement in each.lifted))
+    needed = set().union(*(flow.reads(part) for part in (*inner, *each.losses))) - own
+    between = [
+        (index, block[index])
+        for index in range(first, last)
+        if block[index] not in inner and not _only_clears(facts, block[index])
+    ]
+    updates = [index for index, statement in between if _updates(facts, statement)]
+    if not any(sources.carries(facts, part) for part in each.losses):
+        updates = [index for index in updates if index < block.index(inner[-1])]
+    late = sorted({index for index, statement in between if flow.writes(statement) & needed} | set(updates))
+    end = max(late, default=first - 1)
+    if any(index not in updates and index < end and _updates(facts, statement) for index, statement in between):
+        raise Refused(f"line {block[end].lineno} sets what its loss needs after parameters have been updated")
+    readers = [index for index, statement in between if flow.reads(statement) & own and index <= end]
+    if (readers or _sees_old_value(block, inner, late)) and not any(obstacle(statement) for _, statement in between):
+        together = [statement for statement in block[first:last] if not _only_clears(facts, statement)]
+        together += [statement for statement in inner if statement not in together]
+        each.lifted = [*(s for s in each.lifted if s not in inner), *together]  # in their order, one function
+        each.place = inner[0]
+        return
+    if _sees_old_value(block, inner, late):
+        raise Refused(f"line {inner[0].lineno} reads what line {block[end].lineno} changes before the loss is complete")
+    each.place = next((statement for statement in inner if block.index(statement) > end), each.statement)
+    each.retained = _with_what_they_need(
+        each,
+        [
+            s
+            for s in inner
+            if any(flow.writes(s) & flow.reads(block[index]) for index in readers if index > block.index(s))
+        ],
+    )
+    is_inside = each.place is each.statement and each.statement not in block
+    _keep_outer(facts, each, [statement for statement in each.lifted if is_inside or statement not in inner])
+
+
+def _end_of_graph(facts: Facts, each: Backward, block: list[ast.stmt]) -> int:
+    """Where all that the loss reads must be known: its last statement, or the backward() if that computes with more."""
+    last = block.index(next(statement for statement in reversed(each.lifted) if statement in block))
+    if all(isinstance(part, ast.Name) for part in each.losses) and not each.directions:
+        return last
+    current: ast.AST = each.statement
+    while current not in block and current in facts.parents:
+        current = facts.parents[current]
+    return block.index(current) if isinstance(current, ast.stmt) and current in block else last
+
+
+def _sees_old_value(block: list[ast.stmt], lifted: list[ast.stmt], late: list[int]) -> bool:
+    """`a = f(x); x = g(x); b = f(x)`: moved down together, the first would read the second x."""
+    return any(flow.writes(block[index]) & flow.reads(s) for index in late for s in lifted if block.index(s) < index)
+
+
+def _only_clears(facts: Facts, statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and _zeroes(statement.value)
+
+
+def _zeroes(node: ast.AST) -> bool:
+    """zero_grad() of anything: a class that wraps an optimizer clears its gradients too."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "zero_grad"
+
+
+def _updates(facts: Facts, statement: ast.stmt) -> bool:
+    return any(_is_update(facts, node) for node in ast.walk(statement))
+
+
+def _is_update(facts: Facts, node: ast.AST) -> bool:
+    """A step of an optimizer, or of an object that wraps one: `self.optim_schedule.step_and_update_lr()`."""
+    if is_optimizer_method(facts, node, "step"):
+        return True
+    match node:
+        case ast.Call(func=ast.Attribute(attr=name, value=owner)):
+            return name.startswith("step") and looks_like_optimizer_wrapper(facts.source.text(owner))
+    return False
+
+
+def _with_what_they_need(each: Backward, chosen: list[ast.stmt]) -> list[ast.stmt]:
+    found = set(chosen)
+    for statement in reversed(each.lifted):
+        if any(flow.writes(statement) & flow.reads(later) for later in found if later.lineno > statement.lineno):
+            found.add(statement)
+    return [statement for statement in each.lifted if statement in found]
+
+
+def _keep_outer(facts: Facts, each: Backward, outer: list[ast.stmt]) -> None:
+    """Lifted from outside of the condition that the backward() stands under: they stay if anything else reads what they write."""
+    rest = [
+        node
+        for node in _outside(facts, each.scope, {*each.lifted, each.statement, *each.merged})
+        if hasattr(node, "lineno")
+    ]
+    read = set().union(*(flow.reads(node) for node in rest)) if rest else set()
+    kept = _with_what_they_need(each, [statement for statement in outer if flow.writes(statement) & read])
+    kept = [statement for statement in kept if statement in outer]
+    each.retained += [statement for statement in kept if statement not in each.retained]
+    each.repeated = kept
+    for statement in outer:
+        for node in rest:
+            between = facts.source.start(statement) < facts.source.start(node) < facts.source.start(each.place)
+            if between and flow.writes(node) & (flow.reads(statement) - flow.writes(statement)):
+                raise Refused(
+                    f"line {statement.lineno} reads what line {getattr(node, 'lineno', 0)} changes before the loss is complete"
+                )
+
+
+def _guard(facts: Facts, each: Backward) -> None:
+    """`if training: loss.backward()`, with the loss computed before it either way."""
+    home = facts.block_of(each.place)
+    current: ast.stmt = each.statement
+    tests: list[tuple[ast.expr, bool]] = []
+    while current not in home:
+        parent = facts.parents[current]
+        if isinstance(parent, ast.If):
+            tests.append((parent.test, current in parent.body))
+        if not isinstance(parent, ast.stmt):
+            break
+        current = parent
+    if not tests:
+        return
+    after = home[home.index(each.place) : home.index(current)] if current in home else []
+    changed = set().union(*(flow.writes(statement) for statement in (*after, *each.lifted)))
+    if all(not flow.reads(test) & changed and _is_steady(test) for test, _ in tests):
+        each.guards = tests[::-1]
+    elif each.step is None:
+        each.is_kept_later = True
+
+
+def are_alternatives(first: Backward, second: Backward) -> bool:
+    """Only one of them runs: they begin at one place, under conditions that exclude each other."""
+    opposite = {(id(test), not holds) for test, holds in first.guards}
+    return first.place is second.place and any((id(test), holds) in opposite for test, holds in second.guards)
+
+
+def _is_steady(test: ast.expr) -> bool:
+    calls = [node for node in ast.walk(test) if isinstance(node, ast.Call)]
+    return all(isinstance(call.func, ast.Name) and call.func.id in STEADY for call in calls)
+
+
+def _check_repeated(facts: Facts, each: Backward, others: list[Backward]) -> None:
+    """What runs twice must give the same twice: networks do, but for dropout; a random draw or an iterator doesn't."""
+    shared = [
+        statement
+        for other in others
+        if other.scope is each.scope and not are_alternatives(each, other)
+        for statement in other.lifted
+        if statement in each.lifted
+    ]
+    kept = {*each.retained, *(statement for other in others for statement in other.retained)}
+    each.repeated += [
+        statement for statement in dict.fromkeys(shared) if statement not in kept and statement not in each.repeated
+    ]
+    for statement in dict.fromkeys([*each.retained, *shared]):
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Call) and not _repeats(facts, node):
+                raise Refused(
+                    f"line {statement.lineno} is needed by it and by other statements, but running `{facts.source.text(node)}` "
+                    "twice may give something else: put that value in a variable first"
+                )
+
+
+def _repeats(facts: Facts, call: ast.Call) -> bool:
+    if sources.calls_network(facts, call):
+        return True
+    name = (
+        call.func.attr
+        if isinstance(call.func, ast.Attribute)
+        else call.func.id
+        if isinstance(call.func, ast.Name)
+        else ""
+    )
+    is_random = any(
+        word in name
+        for word in ("rand", "normal", "bernoulli", "multinomial", "dropout", "uniform", "sample", "shuffle", "noise")
+    )
+    return not is_random and name not in ("next", "pop", "popleft", "get_batch")
+
+
+def _clear_first(facts: Facts, each: Backward) -> None:
+    """zero_grad() between the forward and the backward clears before: the gradients of this loss come with the forward here."""
+    if each.is_kept_later:
+        return
+    on_the_way = _on_the_way(facts, each)
+    is_watched = any(isinstance(node, ast.Attribute) and node.attr == "grad" for node in on_the_way)
+    is_second = any(
+        isinstance(node, ast.Attribute) and node.attr in ("backward", "manual_backward") for node in on_the_way
+    )
+    for node in on_the_way:
+        if not isinstance(node, ast.Call) and not is_watched:
+            continue
+        statement = facts.parents[node]
+        if _zeroes(node) and not is_second and not is_watched:
+            is_near = isinstance(statement, ast.Expr) and (
+                statement in facts.block_of(each.place) or (each.guards and statement in each.block)
+            )
+            if is_near:
+                assert isinstance(statement, ast.Expr)
+                each.cleared.append(statement)
+                continue
+        elif not _zeroes(node) and not _is_update(facts, node) and not is_watched:
+            continue
+        each.is_kept_later, each.guards, each.cleared = True, [], []
+        return
+
+
+def _on_the_way(facts: Facts, each: Backward) -> list[ast.AST]:
+    """What the code comes by between the call's place and the backward(), without the other sides of conditions around it."""
+    start, end = facts.source.start(each.place), facts.source.start(each.statement)
+    others = {node for statement in each.merged for node in ast.walk(statement)}
+    current: ast.AST = each.statement
+    while current is not each.scope:
+        parent = facts.parents[current]
+        if isinstance(parent, ast.If):
+            side = parent.orelse if current in parent.body else parent.body
+            others |= {node for statement in side for node in ast.walk(statement)}
+        current = parent
+    nodes = [node for node in ast.walk(each.scope) if isinstance(node, ast.Call | ast.Attribute) and node not in others]
+    return [node for node in nodes if start < facts.source.start(node) < end]
+
+
+def _anchor(facts: Facts, each: Backward) -> ast.stmt:
+    """The functions go before the outermost loop whose body doesn't rebind what they are made with."""
+    loops: list[ast.stmt] = []
+    current: ast.AST = each.place
+    while (parent := facts.parents.get(current)) is not None and parent is not each.scope:
+        if isinstance(parent, ast.For | ast.While):
+            loops.append(parent)
+        current = parent
+    makers = _optimizer_names(facts, each.scope)
+    usable = [loop for loop in loops if not flow.writes(loop) & makers]
+    return usable[-1] if usable else each.place
+
+
+def _optimizer_names(facts: Facts, scope: ast.AST) -> set[str]:
+    found = set()
+    for node in ast.walk(scope):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and is_optimizer_method(facts, node, "step")
+        ):
+            found.add(flow.key(node.func.value))
+    return found - {""}
+
+
+def _inputs_and_outputs(facts: Facts, each: Backward) -> None:
+    lifted = set(each.lifted)
+    loop = each.anchor if isinstance(each.anchor, ast.For | ast.While) else None
+    varying = {name for node in _outside(facts, loop or each.scope, lifted) for name in flow.writes(node)}
+    if loop is None:
+        varying = {name for name in varying if _is_data(facts, each, name)}
+    if loop is None and isinstance(each.scope, ast.FunctionDef | ast.AsyncFunctionDef):
+        varying |= {
+            argument.arg
+            for argument in each.scope.args.args
+            if facts.reading.symbols and _is_data(facts, each, argument.arg)
+        }
+    own = {name for statement in each.lifted for name in flow.writes(statement)}
+    earlier = flow.read_before_written([*each.lifted, *each.losses])
+    used = {
+        name
+        for node in _outside(facts, each.scope, lifted | {each.statement, *each.merged})
+        for name in flow.reads(node)
+    }
+    losses = {flow.key(each.loss)} if not each.others and not each.directions else set()
+    own_leaves = set(
+        sources.own_leaves(facts, [*each.lifted, *each.others, each.loss])
+    )  # parameters: found by the function itself
+    # A leaf that the function rebinds, as `x = x * 2` does, comes in as an argument all the same.
+    each.inputs = [name for name in earlier if name in own or (name in varying and name not in own_leaves)]
+    state = set(each.inputs) & own if _in_loop(facts, each) else set()  # what the next iteration starts from
+    written = flow.written_in_order(facts, each.lifted)
+    each.outputs = [name for name in written if name in used | state and name not in losses]
+    _bind(facts, each, set(written) & {*each.outputs, *losses})
+
+
+def _in_loop(facts: Facts, each: Backward) -> bool:
+    loop = facts.enclosing(each.place, ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    return isinstance(loop, ast.For | ast.While)
+
+
+def _bind(facts: Facts, each: Backward, returned: set[str]) -> None:
+    """A name that only some ways through the code set must be something at the call and at the return."""
+    each.unbound = sorted(returned - flow.surely_written(each.lifted) - set(each.inputs))
+    for name in each.inputs:
+        first = set_first_values.place_for(facts, each, name)
+        if first is not None:
+            each.first_values.append((first, name))
+
+
+def _is_data(facts: Facts, each: Backward, name: str) -> bool:
+    kinds = [
+        facts.reading.type(node).kind
+        for statement in each.lifted
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Name) and node.id == name
+    ]
+    called = any(
+        isinstance(node, ast.Call) and flow.key(node.func) == name
+        for statement in each.lifted
+        for node in ast.walk(statement)
+    )
+    return bool(kinds) and not called and all(kind in ("tensor", "unknown", "list", "tuple", "dict") for kind in kinds)
+
+
+def _outside(facts: Facts, scope: ast.AST, excluded: set[ast.stmt]) -> list[ast.AST]:
+    """The simple parts of a scope that are not within the excluded statements."""
+    result: list[ast.AST] = []
+    stack: list[ast.AST] = list(ast.iter_child_nodes(scope))
+    while stack:
+        node = stack.pop()
+        if node in excluded:
+            continue
+        if isinstance(
+            node, ast.For | ast.While | ast.If | ast.With | ast.Try | ast.ExceptHandler | ast.FunctionDef | ast.withitem
+        ):
+            stack.extend(ast.iter_child_nodes(node))
+        else:
+            result.append(node)
+    return result

@@ -106,7 +106,7 @@ def _undispatched(name: str, context: Context) -> Verdict | None:
 def is_defined_here(node: ast.Call, context: Context) -> bool:
     """Whether a class of the project has a method of that name, so that the receiver may well be one of them."""
     name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-    return name != "forward" and any(name in info.results for info in context.reading.symbols.classes.values())
+    return name != "forward" and any(context.reading.symbols.classes.with_method(name))
 
 
 def dispatch_call(node: ast.Call, context: Context) -> None:
@@ -223,7 +223,7 @@ def _may_be_network(node: ast.Call, name: str, context: Context) -> bool:
         return False
     text = context.source.text(node.func.value).lower()
     symbols = context.reading.symbols
-    is_defined = any(name in info.results and not symbols.is_module(qual) for qual, info in symbols.classes.items())
+    is_defined = any(not symbols.is_module(qual) for qual in symbols.classes.with_method(name))
     return not is_defined and not any(word in text for word in NOT_NETWORKS)
 
 

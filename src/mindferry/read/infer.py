@@ -14,7 +14,7 @@ from .guesses import looks_like_network
 from .networks import is_used_as_network
 from .scope import Scope
 from .source import Source
-from .symbols import ClassInfo, Symbols
+from .symbols import Symbols
 from .types import (
     MODULE,
     NONE,
@@ -69,9 +69,8 @@ def read(
     reader.block(source.tree.body, scope)
     while reader.deferred:
         reader.deferred.pop(0)()
-    symbols.exports[module] = {
-        name: kind for name, kind in scope.names.items() if kind.kind in ("ref", "instance", "list", "dict", "tuple")
-    }
+    kinds = ("ref", "instance", "list", "dict", "tuple")
+    symbols.export(module, {name: kind for name, kind in scope.names.items() if kind.kind in kinds})
     seen = frozenset(reader.values.observed)
     reading = Reading(source, module, symbols, reader.values.types, reader.owners, scope, seen)
     symbols.unsure |= unsure_parameters(reading)
@@ -270,8 +269,9 @@ class _Reader:
         bases = [self.values.visit(base, scope) for base in node.bases]
         for other in (*node.decorator_list, *(keyword.value for keyword in node.keywords)):
             self.values.visit(other, scope)
-        info = self.symbols.classes.setdefault(qual, ClassInfo(qual, []))
-        info.bases = [self.symbols.origin(base.qual) for base in bases if base.kind == "ref"]
+        info = self.symbols.define_class(
+            qual, [self.symbols.origin(base.qual) for base in bases if base.kind == "ref"]
+        )
         scope.names[node.name] = ref(qual)
         inner = Scope(scope, owner=qual)
         self.block(node.body, inner)
@@ -292,7 +292,8 @@ class _Reader:
             self.values.visit(default, scope)
         returns = self.values.annotation(node.returns, scope)
         if owner:
-            self.symbols.classes[owner].results.setdefault(node.name, returns)
+            if node.name not in self.symbols.classes[owner].results:
+                self.symbols.define_method(owner, node.name, returns)
         else:
             scope.names[node.name] = ref(qual)
             self.symbols.results.setdefault(qual, returns)
@@ -313,12 +314,12 @@ class _Reader:
         if not owner:
             self.symbols.results[qual] = result if not decorated & {"contextmanager"} else UNKNOWN
             return
-        info = self.symbols.classes[owner]
         if decorated & {"property", "cached_property"}:
+            info = self.symbols.classes[owner]
             info.results.pop(node.name, None)
             info.note(node.name, result)
         else:
-            info.results[node.name] = result
+            self.symbols.define_method(owner, node.name, result)
 
     def _may_be_tensor(self, function: ast.FunctionDef, argument: ast.arg) -> bool:
         """A network is given tensors, unless the annotation names something else or the argument is used as no tensor is."""

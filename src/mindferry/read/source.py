@@ -10,7 +10,7 @@ import io
 import re
 import sys
 import tokenize
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -94,8 +94,11 @@ class Source:
             raise Unreadable(_complaint(error), error.lineno or 1, error.offset or 1) from None
         except (ValueError, RecursionError, MemoryError) as error:
             raise Unreadable(f"cannot be parsed: {error or type(error).__name__}") from None
-        self.nodes: list[ast.AST] = [self.tree]  # every node, each after its parent
+        self.nodes: list[ast.AST] = [
+            self.tree
+        ]  # every node, each after its parent: level by level, as `ast.walk` gives them
         self.parents: dict[ast.AST, ast.AST] = {}
+        self._children: list[int] = []  # where in `nodes` the children of each node begin; those of the next end them
         self._by_kind: dict[type, list[Any]] = {}
         self._texts: set[str] = set()  # names and strings
         self._list_nodes()
@@ -103,9 +106,25 @@ class Source:
     def _list_nodes(self) -> None:
         """Walk once: passes and rules look at all nodes many times."""
         nodes, parents, texts = self.nodes, self.parents, self._texts
+        append, begin = nodes.append, self._children.append
         for node in nodes:  # grows while it is read
-            if type(node) is ast.JoinedStr:
-                relocate(node, self)
+            begin(len(nodes))
+            which = type(node)
+            if which is ast.Name:  # most nodes are one of these three
+                texts.add(node.id)  # type: ignore[attr-defined]
+                continue
+            if which is ast.Attribute:
+                texts.add(node.attr)  # type: ignore[attr-defined]
+                owner: ast.expr = node.value  # type: ignore[attr-defined]
+                append(owner)
+                parents[owner] = node
+                continue
+            if which is ast.Constant:
+                if type(node.value) is str:  # type: ignore[attr-defined]
+                    texts.add(node.value)  # type: ignore[attr-defined]
+                continue
+            if which is ast.JoinedStr:
+                relocate(node, self)  # type: ignore[arg-type]
             fields = node.__dict__
             for name in node._fields:
                 value: Any = fields.get(name)
@@ -113,13 +132,31 @@ class Source:
                 if kind is list:
                     for item in value:
                         if isinstance(item, ast.AST):
-                            nodes.append(item)
+                            append(item)
                             parents[item] = node
                 elif kind is str:
                     texts.add(value)
                 elif kind not in _NO_NODES and isinstance(value, ast.AST):
-                    nodes.append(value)
+                    append(value)
                     parents[value] = node
+        begin(len(nodes))
+
+    @functools.cached_property
+    def _places(self) -> dict[ast.AST, int]:
+        return dict(zip(self.nodes, range(len(self.nodes)), strict=True))
+
+    def walk(self, root: ast.AST) -> Iterator[ast.AST]:
+        """The node and everything inside it, as `ast.walk` gives them: on each level they stand side by side in `nodes`."""
+        nodes, children = self.nodes, self._children
+        low = self._places[root]
+        high = low + 1
+        while low < high:
+            yield from nodes[low:high]
+            low, high = children[low], children[high]
+
+    def children(self, node: ast.AST) -> list[ast.AST]:
+        place = self._places[node]
+        return self.nodes[self._children[place] : self._children[place + 1]]
 
     def of(self, kind: type[N]) -> list[N]:
         """All nodes of one kind, each after its parent."""
@@ -127,6 +164,15 @@ class Source:
             for node in self.nodes:
                 self._by_kind.setdefault(type(node), []).append(node)
         return self._by_kind.get(kind, [])
+
+    @functools.cached_property
+    def assigned(self) -> dict[str, list[ast.Assign]]:
+        """Plain assignments by the names that they bind, `x` in `x = y = 3`."""
+        found: dict[str, list[ast.Assign]] = {}
+        for node in self.of(ast.Assign):
+            for name in dict.fromkeys(each.id for each in node.targets if isinstance(each, ast.Name)):
+                found.setdefault(name, []).append(node)
+        return found
 
     @functools.cached_property
     def lines_inside_strings(self) -> frozenset[int]:

@@ -75,7 +75,7 @@ def _rename(facts: Facts, method: ast.FunctionDef) -> Iterator[Change]:
 
 def _rename_chosen(facts: Facts, node: ast.ClassDef) -> Iterator[Change]:
     """`self.forward = self.forward_split`: the method is chosen when the network is built."""
-    for part in ast.walk(node):
+    for part in facts.source.walk(node):
         match part:
             case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr="forward") as target]):
                 end = facts.source.end(target)

@@ -27,7 +27,7 @@ def plan(facts: Facts) -> Iterator[Change]:
 
 def _fills(facts: Facts, method: ast.FunctionDef) -> bool:
     """`self.blocks.append(...)`, `self.heads[name] = ...`; torch looks names up, MindSpore writes them when a part is given."""
-    for node in ast.walk(method):
+    for node in facts.source.walk(method):
         match node:
             case ast.Call(func=ast.Attribute(attr=name, value=owner)) if name in FILLING and _is_container(
                 facts, owner

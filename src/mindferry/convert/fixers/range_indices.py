@@ -31,12 +31,11 @@ def _is_range(node: ast.AST) -> bool:
 def _holds_range(facts: Facts, name: ast.Name) -> bool:
     """Every assignment of the name in its function gives it a range."""
     scope = facts.enclosing(name, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
-    stores = [
-        node
-        for node in ast.walk(scope)
-        if isinstance(node, ast.Name) and node.id == name.id and isinstance(node.ctx, ast.Store)
+    owners = [
+        facts.parents.get(store)
+        for store in facts.stores(name.id)
+        if isinstance(store.ctx, ast.Store) and facts.is_within(store, scope)
     ]
-    owners = [facts.parents.get(store) for store in stores]
     return bool(owners) and all(isinstance(owner, ast.Assign) and _is_range(owner.value) for owner in owners)
 
 

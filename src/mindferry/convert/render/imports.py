@@ -209,7 +209,7 @@ class Imports:
         for statement in source.tree.body:
             if isinstance(statement, ast.Import | ast.ImportFrom | ast.Try | ast.If):
                 continue
-            if any(isinstance(node, ast.Name) and node.id in bound for node in ast.walk(statement)):
+            if any(type(node) is ast.Name and node.id in bound for node in source.walk(statement)):
                 return source.start(statement)
         return len(source.data)
 

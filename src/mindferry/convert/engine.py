@@ -16,6 +16,7 @@ from ..read.infer import read
 from ..read.observed import ObservedTypes
 from ..read.source import Source, Unreadable
 from ..read.symbols import Symbols
+from ..read.types import UNKNOWN
 from .context import Context
 from .dispatch import dispatch_attribute, dispatch_call, dispatch_face, is_defined_here
 from .facts import Facts
@@ -120,10 +121,12 @@ def _write(facts: Facts, plan: Plan, compat_import: str) -> FileResult:
         _keep_names(context)
     writer = PlanWriter(plan, context)
     writer.before_rules()
+    handled, waits = context.handled, plan.at_node.keys() | plan.kept
     for node in reversed(source.nodes):  # every node after all of its parts
-        if type(node) in CONVERTED and node not in context.handled and is_located(node):
+        if type(node) in CONVERTED and node not in handled and is_located(node):
             _convert_node(node, context)
-        writer.at_node(node)
+        if node in waits:
+            writer.at_node(node)
     comment_out(context)
     _mark_findings(context)
     writer.at_end()
@@ -244,14 +247,17 @@ def _note_platform(node: ast.AST, api: str, entry: Rule, context: Context) -> No
 
 
 def _convert_node(node: ast.AST, context: Context) -> None:
-    if isinstance(node, ast.Call):
+    if type(node) is ast.Call:
         _convert_call(node, context)
-    elif isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Load):
-        parent = context.parents.get(node)
-        if not (isinstance(parent, ast.Call) and parent.func is node) and not isinstance(parent, ast.Attribute):
+    elif (type(node) is ast.Attribute or type(node) is ast.Name) and type(node.ctx) is ast.Load:
+        if type(node) is ast.Name and context.reading.types.get(node, UNKNOWN).kind != "ref":
+            return  # a variable
+        parent = context.source.parents.get(node)
+        if type(parent) is ast.Attribute:
+            if type(node) is ast.Attribute:
+                _convert_inner(node, context)
+        elif not (type(parent) is ast.Call and parent.func is node):
             _convert_reference(node, context)
-        elif isinstance(parent, ast.Attribute) and isinstance(node, ast.Attribute):
-            _convert_inner(node, context)
 
 
 def _convert_call(node: ast.Call, context: Context) -> None:
@@ -416,9 +422,9 @@ def _mark_findings(context: Context) -> None:
     if not statements:
         return
     starts: dict[int, ast.stmt] = {}
-    for node in context.source.nodes:
-        if isinstance(node, ast.stmt):
-            for line in range(_first_line(node), _header_end(node) + 1):
+    for node in context.source.statements:
+        for line in range(_first_line(node), _header_end(node) + 1):
+            if line in statements:
                 starts[line] = node if line not in starts or node.lineno >= starts[line].lineno else starts[line]
     marked: dict[ast.stmt, list[Finding]] = {}
     for line, found in statements.items():

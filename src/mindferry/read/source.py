@@ -166,6 +166,11 @@ class Source:
         return self._by_kind.get(kind, [])
 
     @functools.cached_property
+    def statements(self) -> list[ast.stmt]:
+        """Each after the one that it stands in."""
+        return [node for node in self.nodes if isinstance(node, ast.stmt)]
+
+    @functools.cached_property
     def assigned(self) -> dict[str, list[ast.Assign]]:
         """Plain assignments by the names that they bind, `x` in `x = y = 3`."""
         found: dict[str, list[ast.Assign]] = {}

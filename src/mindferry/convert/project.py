@@ -28,6 +28,7 @@ from .trainer import NAME as TRAINER
 from .trainer import check_untrained, trainer_text
 
 
+@quietly()
 def convert_project(
     path: Path,
     output: Path,
@@ -87,8 +88,7 @@ def _read(
     """What the project defines, unless nothing changed since it was last read."""
     if previous is not None and previous.inputs == inputs and previous.facts:
         return None, previous.facts
-    with quietly():
-        symbols = read_symbols(layout, observation)
+    symbols = read_symbols(layout, observation)
     return symbols, facts_digest(symbols)
 
 

@@ -7,7 +7,7 @@ import ast
 from ..apis import Rule
 from ..artifacts import Finding, Rewrite
 from ..findings import Code
-from ..read.source import Edits
+from ..read.edits import Edits
 from .facts import Facts
 from .plan import Plan
 from .render.imports import Imports

@@ -91,17 +91,17 @@ class ReplaceSpan:
 
 @dataclass(frozen=True, slots=True)
 class InsertBefore:
-    """A prefix of what starts at the offset."""
+    """A prefix of the node, or of whatever starts at the offset. A node's own is no part of the text of what it begins with."""
 
-    offset: int
+    at: ast.AST | int
     text: Text
 
 
 @dataclass(frozen=True, slots=True)
 class InsertAfter:
-    """A suffix of what ends at the offset."""
+    """A suffix of the node, or of whatever ends at the offset."""
 
-    offset: int
+    at: ast.AST | int
     text: Text
 
 

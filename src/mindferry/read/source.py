@@ -1,4 +1,4 @@
-"""A source file as bytes with spans, and lossless edits on it: what no edit covers stays byte for byte."""
+"""A source file as bytes, its syntax tree, and the byte span of every node."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import io
 import re
 import sys
 import tokenize
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -323,136 +323,3 @@ def _after_parentheses(source: Source, offset: int, limit: int) -> int:
     while (token := source.skip_trivia(offset)) < limit and source.data[token : token + 1] == b")":
         offset = token + 1
     return offset
-
-
-@dataclass(slots=True)
-class _Edit:
-    start: int
-    end: int
-    text: str
-    order: tuple[int, int]  # at one offset: suffixes of what ends there, then prefixes of what starts there
-    owner: str = ""
-
-
-class Edits:
-    """Replacements and insertions by byte span. Inner nodes edit first; an outer edit may take their text and replace it."""
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self._edits: list[_Edit] = []
-        self._count = 0
-        self.removed: set[ast.AST] = set()  # statements that went
-        self._owner, self._dropper = "", ""
-        self._read: list[tuple[int, int]] = []  # what this owner has taken the text of
-        self._clash: Callable[[int, str], None] | None = None
-
-    def watch(self, dropper: str, clash: Callable[[int, str], None]) -> None:
-        """Say where (line, what) one owner's edits are lost in another's. Only the dropper may leave out what it has not read."""
-        self._dropper, self._clash = dropper, clash
-        self.begin(dropper)
-
-    def begin(self, owner: str) -> None:
-        """From now on edits are this owner's, until another begins."""
-        self._owner = owner
-        self._read.clear()
-
-    def __len__(self) -> int:
-        return len(self._edits)
-
-    def before(self, offset: int, text: str) -> None:
-        """Insert as a prefix of what starts at `offset`; a later prefix belongs to an outer node and goes first."""
-        self._count += 1
-        self._add(_Edit(offset, offset, text, (1, -self._count), self._owner))
-
-    def after(self, offset: int, text: str) -> None:
-        """Insert as a suffix of what ends at `offset`."""
-        self._count += 1
-        self._add(_Edit(offset, offset, text, (0, self._count), self._owner))
-
-    def replace(self, start: int, end: int, text: str, swallows: bool = False, is_optional: bool = False) -> None:
-        """Replace a span together with every edit inside it; what lies inside an earlier, larger replacement is gone already."""
-        low, high = (
-            bisect.bisect_left(self._edits, start, key=_start),
-            bisect.bisect_right(self._edits, end, key=_start),
-        )
-        covering = self._covering(start, end, bisect.bisect_right(self._edits, start, low, key=_start))
-        if covering is not None:
-            if covering.owner != self._owner and not is_optional:
-                self._report(start, f"what {self._owner} writes is lost in what {covering.owner} wrote")
-            return
-        self._count += 1
-        kept = []
-        for edit in self._edits[low:high]:
-            if not _inside(edit, start, end):
-                kept.append(edit)
-            elif not swallows and not self._may_drop(edit):
-                self._report(edit.start, f"what {edit.owner} wrote is lost in what {self._owner} writes")
-        self._edits[low:high] = kept
-        self._add(_Edit(start, end, text, (1, 0), self._owner))
-
-    def _may_drop(self, edit: _Edit) -> bool:
-        """Its own, or one whose text it has taken along."""
-        return self._owner in (edit.owner, self._dropper) or any(
-            start <= edit.start and edit.end <= end for start, end in self._read
-        )
-
-    def _report(self, offset: int, message: str) -> None:
-        if self._clash is not None:
-            self._clash(self.source.position(offset)[0], message)
-
-    def _covering(self, start: int, end: int, index: int) -> _Edit | None:
-        """The larger replacement that holds the span. Replacements don't overlap, so it is the last one that starts before."""
-        while index > 0:
-            edit = self._edits[index - 1]
-            if edit.end > edit.start:
-                return edit if end <= edit.end and edit.end - edit.start > end - start else None
-            index -= 1
-        return None
-
-    def replace_node(self, node: ast.AST, text: str, swallows: bool = False) -> None:
-        self.replace(self.source.start(node), self.source.end(node), text, swallows)
-
-    def is_touched(self, node: ast.AST) -> bool:
-        """Whether some edit starts within the node."""
-        low = bisect.bisect_left(self._edits, self.source.start(node), key=_start)
-        return low < len(self._edits) and self._edits[low].start <= self.source.end(node)
-
-    def replacements(self) -> list[tuple[int, int]]:
-        """The spans that were replaced, in order; none overlaps another."""
-        return [(edit.start, edit.end) for edit in self._edits if edit.end > edit.start]
-
-    def text(self, node: ast.AST) -> str:
-        """The node's text with all edits so far applied."""
-        return self.span(self.source.start(node), self.source.end(node))
-
-    def span(self, start: int, end: int) -> str:
-        self._read.append((start, end))
-        low, high = (
-            bisect.bisect_left(self._edits, start, key=_start),
-            bisect.bisect_right(self._edits, end, key=_start),
-        )
-        pieces, position = [], start
-        for edit in self._edits[low:high]:
-            if not _inside(edit, start, end):
-                continue
-            pieces += [self.source.data[position : edit.start].decode("utf-8"), edit.text]
-            position = edit.end
-        return "".join([*pieces, self.source.data[position:end].decode("utf-8")])
-
-    def apply(self) -> str:
-        return self.span(0, len(self.source.data))
-
-    def _add(self, edit: _Edit) -> None:
-        bisect.insort(self._edits, edit, key=lambda each: (each.start, each.order, each.end))
-
-
-def _start(edit: _Edit) -> int:
-    return edit.start
-
-
-def _inside(edit: _Edit, start: int, end: int) -> bool:
-    if edit.start == edit.end:
-        belongs_left = edit.order[0] == 0 and edit.start == start and start != end
-        belongs_right = edit.order[0] == 1 and edit.start == end and start != end
-        return start <= edit.start <= end and not belongs_left and not belongs_right
-    return start <= edit.start and edit.end <= end

@@ -102,6 +102,6 @@ def _call_own_train(facts: Facts, node: ast.ClassDef, method: ast.FunctionDef) -
         return f"@{texts.name('compat.with_own_train')}"
 
     indent = f"{source.newline()}{source.indent(node)}"
-    yield InsertBefore(source.start(node), lambda texts: decorator(texts) + indent)
+    yield InsertBefore(node, lambda texts: decorator(texts) + indent)
     before = f"class {node.name}"
     yield facts.record(method, "torch.nn.Module.train", before, lambda texts: f"{decorator(texts)} {before}")

@@ -41,5 +41,5 @@ def _rewrite(facts: Facts, node: ast.Assign, owner: ast.Name, parts: list[ast.ex
         )
     opening = f"{owner.id} = {texts.name('compat.fill_slices')}({owner.id}, ({', '.join(bounds)}), "
     yield ReplaceSpan(source.start(node), source.start(node.value), opening)
-    yield InsertAfter(source.end(node.value), ")")
+    yield InsertAfter(node.value, ")")
     yield facts.record(node, "filled slice", before, texts.of(node))

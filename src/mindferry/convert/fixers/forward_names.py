@@ -51,7 +51,7 @@ def _set_when_run(facts: Facts, target: ast.Attribute, value: ast.expr) -> AtEnd
         owner = texts.of(target.value)
         opening = f"setattr({owner}, {texts.name('compat.forward_name')}({owner}), "
         yield ReplaceSpan(source.start(target), source.start(value), opening, swallows=True)
-        yield InsertAfter(source.end(value), ")")
+        yield InsertAfter(value, ")")
         yield facts.record(target, "torch.nn.Module.forward", source.text(target), opening)
 
     return AtEnd(write)

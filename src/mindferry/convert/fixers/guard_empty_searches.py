@@ -60,7 +60,7 @@ def _parts(target: ast.expr) -> list[ast.expr]:
 
 def _take(facts: Facts, node: ast.Subscript, texts: Texts) -> Iterator[Edit]:
     source, before = facts.source, facts.source.text(node)
-    yield InsertBefore(source.start(node), f"{texts.name('compat.take_found')}(")
+    yield InsertBefore(node, f"{texts.name('compat.take_found')}(")
     opening = source.find_token(b"[", source.end(node.value), source.end(node))  # the value may stand in parentheses
     yield ReplaceSpan(opening, source.start(node.slice), ", ")
     yield ReplaceSpan(source.end(node.slice), source.end(node), ")")
@@ -71,5 +71,5 @@ def _put(facts: Facts, node: ast.Assign, target: ast.Subscript, name: str, texts
     source, before = facts.source, facts.source.text(node)
     opening = f"{name} = {texts.name('compat.put_found')}({name}, {texts.of(target.slice)}, "
     yield ReplaceSpan(source.start(node), source.start(node.value), opening)
-    yield InsertAfter(source.end(node.value), ")")
+    yield InsertAfter(node.value, ")")
     yield facts.record(node, "searched places", before, texts.of(node))

@@ -47,5 +47,5 @@ def _name_anew(facts: Facts, method: ast.FunctionDef, texts: Texts) -> Iterator[
     source, last = facts.source, method.body[-1]
     if not texts.is_removed(last) and not source.indent(last).strip():
         added = "self.update_parameters_name()"
-        yield InsertAfter(source.end(last), f"{source.newline()}{source.indent(last)}{added}")
+        yield InsertAfter(last, f"{source.newline()}{source.indent(last)}{added}")
         yield facts.record(method, "torch.nn.ModuleList.append", "", added)

@@ -43,8 +43,8 @@ def _rewrite(facts: Facts, part: ast.expr, what: ast.expr) -> Iterator[Change]:
     """The call's name where the receiver is a tensor; a list, which arrays and tensors both take, where that isn't certain."""
     before = facts.source.text(part)
     if what is part:
-        yield InsertBefore(facts.source.start(part), "list(")
-        yield InsertAfter(facts.source.end(part), ")")
+        yield InsertBefore(part, "list(")
+        yield InsertAfter(part, ")")
     else:
         yield ReplaceNode(what, lambda texts: texts.name("mindspore.ops.arange"))
     yield facts.record(part, "index by a range", before, lambda texts: texts.of(part))

@@ -74,7 +74,7 @@ def _tie(facts: Facts, node: ast.Attribute) -> Iterator[Change]:
     def write(texts: Texts) -> Iterator[Edit]:
         opening = f"{texts.name('compat.set_layer_parameter')}({source.text(node.value)}, '{node.attr}', "
         yield ReplaceSpan(source.start(node), source.start(value), opening)
-        yield InsertAfter(source.end(value), ")")
+        yield InsertAfter(value, ")")
         yield facts.record(node, "torch.nn.Module", source.text(node), opening)
 
     yield claim_all(node)

@@ -7,7 +7,7 @@ import io
 import tokenize
 from collections import Counter
 
-from ...read.source import Edits
+from ...read.edits import Edits
 
 IMPORTS = (ast.Import, ast.ImportFrom)
 

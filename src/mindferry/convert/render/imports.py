@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 
 from ...artifacts import Finding
 from ...layout import FRAMEWORKS
+from ...read.edits import Edits
 from ...read.infer import Reading, imported_names
-from ...read.source import Edits, Source
+from ...read.source import Source
 from .helpers_module import inline
 from .replace_left_names import left_over_names, placeholder
 

@@ -99,10 +99,14 @@ class PlanWriter:
                     edits.replace(edits.source.start(node), edits.source.end(node), self._text(text), swallows)
                 case ReplaceSpan(start, end, text, swallows, is_optional):
                     edits.replace(start, end, self._text(text), swallows, is_optional)
-                case InsertBefore(offset, text):
+                case InsertBefore(int(offset), text):
                     edits.before(offset, self._text(text))
-                case InsertAfter(offset, text):
+                case InsertBefore(ast.AST() as node, text):
+                    edits.before_node(node, self._text(text))
+                case InsertAfter(int(offset), text):
                     edits.after(offset, self._text(text))
+                case InsertAfter(ast.AST() as node, text):
+                    edits.after_node(node, self._text(text))
                 case RemoveStatement(node):
                     delete_statement(edits, node)
                 case RemoveDecorator(decorator):

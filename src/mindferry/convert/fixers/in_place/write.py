@@ -114,5 +114,5 @@ def statement(facts: Facts, node: ast.Assign | ast.AugAssign, how: How, texts: T
     if not operator and how is How.SET_DATA and (text := texts.of(node.value)) != owned(text):
         yield ReplaceNode(node.value, owned(text))
     yield ReplaceSpan(source.start(node), source.skip_trivia(equals + 1), opening + left, swallows=True)
-    yield InsertAfter(source.end(node), right + ")")
+    yield InsertAfter(node, right + ")")
     yield facts.record(node, "in place", before, texts.of(node))

@@ -99,8 +99,12 @@ class Call:
     @property
     def target(self) -> str:
         """The receiver's converted text, in parentheses if it needs them before a dot."""
-        text = self.edits.text(self.subject)
-        return text if isinstance(self.subject, _ATOMS) else f"({text})"
+        return self.before_dot(self.subject)
+
+    def before_dot(self, node: ast.expr) -> str:
+        """The node's converted text, in parentheses if it needs them there."""
+        text = self.edits.text(node)
+        return text if isinstance(node, _ATOMS) else f"({text})"
 
     @property
     def subject(self) -> ast.expr:

@@ -25,6 +25,7 @@ class Context(Facts):
         self.instead: dict[ast.AST, Rule] = plan.rules  # calls that follow another rule than their API's
         self.notes = plan.notes  # what a fixer knows for the rule of a call
         self.verdicts: dict[ast.AST, Verdict] = {}  # what became of methods and attributes, of unknown receivers too
+        self.called: dict[ast.AST, str] = {}  # helpers that stand for a node, where others ask for that
         self.findings: list[Finding] = []
         self.rewrites: list[Rewrite] = []
 

@@ -16,6 +16,7 @@ from ..read.expressions import FOREIGN
 from ..read.networks import is_mode_call
 from ..read.types import Type
 from .context import Context
+from .plan import LAYER_PARAMETER
 from .render.write_dispatchers import PREFIX, attribute_form, is_dispatched, module_form, tensor_form
 from .run_rule import run_rule
 from .verdict import Outcome, Verdict
@@ -269,7 +270,8 @@ def dispatch_face(node: ast.Attribute, context: Context) -> bool:
     if node.attr == "forward":
         new = f"getattr({owner}, {context.imports.spell('compat.forward_name')}({owner}))"
     else:
-        new = f"{context.imports.spell('compat.layer_parameter')}({owner}, '{node.attr}')"
+        new = f"{context.imports.spell(LAYER_PARAMETER)}({owner}, '{node.attr}')"
+        context.called[node] = LAYER_PARAMETER
     context.edits.replace_node(node, new)
     context.verdicts[node] = Verdict(Outcome.DISPATCHED, "asked at run time")
     context.rewritten(node, "torch.nn.Module", before, new)

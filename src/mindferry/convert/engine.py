@@ -27,7 +27,7 @@ from .ledger import account
 from .plan import Plan
 from .render.comment_out_decorators import comment_out
 from .render.comments import keep_comments
-from .render.imports import COMPAT_MODULE, NATURAL, Imports, fill_empty_blocks
+from .render.imports import COMPAT_MODULE, NATURAL, HelpersImport, Imports, fill_empty_blocks
 from .render.split_lines import apart
 from .render.styles import restyle
 from .render.write import PlanWriter
@@ -36,6 +36,7 @@ from .settings import Settings, rules_for
 from .verdict import Outcome, Verdict
 
 PORTABLE = Settings()
+IMPORTED = HelpersImport()
 CONVERTED = frozenset({ast.Call, ast.Attribute, ast.Name})
 
 
@@ -53,11 +54,11 @@ def convert_file(
     symbols: Symbols,
     module: str = "__main__",
     is_package: bool = False,
-    compat_import: str = "import ms_compat",
+    helpers: HelpersImport | None = IMPORTED,
     settings: Settings = PORTABLE,
     is_notebook: bool = False,
 ) -> FileResult:
-    return plan_file(source, symbols, module, is_package, settings, is_notebook).write(compat_import)
+    return plan_file(source, symbols, module, is_package, settings, is_notebook).write(helpers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +71,11 @@ class PlannedFile:
     lines: list[int]  # where each line stood in what was given, if statements were set apart
     is_plain: bool = False  # nothing in the file speaks of the framework: only what is certainly a tensor's is changed
 
-    def write(self, compat_import: str) -> FileResult:
-        """With the helpers imported so; '' defines them in the file itself."""
+    def write(self, helpers: HelpersImport | None = IMPORTED) -> FileResult:
+        """With the helpers imported so; None defines them in the file itself."""
         if self.facts is None:
             return FileResult(self.given.data.decode("utf-8"), [], [], set())
-        result = _write(self.facts, self.plan, compat_import)
+        result = _write(self.facts, self.plan, helpers)
         if self.is_plain and not any(_is_of_framework(each.rule) for each in result.rewrites):
             found = [each for each in result.findings if _is_of_framework(each.rule)]
             return FileResult(self.given.data.decode("utf-8"), [], found, set())
@@ -113,10 +114,10 @@ def plan_file(
     return PlannedFile(source, facts, plan, lines, is_plain)
 
 
-def _write(facts: Facts, plan: Plan, compat_import: str) -> FileResult:
+def _write(facts: Facts, plan: Plan, helpers: HelpersImport | None) -> FileResult:
     source, settings = facts.source, facts.settings
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if facts.is_notebook else 0
-    context = Context(facts, plan, Imports(facts.reading, compat_import))
+    context = Context(facts, plan, Imports(facts.reading, helpers))
     if settings.is_restricted:
         _keep_names(context)
     writer = PlanWriter(plan, context)
@@ -137,7 +138,7 @@ def _write(facts: Facts, plan: Plan, compat_import: str) -> FileResult:
     steps = [each.line for each in context.rewrites if each.rule == "torch.Tensor.backward"]
     code = context.edits.apply()
     try:
-        styled = restyle(code, settings, source.path, steps, compat_import)
+        styled = restyle(code, settings, source.path, steps, helpers.bound_as(COMPAT_MODULE) if helpers else "")
         code = styled.code
         compile(code, source.path, "exec", flags, dont_inherit=True)
     except (SyntaxError, ValueError) as error:

@@ -114,6 +114,9 @@ class OriginalTexts:
     def is_removed(self, statement: ast.AST) -> bool:
         return False
 
+    def calls(self, node: ast.AST, helper: str) -> bool:
+        return False
+
     def name(self, qual: str) -> str:
         return qual
 

@@ -276,6 +276,11 @@ class Source:
             offset += 1
         return -1
 
+    def value_start(self, node: ast.Assign) -> int:
+        """Where what is assigned begins, with its parentheses."""
+        equals = self.find_token(b"=", self.end(node.targets[-1]), self.start(node.value))
+        return self.skip_trivia(equals + 1)
+
     def newline(self) -> str:
         match = _LINE_ENDS.search(self.data)
         return match.group().decode() if match else "\n"

@@ -70,6 +70,6 @@ def _take(facts: Facts, node: ast.Subscript, texts: Texts) -> Iterator[Edit]:
 def _put(facts: Facts, node: ast.Assign, target: ast.Subscript, name: str, texts: Texts) -> Iterator[Edit]:
     source, before = facts.source, facts.source.text(node)
     opening = f"{name} = {texts.name('compat.put_found')}({name}, {texts.of(target.slice)}, "
-    yield ReplaceSpan(source.start(node), source.start(node.value), opening)
-    yield InsertAfter(node.value, ")")
+    yield ReplaceSpan(source.start(node), source.value_start(node), opening)
+    yield InsertAfter(node, ")")
     yield facts.record(node, "searched places", before, texts.of(node))

@@ -59,11 +59,15 @@ NATURAL = {
 }
 
 
-def bound_as(statement: str, name: str) -> str:
-    """The import of the helpers under another name, in every line of it: `from . import ms_compat as helpers`."""
-    return re.sub(
-        rf"(import {COMPAT_MODULE}\w*)(?: as {COMPAT_MODULE})?$", rf"\1 as {name}", statement, flags=re.MULTILINE
-    )
+@dataclass(frozen=True, slots=True)
+class HelpersImport:
+    """How a file imports the helpers."""
+
+    lines: str = "import {0}"  # {0}: the module, and the name that it gets
+    module: str = COMPAT_MODULE
+
+    def bound_as(self, name: str) -> str:
+        return self.lines.replace("{0}", self.module if name == self.module else f"{self.module} as {name}")
 
 
 @dataclass(slots=True)
@@ -71,7 +75,7 @@ class Imports:
     """The file's `Writer`: spells names, collects what they need, then edits the import statements."""
 
     reading: Reading
-    compat_import: str = f"import {COMPAT_MODULE}"  # '' to define the helpers in the file itself
+    helpers: HelpersImport | None = HelpersImport()  # None: they are defined in the file itself
     homes: dict[str, str] = field(default_factory=dict)  # home -> name bound in this file
     compat: set[str] = field(default_factory=set)
     renamed: dict[str, str] = field(
@@ -86,7 +90,7 @@ class Imports:
             return qual  # a builtin such as `tuple` or `print`
         if home == "compat":
             self.compat.add(qual.split(".")[1])
-            if not self.compat_import:
+            if self.helpers is None:
                 self.homes[home] = ""
                 return self._inline_name(qual.removeprefix("compat."))
         if home not in self.homes:
@@ -103,7 +107,7 @@ class Imports:
 
     def _names_taken(self) -> set[str]:
         if self._taken is None:
-            self._taken = _bound_names(self.reading) | self.kept | (set() if self.compat_import else OF_HELPERS)
+            self._taken = _bound_names(self.reading) | self.kept | (set() if self.helpers is not None else OF_HELPERS)
         return self._taken
 
     def _bind(self, home: str) -> str:
@@ -119,9 +123,9 @@ class Imports:
     def statement(self, home: str) -> str:
         bound, (form, usual) = self.homes[home], HOMES[home]
         if home == "compat":
-            if not self.compat_import:
+            if self.helpers is None:
                 return inline(self.compat, self.renamed)
-            return self.compat_import if bound == COMPAT_MODULE else bound_as(self.compat_import, bound)
+            return self.helpers.bound_as(bound)
         return form.replace("{0}", bound).replace("{as}", "" if bound == usual else f" as {bound}")
 
     def rewrite(self, edits: Edits, findings: Sequence[Finding] = ()) -> None:

@@ -55,6 +55,10 @@ class ConvertedTexts:
     def is_removed(self, statement: ast.AST) -> bool:
         return statement in self._context.edits.removed
 
+    def calls(self, node: ast.AST, helper: str) -> bool:
+        called = self._context.called
+        return any(called.get(each) == helper for each in self._context.source.walk(node))
+
     def name(self, qual: str) -> str:
         return self._context.imports.spell(qual)
 
@@ -95,8 +99,10 @@ class PlanWriter:
         edits = self.context.edits
         for change in changes:
             match change:
-                case ReplaceNode(node, text, swallows):
+                case ReplaceNode(node, text, swallows, helper):
                     edits.replace(edits.source.start(node), edits.source.end(node), self._text(text), swallows)
+                    if helper:
+                        self.context.called[node] = helper
                 case ReplaceSpan(start, end, text, swallows, is_optional):
                     edits.replace(start, end, self._text(text), swallows, is_optional)
                 case InsertBefore(int(offset), text):

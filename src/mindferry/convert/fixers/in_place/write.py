@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 from ....apis._own_memory import owned
 from ...facts import Facts
-from ...plan import Edit, InsertAfter, InsertBefore, ReplaceNode, ReplaceSpan, Texts
+from ...plan import LAYER_PARAMETER, Edit, InsertAfter, InsertBefore, ReplaceNode, ReplaceSpan, Texts
 from .find import COLLECTIVES, How, InPlaceChange
 
-LOOKED_UP = "layer_parameter"  # the helper that finds a layer's parameter at run time
 WRITERS = {How.ASSIGN: "mindspore.ops.assign", How.OVERWRITE: "compat.overwrite"}
 PLAIN_TYPES = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Call)
 
@@ -35,15 +34,17 @@ def changed(facts: Facts, change: InPlaceChange, texts: Texts) -> Iterator[Edit]
         yield InsertBefore(_outside_parentheses(facts, change.call)[0], f"{target} = ")
     else:
         yield from _unwrap(change.call, texts)
-        yield InsertBefore(start, _opening(change.how, target, texts))
-        yield InsertAfter(end, ")")
+        yield InsertBefore(change.call, _opening(change.how, change.target, target, texts))
+        yield InsertAfter(change.call, ")")
     yield facts.record(change.call, "in place", before, texts.span(start, end))
 
 
-def _opening(how: How, target: str, texts: Texts) -> str:
-    if how is How.SET_DATA and f"{LOOKED_UP}(" in target:  # a weight that weight_norm computes is no Parameter
+def _opening(how: How, target: ast.expr, text: str, texts: Texts) -> str:
+    if how is How.SET_DATA and texts.calls(
+        target, LAYER_PARAMETER
+    ):  # a weight that weight_norm computes is no Parameter
         how = How.OVERWRITE
-    return f"{target}.set_data(" if how is How.SET_DATA else f"{texts.name(WRITERS[how])}({target}, "
+    return f"{text}.set_data(" if how is How.SET_DATA else f"{texts.name(WRITERS[how])}({text}, "
 
 
 def _assignable(facts: Facts, target: ast.expr, texts: Texts) -> str:
@@ -110,7 +111,7 @@ def statement(facts: Facts, node: ast.Assign | ast.AugAssign, how: How, texts: T
     left, right = (f"{target} {operator} ", "") if operator else ("", "")
     if operator and not isinstance(node.value, PLAIN_TYPES):
         left, right = left + "(", ")"
-    opening = _opening(how, target, texts)
+    opening = _opening(how, written, target, texts)
     if not operator and how is How.SET_DATA and (text := texts.of(node.value)) != owned(text):
         yield ReplaceNode(node.value, owned(text))
     yield ReplaceSpan(source.start(node), source.skip_trivia(equals + 1), opening + left, swallows=True)

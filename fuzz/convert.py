@@ -29,7 +29,8 @@ from mindferry.read.source import Unreadable
 HANG = 10  # seconds of the processor's: a busy machine is not a hang
 LONGEST = 12_000  # characters of a seed: enough for several classes, and thousands of files an hour
 PROJECTS = Path(__file__).parents[1] / "tests" / "projects"
-LIBRARIES = ("torch.nn", "torch.optim", "torch.distributions", "torchvision")  # what the set-up installs: a seed means the same everywhere
+# what the set-up installs, so that a seed means the same everywhere
+LIBRARIES = ("torch.nn", "torch.optim", "torch.distributions", "torchvision")
 WORDS = (
     "x self model net torch nn F optim np loss data out weight bias forward backward train eval no_grad cuda to view size shape item "
     "detach numpy add_ zero_ T device dtype None True 0 1 -1 2.5 'mean' \"x\" f'{x:.2f}' ... *args **kw lambda: await yield"
@@ -218,16 +219,26 @@ def lost_comment(before: str, after: str) -> str:
     return next((text for text in lost if not any(other.endswith(text) for other in joined)), "")
 
 
+def compiles(text: str) -> bool:
+    try:
+        compile(text, "<original>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
 def attempt(text: str) -> str:
     """`converted`, `refused`, or what went wrong."""
     signal.setitimer(signal.ITIMER_PROF, HANG)
     try:
         result = convert_source(text)
-        for code in (result.code, result.main, result.helpers):
-            compile(code, "<converted>", "exec", dont_inherit=True)
         broken = next((each for each in result.findings if each.code == "MF901"), None)
         if broken is not None:
             return f"MF901: {broken.message}"
+        if result.main == text and not result.rewrites:  # no torch: not ours to judge
+            return "converted" if compiles(text) else "refused"
+        for code in (result.code, result.main, result.helpers):
+            compile(code, "<converted>", "exec", dont_inherit=True)
         lost = lost_comment(text, result.main)
         return f"lost comment: {lost}" if lost else "converted"
     except Unreadable as error:

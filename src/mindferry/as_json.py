@@ -79,7 +79,10 @@ def build(kind: Any, value: Any) -> Any:
         made = cast(Any, kind)
         return made(**{name: build(hint, value[name]) for name, hint in _fields(made).items() if name in value})
     if origin is tuple:
-        return tuple(build(args[0], item) for item in value)
+        kinds = args[:1] * len(value) if args[-1] is Ellipsis else args
+        return tuple(build(each, item) for each, item in zip(kinds, value, strict=True))
+    if origin is list:
+        return [build(args[0], item) for item in value]
     if origin is dict:
         return {key: build(args[1], item) for key, item in value.items()}
     if origin in (typing.Union, types.UnionType):

@@ -9,6 +9,7 @@ import pytest
 from mindferry.artifacts import ProjectConversion, save
 from mindferry.config import Train
 from mindferry.errors import MindferryError
+from mindferry.frameworks.requests import TrainStep
 from mindferry.train import train_side_by_side
 from mindferry.train.side_by_side import allowed, compare_curves
 
@@ -97,7 +98,6 @@ def test_rounding_of_the_reference_itself_widens_the_tolerance_from_its_step_on(
 
 
 def test_a_loss_that_is_not_a_number_on_one_side_is_a_difference() -> None:
-    steps = [{"loss": 1.0, "lr": 0.1, "grad_norm": 1.0}]
-    curves = compare_curves(steps, [{**steps[0], "loss": float("nan")}], 1e-3, 0.0)
+    curves = compare_curves([TrainStep(1.0, 0.1, 1.0)], [TrainStep(float("nan"), 0.1, 1.0)], 1e-3, 0.0)
     assert not curves.passed
     assert curves.first_difference.startswith("step 1: loss nan against 1")

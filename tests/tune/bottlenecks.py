@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from mindferry.artifacts import Diagnosis, TuneRecord
-from mindferry.tune.clock import Plan
+from mindferry.frameworks.requests import Plan
 from mindferry.tune.run import tune
 from mindferry.tune.workload import find_workload
 from tune.planted import PLANTED, Bottleneck

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mindferry.tune.clock import OBSERVED, PLAIN, PROFILED, WARM, Clock, Plan
+from mindferry.frameworks.requests import Plan
+from mindferry.tune.clock import OBSERVED, PLAIN, PROFILED, WARM, Clock
 from mindferry.tune.summary import divide_compiled, phases_of
 
 NEXT = Plan(warm=0, plain=0, observed=2, profiled=0)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mindferry.artifacts import Compilation, Operator, Phase, PipelineStage, Profile
-from mindferry.tune.clock import PLAIN, Clock, Plan
+from mindferry.frameworks.requests import Plan, SyncPlace, TuneFacts
+from mindferry.tune.clock import PLAIN, Clock
 from mindferry.tune.diagnose import diagnose
 from mindferry.tune.experiments import CATALOGUE, TRIED, suggest
 from mindferry.tune.rewrites import REWRITES
@@ -34,11 +36,11 @@ SOUND = Profile(
         Operator("Adam", 0.007, 8, "", "", "optimizer"),
     ),
 )
-FACTS = {"batch": 256, "parameters": 8, "warm": 2, "calls": 1.0, "avx512": True, "isa": ""}
+FACTS = TuneFacts(batch=256, parameters=8, warm=2, calls=1.0, has_avx512=True)
 
 
-def codes(profile: Profile, **facts: object) -> list[str]:
-    return [each.code for each in diagnose(profile, {**FACTS, **facts})]
+def codes(profile: Profile, **facts: Any) -> list[str]:
+    return [each.code for each in diagnose(profile, replace(FACTS, **facts))]
 
 
 def phases(**seconds: float) -> tuple[Phase, ...]:
@@ -56,7 +58,7 @@ def test_waiting_for_data_is_a_slow_loader_and_says_which_operation() -> None:
         phases=phases(data=0.2, forward=0.05, backward=0.05),
         pipeline=(PipelineStage("Map", 0.19), PipelineStage("Batch", 0.01)),
     )
-    found = diagnose(slow, {**FACTS, "queued": [0, 0, 300]})
+    found = diagnose(slow, replace(FACTS, queued=(0, 0, 300)))
     assert found[0].code == "slow-loader"
     assert "Map adds 190 ms" in found[0].evidence and "2 of 3 times no whole batch was ready" in found[0].evidence
 
@@ -82,7 +84,7 @@ def test_convolutions_are_blamed_only_where_they_are_slow_and_unset() -> None:
     quick = replace(slow, operators=(replace(slow.operators[0], shapes="[64, 256, 32, 32], [256, 256, 3, 3]"),))
     assert codes(slow) == ["reference-convolution"]
     assert codes(slow, isa="AVX2") == []
-    assert codes(slow, avx512=False) == []
+    assert codes(slow, has_avx512=False) == []
     assert codes(quick) == codes(fast) == []
 
 
@@ -95,12 +97,14 @@ def test_a_loop_over_samples_hides_what_follows_from_it() -> None:
 
 
 def test_reads_in_every_step_are_named_with_their_places() -> None:
-    found = diagnose(SOUND, {**FACTS, "syncs": [("train.py:7", 12.0, 1.0), ("train.py:9", 1.0, 0.1)]})
+    found = diagnose(
+        SOUND, replace(FACTS, syncs=(SyncPlace("train.py:7", 12.0, 1.0), SyncPlace("train.py:9", 1.0, 0.1)))
+    )
     assert (found[0].code, found[0].places) == ("sync-every-step", ("train.py:7",))
 
 
 def test_one_read_of_the_loss_is_ordinary() -> None:
-    assert codes(SOUND, syncs=[("train.py:7", 1.0, 1.0)]) == []
+    assert codes(SOUND, syncs=(SyncPlace("train.py:7", 1.0, 1.0),)) == []
 
 
 def test_a_compiled_span_is_divided_as_its_operators_and_the_rest_is_the_host() -> None:

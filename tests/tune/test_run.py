@@ -15,7 +15,7 @@ import pytest
 from mindferry.artifacts import STATE, ProjectConversion, TuneRecord, load
 from mindferry.convert import convert_project
 from mindferry.errors import MindferryError
-from mindferry.tune.clock import Plan
+from mindferry.frameworks.requests import Plan
 from mindferry.tune.run import apply, tune
 from mindferry.tune.workload import find_workload
 
@@ -216,8 +216,8 @@ def test_the_checkpoint_of_the_reference_is_found_where_weights_read_it(converte
     workload = replace(
         find_workload(converted), args=("--weights", "net.pth"), checkpoint=("net.pth", "/elsewhere/net.pth")
     )
-    assert workload.payload("torch")["args"] == ["--weights", "/elsewhere/net.pth"]
-    assert workload.payload("mindspore")["args"] == ["--weights", "net.ckpt"]
+    assert workload.request("torch", Plan()).args == ("--weights", "/elsewhere/net.pth")
+    assert workload.request("mindspore", Plan()).args == ("--weights", "net.ckpt")
 
 
 def test_an_unknown_experiment_names_those_that_exist(tmp_path: Path) -> None:
@@ -272,8 +272,8 @@ def test_the_reference_made_by_migrate_has_its_weights(
     text = config.read_text()
     try:
         config.write_text(text + 'args = ["--weights", "net.pth"]\n[weights]\nfile = "net.pth"\n')
-        given = find_workload(converted).payload("torch")["args"]
+        given = find_workload(converted).request("torch", Plan()).args
     finally:
         config.write_text(text)
         shutil.rmtree(converted / STATE / "reference")
-    assert given == ["--weights", str(converted / STATE / "reference" / "net.pth")]
+    assert given == ("--weights", str(converted / STATE / "reference" / "net.pth"))

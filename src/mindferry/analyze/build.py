@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..artifacts import Inventory, Part
 from ..config import read_config
 from ..errors import MindferryError
-
-if TYPE_CHECKING:
-    from ..frameworks.worker import Json, Link
+from ..frameworks.requests import CountRequest, ParameterCount
+from ..frameworks.worker import Link
 
 PATIENCE = 120.0  # seconds without a word
 SPEC = re.compile(r"[\w.]+:\w+(\(.*\))?")
@@ -26,13 +25,13 @@ def built_networks(path: Path, spec: str, inventory: Inventory) -> list[Part]:
     with Worker("torch", path if path.is_dir() else path.parent, silence=PATIENCE) as worker:
         for name, where in specs.items():
             try:
-                found = worker.call("mindferry.analyze.build:count", {"model": name})
+                found = worker.ask(count, CountRequest(name))
             except WorkerError as error:
                 if error.kind != "error":
                     raise
                 hint = "" if "(" in name else f"; give its arguments: --build '{name}(...)'"
-                found = {"name": name, "children": [f"not built: {error.detail}{hint}"]}
-            parts.append(Part("as built", found["name"], where.path, where.line, "", tuple(found["children"])))
+                found = ParameterCount(name, (f"not built: {error.detail}{hint}",))
+            parts.append(Part("as built", found.name, where.path, where.line, "", found.lines))
     return parts
 
 
@@ -58,27 +57,27 @@ def _module(path: str) -> str:
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
-def count(payload: Json, link: Link) -> Json:
-    """In the worker: {"model": spec} -> the class, and how many parameters it and its children hold."""
+def count(request: CountRequest, link: Link) -> ParameterCount:
+    """In the worker: the network's class, and how many parameters it and its children hold."""
     import torch
 
     from ..verify.goldenfile import RecordError
     from ..verify.named import build
 
-    link.doing(f"building {payload['model']}")
+    link.doing(f"building {request.model}")
     try:
-        model = build(payload["model"])
+        model = build(request.model)
     except RecordError as error:
         raise MindferryError(str(error)) from None
     if not isinstance(model, torch.nn.Module):
         raise MindferryError(
-            f"{payload['model']} gave a {type(model).__name__}, not a network; name its class or a function that returns it"
+            f"{request.model} gave a {type(model).__name__}, not a network; name its class or a function that returns it"
         )
     trained = sum(each.numel() for each in model.parameters() if each.requires_grad)
     buffers = sum(each.numel() for each in model.buffers())
     total = f"{_size(model):,} parameters, {trained:,} of them trained, {buffers:,} values in buffers"
     children = [f"{name}: {type(child).__name__} {_size(child):,}" for name, child in model.named_children()]
-    return {"name": type(model).__name__, "children": [total, *children]}
+    return ParameterCount(type(model).__name__, (total, *children))
 
 
 def _size(module: Any) -> int:

@@ -6,6 +6,8 @@ import ast
 import re
 
 from ..artifacts import Place
+from ..read.framework import Framework
+from ..read.uses import Use
 from .evidence import root
 from .scan import FUNCTIONS, CallSite, FileScan, argument, line_of
 
@@ -27,7 +29,6 @@ OPERATORS = {
     "pad_packed_sequence": "keep sequences padded and give their lengths as seq_length",
     "pad_sequence": "pad every batch to the same length, or to a few (buckets)",
 }
-HOMES = ("torch.", "torchvision.")
 ANYWHERE = re.compile(
     r"((batched|soft|multi_?class|fast|matrix)_)*nms(_(rotated|numpy|cpu|cuda))?|non_max_suppression\w*|remove_small_boxes"
 )  # names that mean the same wherever they come from
@@ -78,11 +79,10 @@ MASKS = {
     "logical_xor",
     "bool",
 }
-GROWING = {"torch.cat", "torch.concat", "torch.nn.functional.pad", "torch.vstack", "torch.hstack"}
 
 
 def dynamic_shapes(scan: FileScan) -> list[Place]:
-    if not scan.reading.source.mentions("torch"):
+    if not scan.reading.source.mentions(scan.framework.name):
         return []
     places: list[Place] = []
     random = _random_calls(scan)
@@ -130,22 +130,23 @@ def _random_calls(scan: FileScan) -> set[ast.AST]:
 
 def _training_functions(scan: FileScan) -> set[str]:
     """Where Python drives the steps: a branch there is none of the graph's."""
-    driving = ("torch.Tensor.backward", "torch.optim.Optimizer.step", "torch.nn.Module.train", "torch.nn.Module.eval")
+    network, uses = scan.framework.of_network, scan.uses
+    driving = (uses.name(Use.BACKWARD), uses.name(Use.STEP), network("train"), network("eval"))
     return {scan.module, *(call.home for call in scan.calls if call.name in driving)}
 
 
 def _from_call(call: CallSite, scan: FileScan, names: _Names) -> list[Place]:
     last, node = call.last, call.node
     here = (scan.path, line_of(node))
-    if is_dynamic_operator(call.name) and argument(node, -1, "minlength") is None:
+    if is_dynamic_operator(call.name, scan.framework) and argument(node, -1, "minlength") is None:
         return [Place(last, scan.text(node), *here, OPERATORS.get(last, OPERATORS["nms"]))]
-    if call.name == "torch.where" and len(node.args) == 1 and not node.keywords:
+    if scan.uses.has(Use.SEARCH_BY_CONDITION, call.name) and len(node.args) == 1 and not node.keywords:
         return [Place("nonzero", scan.text(node), *here, MASK)]
-    if call.name in ("torch.repeat_interleave", "torch.Tensor.repeat_interleave"):
-        repeats = argument(node, 1 if call.name.startswith("torch.repeat") else 0, "repeats")
+    if scan.uses.has(Use.REPEAT, call.name):
+        repeats = argument(node, 0 if scan.framework.is_of_tensor(call.name) else 1, "repeats")
         if repeats is not None and names.is_data(repeats):
             return [Place("repeat_interleave by data", scan.text(node), *here, FIXED)]
-    if call.name in GROWING and node.args and _grows(node, scan):
+    if scan.uses.has(Use.GROW, call.name) and node.args and _grows(node, scan):
         return [
             Place(
                 "tensor that grows in a loop",
@@ -155,13 +156,13 @@ def _from_call(call: CallSite, scan: FileScan, names: _Names) -> list[Place]:
             )
         ]
     if (
-        call.name in ("torch.cat", "torch.stack")
+        (scan.uses.has(Use.JOIN, call.name) or scan.uses.has(Use.STACK, call.name))
         and node.args
         and isinstance(node.args[0], ast.ListComp)
         and node.args[0].generators[0].ifs
     ):
         return [Place("as many tensors as data says", scan.text(node), *here, FIXED)]
-    if call.name.startswith(HOMES) and last in SIZED:
+    if scan.framework.has(call.name) and last in SIZED:
         arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
         if any(names.is_number_from_data(each) for each in arguments):
             what = "topk with computed k" if last == "topk" else f"{last} with a size from data"
@@ -169,11 +170,11 @@ def _from_call(call: CallSite, scan: FileScan, names: _Names) -> list[Place]:
     return []
 
 
-def is_dynamic_operator(name: str) -> bool:
+def is_dynamic_operator(name: str, framework: Framework) -> bool:
     last = name.rpartition(".")[2]
     return (
         ANYWHERE.fullmatch(last) is not None
-        or (last in OPERATORS and name.startswith(HOMES))
+        or (last in OPERATORS and framework.has(name))
         or name in (".nonzero", ".masked_select")
     )
 

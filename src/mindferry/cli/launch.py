@@ -88,9 +88,10 @@ def command(
 
 def _enter(project: Path, args: tuple[str, ...], logs: Path | None) -> tuple[Path, tuple[str, ...], Path | None]:
     """The project's training script, with its own arguments unless others are given. They are relative to the project, so it runs there."""
+    from ..frameworks.requests import Plan
     from ..tune.workload import find_workload
 
     workload = find_workload(project)
     logs = logs.resolve() if logs is not None else None
     os.chdir(project)
-    return Path(workload.script), args or tuple(workload.payload("mindspore")["args"]), logs
+    return Path(workload.script), args or workload.request("mindspore", Plan()).args, logs

@@ -120,7 +120,9 @@ def check(apis: tuple[str, ...], as_json: bool) -> None:
     \b
     mindferry rules check torch.nn.Conv2d torch.flatten
     """
+    from ..apis.checks.check import check_one
     from ..frameworks.process import Worker
+    from ..frameworks.requests import CaseRequest
 
     chosen = [_find(api) for api in apis] if apis else list(table())
     numbers = [
@@ -130,7 +132,7 @@ def check(apis: tuple[str, ...], as_json: bool) -> None:
     with progress("check", len(numbers)) as advance, Worker("mindspore") as worker:
         for rule, index in numbers:
             advance(rule.api)
-            failure = worker.call("mindferry.apis.checks.check:check_one", {"api": rule.api, "case": index})
+            failure = worker.ask(check_one, CaseRequest(rule.api, index))
             results.append({"api": rule.api, "case": rule.cases[index].before, "failure": failure})
     failed = [each for each in results if each["failure"]]
     if as_json:

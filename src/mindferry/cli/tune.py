@@ -116,8 +116,8 @@ def _in_any_order(project: Path | None, tries: str) -> tuple[Path | None, str]:
 
 
 def _run(workload: Workload, tries: tuple[str, ...], steps: int, is_applied: bool, no_torch: bool) -> TuneRecord:
+    from ..frameworks.requests import Plan
     from ..progress import progress, stderr
-    from ..tune.clock import Plan
     from ..tune.run import apply, tune
 
     with progress("tune") as advance:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ..apis import framework
 from ..artifacts import FileConversion
 from ..errors import MindferryError
+from ..read.uses import Use
 
 NAME = "trainer.py"
 TEMPLATE = '''"""Trains a network: several losses, loss scaling, gradients over several processes, evaluation, the best checkpoint.
@@ -135,7 +137,7 @@ def check_untrained(files: list[FileConversion]) -> None:
         if file.path == NAME:
             raise MindferryError(f"the project has a {NAME} of its own; leave out --trainer")
         for rewrite in file.rewrites:
-            if rewrite.rule == "torch.Tensor.backward":
+            if framework().uses.has(Use.BACKWARD, rewrite.rule):
                 raise MindferryError(
                     f"{file.path}:{rewrite.line} is a training loop, which is converted; --trainer is for projects without one"
                 )

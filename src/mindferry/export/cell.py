@@ -4,59 +4,59 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import MindferryError
 from ..frameworks.mindspore import build_cell
+from ..frameworks.requests import Cipher, ExportedRequest, ExportRequest, PrepareRequest
+from ..frameworks.worker import Link
 from ..verify.named import one_line
 from ..verify.nesting import leaves
 from .any_batch import keep_ranks
 
-if TYPE_CHECKING:
-    from ..frameworks.worker import Json, Link
-
 UNKNOWN_OPERATOR = re.compile(r"Can not find key (\w+) in convert map")
 
 
-def prepare(payload: Json, link: Link) -> Json:
-    """{"model", "weights", "inputs", "expected", "parameters"}: what the cell computes on each set of inputs, and its parameters, as files."""
+def prepare(request: PrepareRequest, link: Link) -> int:
+    """What the cell computes on each set of inputs, and its parameters, as files; the number of outputs."""
     import mindspore as ms
     import numpy as np
 
-    link.doing(f"building {payload['model']}")
-    cell = built(payload["model"], payload["weights"])
-    ms.save_checkpoint(cell, payload["parameters"])
+    link.doing(f"building {request.model}")
+    cell = built(request.model, request.weights)
+    ms.save_checkpoint(cell, request.parameters)
     link.doing("running the cell")
     outputs: dict[str, Any] = {}
-    with np.load(payload["inputs"]) as arrays:
+    with np.load(request.inputs) as arrays:
         for name in _sets(arrays):
             for index, array in enumerate(outputs_of(cell, _tensors(arrays, name))):
                 outputs[f"{name}/{index}"] = array
-    np.savez(payload["expected"], **outputs)
+    np.savez(request.expected, **outputs)
     return len(outputs)
 
 
-def export(payload: Json, link: Link) -> Json:
-    """{"model", "parameters", "inputs", "form", "path", "key", "mode"} -> why there is no file, or ''."""
+def export(request: ExportRequest, link: Link) -> str:
+    """Why there is no file, or ''."""
     import mindspore as ms
     import numpy as np
 
-    cell = build_cell(payload["model"])
-    ms.load_param_into_net(cell, ms.load_checkpoint(payload["parameters"]))
+    cell = build_cell(request.model)
+    ms.load_param_into_net(cell, ms.load_checkpoint(request.parameters))
     cell.set_train(False)
-    with np.load(payload["inputs"]) as arrays:
+    with np.load(request.inputs) as arrays:
         inputs = _tensors(arrays, "0")
-    if payload["form"] == "mindir with any batch size":
+    if request.form == "mindir with any batch size":
         keep_ranks(cell)
         inputs = [ms.Tensor(shape=[None, *each.shape[1:]], dtype=each.dtype) if each.ndim else each for each in inputs]
-    link.doing(f"exporting {payload['form']}")
-    options = {"enc_key": bytes.fromhex(payload["key"]), "enc_mode": payload["mode"]} if payload["key"] else {}
+    link.doing(f"exporting {request.form}")
+    cipher = request.cipher
+    options = {"enc_key": bytes.fromhex(cipher.key), "enc_mode": cipher.mode} if cipher.key else {}
     try:
         ms.export(
             cell,
             *inputs,
-            file_name=payload["path"],
-            file_format="ONNX" if payload["form"] == "onnx" else "MINDIR",
+            file_name=request.path,
+            file_format="ONNX" if request.form == "onnx" else "MINDIR",
             **options,
         )
     except Exception as error:
@@ -74,31 +74,27 @@ def reason(error: BaseException) -> str:
     return one_line(error)
 
 
-def run(payload: Json, link: Link) -> Json:
-    """In a fresh worker: {"path", "form", "inputs", "outputs", "key", "mode"}: what the file computes, as a file."""
+def run(request: ExportedRequest, link: Link) -> int:
+    """In a fresh worker: what the file computes, as a file; the number of outputs."""
     import numpy as np
 
-    link.doing(f"loading {Path(payload['path']).name}")
-    compute = (
-        _onnx(payload["path"])
-        if payload["form"] == "onnx"
-        else _mindir(payload["path"], payload["key"], payload["mode"])
-    )
+    link.doing(f"loading {Path(request.path).name}")
+    compute = _onnx(request.path) if request.form == "onnx" else _mindir(request.path, request.cipher)
     outputs: dict[str, Any] = {}
-    with np.load(payload["inputs"]) as arrays:
+    with np.load(request.inputs) as arrays:
         for name in _sets(arrays):
-            link.doing(f"running {Path(payload['path']).name} on input {name}")
+            link.doing(f"running {Path(request.path).name} on input {name}")
             for index, array in enumerate(compute([arrays[key] for key in _keys(arrays, name)])):
                 outputs[f"{name}/{index}"] = array
-    np.savez(payload["outputs"], **outputs)
+    np.savez(request.outputs, **outputs)
     return len(outputs)
 
 
-def _mindir(path: str, key: str, mode: str) -> Any:
+def _mindir(path: str, cipher: Cipher) -> Any:
     import mindspore as ms
     from mindspore import nn
 
-    options = {"dec_key": bytes.fromhex(key), "dec_mode": mode} if key else {}
+    options = {"dec_key": bytes.fromhex(cipher.key), "dec_mode": cipher.mode} if cipher.key else {}
     cell = nn.GraphCell(ms.load(path, **options))
     return lambda arrays: outputs_of(cell, [ms.Tensor(array) for array in arrays])
 

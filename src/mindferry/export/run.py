@@ -14,6 +14,8 @@ from typing import Any
 from ..errors import MindferryError
 from ..files import complete_or_absent, write_text
 from ..frameworks.process import Worker, WorkerError
+from ..frameworks.requests import Cipher, ExportedRequest, ExportRequest, PrepareRequest
+from .cell import export, prepare, run
 from .inputs import is_made, make_arrays
 from .result import Export, ExportedFile
 from .script import infer_script
@@ -78,7 +80,7 @@ class _Exporter:
         show: Show,
     ) -> None:
         self.converted, self.model, self.inputs, self.weights, self.name = converted, model, inputs, weights, name
-        self.crypt = {"key": key.hex(), "mode": mode}
+        self.cipher = Cipher(key.hex(), mode)
         self.scratch, self.show = scratch, show
         self.parameters = str(scratch / "parameters.ckpt")
 
@@ -88,16 +90,9 @@ class _Exporter:
         self.show("running the cell")
         with self._worker() as worker:
             for form in forms:
-                worker.call(
-                    "mindferry.export.cell:prepare",
-                    {
-                        "model": self.model,
-                        "weights": self.weights,
-                        "inputs": sets[form],
-                        "expected": self._file(form, "expected"),
-                        "parameters": self.parameters,
-                    },
-                )
+                expected = self._file(form, "expected")
+                request = PrepareRequest(self.model, self.weights, sets[form], expected, self.parameters)
+                worker.ask(prepare, request)
                 self.weights = self.weights or self.parameters  # the same initial weights for every form
         return [self._one(form, sets[form]) for form in forms]
 
@@ -106,23 +101,16 @@ class _Exporter:
         suffix = {STATIC: ".mindir", DYNAMIC: "_dynamic.mindir", ONNX: ".onnx"}[form]
         folder = self.scratch / form.replace(" ", "_")
         folder.mkdir()
-        crypt = self.crypt if form != ONNX else {"key": "", "mode": ""}
+        cipher = self.cipher if form != ONNX else Cipher()
         path = folder / f"{self.name}{suffix}"
-        payload = {
-            "model": self.model,
-            "parameters": self.parameters,
-            "inputs": inputs,
-            "form": form,
-            "path": str(path),
-            **crypt,
-        }
+        request = ExportRequest(self.model, self.parameters, inputs, form, str(path), cipher)
         try:
             for environment in (
                 {},
                 LAX,
             ):  # strict first: the lax compiler leaves Python in graphs of any batch size that need none
                 with self._worker(environment) as worker:
-                    refused = worker.call("mindferry.export.cell:export", payload)
+                    refused = worker.ask(export, request)
                 if "strict mode" not in refused:
                     break
             if refused:
@@ -132,16 +120,7 @@ class _Exporter:
             found = sorted((each for each in folder.iterdir() if each.is_file()), key=lambda each: each.name)
             self.show(f"reloading {form}")
             with self._worker() as worker:
-                worker.call(
-                    "mindferry.export.cell:run",
-                    {
-                        "path": str(found[0]),
-                        "form": form,
-                        "inputs": inputs,
-                        "outputs": self._file(form, "outputs"),
-                        **crypt,
-                    },
-                )
+                worker.ask(run, ExportedRequest(str(found[0]), form, inputs, self._file(form, "outputs"), cipher))
         except WorkerError as error:
             return ExportedFile(form, "", False, reason=f"{error.doing}: {error.detail}" if error.doing else str(error))
         compared = self._compare(form)

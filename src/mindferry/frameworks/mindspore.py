@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..as_json import build as from_json
 from ..errors import MindferryError
 from ..verify.compare import Measurement
 from ..verify.golden import Golden, open_golden
@@ -24,18 +23,15 @@ from .mindspore_steps import mixed, step, train
 from .mindspore_tensors import as_numpy, is_tensor
 from .mindspore_weights import Buffers, compare_initial, initial_buffers, load_weights
 from .requests import CellRequest, CompareRequest, Found, Measured, PredictRequest, Shortfall, Traced, TraceRequest
-
-if TYPE_CHECKING:
-    from .worker import Json, Link
+from .worker import Link
 
 Cell = Any
 Tensor = Any
 Doing = Callable[[str], None]
 
 
-def compare(payload: Json, link: Link) -> Json:
-    """In the worker: CompareRequest -> Measured."""
-    request = from_json(CompareRequest, payload)
+def compare(request: CompareRequest, link: Link) -> Measured:
+    """In the worker: run the model as the golden file says."""
     golden = open_golden(Path(request.golden))
     initial = link.state.get("initial")
     if not (request.is_kept and "cell" in link.state):
@@ -44,14 +40,13 @@ def compare(payload: Json, link: Link) -> Json:
         initial = link.state["initial"] = initial_buffers(link.state["cell"])
     loss, optimizer = (find(name) if name else None for name in (request.loss, request.optimizer))
     cell, modes = link.state["cell"], list(request.modes)
-    return asdict(against(cell, golden, modes, loss, optimizer, link.doing, initial))
+    return against(cell, golden, modes, loss, optimizer, link.doing, initial)
 
 
-def predict(payload: Json, link: Link) -> Json:
-    """In the worker, after `compare`: PredictRequest -> the saved predictions."""
+def predict(request: PredictRequest, link: Link) -> Found:
+    """In the worker, after `compare`: the saved predictions."""
     import mindspore as ms
 
-    request = from_json(PredictRequest, payload)
     cell = link.state["cell"].set_train(False)
 
     def scored() -> Iterator[tuple[Any, Any]]:
@@ -60,28 +55,26 @@ def predict(payload: Json, link: Link) -> Json:
             tensors = [item if is_tensor(item) else ms.Tensor(item) for item in inputs]
             yield as_numpy(leaves(cell(*tensors), is_tensor)[0]), as_numpy(labels) if is_tensor(labels) else labels
 
-    return asdict(Found(str(save(scored(), link.scratch, lambda count: link.report({"samples": count})))))
+    return Found(str(save(scored(), link.scratch, lambda count: link.say(f"{count} samples"))))
 
 
-def settings_of(payload: Json, link: Link) -> Json:
+def settings_of(request: CellRequest, link: Link) -> dict[str, Any]:
     """In the worker, after `compare`: a cell's plain attributes."""
-    request = from_json(CellRequest, payload)
     return plain_settings(dict(link.state["cell"].cells_and_names()).get(request.path, object))
 
 
-def weights_of(payload: Json, link: Link) -> Json:
+def weights_of(request: CellRequest, link: Link) -> Found:
     """In the worker, after `compare`: a file with a cell's parameters."""
     import numpy as np
 
-    cell = dict(link.state["cell"].cells_and_names())[from_json(CellRequest, payload).path]
+    cell = dict(link.state["cell"].cells_and_names())[request.path]
     path = link.scratch / "weights.npz"
     np.savez(path, **{name: as_numpy(parameter) for name, parameter in cell.parameters_and_names()})
-    return asdict(Found(str(path)))
+    return Found(str(path))
 
 
-def trace(payload: Json, link: Link) -> Json:
+def trace(request: TraceRequest, link: Link) -> Traced:
     """In the worker, after `compare`: what each line of one cell's construct assigns, on the reference's values."""
-    request = from_json(TraceRequest, payload)
     cell, golden = link.state["cell"], open_golden(Path(request.golden))
     names, state = load_weights(cell, golden), state_of(cell)
     cell.set_train(request.mode == "train")
@@ -92,7 +85,7 @@ def trace(payload: Json, link: Link) -> Json:
     load_weights(cell, golden)
     restore(state)
     path = link.scratch / "trace.npz"
-    return asdict(Traced(save_trace(found, path), str(path)))
+    return Traced(save_trace(found, path), str(path))
 
 
 def _plain(value: Any) -> Any:

@@ -1,13 +1,16 @@
 """One framework in one worker process: start it, call functions in it, stream their messages, survive its death.
 
     with Worker("mindspore", project=Path("build/resnet50_ms")) as worker:
-        curves = worker.call("mindferry.train.mindspore:steps", {"steps": 20}, on_message=show)
+        curve = worker.ask(replay, ReplayRequest("train.py", steps=20), show)
 
-- A function is named `module:function`, takes `(payload, link)` and returns something that JSON can hold. In it,
-  `link.report(message)` streams a message to `on_message`, `link.doing("layer1.0.conv1")` says what runs next (a crash
-  or a hang is then reported with it), `link.scratch` is a folder for arrays that goes when the worker goes,
-  `link.state` is a dictionary that lives from call to call (keep the built model there).
-- `worker.start(...)` then `worker.result(...)` are the two halves of `call`: start both frameworks, then wait for both.
+- The function runs in the worker. It takes a request and a `Link` and returns an answer: frozen dataclasses of
+  requests.py, which travel as JSON; a type checker sees that the three belong together. In it, `link.say(text)`
+  streams a line to `show`, `link.doing("layer1.0.conv1")` says what runs next (a crash or a hang is then reported
+  with it), `link.scratch` is a folder for arrays that goes when the worker goes, `link.state` is a dictionary that
+  lives from call to call (keep the built model there).
+- `pending = worker.start(...)` then `pending.result()` are the two halves of `ask`: start both frameworks, then wait
+  for both. `worker.call("module:function", value)` is for functions that only the worker can import, and takes and
+  gives plain JSON.
 - The project folder comes first on the worker's sys.path. Its working directory is scratch, with links to the
   project's own files, to data of the `reference` that it was converted from, and to its neighbours: relative paths work
   (`../data`), and what MindSpore drops there (kernel_meta, rank_0) is thrown away.
@@ -20,7 +23,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import importlib.util
 import json
 import os
@@ -32,17 +34,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ..as_json import build
 from ..errors import MindferryError
 from .mirror import link_entries
 from .remains import MARK, end_marked, new_scratch
+from .worker import Json, Link, answer_type, fields
 
-Json = Any  # what json.dumps takes
 OnMessage = Callable[[Json], None]
+Show = Callable[[str], None]
+Request = TypeVar("Request")
 Answer = TypeVar("Answer")
 
 TITLES = {"torch": "torch", "mindspore": "MindSpore"}
@@ -114,26 +119,30 @@ class Worker:
             os.close(request_end)
             os.close(reply_end)
 
+    def ask(self, function: Callable[[Request, Link], Answer], request: Request, show: Show | None = None) -> Answer:
+        """Run `function` in the worker and return its answer."""
+        return self.start(function, request).result(show)
+
+    def start(self, function: Callable[[Request, Link], Answer], request: Request) -> Pending[Answer]:
+        """Begin to; one at a time."""
+        self._begin(f"{function.__module__}:{function.__name__}", request, is_typed=True)
+        return Pending(self, answer_type(function))
+
     def call(self, function: str, payload: Json = None, on_message: OnMessage | None = None) -> Json:
-        """Run `module:function` in the worker and return its result."""
-        self.start(function, payload)
+        """The same by name and in plain JSON: run `module:function` in the worker and return its result."""
+        self._begin(function, payload, is_typed=False)
         return self.result(on_message)
 
-    def ask(self, function: str, request: Any, answer: type[Answer]) -> Answer:
-        """The same with a dataclass for a question and one for an answer: see requests.py."""
-        made: Answer = build(answer, self.call(function, dataclasses.asdict(request)))
-        return made
-
-    def start(self, function: str, payload: Json = None) -> None:
-        """Begin a call; one at a time. `result` waits for it."""
+    def _begin(self, function: str, payload: Any, is_typed: bool) -> None:
         self._function, self._doing = function, ""
-        data = json.dumps({"function": function, "payload": payload}).encode() + b"\n"
+        message = {"function": function, "payload": payload, "is_typed": is_typed}
+        data = json.dumps(message, default=fields).encode() + b"\n"
         with contextlib.suppress(BrokenPipeError):  # it died: result() says how
             while data:
                 data = data[os.write(self._requests, data) :]
 
     def result(self, on_message: OnMessage | None = None) -> Json:
-        """Wait for the call begun by `start`."""
+        """Wait for what was begun."""
         while True:
             reply = self._receive()
             if "doing" in reply:
@@ -221,6 +230,19 @@ class Worker:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         end_marked(self._mark)
+
+
+@dataclass(frozen=True, slots=True)
+class Pending(Generic[Answer]):
+    """What a worker was asked and has not answered yet."""
+
+    worker: Worker
+    kind: Any  # the answer's type
+
+    def result(self, show: Show | None = None) -> Answer:
+        """Wait for the answer."""
+        made: Answer = build(self.kind, self.worker.result(show))
+        return made
 
 
 def _without_stack(log: str) -> str:

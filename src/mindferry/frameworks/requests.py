@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ..artifacts import Profile
 from ..verify.compare import Measurement
 
 
@@ -122,3 +123,197 @@ class Found:
     """A file that the worker wrote."""
 
     path: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrainRequest:
+    """To either: run the training script for so many steps; batches, weights and random numbers go through `exchange`."""
+
+    exchange: str  # folder
+    script: str
+    args: tuple[str, ...]
+    steps: int
+    has_optimizer: bool = False  # a reference that ended by itself: the others should, too
+    helpers: tuple[str, ...] = ()  # modules that the conversion brought along
+
+
+@dataclass(frozen=True, slots=True)
+class TrainStep:
+    loss: float
+    lr: float
+    grad_norm: float
+    distance: float = 0.0  # the largest of a parameter from its twin
+    worst: str = ""  # that parameter
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    steps: tuple[TrainStep, ...]
+    has_optimizer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DoubleLosses:
+    """Of the reference in float64; none where the script insists on float32, and then `why`."""
+
+    losses: tuple[float, ...]
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How many steps of each stage `tune` watches. A stage also ends when its seconds are used up: a timed one after
+    two steps at the earliest, the others after one step that takes a quarter of them."""
+
+    warm: int = 2
+    plain: int = 6
+    observed: int = 4
+    profiled: int = 2
+    seconds: float = 40.0
+
+
+@dataclass(frozen=True, slots=True)
+class TuneRequest:
+    """To either: run a script, a step function or a model under clocks."""
+
+    plan: Plan
+    script: str = ""
+    args: tuple[str, ...] = ()
+    model: str = ""
+    inputs: tuple[str, ...] = ()
+    step: str = ""
+    helpers: tuple[str, ...] = ()
+    is_plain: bool = False  # dropout off
+    preload: str = ""  # a module to import first
+    environment: dict[str, str | None] = field(default_factory=dict)  # None: not set
+
+
+@dataclass(frozen=True, slots=True)
+class SyncPlace:
+    """A line that waits for the device."""
+
+    place: str
+    calls: float  # a step
+    often: float  # share of the steps
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    name: str
+    count: float
+
+
+@dataclass(frozen=True, slots=True)
+class TuneFacts:
+    """What the diagnosis needs beside the profile."""
+
+    lines: tuple[Counted, ...] = ()  # of the script, by the looks that found them at work
+    looks: int = 0
+    syncs: tuple[SyncPlace, ...] = ()
+    batch: int = 0  # rows
+    parameters: int = 0
+    first_step: float = 0.0  # seconds
+    warm: int = 2  # steps
+    calls: float = 0.0  # of a network, a step
+    repeats: tuple[Counted, ...] = ()  # modules that run more than once a step
+    isa: str = ""  # what ONEDNN_MAX_CPU_ISA says
+    queued: tuple[int, ...] = ()  # rows that were ready when the loop asked for a batch
+    has_avx512: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    profile: Profile
+    facts: TuneFacts = TuneFacts()
+
+
+@dataclass(frozen=True, slots=True)
+class Cipher:
+    """How a MindIR file is encrypted."""
+
+    key: str = ""  # hexadecimal
+    mode: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PrepareRequest:
+    """To MindSpore: what the cell computes on each set of inputs, and its parameters, as files."""
+
+    model: str
+    weights: str
+    inputs: str  # paths, from here on
+    expected: str
+    parameters: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest:
+    """To MindSpore: export the cell. The answer says why there is no file, or nothing."""
+
+    model: str
+    parameters: str
+    inputs: str
+    form: str
+    path: str
+    cipher: Cipher
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedRequest:
+    """To a fresh MindSpore: what the exported file computes, as a file."""
+
+    path: str
+    form: str
+    inputs: str
+    outputs: str
+    cipher: Cipher
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRequest:
+    """To MindSpore, with torch beside it: one case of one rule of the table."""
+
+    api: str
+    case: int
+
+
+@dataclass(frozen=True, slots=True)
+class CountRequest:
+    """To torch: build a network and count its parameters."""
+
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterCount:
+    name: str  # the network's class
+    lines: tuple[str, ...]  # the whole network's, then each child's
+
+
+@dataclass(frozen=True, slots=True)
+class BatchesRequest:
+    """To either: run a data pipeline and write its batches to files."""
+
+    data: str  # module:function(arguments), or a script and its arguments
+    epochs: int
+    batches: int
+    seed: int
+    helpers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPlaces:
+    epoch: int
+    batch: int
+    places: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoaderRun:
+    """What one loader gave."""
+
+    name: str
+    file: str  # path
+    lengths: tuple[int, ...]  # of its epochs, in batches
+    places: tuple[BatchPlaces, ...]
+    announced: int | None  # its own len()

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..as_json import build as from_json
 from ..errors import MindferryError
 from ..verify.goldenfile import RecordError
 from ..verify.named import build, find, load_weights, make_inputs, shake
@@ -18,16 +16,13 @@ from ..verify.trace import save as save_trace
 from ..verify.trace import traced
 from ..verify.variants import variants
 from .requests import BuildRequest, Found, PredictRequest, RecordRequest, Traced, TraceRequest, VariantsRequest
-
-if TYPE_CHECKING:
-    from .worker import Json, Link
+from .worker import Link
 
 
-def record(payload: Json, link: Link) -> Json:
-    """In the worker: RecordRequest -> the golden file that it names."""
+def record(request: RecordRequest, link: Link) -> None:
+    """In the worker: write the golden file that the request names."""
     from ..verify.recorder import record as write
 
-    request = from_json(RecordRequest, payload)
     try:
         model, initial = build_with_buffers(request.model, request.weights, request.seed, link)
         write(
@@ -58,33 +53,31 @@ def _inputs(request: RecordRequest) -> list[tuple[str, Any]]:
     return next(given for group in variants(inputs) for said, given in group if said == request.variant)
 
 
-def other_sizes(payload: Json, link: Link) -> Json:
-    """In the worker: VariantsRequest -> groups of descriptions."""
-    request = from_json(VariantsRequest, payload)
+def other_sizes(request: VariantsRequest, link: Link) -> tuple[tuple[str, ...], ...]:
+    """In the worker: groups of descriptions."""
     try:
-        return [[said for said, _ in group] for group in variants(make_inputs(request.inputs, request.seed))]
+        groups = variants(make_inputs(request.inputs, request.seed))
+        return tuple(tuple(said for said, _ in group) for group in groups)
     except RecordError as error:
         raise MindferryError(str(error)) from None
 
 
-def unsteady_buffers(payload: Json, link: Link) -> Json:
-    """In the worker: BuildRequest -> names of the buffers that another seed makes otherwise."""
+def unsteady_buffers(request: BuildRequest, link: Link) -> tuple[str, ...]:
+    """In the worker: names of the buffers that another seed makes otherwise."""
     import torch
 
-    request = from_json(BuildRequest, payload)
     found = []
     for seed in (request.seed, request.seed + 1):
         link.doing(f"building {request.model}")
         torch.manual_seed(seed)
         found.append(computed_buffers(build(request.model)))
-    return [name for name, value in found[0].items() if not torch.equal(value, found[1][name])]
+    return tuple(name for name, value in found[0].items() if not torch.equal(value, found[1][name]))
 
 
-def predict(payload: Json, link: Link) -> Json:
-    """In the worker, after `record`: PredictRequest -> the saved predictions."""
+def predict(request: PredictRequest, link: Link) -> Found:
+    """In the worker, after `record`: the saved predictions."""
     import torch
 
-    request = from_json(PredictRequest, payload)
     model = link.state["model"].eval()
 
     def scored() -> Iterator[tuple[Any, Any]]:
@@ -93,17 +86,16 @@ def predict(payload: Json, link: Link) -> Json:
                 link.doing("predicting")
                 yield leaves(model(*inputs), torch.is_tensor)[0].numpy(), labels
 
-    return asdict(Found(str(save(scored(), link.scratch, lambda count: link.report({"samples": count})))))
+    return Found(str(save(scored(), link.scratch, lambda count: link.say(f"{count} samples"))))
 
 
-def trace(payload: Json, link: Link) -> Json:
+def trace(request: TraceRequest, link: Link) -> Traced:
     """In the worker, after `record`: what each line of one module's forward assigns."""
     import torch
 
     from ..verify.dropout import without_dropout
     from ..verify.state import same_state
 
-    request = from_json(TraceRequest, payload)
     model = link.state["model"]
     inputs = make_inputs(request.inputs, request.seed)
     positional, named = [value for name, value in inputs if not name], {n: v for n, v in inputs if n}
@@ -119,7 +111,7 @@ def trace(payload: Json, link: Link) -> Json:
         model(*positional, **named)
     model.train(was_training)
     path = link.scratch / "trace.npz"
-    return asdict(Traced(save_trace(found, path), str(path)))
+    return Traced(save_trace(found, path), str(path))
 
 
 def _plain(value: Any) -> Any:

@@ -6,6 +6,7 @@ user's code prints goes to the log, which is this process's stdout and stderr; t
 
 from __future__ import annotations
 
+import dataclasses
 import faulthandler
 import importlib
 import json
@@ -15,10 +16,13 @@ import signal
 import sys
 import threading
 import traceback
+import typing
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..as_json import build
 from ..errors import MindferryError
 from .remains import MARK, end_marked
 
@@ -27,7 +31,7 @@ Json = Any  # what json.dumps takes
 
 @dataclass(slots=True)
 class Link:
-    """What a function running in the worker may use: `def function(payload: Json, link: Link) -> Json`."""
+    """What a function running in the worker may use: `def function(request: SomeRequest, link: Link) -> SomeAnswer`."""
 
     replies: int
     framework: str
@@ -35,8 +39,12 @@ class Link:
     scratch: Path
     state: dict[str, Any] = field(default_factory=dict)  # lives as long as the worker: the built model, for instance
 
+    def say(self, text: str) -> None:
+        """Stream a line about the progress to the caller's `show`."""
+        self.report(text)
+
     def report(self, message: Json) -> None:
-        """Stream `message` to the caller's `on_message`."""
+        """The same for `Worker.call`, in plain JSON."""
         self._send({"message": message})
 
     def doing(self, what: str) -> None:
@@ -44,7 +52,7 @@ class Link:
         self._send({"doing": what})
 
     def _send(self, message: dict[str, Json]) -> None:
-        data = json.dumps(message).encode() + b"\n"
+        data = json.dumps(message, default=fields).encode() + b"\n"
         while data:
             data = data[os.write(self.replies, data) :]
 
@@ -65,7 +73,7 @@ def main() -> None:
     _prepare(framework)
     while True:
         call = calls.get()
-        link._send(_answer(call["function"], call["payload"], link))
+        link._send(_answer(call["function"], call["payload"], call["is_typed"], link))
 
 
 def _read(requests: int, calls: queue.SimpleQueue[dict[str, Json]]) -> None:
@@ -106,10 +114,25 @@ def _prepare(framework: str) -> None:
         mindspore.runtime.launch_blocking()
 
 
-def _answer(function: str, payload: Json, link: Link) -> dict[str, Json]:
+def fields(value: Any) -> Json:
+    """A dataclass as JSON holds it, floats that are no numbers included."""
+    return {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
+
+
+def request_type(function: Callable[..., Any]) -> Any:
+    """What its first parameter is annotated with."""
+    return next(iter(typing.get_type_hints(function).values()))
+
+
+def answer_type(function: Callable[..., Any]) -> Any:
+    return typing.get_type_hints(function)["return"]
+
+
+def _answer(function: str, payload: Json, is_typed: bool, link: Link) -> dict[str, Json]:
     try:
         module, name = function.split(":")
-        return {"result": getattr(importlib.import_module(module), name)(payload, link)}
+        run = getattr(importlib.import_module(module), name)
+        return {"result": run(build(request_type(run), payload) if is_typed else payload, link)}
     except MindferryError as error:
         return {"refused": str(error)}
     except BaseException as error:

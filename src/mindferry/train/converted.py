@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import MindferryError
+from ..frameworks.requests import Trained, TrainRequest, TrainStep
 from ..frameworks.worker import Link
 from .exchange import Exchange, sample
 from .networks import Networks, is_optimizer
@@ -16,18 +17,18 @@ from .randomness import FAMILY, METHODS, Draws, HostStream, wrap
 from .script import EnoughSteps, run_script
 
 
-def replay(payload: dict[str, Any], link: Link) -> dict[str, Any]:
-    """Run the converted script for payload["steps"] steps on what the reference recorded."""
+def replay(request: TrainRequest, link: Link) -> Trained:
+    """Run the converted script for as many steps, on what the reference recorded."""
     assert link.project is not None
     sys.meta_path.insert(0, _NoTorch())  # the conversion has to run where there is none
-    player = _Player(payload, link)
-    player.install([importlib.import_module(name) for name in payload["helpers"]])
-    run_script(link.project, payload["script"], payload["args"])
+    player = _Player(request, link)
+    player.install([importlib.import_module(name) for name in request.helpers])
+    run_script(link.project, request.script, request.args)
     if not player.steps:
         raise MindferryError(
-            f"the converted {payload['script']} made no training step; was its loop converted? see `mindferry convert`"
+            f"the converted {request.script} made no training step; was its loop converted? see `mindferry convert`"
         )
-    return {"steps": player.steps}
+    return Trained(tuple(player.steps), player.has_optimizer)
 
 
 class _NoTorch:
@@ -39,15 +40,15 @@ class _NoTorch:
 
 
 class _Player:
-    def __init__(self, payload: dict[str, Any], link: Link) -> None:
+    def __init__(self, request: TrainRequest, link: Link) -> None:
         assert link.project is not None
-        self.exchange, self.wanted, self.link = Exchange(Path(payload["exchange"])), payload["steps"], link
-        self.has_optimizer = payload["has_optimizer"]
-        self.draws = Draws(link.project, self.exchange, tuple(payload["helpers"]))
+        self.exchange, self.wanted, self.link = Exchange(Path(request.exchange)), request.steps, link
+        self.has_optimizer = request.has_optimizer
+        self.draws = Draws(link.project, self.exchange, request.helpers)
         self.draws.read()
         self.host = HostStream(self.draws)
         self.networks = Networks(self.exchange)
-        self.steps: list[dict[str, Any]] = []
+        self.steps: list[TrainStep] = []
         self.losses: list[float] = []
         self.norm = float("nan")
         self.depth = self.nesting = self.iterations = 0
@@ -224,15 +225,15 @@ class _Player:
         rate = float("nan") if optimizer is None else groups[0]["lr"] if groups else optimizer.get_lr()
         distance, worst = self.distance(len(self.steps))
         self.steps.append(
-            {
-                "loss": sum(losses) if losses else float("nan"),
-                "lr": float(rate.asnumpy() if hasattr(rate, "asnumpy") else rate),
-                "grad_norm": self.norm,
-                "distance": distance,
-                "worst": worst,
-            }
+            TrainStep(
+                sum(losses) if losses else float("nan"),
+                float(rate.asnumpy() if hasattr(rate, "asnumpy") else rate),
+                self.norm,
+                distance,
+                worst,
+            )
         )
-        self.link.report(self.steps[-1])
+        self.link.say(f"MindSpore loss {self.steps[-1].loss:.4f}")
         self.link.doing(f"step {len(self.steps) + 1}")
         if len(self.steps) >= self.wanted:
             raise EnoughSteps

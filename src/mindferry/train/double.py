@@ -6,23 +6,24 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
+from ..frameworks.requests import DoubleLosses, TrainRequest
 from ..frameworks.worker import Link
 from .randomness import HostStream
 from .reference import Recorder
 from .script import run_script
 
 
-def record_double(payload: dict[str, Any], link: Link) -> dict[str, Any]:
-    """Returns the losses of payload["steps"] steps; fewer, or none, where the script insists on float32."""
+def record_double(request: TrainRequest, link: Link) -> DoubleLosses:
+    """The losses of as many steps; fewer, or none, where the script insists on float32."""
     assert link.project is not None
-    recorder = _DoubleRecorder(payload, link)
+    recorder = _DoubleRecorder(request, link)
     use_double()
     recorder.install()
     try:
-        run_script(link.project, payload["script"], payload["args"])
+        run_script(link.project, request.script, request.args)
     except Exception as error:  # whatever the script can't do in float64: then the drift is not known
-        return {"losses": [], "why": f"{type(error).__name__}: {error}"}
-    return {"losses": [step["loss"] for step in recorder.steps], "why": ""}
+        return DoubleLosses((), f"{type(error).__name__}: {error}")
+    return DoubleLosses(tuple(step.loss for step in recorder.steps))
 
 
 def use_double() -> None:

@@ -9,34 +9,33 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import MindferryError
+from ..frameworks.requests import Trained, TrainRequest, TrainStep
 from ..frameworks.worker import Link
 from .exchange import Exchange, sample
 from .randomness import FAMILY, METHODS, Draws, host_state, wrap
 from .script import EnoughSteps, run_script
 
 
-def record(payload: dict[str, Any], link: Link) -> dict[str, Any]:
-    """Run the script for payload["steps"] optimizer steps; returns loss, learning rate and gradient norm of each."""
+def record(request: TrainRequest, link: Link) -> Trained:
+    """Run the script for so many optimizer steps: loss, learning rate and gradient norm of each."""
     assert link.project is not None
-    recorder = Recorder(payload, link)
+    recorder = Recorder(request, link)
     recorder.install()
-    run_script(link.project, payload["script"], payload["args"])
+    run_script(link.project, request.script, request.args)
     recorder.exchange.write_draws(recorder.draws.kept)
     if not recorder.steps:
-        raise MindferryError(
-            f"{payload['script']} made no training step; check [train] script and args in mindferry.toml"
-        )
-    return {"steps": recorder.steps, "has_optimizer": recorder.has_optimizer}
+        raise MindferryError(f"{request.script} made no training step; check [train] script and args in mindferry.toml")
+    return Trained(tuple(recorder.steps), recorder.has_optimizer)
 
 
 class Recorder:
     """Hooks of a run in torch. A step is an optimizer's; in a script without optimizers, each backward() ends one."""
 
-    def __init__(self, payload: dict[str, Any], link: Link) -> None:
+    def __init__(self, request: TrainRequest, link: Link) -> None:
         assert link.project is not None
-        self.exchange, self.wanted, self.link = Exchange(Path(payload["exchange"])), payload["steps"], link
+        self.exchange, self.wanted, self.link = Exchange(Path(request.exchange)), request.steps, link
         self.draws = Draws(link.project, self.exchange)
-        self.steps: list[dict[str, float]] = []
+        self.steps: list[TrainStep] = []
         self.losses: list[float] = []
         self.roots: list[Any] = []
         self.known: set[int] = set()  # parameters of networks that have been met
@@ -196,9 +195,9 @@ class Recorder:
         norm = sum(float(gradient.double().pow(2).sum()) for gradient in gradients) ** 0.5
         losses, self.losses = self.losses, []
         rate = float(groups[0]["lr"]) if groups else float("nan")
-        self.steps.append({"loss": sum(losses) if losses else float("nan"), "lr": rate, "grad_norm": norm})
+        self.steps.append(TrainStep(sum(losses) if losses else float("nan"), rate, norm))
         self.write_sample()
-        self.link.report(self.steps[-1])
+        self.link.say(f"torch loss {self.steps[-1].loss:.4f}")
         self.link.doing(f"step {len(self.steps) + 1}")
         if len(self.steps) >= self.wanted:
             raise EnoughSteps

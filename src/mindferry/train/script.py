@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import runpy
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..config import MODULE
@@ -14,7 +15,7 @@ class EnoughSteps(BaseException):
     """Raised inside the script to end it; not an Exception, so that the script's own handlers let it pass."""
 
 
-def run_script(project: Path, script: str, arguments: list[str]) -> None:
+def run_script(project: Path, script: str, arguments: Sequence[str]) -> None:
     module = script.removeprefix(MODULE) if script.startswith(MODULE) else ""
     path = project / (module.replace(".", "/") if module else script)
     if not module and not path.is_file():

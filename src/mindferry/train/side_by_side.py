@@ -5,14 +5,19 @@ from __future__ import annotations
 import re
 import tempfile
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from ..artifacts import Curves, ProjectConversion, Step, load, save
 from ..config import Train, read_config
 from ..errors import MindferryError
 from ..frameworks.process import Worker
+from ..frameworks.requests import TrainRequest, TrainStep
 from ..progress import Advance
+from .converted import replay
+from .double import record_double
+from .reference import record
 
 DRIFT_FACTOR = 3.0  # how much farther than the reference's own rounding the conversion may be
 _TORCH_FILE = re.compile(r"\.(pth\.tar|pth|pt)$")
@@ -31,8 +36,8 @@ def train_side_by_side(
     `weights` is where the reference's checkpoint lies, if not in its project: arguments that name it are made to point there.
     With `drift` the reference also runs in float64, and a loss may be three times as far off as that is from float32.
     """
-    record = load(ProjectConversion, converted, "convert")
-    reference = Path(record.source)
+    conversion = load(ProjectConversion, converted, "convert")
+    reference = Path(conversion.source)
     config = read_config(reference)
     home = reference if reference.is_dir() else reference.parent
     options = options or config.train
@@ -43,36 +48,29 @@ def train_side_by_side(
     started = time.monotonic()
     note = advance or (lambda note="", steps=1: None)
     with tempfile.TemporaryDirectory(prefix="mindferry-train-") as exchange:
-        arguments = [
+        arguments = tuple(
             str(weights.resolve()) if weights and each == config.weights.file else each for each in options.args
-        ]
-        payload: dict[str, Any] = {
-            "exchange": exchange,
-            "script": options.script,
-            "args": arguments,
-            "steps": options.steps,
-        }
+        )
+        request = TrainRequest(exchange, options.script, arguments, options.steps)
         with Worker("torch", home) as worker:
-            theirs = worker.call(
-                "mindferry.train.reference:record", payload, lambda step: note(f"torch loss {step['loss']:.4f}")
-            )
-        payload["has_optimizer"] = theirs["has_optimizer"]  # a reference that ended by itself: the others should, too
-        own = _own_drift(home, payload, theirs["steps"]) if drift else ()
-        helpers = [file.path.removesuffix(".py").replace("/", ".") for file in record.files if file.status == "helpers"]
-        payload |= {"args": [_TORCH_FILE.sub(".ckpt", each) for each in options.args], "helpers": helpers}
+            theirs = worker.ask(record, request, note)
+        request = replace(request, has_optimizer=theirs.has_optimizer)
+        own = _own_drift(home, request, theirs.steps) if drift else ()
+        helpers = [
+            file.path.removesuffix(".py").replace("/", ".") for file in conversion.files if file.status == "helpers"
+        ]
+        ours_args = tuple(_TORCH_FILE.sub(".ckpt", each) for each in options.args)
         with Worker("mindspore", converted, reference=home) as worker:
-            ours = worker.call(
-                "mindferry.train.converted:replay", payload, lambda step: note(f"MindSpore loss {step['loss']:.4f}")
-            )
-    curves = compare_curves(theirs["steps"], ours["steps"], options.tolerance, time.monotonic() - started, own)
+            ours = worker.ask(replay, replace(request, args=ours_args, helpers=tuple(helpers)), note)
+    curves = compare_curves(theirs.steps, ours.steps, options.tolerance, time.monotonic() - started, own)
     save(curves, converted, "train")
     return curves
 
 
-def _own_drift(reference: Path, payload: dict[str, Any], steps: list[dict[str, float]]) -> tuple[float, ...]:
+def _own_drift(reference: Path, request: TrainRequest, steps: tuple[TrainStep, ...]) -> tuple[float, ...]:
     with Worker("torch", reference) as worker:
-        losses = worker.call("mindferry.train.double:record_double", payload)["losses"]
-    return tuple(_apart(step["loss"], loss) for step, loss in zip(steps, losses, strict=False))
+        losses = worker.ask(record_double, request).losses
+    return tuple(_apart(step.loss, loss) for step, loss in zip(steps, losses, strict=False))
 
 
 def _apart(loss: float, reference: float) -> float:
@@ -88,30 +86,30 @@ def allowed(tolerance: float, step: int, drift: tuple[float, ...]) -> float:
 
 
 def compare_curves(
-    reference: list[dict[str, float]],
-    converted: list[dict[str, Any]],
+    reference: Sequence[TrainStep],
+    converted: Sequence[TrainStep],
     tolerance: float,
     seconds: float,
     drift: tuple[float, ...] = (),
 ) -> Curves:
     worst, first = 0.0, ""
     for number, (theirs, ours) in enumerate(zip(reference, converted, strict=False)):
-        difference = _apart(ours["loss"], theirs["loss"])
+        difference = _apart(ours.loss, theirs.loss)
         if difference > allowed(tolerance, number, drift) and not first:
-            parameter = converted[max(number - 1, 0)].get("worst", "")
-            first = f"step {number + 1}: loss {ours['loss']:.6g} against {theirs['loss']:.6g}"
+            parameter = converted[max(number - 1, 0)].worst
+            first = f"step {number + 1}: loss {ours.loss:.6g} against {theirs.loss:.6g}"
             first += f"; {parameter} differs most" if parameter else ""
         worst = max(worst, difference)
     if len(reference) != len(converted) and not first:
         first = f"the reference made {len(reference)} steps, the conversion {len(converted)}"
     return Curves(
-        tuple(Step(each["loss"], each["lr"], each["grad_norm"]) for each in reference),
-        tuple(Step(each["loss"], each["lr"], each["grad_norm"]) for each in converted),
+        tuple(Step(each.loss, each.lr, each.grad_norm) for each in reference),
+        tuple(Step(each.loss, each.lr, each.grad_norm) for each in converted),
         tolerance,
         worst,
         not first,
         first,
         round(seconds, 1),
-        tuple(each.get("distance", 0.0) for each in converted),
+        tuple(each.distance for each in converted),
         drift,
     )

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..frameworks.requests import Plan
+
 WARM, PLAIN, OBSERVED, PROFILED = "warm", "plain", "observed", "profiled"
 SAMPLE_EVERY = 0.001  # seconds between two looks at the stack
 SWITCH_EVERY = 0.0005  # seconds after which pure Python lets the sampler look
@@ -23,20 +25,9 @@ def now() -> int:
     return _EPOCH + time.perf_counter_ns()
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How many steps of each stage. A stage also ends when its seconds are used up: a timed one after two steps at the
-    earliest, the others after one step that takes a quarter of them."""
-
-    warm: int = 2
-    plain: int = 6
-    observed: int = 4
-    profiled: int = 2
-    seconds: float = 40.0
-
-    def stages(self) -> list[tuple[str, int]]:
-        every = [(WARM, self.warm), (PLAIN, self.plain), (OBSERVED, self.observed), (PROFILED, self.profiled)]
-        return [(name, count) for name, count in every if count]
+def stages_of(plan: Plan) -> list[tuple[str, int]]:
+    every = [(WARM, plan.warm), (PLAIN, plan.plain), (OBSERVED, plan.observed), (PROFILED, plan.profiled)]
+    return [(name, count) for name, count in every if count]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +56,7 @@ class Clock:
     """`with clock.span("forward"): ...`; `clock.step_done()` returns the stage of the next step, "" after the last one."""
 
     def __init__(self, plan: Plan, project: Path) -> None:
-        self.plan, self.project = plan.stages(), str(project)
+        self.plan, self.project = stages_of(plan), str(project)
         self.seconds = plan.seconds
         self.stage = self.plan[0][0]
         self.steps: list[StepTime] = []

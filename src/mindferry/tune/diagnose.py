@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from ..artifacts import Diagnosis, Operator, Profile
+from ..frameworks.requests import Counted, TuneFacts
 
 LOADER, COMPILE, CAST, SYNC, HOST, OPTIMIZER, CONVOLUTION, ELEMENTWISE = (
     0.25,
@@ -34,7 +34,7 @@ class Seen:
     """A profile and what was noted beside it."""
 
     profile: Profile
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: TuneFacts
 
     @property
     def total(self) -> float:
@@ -64,9 +64,9 @@ class Seen:
 Rule = Callable[[Seen], Iterator[Diagnosis]]
 
 
-def diagnose(profile: Profile, facts: dict[str, Any] | None = None) -> tuple[Diagnosis, ...]:
+def diagnose(profile: Profile, facts: TuneFacts | None = None) -> tuple[Diagnosis, ...]:
     """What was found, the largest share of the step first."""
-    seen = Seen(profile, facts or {})
+    seen = Seen(profile, facts or TuneFacts())
     found = [each for rule in RULES for each in rule(seen)]
     codes = {each.code for each in found}
     hidden = {"small-operators"} if codes & {"sample-loop", "tiny-batches", "unfused", "cast-heavy"} else set()
@@ -79,9 +79,9 @@ def slow_loader(seen: Seen) -> Iterator[Diagnosis]:
     if share < LOADER:
         return
     evidence = f"waiting for data takes {seen.milliseconds(share)}"
-    queued = seen.facts.get("queued") or []
+    queued = seen.facts.queued
     if queued:
-        empty = sum(rows < max(1, seen.facts.get("batch", 1)) for rows in queued)
+        empty = sum(rows < max(1, seen.facts.batch) for rows in queued)
         evidence += f"; {empty} of {len(queued)} times no whole batch was ready"
     slowest = max(seen.profile.pipeline, key=lambda stage: stage.seconds, default=None)
     if slowest is not None:
@@ -91,7 +91,7 @@ def slow_loader(seen: Seen) -> Iterator[Diagnosis]:
 
 
 def recompiling(seen: Seen) -> Iterator[Diagnosis]:
-    warm = seen.facts.get("warm", 2)
+    warm = seen.facts.warm
     late = [each for each in seen.profile.compilations if each.step > warm]
     share = seen.share("compile")
     if share < COMPILE and len({each.step for each in late}) < 3:
@@ -116,7 +116,7 @@ def recompiling(seen: Seen) -> Iterator[Diagnosis]:
 def reference_convolution(seen: Seen) -> Iterator[Diagnosis]:
     convolutions = [each for each in seen.profile.operators if each.name.startswith("Conv")]
     share = seen.part(convolutions)
-    if share < CONVOLUTION or seen.facts.get("isa") or seen.profile.device != "CPU" or not seen.facts.get("avx512"):
+    if share < CONVOLUTION or seen.facts.isa or seen.profile.device != "CPU" or not seen.facts.has_avx512:
         return
     known = [(work, each.seconds) for each in convolutions if (work := _work(each))]
     rate = sum(work for work, _ in known) / sum(seconds for _, seconds in known) if known else 0.0
@@ -154,7 +154,7 @@ def cast_heavy(seen: Seen) -> Iterator[Diagnosis]:
 
 
 def sync_every_step(seen: Seen) -> Iterator[Diagnosis]:
-    places = [(where, calls) for where, calls, often in seen.facts.get("syncs", ()) if often > 0.8]
+    places = [(each.place, each.calls) for each in seen.facts.syncs if each.often > 0.8]
     calls, share = sum(count for _, count in places), seen.share("sync")
     if not places or (share < SYNC and calls < 5):
         return
@@ -175,18 +175,19 @@ def host_bound(seen: Seen) -> Iterator[Diagnosis]:
     share = seen.share("host")
     if share < HOST:
         return
-    lines = seen.facts.get("lines", ())
-    where = ", ".join(f"{place} ({count} of {seen.facts.get('looks', 0)} looks)" for place, count in lines[:3])
+    lines = seen.facts.lines
+    where = ", ".join(f"{each.name} ({each.count:.0f} of {seen.facts.looks} looks)" for each in lines[:3])
     evidence = f"the script's own Python takes {seen.milliseconds(share)}" + (f"; most at {where}" if where else "")
     advice = "move it out of the loop, into the data pipeline, or into numpy"
     yield Diagnosis(
-        "host-bound", "Python between the steps", evidence, share, advice, ("loop",), tuple(place for place, _ in lines)
+        "host-bound", "Python between the steps", evidence, share, advice, ("loop",), tuple(each.name for each in lines)
     )
 
 
 def sample_loop(seen: Seen) -> Iterator[Diagnosis]:
-    calls = seen.facts.get("calls", 0.0)
-    name, repeats = next(iter(seen.facts.get("repeats", ())), ("", 0.0))
+    calls = seen.facts.calls
+    module = next(iter(seen.facts.repeats), Counted("", 0.0))
+    name, repeats = module.name, module.count
     most = max(calls, repeats)
     if most < 6:
         return
@@ -219,7 +220,7 @@ def dispatch_bound(seen: Seen) -> Iterator[Diagnosis]:
 
 def tiny_batches(seen: Seen) -> Iterator[Diagnosis]:
     """A few rows, and neither convolutions nor products of matrices have the time."""
-    batch, share = seen.facts.get("batch", 0), seen.share("forward", "backward")
+    batch, share = seen.facts.batch, seen.share("forward", "backward")
     working = seen.operators("forward", "backward")
     kernels = sum(each.seconds for each in working)
     heavy = sum(each.seconds for each in working if HEAVY.match(each.name))
@@ -237,7 +238,7 @@ def _launching(seen: Seen) -> str:
 
 
 def slow_optimizer(seen: Seen) -> Iterator[Diagnosis]:
-    share, count = seen.share("optimizer"), seen.facts.get("parameters", 0)
+    share, count = seen.share("optimizer"), seen.facts.parameters
     if share < OPTIMIZER:
         return
     calls = sum(each.calls for each in seen.operators("optimizer"))

@@ -10,10 +10,11 @@ import sys
 from typing import Any
 
 from ..errors import MindferryError
+from ..frameworks.requests import Tuned, TuneRequest
 from ..frameworks.worker import Link
 from ..train.converted import switch_dropout_off
 from ..train.script import EnoughSteps, run_script
-from .clock import OBSERVED, PROFILED, Clock, Plan, now
+from .clock import OBSERVED, PROFILED, Clock, now
 from .feeding import Feeding
 from .graphs import GRADIENT, Graphs
 from .layers import Layers
@@ -22,34 +23,34 @@ from .summary import scalar, summarize
 from .syncs import Syncs
 
 
-def measure(payload: dict[str, Any], link: Link) -> dict[str, Any]:
-    """Run payload["script"] (or a model) through the stages of payload["plan"]; returns a Profile and what goes with it."""
+def measure(request: TuneRequest, link: Link) -> Tuned:
+    """Run a script (or a model) through the stages of the plan."""
     assert link.project is not None
     sys.modules["torch"] = None  # type: ignore[assignment]  # the conversion has to run where there is none
-    for name, value in payload["environment"].items():  # before the first convolution reads it
+    for name, value in request.environment.items():  # before the first convolution reads it
         if value is None:
             os.environ.pop(name, None)
         else:
             os.environ[name] = value
-    watch = Watch(payload, link)
-    helpers = [importlib.import_module(name) for name in payload["helpers"]]
+    watch = Watch(request, link)
+    helpers = [importlib.import_module(name) for name in request.helpers]
     watch.install(helpers)
-    if payload["is_plain"]:
+    if request.is_plain:
         switch_dropout_off(helpers)
-    if payload["preload"]:
-        importlib.import_module(payload["preload"])
-    if payload["model"]:
-        until_enough(lambda: train_cell(payload["model"], payload["inputs"]))
-    elif payload["step"]:
-        until_enough(lambda: call_step(payload["step"], lambda: len(watch.clock.steps)))
+    if request.preload:
+        importlib.import_module(request.preload)
+    if request.model:
+        until_enough(lambda: train_cell(request.model, request.inputs))
+    elif request.step:
+        until_enough(lambda: call_step(request.step, lambda: len(watch.clock.steps)))
     else:
-        run_script(link.project, payload["script"], payload["args"])
+        run_script(link.project, request.script, request.args)
     if not watch.clock.steps:
         raise MindferryError(
-            f"{payload['script']} made no training step; check [train] script and args in mindferry.toml, or --args"
+            f"{request.script} made no training step; check [train] script and args in mindferry.toml, or --args"
         )
     watch.end_profile()
-    return summarize(watch, payload)
+    return summarize(watch)
 
 
 def until_enough(call: Any) -> None:
@@ -60,10 +61,10 @@ def until_enough(call: Any) -> None:
 class Watch:
     """What is wrapped while the script runs, and what was seen."""
 
-    def __init__(self, payload: dict[str, Any], link: Link) -> None:
+    def __init__(self, request: TuneRequest, link: Link) -> None:
         assert link.project is not None
         self.link = link
-        self.clock = Clock(Plan(**payload["plan"]), link.project)
+        self.clock = Clock(request.plan, link.project)
         self.graphs, self.syncs = Graphs(self.clock), Syncs(self.clock)
         self.feeding, self.layers = Feeding(self.clock), Layers(self.clock)
         self.losses: list[float] = []
@@ -225,7 +226,7 @@ class Watch:
         following = self.clock.step_done(self._between)
         self.losses.append(scalar(self.pending))
         self.pending = None
-        self.link.report({"step": len(self.losses), "stage": self.clock.steps[-1].stage})
+        self.link.say(f"MindSpore {self.clock.steps[-1].stage} {len(self.losses)}")
         if not following:
             raise EnoughSteps
         self.clock.begin_step()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..errors import MindferryError
@@ -13,7 +13,7 @@ SPEC = re.compile(r"^(?:(\w+)=)?(\w+)\[([\d,\s]*)\](?:@(-?[\d.]+)\.\.(-?[\d.]+))
 RATE = 1e-4
 
 
-def arrays(specs: list[str]) -> list[Any]:
+def arrays(specs: Sequence[str]) -> list[Any]:
     """'float32[4,3,224,224]', 'ids=int64[2,16]@0..99' -> seeded arrays, the same on both sides."""
     import numpy as np
 
@@ -33,7 +33,7 @@ def arrays(specs: list[str]) -> list[Any]:
     return found
 
 
-def train_cell(model: str, specs: list[str]) -> None:
+def train_cell(model: str, specs: Sequence[str]) -> None:
     """In the MindSpore worker; ends when the clock has enough."""
     import mindspore as ms
     from mindspore import nn
@@ -51,7 +51,7 @@ def train_cell(model: str, specs: list[str]) -> None:
         optimizer(gradients)
 
 
-def train_module(model: str, specs: list[str]) -> None:
+def train_module(model: str, specs: Sequence[str]) -> None:
     """In the torch worker."""
     import torch
 

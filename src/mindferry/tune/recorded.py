@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ..artifacts import Operator, Phase, PipelineStage, Profile, TuneRecord
 from ..errors import MindferryError
+from ..frameworks.requests import TuneFacts
 from .diagnose import diagnose
 from .executions import framework_folder, peak_active, read_executions, scope_module, scope_phase
 from .experiments import suggest
@@ -42,7 +43,7 @@ def read_recorded(folder: Path) -> TuneRecord:
         profile = dataclasses.replace(
             profile, notes=(*profile.notes, f"{others + 1} ranks in {folder}; this is {root.name}")
         )
-    diagnoses = diagnose(profile, {"warm": 0})
+    diagnoses = diagnose(profile, TuneFacts(warm=0))
     experiments = tuple(suggest(profile, diagnoses, set(), "PROJECT"))
     return TuneRecord("", str(root), profile, None, diagnoses, experiments, source=str(folder))
 

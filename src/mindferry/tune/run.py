@@ -10,13 +10,13 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from ..artifacts import STATE, Experiment, Profile, TuneRecord, from_json
+from ..artifacts import STATE, Experiment, Profile, TuneRecord
 from ..errors import MindferryError
 from ..files import write_bytes
 from ..frameworks.process import Worker
-from .clock import Plan
+from ..frameworks.requests import Plan, TuneFacts
+from . import mindspore_run, torch_run
 from .diagnose import diagnose
 from .experiments import TRIED, named, suggest
 from .rewrites import REWRITES, rewrite_project
@@ -55,7 +55,7 @@ def tune(
         say,
         is_random(profile),
     )
-    base = Run(profile.step_seconds, facts["first_step"], profile.losses)
+    base = Run(profile.step_seconds, facts.first_step, profile.losses)
     if chosen and trial.is_plain:
         base = trial.run(workload.project)
     tried, best = _try(trial, chosen, base)
@@ -94,7 +94,7 @@ class Trial:
 
     def run(self, project: Path, environment: dict[str, str] | None = None, silence: float = 600.0) -> Run:
         profile, facts = measure(self.workload, self.plan, self.note, project, environment, silence, self.is_plain)
-        return Run(profile.step_seconds, facts["first_step"], profile.losses)
+        return Run(profile.step_seconds, facts.first_step, profile.losses)
 
 
 def is_random(profile: Profile) -> bool:
@@ -109,37 +109,30 @@ def measure(
     environment: dict[str, str] | None = None,
     silence: float = 600.0,
     is_plain: bool = False,
-) -> tuple[Profile, dict[str, Any]]:
+) -> tuple[Profile, TuneFacts]:
     """The converted project, or a copy of it, in a MindSpore worker with the environment that the user's own run has."""
-    payload: dict[str, Any] = workload.payload("mindspore") | {
-        "plan": dataclasses.asdict(plan),
-        "helpers": list(workload.helpers),
-    }
-    payload["is_plain"] = is_plain
-    payload["environment"] = {"ONEDNN_MAX_CPU_ISA": os.environ.get("ONEDNN_MAX_CPU_ISA")}
     folder = project or workload.project
-    payload["preload"] = "ms_tuning" if not workload.script and (folder / "ms_tuning.py").is_file() else ""
+    request = dataclasses.replace(
+        workload.request("mindspore", plan),
+        helpers=workload.helpers,
+        is_plain=is_plain,
+        environment={"ONEDNN_MAX_CPU_ISA": os.environ.get("ONEDNN_MAX_CPU_ISA")},
+        preload="ms_tuning" if not workload.script and (folder / "ms_tuning.py").is_file() else "",
+    )
     with Worker("mindspore", folder, environment=environment, silence=silence) as worker:
-        result = worker.call(
-            "mindferry.tune.mindspore_run:measure",
-            payload,
-            lambda step: note(f"MindSpore {step['stage']} {step['step']}"),
-        )
-        profile = _keep_trace(from_json(Profile, result["profile"]), workload.project)
-    return profile, result["facts"] | {"avx512": has_avx512()}
+        found = worker.ask(mindspore_run.measure, request, note)
+        profile = _keep_trace(found.profile, workload.project)
+    return profile, dataclasses.replace(found.facts, has_avx512=has_avx512())
 
 
 def _reference(workload: Workload, plan: Plan, note: Note) -> tuple[Profile | None, tuple[str, ...]]:
     """torch's profile, or why there is none: the conversion's own figures stand without it."""
     if workload.reference is None:
         return None, ()
-    payload = workload.payload("torch") | {"plan": dataclasses.asdict(plan)}
     try:
         with Worker("torch", workload.reference) as worker:
-            result = worker.call(
-                "mindferry.tune.torch_run:measure", payload, lambda step: note(f"torch {step['stage']} {step['step']}")
-            )
-            return _keep_trace(from_json(Profile, result["profile"]), workload.project), ()
+            found = worker.ask(torch_run.measure, workload.request("torch", plan), note)
+            return _keep_trace(found.profile, workload.project), ()
     except MindferryError as error:
         return None, (f"no reference beside it: {str(error).splitlines()[0]}",)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import os
 import resource
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..artifacts import Operator, Phase, Profile
+from ..frameworks.requests import Counted, SyncPlace, Tuned, TuneFacts
 from .attribute import operators_of
 from .clock import OBSERVED, PLAIN, PROFILED, WARM, Clock
 from .executions import framework_folder, peak_active, read_executions
@@ -25,7 +25,7 @@ COMPILED = ("graph", "step")  # spans that hold several phases
 LINES = 5  # of the script's own code, in a note
 
 
-def summarize(watch: Watch, payload: dict[str, Any]) -> dict[str, Any]:
+def summarize(watch: Watch) -> Tuned:
     import mindspore as ms
 
     clock = watch.clock
@@ -48,27 +48,24 @@ def summarize(watch: Watch, payload: dict[str, Any]) -> dict[str, Any]:
         trace=str(trace or ""),
         notes=(f"tensors held at most {tensors / 2**20:.0f} MiB",) if tensors else (),
     )
-    return {"profile": dataclasses.asdict(profile), "facts": facts(watch)}
+    return Tuned(profile, facts(watch))
 
 
-def facts(watch: Watch) -> dict[str, Any]:
-    """What the diagnosis needs beside the profile."""
+def facts(watch: Watch) -> TuneFacts:
     clock = watch.clock
-    plain = clock.measured(PLAIN)
-    return {
-        "lines": clock.sampler.lines.most_common(LINES),
-        "looks": clock.sampler.looks,
-        "syncs": watch.syncs.places()[:LINES],
-        "sync_seconds": statistics.mean(step.phases["sync"] for step in plain) if plain else 0.0,
-        "batch": max((step.batch for step in clock.steps), default=0),
-        "parameters": watch.parameters,
-        "first_step": clock.steps[0].seconds,
-        "warm": sum(step.stage == WARM for step in clock.steps),
-        "calls": _network_calls(clock),
-        "repeats": _repeats(watch),
-        "isa": os.environ.get("ONEDNN_MAX_CPU_ISA", ""),
-        "queued": watch.feeding.queued,
-    }
+    return TuneFacts(
+        lines=tuple(Counted(line, count) for line, count in clock.sampler.lines.most_common(LINES)),
+        looks=clock.sampler.looks,
+        syncs=tuple(SyncPlace(*each) for each in watch.syncs.places()[:LINES]),
+        batch=max((step.batch for step in clock.steps), default=0),
+        parameters=watch.parameters,
+        first_step=clock.steps[0].seconds,
+        warm=sum(step.stage == WARM for step in clock.steps),
+        calls=_network_calls(clock),
+        repeats=_repeats(watch),
+        isa=os.environ.get("ONEDNN_MAX_CPU_ISA", ""),
+        queued=tuple(watch.feeding.queued),
+    )
 
 
 def _network_calls(clock: Clock) -> float:
@@ -80,11 +77,12 @@ def _network_calls(clock: Clock) -> float:
     return sum(span.phase in ("forward", *COMPILED) for span in clock.spans if first <= span.start <= last) / len(steps)
 
 
-def _repeats(watch: Watch) -> list[tuple[str, float]]:
+def _repeats(watch: Watch) -> tuple[Counted, ...]:
     """Modules that run more than once in a step, with their calls."""
     steps = sum(step.stage == PROFILED for step in watch.clock.steps)
     counts = Counter(call.name for call in watch.layers.calls)
-    return [(name, count / steps) for name, count in counts.most_common(LINES) if count > steps] if steps else []
+    often = [(name, count) for name, count in counts.most_common(LINES) if count > steps] if steps else []
+    return tuple(Counted(name, count / steps) for name, count in often)
 
 
 def _profiled(watch: Watch) -> tuple[tuple[Operator, ...], int, Path | None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 import resource
@@ -12,10 +11,11 @@ from typing import Any
 
 from ..artifacts import Profile
 from ..errors import MindferryError
+from ..frameworks.requests import Tuned, TuneRequest
 from ..frameworks.worker import Link
 from ..train.script import EnoughSteps, run_script
 from .attribute import operators_of
-from .clock import OBSERVED, PLAIN, PROFILED, Clock, Plan, now
+from .clock import OBSERVED, PLAIN, PROFILED, Clock, now
 from .executions import Execution
 from .layers import LayerCall
 from .mindspore_run import until_enough
@@ -24,28 +24,28 @@ from .summary import median, phases_of
 from .trace import write_trace
 
 
-def measure(payload: dict[str, Any], link: Link) -> dict[str, Any]:
+def measure(request: TuneRequest, link: Link) -> Tuned:
     assert link.project is not None
-    watch = TorchWatch(payload, link)
+    watch = TorchWatch(request, link)
     watch.install()
-    if payload["model"]:
-        until_enough(lambda: train_module(payload["model"], payload["inputs"]))
-    elif payload["step"]:
-        until_enough(lambda: call_step(payload["step"], lambda: len(watch.clock.steps)))
+    if request.model:
+        until_enough(lambda: train_module(request.model, request.inputs))
+    elif request.step:
+        until_enough(lambda: call_step(request.step, lambda: len(watch.clock.steps)))
     else:
-        run_script(link.project, payload["script"], payload["args"])
+        run_script(link.project, request.script, request.args)
     if not watch.clock.steps:
         raise MindferryError(
-            f"{payload['script']} made no training step in torch; check [train] script and args in mindferry.toml"
+            f"{request.script} made no training step in torch; check [train] script and args in mindferry.toml"
         )
     watch.end_profile()
-    return {"profile": dataclasses.asdict(watch.profile())}
+    return Tuned(watch.profile())
 
 
 class TorchWatch:
-    def __init__(self, payload: dict[str, Any], link: Link) -> None:
+    def __init__(self, request: TuneRequest, link: Link) -> None:
         assert link.project is not None
-        self.link, self.clock = link, Clock(Plan(**payload["plan"]), link.project)
+        self.link, self.clock = link, Clock(request.plan, link.project)
         self.losses: list[float] = []
         self.pending: Any = None
         self.has_optimizer = False
@@ -136,7 +136,7 @@ class TorchWatch:
         following = self.clock.step_done(self._between)
         self.losses.append(math.nan if self.pending is None else float(self.pending.sum()))
         self.pending = None
-        self.link.report({"step": len(self.losses), "stage": self.clock.steps[-1].stage})
+        self.link.say(f"torch {self.clock.steps[-1].stage} {len(self.losses)}")
         if not following:
             raise EnoughSteps
         self.clock.begin_step()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ..artifacts import STATE, ProjectConversion, WeightsReport, load
 from ..config import read_config
 from ..errors import MindferryError
+from ..frameworks.requests import Plan, TuneRequest
 
 _TORCH_FILE = re.compile(r"\.(pth\.tar|pth|pt)$")
 
@@ -32,19 +32,14 @@ class Workload:
             return f"{self.model} on {', '.join(self.inputs)}"
         return self.step or " ".join(["python", self.script, *self.args])
 
-    def payload(self, framework: str) -> dict[str, Any]:
+    def request(self, framework: str, plan: Plan) -> TuneRequest:
+        """What a worker is asked to run; the checkpoint is named as that framework's project has it."""
         name, path = self.checkpoint
         if framework == "mindspore":
-            args = [_TORCH_FILE.sub(".ckpt", each) for each in self.args]
+            args = tuple(_TORCH_FILE.sub(".ckpt", each) for each in self.args)
         else:
-            args = [path if each == name and path else each for each in self.args]
-        return {
-            "script": self.script,
-            "args": args,
-            "model": self.model,
-            "inputs": list(self.inputs),
-            "step": self.step,
-        }
+            args = tuple(path if each == name and path else each for each in self.args)
+        return TuneRequest(plan, self.script, args, self.model, self.inputs, self.step)
 
 
 def find_workload(

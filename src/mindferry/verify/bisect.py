@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..artifacts import STATE, Difference
-from ..as_json import build
 from ..files import complete_or_absent, write_text
+from ..frameworks import mindspore as mindspore_side
+from ..frameworks import torch as torch_side
 from ..frameworks.process import Worker
-from ..frameworks.requests import CellRequest, Found, Traced, TraceRequest
+from ..frameworks.requests import CellRequest, TraceRequest
 from .blame import NETWORK, caller
 from .golden import CallRecord, Golden
 from .judge import Verdict
-from .settings import Settings
+from .settings import Verification
 from .trace import first_difference, load
 
 # torch's name of a setting -> MindSpore's.
@@ -32,7 +33,7 @@ class Culprit:
 
 
 def bisect(
-    settings: Settings,
+    settings: Verification,
     golden: Golden,
     verdict: Verdict,
     torch: Worker | None,
@@ -51,7 +52,7 @@ def bisect(
     call = next((c for c in recorded.calls if c.path == path), None)
     kind = _kinds(call.kind, classes.get(path, "")) if call is not None else ""
     lines = [f"Culprit: {name}{kind}, {_what(row)}."]
-    found = mindspore.call("mindferry.frameworks.mindspore:settings_of", asdict(CellRequest(path)))
+    found = mindspore.ask(mindspore_side.settings_of, CellRequest(path))
     lines += _settings(golden.attributes.get(path, {}), found)
     if row.kind in ("output", "input") and torch is not None:
         line = _line(path, row, golden, torch, mindspore, settings)
@@ -65,7 +66,7 @@ def _of_suspect(name: str, golden: Golden, mindspore: Worker) -> list[str]:
     lines = ["No module is wrong by itself; the error grows from one to the next."]
     if name not in golden.attributes:
         return lines
-    found = mindspore.call("mindferry.frameworks.mindspore:settings_of", asdict(CellRequest(name)))
+    found = mindspore.ask(mindspore_side.settings_of, CellRequest(name))
     return [*lines, *(f"{name}: {line}" for line in _settings(golden.attributes[name], found))]
 
 
@@ -118,14 +119,13 @@ def _plain(value: Any) -> Any:
     return round(value, 12) if isinstance(value, float) else value
 
 
-def _line(path: str, row: Difference, golden: Golden, torch: Worker, mindspore: Worker, settings: Settings) -> str:
+def _line(path: str, row: Difference, golden: Golden, torch: Worker, mindspore: Worker, settings: Verification) -> str:
     """The first line of the module that gives a variable another value."""
     calls = [c for c in golden.modes[row.mode].calls if c.path == path]
     number = calls[0].call if calls else 0
-    request = asdict(TraceRequest(path, number, row.mode, str(golden.path), settings.inputs, settings.seed))
-    torch.start("mindferry.frameworks.torch:trace", request)
-    mindspore.start("mindferry.frameworks.mindspore:trace", request)
-    there, here = (load(build(Traced, worker.result())) for worker in (torch, mindspore))
+    request = TraceRequest(path, number, row.mode, str(golden.path), settings.inputs, settings.seed)
+    begun = torch.start(torch_side.trace, request), mindspore.start(mindspore_side.trace, request)
+    there, here = (load(pending.result()) for pending in begun)
     found = first_difference(there, here, 10 * settings.rule.floor)
     if found is None or not Path(found[1].file).is_relative_to(settings.converted):
         return ""  # inside a layer of the framework there is no line to mend
@@ -137,7 +137,7 @@ def _line(path: str, row: Difference, golden: Golden, torch: Worker, mindspore: 
     )
 
 
-def _script(settings: Settings, golden: Golden, call: CallRecord, row: Difference, mindspore: Worker) -> str:
+def _script(settings: Verification, golden: Golden, call: CallRecord, row: Difference, mindspore: Worker) -> str:
     """A few lines that run the culprit alone on the reference's values."""
     import numpy as np
 
@@ -173,6 +173,6 @@ def _script(settings: Settings, golden: Golden, call: CallRecord, row: Differenc
 def mindspore_weights(worker: Worker, path: str) -> dict[str, Any]:
     import numpy as np
 
-    found = worker.ask("mindferry.frameworks.mindspore:weights_of", CellRequest(path), Found)
+    found = worker.ask(mindspore_side.weights_of, CellRequest(path))
     with np.load(found.path) as file:
         return {f"weight.{name}": file[name] for name in file}

@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import MindferryError
 from ..frameworks.process import Worker
-from .settings import DataSettings
+from ..frameworks.requests import BatchesRequest, LoaderRun
+from .data_batches import collect
+from .settings import DataVerification
 
 if TYPE_CHECKING:
     import numpy as np
 
-COLLECT = f"{__package__}.data_batches:collect"
 TOLERANCE = 1e-5  # of the largest number in the batch; integers must be equal
 SPREADS = 5.0  # standard errors that means may lie apart
 
@@ -121,19 +122,19 @@ def compare_pipelines(
     the conversion keeps its samplers.
     """
     began = time.monotonic()
-    options = {"epochs": max(epochs, 2), "batches": batches, "seed": seed, "helpers": list(helpers)}
     found: list[PipelineComparison] = []
     for each in [data] if isinstance(data, str) else data:
         show(each)
+        request = BatchesRequest(each, max(epochs, 2), batches, seed, tuple(helpers))
         with Worker("torch", reference) as torch, Worker("mindspore", converted) as mindspore:
-            theirs, ours = _run((torch, mindspore), {**options, "data": each})
+            theirs, ours = _run((torch, mindspore), request)
             found += _compare_loaders(each, theirs, ours, tolerance)
             if shards and ".py" not in each:
-                found.append(_compare_shards(each, (torch, mindspore), options, shards, tolerance))
+                found.append(_compare_shards(request, (torch, mindspore), shards, tolerance))
     return Pipelines(tuple(found), all(each.passed for each in found), time.monotonic() - began)
 
 
-def run(settings: DataSettings, show: Callable[[str], None] = lambda text: None) -> Pipelines:
+def run(settings: DataVerification, show: Callable[[str], None] = lambda text: None) -> Pipelines:
     return compare_pipelines(
         settings.data,
         settings.reference,
@@ -145,33 +146,32 @@ def run(settings: DataSettings, show: Callable[[str], None] = lambda text: None)
     )
 
 
-def _run(sides: Sequence[Worker], payload: dict[str, Any]) -> tuple[list[Run], list[Run]]:
+def _run(sides: Sequence[Worker], request: BatchesRequest) -> tuple[list[Run], list[Run]]:
     """What each side gave, loader by loader."""
-    for side in sides:
-        side.start(COLLECT, payload)
+    begun = [side.start(collect, request) for side in sides]
     runs: list[list[Run]] = []
     problems = []
-    for side in sides:
+    for pending in begun:
         try:
-            runs.append([_read(each) for each in side.result()])
+            runs.append([_read(each) for each in pending.result()])
         except MindferryError as error:
             problems.append(error)
     if len(problems) == 1:
         raise problems[0]
     if problems:
-        raise MindferryError(f"{payload['data']} fails in both frameworks. {problems[0]}. {problems[1]}")
+        raise MindferryError(f"{request.data} fails in both frameworks. {problems[0]}. {problems[1]}")
     return runs[0], runs[1]
 
 
-def _read(result: dict[str, Any]) -> Run:
+def _read(result: LoaderRun) -> Run:
     import numpy as np
 
-    with np.load(result["file"], allow_pickle=False) as file:
+    with np.load(result.file, allow_pickle=False) as file:
         batches = {
-            (epoch, number): {place: file[f"{epoch}/{number}/{place}"] for place in places}
-            for epoch, number, places in result["places"]
+            (each.epoch, each.batch): {place: file[f"{each.epoch}/{each.batch}/{place}"] for place in each.places}
+            for each in result.places
         }
-    return Run(result["name"], tuple(result["lengths"]), result["announced"], batches)
+    return Run(result.name, result.lengths, result.announced, batches)
 
 
 def _compare_loaders(data: str, theirs: list[Run], ours: list[Run], tolerance: float) -> list[PipelineComparison]:
@@ -186,15 +186,15 @@ def _compare_loaders(data: str, theirs: list[Run], ours: list[Run], tolerance: f
 
 
 def _compare_shards(
-    function: str, sides: Sequence[Worker], options: dict[str, Any], shards: int, tolerance: float
+    request: BatchesRequest, sides: Sequence[Worker], shards: int, tolerance: float
 ) -> PipelineComparison:
     """Every rank's batches against torch's; all ranks together hold every sample, as often as torch's do."""
     found: list[PipelineDifference] = []
     counts: list[Counter[bytes]] = [Counter(), Counter()]
     lengths, compared, largest = [], 0, 0.0
     for rank in range(shards):
-        shard = _with_arguments(function, f"rank={rank}, world_size={shards}")
-        one, other = (loaders[0] for loaders in _run(sides, {**options, "data": shard}))
+        shard = _with_arguments(request.data, f"rank={rank}, world_size={shards}")
+        one, other = (loaders[0] for loaders in _run(sides, replace(request, data=shard)))
         comparison = _compare(one, other, tolerance)
         lengths.append(one.lengths[0])
         compared, largest = compared + comparison.compared, max(largest, comparison.largest)
@@ -209,7 +209,7 @@ def _compare_shards(
         found.insert(0, PipelineDifference("all ranks", "shards", told))
     twice = sum(count - 1 for count in counts[1].values())
     told = f"{len(counts[1])} samples in {shards} shards, {twice or 'none'} of them repeated, as in torch"
-    name = f"{function}, {shards} shards"
+    name = f"{request.data}, {shards} shards"
     return PipelineComparison(name, tuple(lengths), False, compared, largest, tuple(found), () if found else (told,))
 
 

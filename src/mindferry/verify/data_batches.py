@@ -10,13 +10,12 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import MindferryError
+from ..frameworks.requests import BatchesRequest, BatchPlaces, LoaderRun
+from ..frameworks.worker import Link
 from .data_order import share_order
-
-if TYPE_CHECKING:
-    from ..frameworks.worker import Json, Link
 
 FUNCTION = re.compile(r"([\w.]+):(\w+)(\(.*\))?", re.DOTALL)
 
@@ -25,22 +24,20 @@ class LoadersFound(BaseException):
     """Ends the script; not an Exception, so that its own handlers let it pass."""
 
 
-def collect(payload: Json, link: Link) -> Json:
-    """{"data", "epochs", "batches", "seed", "helpers"} -> what each loader gave: [{"name", "file", "lengths", "places", "announced"}]."""
+def collect(request: BatchesRequest, link: Link) -> tuple[LoaderRun, ...]:
+    """What each loader gave."""
     from .goldenfile import RecordError
 
     try:
-        seed(link.framework, payload["seed"])
-        helpers = (
-            [importlib.import_module(name) for name in payload["helpers"]] if link.framework == "mindspore" else []
-        )
-        if FUNCTION.fullmatch(payload["data"].strip()):
+        seed(link.framework, request.seed)
+        helpers = [importlib.import_module(name) for name in request.helpers] if link.framework == "mindspore" else []
+        if FUNCTION.fullmatch(request.data.strip()):
             loaders = named(
-                make(payload["data"], lambda module: share_order(link.framework, payload["seed"], [*helpers, module]))
+                make(request.data, lambda module: share_order(link.framework, request.seed, [*helpers, module]))
             )
-            return [read(name, loader, payload, link) for name, loader in loaders]
-        share_order(link.framework, payload["seed"], helpers)
-        return of_script(payload, link, helpers)
+            return tuple(read(name, loader, request, link) for name, loader in loaders)
+        share_order(link.framework, request.seed, helpers)
+        return of_script(request, link, helpers)
     except RecordError as error:
         raise MindferryError(str(error)) from None
 
@@ -79,32 +76,30 @@ def named(made: Any) -> list[tuple[str, Any]]:
     )
 
 
-def of_script(payload: Json, link: Link, helpers: list[ModuleType]) -> Json:
+def of_script(request: BatchesRequest, link: Link, helpers: list[ModuleType]) -> tuple[LoaderRun, ...]:
     """Run a script until it reads from a loader, then read all loaders that it has made so far."""
     import runpy
 
     assert link.project is not None
-    script, *arguments = shlex.split(payload["data"])
+    script, *arguments = shlex.split(request.data)
     path = link.project / script
     if not path.is_file():
         raise MindferryError(f"there is no {path}; name a script, or module:function, with --data or in [verify] data")
-    results: list[Json] = []
+    results: list[LoaderRun] = []
     sys.path.insert(0, str(path.parent))
     sys.argv = [str(path), *arguments]
     try:
         watch_loaders(
             link,
             helpers,
-            lambda loaders: results.extend(read(f"loader {n}", each, payload, link) for n, each in loaders),
+            lambda loaders: results.extend(read(f"loader {n}", each, request, link) for n, each in loaders),
         )
         runpy.run_path(str(path), run_name="__main__")
     except LoadersFound:
-        return results
+        return tuple(results)
     except SystemExit as error:
         if error.code not in (0, None):
-            raise MindferryError(
-                f"{path} ended with {error.code!r}; check its arguments in {payload['data']!r}"
-            ) from None
+            raise MindferryError(f"{path} ended with {error.code!r}; check its arguments in {request.data!r}") from None
     raise MindferryError(
         f"{path} read from no loader; name a function that returns one, as module:function, with --data"
     )
@@ -158,25 +153,24 @@ def loader_classes(framework: str, helpers: list[ModuleType]) -> list[Any]:
     return [DataLoader]
 
 
-def read(name: str, loader: Any, payload: Json, link: Link) -> Json:
+def read(name: str, loader: Any, request: BatchesRequest, link: Link) -> LoaderRun:
     import numpy as np
 
     arrays: dict[str, Any] = {}
     lengths, places = [], []
-    for epoch in range(payload["epochs"]):
+    for epoch in range(request.epochs):
         count = 0
         link.doing(" ".join(f"batch 1 of epoch {epoch + 1} {name and 'of'} {name}".split()))
         for count, batch in enumerate(loader, 1):
             link.doing(" ".join(f"batch {count + 1} of epoch {epoch + 1} {name and 'of'} {name}".split()))
-            if count <= payload["batches"]:
+            if count <= request.batches:
                 found = flat(batch)
                 arrays.update({f"{epoch}/{count - 1}/{place}": value for place, value in found.items()})
-                places.append([epoch, count - 1, list(found)])
+                places.append(BatchPlaces(epoch, count - 1, tuple(found)))
         lengths.append(count)
     path = Path(link.scratch) / f"batches{len(list(Path(link.scratch).glob('batches*.npz')))}.npz"
     np.savez(path, **arrays)
-    announced = length(loader)
-    return {"name": name, "file": str(path), "lengths": lengths, "places": places, "announced": announced}
+    return LoaderRun(name, str(path), tuple(lengths), tuple(places), length(loader))
 
 
 def length(loader: Any) -> int | None:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...frameworks.requests import CaseRequest
 from ...frameworks.worker import Link
 from .. import table
 from .cases import Mismatch, check_case
 
 
-def check_one(payload: dict[str, Any], link: Link) -> str:
+def check_one(request: CaseRequest, link: Link) -> str:
     """'' if both frameworks agree, otherwise why not."""
-    link.doing(payload["api"])
-    rule = table().rules[payload["api"]]
+    link.doing(request.api)
+    rule = table().rules[request.api]
     try:
-        check_case(rule, rule.cases[payload["case"]])
+        check_case(rule, rule.cases[request.case])
     except Mismatch as error:
         return str(error)
     except Exception as error:
-        return f"{rule.file}:{rule.line}: {rule.cases[payload['case']].before}: {type(error).__name__}: {error}"
+        return f"{rule.file}:{rule.line}: {rule.cases[request.case].before}: {type(error).__name__}: {error}"
     return ""

@@ -161,8 +161,10 @@ class Names:
                 if name in CERTAIN_VIEWS | PERHAPS_VIEWS:
                     return self._view_of(owner, name in CERTAIN_VIEWS)
                 return self._of_value(owner) if name.endswith("_") and not name.startswith("_") else FRESH
-            case ast.Call(func=function, args=[owner, *_]) if (api := self.facts.api(function)).startswith("torch."):
-                name = api.removeprefix("torch.")
+            case ast.Call(func=function, args=[owner, *_]) if (api := self.facts.api(function)).startswith(
+                f"{self.facts.framework.name}."
+            ):
+                name = api.removeprefix(f"{self.facts.framework.name}.")
                 return self._view_of(owner, name in CERTAIN_VIEWS) if name in CERTAIN_VIEWS | PERHAPS_VIEWS else FRESH
             case ast.Attribute(attr=name, value=owner) if self.facts.reading.type(owner).is_tensor:
                 return self._view_of(owner) if name in VIEWS else Binding("shared")

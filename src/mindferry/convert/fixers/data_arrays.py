@@ -6,18 +6,15 @@ import ast
 from collections.abc import Iterator
 
 from ... import findings
-from ...apis._call import Call
 from ...apis._lookup import api_of
 from ...apis._rule import Rule
-from ...apis.torch.data._numpy import TENSOR_ONLY, array_rule, type_name
+from ...apis.torch.data._numpy import AS_TENSOR, TENSOR_ONLY, array_rule, type_name
 from ...read.framework import Role
 from ...read.guesses import looks_like_collate
+from ...read.uses import Use
 from ..facts import Facts
 from ..plan import Change, UseRule, claim
 from .data_loaders import makes_arrays, value_of
-
-TO_ARRAY_FUNCTIONS = tuple(f"torchvision.transforms.functional.{name}" for name in ("to_tensor", "pil_to_tensor"))
-NEUTRAL = ("torch.utils.data.", "torchvision.")  # what these give are arrays already
 
 
 def plan(facts: Facts) -> Iterator[Change]:
@@ -48,21 +45,9 @@ def images_made_tensors(facts: Facts) -> list[ast.Call]:
     return [node for node in facts.source.of(ast.Call) if node not in inside and _is_image_made_array(facts, node)]
 
 
-def _as_tensor(call: Call) -> None:
-    if call.rule is AS_TENSOR and not isinstance(call.node.func, ast.Name | ast.Call):
-        helper = call.name("compat.to_tensor" if call.node.func.attr == "to_tensor" else "compat.pil_to_tensor")  # type: ignore[attr-defined]
-        text = f"{helper}({', '.join(call.of(each) for each in call.node.args)})"
-    else:
-        text = call.of(call.node)
-    call.replace(f"{call.name('mindspore.Tensor')}({text})")
-
-
-AS_TENSOR = Rule("torchvision.transforms", function=_as_tensor)
-
-
 def _is_image_made_array(facts: Facts, node: ast.Call) -> bool:
     """transform(image) or to_tensor(image) outside of a dataset, where torch's code goes on with a tensor."""
-    if facts.api(node.func) in TO_ARRAY_FUNCTIONS:
+    if facts.is_use(Use.IMAGE_TO_ARRAY, node.func):
         return isinstance(node.func, ast.Attribute) and not node.keywords
     transform = value_of(facts, node.func) if isinstance(node.func, ast.Name) else node.func
     return isinstance(transform, ast.Call) and len(node.args) == 1 and makes_arrays(facts, transform)
@@ -110,14 +95,14 @@ def _convert(facts: Facts, zone: list[ast.AST]) -> Iterator[Change]:
     chosen: dict[ast.Call, Rule] = {}
     for node in (each for root in zone for each in _calls(facts, root)):
         api, _ = api_of(node.func, facts.reading, facts.rules)
-        if not api or api.startswith(NEUTRAL):
+        if not api or facts.uses.has(Use.ARRAY_DATA, api):
             continue
         if api.startswith("any#"):
             if api[4:] not in TENSOR_ONLY:
                 continue
-            api = f"torch.Tensor.{api[4:]}"
+            api = facts.framework.of_tensor(api[4:])
         found = array_rule(api)
-        if found is None or not found.accepts(node, api.startswith("torch.Tensor.")):
+        if found is None or not found.accepts(node, facts.framework.is_of_tensor(api)):
             yield facts.found(
                 zone[0],
                 findings.MF130,

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
+from ...read.uses import Use
 from ..facts import Facts
 from ..plan import AtNode, Change, Edit, InsertAfter, InsertBefore, ReplaceSpan, Texts
 
-SEARCHES = frozenset(f"torch.{owner}{name}" for owner in ("", "Tensor.") for name in ("where", "nonzero", "argwhere"))
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)
 Searched = dict[tuple[str, ast.AST | None], int]  # name and function -> where the first such assignment ends
 
@@ -43,7 +43,7 @@ def _searched(facts: Facts) -> Searched:
 
 
 def _is_search(facts: Facts, node: ast.AST) -> bool:
-    return type(node) is ast.Call and facts.api(node.func) in SEARCHES and len(node.args) + len(node.keywords) < 3
+    return type(node) is ast.Call and facts.is_use(Use.SEARCH, node.func) and len(node.args) + len(node.keywords) < 3
 
 
 def _is_searched(facts: Facts, searched: Searched, use: ast.AST) -> bool:

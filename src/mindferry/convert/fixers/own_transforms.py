@@ -7,21 +7,16 @@ from collections.abc import Iterator
 from functools import partial
 
 from ... import findings
+from ...read.uses import Use
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, Texts
 
 AFTER = ("data_arrays", "format_tensors", "in_place")
-HOME = "torchvision.transforms."
-COMPOSE = f"{HOME}Compose"
-LAMBDA = f"{HOME}Lambda"
-MAKING_TENSORS = frozenset(
-    f"{HOME}{name}" for name in "ToTensor PILToTensor ToImage ConvertImageDtype Normalize".split()
-)
 
 
 def plan(facts: Facts) -> Iterator[Change]:
     for call in facts.source.of(ast.Call):
-        if facts.api(call.func) == COMPOSE and call.args and isinstance(call.args[0], ast.List):
+        if facts.is_use(Use.COMPOSE, call.func) and call.args and isinstance(call.args[0], ast.List):
             for element in _given_tensors(facts, call.args[0]):
                 yield facts.found(
                     element,
@@ -37,14 +32,14 @@ def _given_tensors(facts: Facts, elements: ast.List) -> Iterator[ast.expr]:
     are_tensors = False
     for element in elements.elts:
         api = facts.api(element.func) if isinstance(element, ast.Call) else facts.api(element)
-        is_known = api.startswith("torchvision.") and api != LAMBDA
+        is_known = facts.uses.of(api, (Use.VISION, Use.ANY_FUNCTION)) is Use.VISION
         if are_tensors and not is_known and not isinstance(element, ast.Starred):
             yield element
-        are_tensors = are_tensors or api in MAKING_TENSORS
+        are_tensors = are_tensors or facts.uses.has(Use.MAKES_TENSOR, api)
 
 
 def _wrap(facts: Facts, element: ast.expr, texts: Texts) -> Iterator[Edit]:
     before = texts.of(element)
     yield InsertBefore(element, f"{texts.name('compat.on_tensors')}(")
     yield InsertAfter(element, ")")
-    yield facts.record(element, COMPOSE, before, texts.of(element))
+    yield facts.record(element, facts.uses.name(Use.COMPOSE), before, texts.of(element))

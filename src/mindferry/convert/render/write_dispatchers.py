@@ -72,6 +72,8 @@ _MODULE = {
     "add_module": "add_module",
     "register_module": "add_module",
     "register_buffer": "register_buffer",
+    "state_dict": "state_dict",
+    "load_state_dict": "load_state_dict",
     "register_parameter": "module_register_parameter",
     "get_submodule": "module_get_submodule",
     "get_parameter": "get_parameter",

@@ -8,21 +8,12 @@ from mindspore.common.initializer import Uniform, initializer
 
 from .layers_container import hold
 from .layers_faces import drop_bias
+from .state_names import TORCH_NAMES
 
 TRANSPOSED_CONVOLUTIONS = (nn.Conv1dTranspose, nn.Conv2dTranspose, nn.Conv3dTranspose)
 CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d, *TRANSPOSED_CONVOLUTIONS)
 BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.SyncBatchNorm)
 RENAMING = (*BATCH_NORMS, nn.LayerNorm, nn.GroupNorm, nn.Embedding, nn.PReLU)
-TORCH_NAMES = {
-    "gamma": "weight",
-    "beta": "bias",
-    "moving_mean": "running_mean",
-    "moving_variance": "running_var",
-    "embedding_table": "weight",
-    "w": "weight",
-}
-
-
 CLASS_NAMES = {
     "Dense": "Linear",
     "SequentialCell": "Sequential",

@@ -13,6 +13,8 @@ import mindspore as ms
 import numpy as np
 from mindspore import Parameter, Tensor, ops
 
+from .state_names import torch_named
+
 STRUCTURE = "__structure__"  # the record that holds the JSON
 
 
@@ -56,7 +58,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=No
                 copy.write(f.read())
         records = ms.load_checkpoint(path)
     if STRUCTURE not in records:
-        return collections.OrderedDict(records)
+        return torch_named(records)
     return unpack_checkpoint(json.loads(records[STRUCTURE].asnumpy().tobytes()), records, weights_only)
 
 

@@ -15,6 +15,17 @@ def overwrite(x, value):
         x[...] = value
 
 
+def write_entry(holder, key, value):
+    """holder[key] changes in place: a parameter gets the value, in its own shape and type; anything else is replaced."""
+    held = holder[key]
+    if not isinstance(held, ms.Parameter):
+        holder[key] = value
+        return
+    value = ms.Tensor(value, held.dtype) if not isinstance(value, ms.Tensor) else value.astype(held.dtype)
+    value = value.reshape(held.shape) if value.size == held.size else value.broadcast_to(held.shape)
+    ops.assign(held, value)
+
+
 def size_of(x):
     """x.size() of a tensor, or of something else that has one."""
     return x.shape if isinstance(x, ms.Tensor) else x.size()

@@ -1,33 +1,58 @@
-"""Module.state_dict and load_state_dict: MindSpore's Cell has both, and its strict loading raises as torch's does."""
+"""Module.state_dict and load_state_dict: the names of the entries are torch's, whatever MindSpore's layers call them."""
+
+import ast
 
 from ... import Case, rule
+from ..._call import Call
+from ..nn._context import parent_of
 
-rule(
+FILES = "files are the business of tests/optim/test_saving.py"
+
+
+@rule(
     "torch.nn.Module.state_dict",
-    to=".state_dict",
-    args="",
-    differs="names are MindSpore's: gamma and beta for a norm layer's weight and bias",
+    to="compat.state_dict",
+    args="self destination prefix keep_vars",
+    like="compat.state_dict",
+    differs="names are torch's: weight for gamma. Handed from network to network or to a file as it is, MindSpore's own is used",
     cases=[
         Case(
-            "nn.Linear(2, 3).state_dict()",
-            "nn.Dense(2, 3).state_dict()",
-            runs=False,
-            why="names only; tests/optim/test_saving.py loads it",
-        )
+            "nn.BatchNorm1d(3).state_dict()['running_var'] * x",
+            "ms_compat.state_dict(nn.BatchNorm1d(3))['running_var'] * x",
+            shapes=((2, 3),),
+            gradient=False,
+        ),
+        Case(
+            "torch.save(nn.ReLU().state_dict(), f)", "ms_compat.save(nn.ReLU().state_dict(), f)", runs=False, why=FILES
+        ),
     ],
 )
+def state_dict(call: Call) -> None:
+    parent = parent_of(call)
+    is_handed_on = isinstance(parent, ast.Call) and call.node in parent.args
+    if len(call.given) == 1 and is_handed_on and _takes_all_names(call, parent):
+        call.replace(f"{call.target}.state_dict()")
+
+
+def _takes_all_names(call: Call, receiver: ast.Call) -> bool:
+    """Whether a state dict goes to torch.save or to another network's load_state_dict, whole."""
+    is_loaded = isinstance(receiver.func, ast.Attribute) and receiver.func.attr == "load_state_dict"
+    return is_loaded or call.reading.type(receiver.func).qual == "torch.save"
+
 
 rule(
     "torch.nn.Module.load_state_dict",
-    to=".load_state_dict",
-    args="state_dict strict assign",
+    to="compat.load_state_dict",
+    args="self state_dict strict assign",
     drop="assign",
+    like="compat.load_state_dict",
+    differs="takes torch's names and MindSpore's, as a file has them",
     cases=[
         Case(
             "nn.ReLU().load_state_dict(torch.load('a.pth'), strict=False)",
-            "nn.ReLU().load_state_dict(ms_compat.load('a.ckpt'), strict=False)",
+            "ms_compat.load_state_dict(nn.ReLU(), ms_compat.load('a.ckpt'), strict=False)",
             runs=False,
-            why="files are the business of tests/optim/test_saving.py",
+            why=FILES,
         )
     ],
 )

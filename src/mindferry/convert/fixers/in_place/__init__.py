@@ -9,7 +9,7 @@ from functools import partial
 from ...facts import Facts
 from ...plan import AtEnd, Change, Keep
 from . import write
-from .find import find_in_place
+from .find import How, find_in_place
 
 AFTER = ("make_leaf_parameters",)
 
@@ -19,6 +19,9 @@ def plan(facts: Facts) -> Iterator[Change]:
     yield from found.planned
     for change in found.changes:
         yield Keep(change.target)
+        if change.how is How.ENTRY and isinstance(change.target, ast.Subscript):
+            yield Keep(change.target.value)
+            yield Keep(change.target.slice)
         yield AtEnd(partial(write.changed, facts, change))
     for call, receiver in found.flags:
         yield AtEnd(partial(write.flag, facts, call, receiver))

@@ -14,7 +14,8 @@ from .... import findings
 from ....apis._lookup import api_of, is_in_place
 from ....read.framework import Role
 from ....read.guesses import looks_like_parameter
-from ....read.types import TENSOR
+from ....read.types import TENSOR, Type
+from ....read.uses import Use
 from ...facts import Facts
 from ...plan import Change, ReplaceSpan, claim
 from ..bindings import CERTAIN_VIEWS, Names
@@ -33,6 +34,7 @@ class How(Enum):
     OVERWRITE = "overwrite"
     SET_DATA = "set_data"
     ITEM = "item"  # an indexed assignment
+    ENTRY = "entry"  # an entry of a dict or a list, which may be a parameter
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +109,13 @@ def _changed(facts: Facts, node: ast.AST) -> ast.expr | None:
     if isinstance(node, ast.Call):
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
         if name in COLLECTIVES:
-            return _tensor_of(node) if facts.api(node.func) == f"torch.distributed.{name}" else None
+            return _tensor_of(node) if facts.is_use(Use.COLLECTIVE, node.func) else None
         if not name.endswith("_") and not _is_true(node, "inplace"):
             return None
         api, receiver = api_of(node.func, facts.reading, facts.rules)
         if is_in_place(api) and api.rpartition(".")[2] not in MARKS_ONLY:
             return receiver if receiver is not None else node.args[0] if node.args else None
-        if api.startswith("torch.nn.functional.") and node.args and _is_true(node, "inplace"):
+        if facts.uses.has(Use.FUNCTIONAL, api) and node.args and _is_true(node, "inplace"):
             return node.args[0]
         return None
     if isinstance(node, ast.AugAssign) and facts.reading.type(node.target).is_tensor:
@@ -157,8 +159,8 @@ def _strip_data(facts: Facts, found: InPlace, node: ast.Attribute) -> None:
     )
     is_method = isinstance(parent, ast.Attribute) and (parent.attr.endswith("_") or parent.attr in MEASURES)
     call = facts.parents.get(node)
-    is_initialised = isinstance(call, ast.Call) and facts.api(call.func).startswith(
-        ("torch.nn.init.", "torch.distributed.")
+    is_initialised = isinstance(call, ast.Call) and (
+        facts.is_use(Use.INIT_FUNCTION, call.func) or facts.is_use(Use.COLLECTIVE, call.func)
     )
     if is_written or is_method or is_initialised:
         source = facts.source
@@ -281,9 +283,7 @@ def _is_held_by_module(facts: Facts, node: ast.Attribute) -> bool:
 
 
 def _refuse(facts: Facts, found: InPlace, chain: list[ast.Call], message: str, advice: str) -> None:
-    is_functional = isinstance(chain[0].func, ast.Name | ast.Attribute) and facts.api(chain[0].func).startswith(
-        "torch.nn.functional."
-    )
+    is_functional = isinstance(chain[0].func, ast.Name | ast.Attribute) and facts.is_use(Use.FUNCTIONAL, chain[0].func)
     if is_functional and not facts.api(chain[0].func).endswith(
         "_"
     ):  # inplace=True saves memory; that it is relied on is rare
@@ -305,7 +305,8 @@ def _plan_item(facts: Facts, found: InPlace, chain: list[ast.Call], base: ast.Su
     elif isinstance(base.value, ast.Subscript) and facts.reading.type(base.value.value).is_tensor:
         _refuse(facts, found, chain, "an index of an index makes a copy in MindSpore", "write one index: x[i, j]")
     elif is_bare:
-        found.changes.append(InPlaceChange(chain[0], base, How.ITEM, _filling(facts, chain[0])))
+        how = How.ENTRY if _may_hold_parameters(owner, base.slice) else How.ITEM
+        found.changes.append(InPlaceChange(chain[0], base, how, _filling(facts, chain[0])))
     else:
         _refuse(
             facts,
@@ -314,6 +315,13 @@ def _plan_item(facts: Facts, found: InPlace, chain: list[ast.Call], base: ast.Su
             f"{facts.source.text(base)} is changed and its value used at once",
             "write two statements",
         )
+
+
+def _may_hold_parameters(owner: Type, key: ast.expr) -> bool:
+    """Whether it is a state dict, or something that nothing is known about and that is not sliced."""
+    if isinstance(key, ast.Slice | ast.Tuple):
+        return False
+    return owner.kind == "unknown" or (owner.kind == "dict" and bool(owner.qual))
 
 
 def _filling(facts: Facts, call: ast.Call) -> str:
@@ -369,12 +377,9 @@ def _is_for_the_caller(facts: Facts, node: ast.AST) -> bool:
     while isinstance(block, ast.With):
         marks += [item.context_expr for item in block.items]
         block = facts.enclosing(block, ast.With, ast.FunctionDef, ast.AsyncFunctionDef)
-    apis = {facts.api(each.func if isinstance(each, ast.Call) else each) for each in marks}
+    is_off = any(facts.is_use(Use.NO_GRADIENT, each.func if isinstance(each, ast.Call) else each) for each in marks)
     name = getattr(function, "name", "")
-    return bool(apis & NO_GRADIENTS) or (name.endswith("_") and not name.endswith("__"))
-
-
-NO_GRADIENTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
+    return is_off or (name.endswith("_") and not name.endswith("__"))
 
 
 def _is_in_forward(facts: Facts, node: ast.AST) -> bool:
@@ -448,7 +453,7 @@ def _plan_flag(facts: Facts, found: InPlace, call: ast.Call) -> None:
     if not isinstance(call.func, ast.Attribute) or call.func.attr != "requires_grad_":
         return
     api, receiver = api_of(call.func, facts.reading, facts.rules)
-    if api == "torch.Tensor.requires_grad_" and isinstance(receiver, ast.Name | ast.Attribute | ast.Subscript):
+    if facts.uses.has(Use.REQUIRES_GRADIENT, api) and isinstance(receiver, ast.Name | ast.Attribute | ast.Subscript):
         if isinstance(receiver, ast.Name) and facts.derived(Names).binding(receiver).how == "fresh":
             return
         found.flags.append((call, receiver))

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ....apis._own_memory import owned
+from ....read.uses import Use
 from ...facts import Facts
 from ...plan import LAYER_PARAMETER, Edit, InsertAfter, InsertBefore, ReplaceNode, ReplaceSpan, Texts
 from .find import COLLECTIVES, How, InPlaceChange
@@ -23,7 +24,9 @@ def changed(facts: Facts, change: InPlaceChange, texts: Texts) -> Iterator[Edit]
     if _is_left(facts, change.call, texts):
         return
     copied = change.call.args[0] if _copies(change.call) else None
-    if change.how is How.ITEM and change.value:
+    if change.how is How.ENTRY:
+        yield from _written_entry(facts, change, texts)
+    elif change.how is How.ITEM and change.value:
         filled = texts.of(change.call.args[0]) if change.call.args else ""
         text = f"{target} = {change.value.replace('{0}', filled)}"
         yield ReplaceSpan(*_outside_parentheses(facts, change.call), text, swallows=True)
@@ -39,10 +42,20 @@ def changed(facts: Facts, change: InPlaceChange, texts: Texts) -> Iterator[Edit]
     yield facts.record(change.call, "in place", before, texts.span(start, end))
 
 
+def _written_entry(facts: Facts, change: InPlaceChange, texts: Texts) -> Iterator[Edit]:
+    """`state[name].copy_(w)` is `ms_compat.write_entry(state, name, w)`: a parameter stays the same one."""
+    target = change.target
+    assert isinstance(target, ast.Subscript)
+    filled = texts.of(change.call.args[0]) if change.call.args else ""
+    value = change.value.replace("{0}", filled) if change.value else texts.of(change.call)
+    holder, key = texts.kept(target.value), texts.kept(target.slice)
+    text = f"{texts.name('compat.write_entry')}({holder}, {key}, {value})"
+    yield ReplaceSpan(*_outside_parentheses(facts, change.call), text, swallows=True)
+
+
 def _opening(how: How, target: ast.expr, text: str, texts: Texts) -> str:
-    if how is How.SET_DATA and texts.calls(
-        target, LAYER_PARAMETER
-    ):  # a weight that weight_norm computes is no Parameter
+    is_computed = texts.calls(target, LAYER_PARAMETER)  # a weight that weight_norm computes is no Parameter
+    if how is How.SET_DATA and is_computed:
         how = How.OVERWRITE
     return f"{text}.set_data(" if how is How.SET_DATA else f"{texts.name(WRITERS[how])}({text}, "
 
@@ -98,7 +111,7 @@ def flag(facts: Facts, call: ast.Call, receiver: ast.expr, texts: Texts) -> Iter
     value = texts.of(call.args[0]) if call.args else next((texts.of(key.value) for key in call.keywords), "True")
     before, after = facts.source.text(call), f"{texts.of(receiver)}.requires_grad = {value}"
     yield ReplaceNode(call, after)
-    yield facts.record(call, "torch.Tensor.requires_grad_", before, after)
+    yield facts.record(call, facts.uses.name(Use.REQUIRES_GRADIENT), before, after)
 
 
 def statement(facts: Facts, node: ast.Assign | ast.AugAssign, how: How, texts: Texts) -> Iterator[Edit]:

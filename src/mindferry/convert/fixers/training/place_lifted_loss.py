@@ -6,8 +6,9 @@ import ast
 
 from ....read.guesses import looks_like_optimizer_wrapper
 from ...facts import Facts
+from ...refused import Refused
 from . import flow, set_first_values, sources
-from .steps import Backward, Refused, is_optimizer_method, obstacle
+from .steps import Backward, is_optimizer_method, obstacle
 
 # Calls whose value is the same each time; a condition with another one can't be asked twice.
 STEADY = frozenset("len isinstance hasattr getattr bool int float any all abs min max".split())

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from .... import findings
 from ....read.framework import Role
 from ....read.guesses import looks_like_accelerator, looks_like_optimizer
+from ....read.uses import Use
 from ...facts import Facts
 from ...plan import Change, claim_all
+from ...refused import Refused
 from .. import detach_no_grad_results
 from . import flow, graph_across_iterations, graph_from_caller, sources
 
@@ -18,7 +20,6 @@ PATTERN = (
     "`loss, grads = ms.value_and_grad(forward_fn, None, optimizer.parameters)(...)`, then `optimizer(grads)`"
 )
 
-FUNCTION = "torch.autograd.backward"
 ARGUMENTS = ("gradient", "retain_graph", "create_graph", "inputs")
 ALSO = {"grad_tensors": "gradient"}
 
@@ -61,10 +62,6 @@ class Backward:
         return [*self.others, self.loss, *(each for each in self.directions.values() if hasattr(each, "lineno"))]
 
 
-class Refused(Exception):
-    """Why a backward() can't be lifted."""
-
-
 def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
     """All of them, and what is known at once; those that can't be lifted become findings."""
     from . import place_lifted_loss
@@ -78,7 +75,9 @@ def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
                 value=ast.Call(func=ast.Attribute(attr="backward", value=owner), args=[loss], keywords=[])
             ) if _is_accelerator(facts, owner):
                 call = ast.Call(func=loss, args=[], keywords=[])
-            case ast.Expr(value=ast.Call(args=[loss, *rest]) as whole) if facts.api(whole.func) == FUNCTION:
+            case ast.Expr(value=ast.Call(args=[loss, *rest]) as whole) if facts.is_use(
+                Use.BACKWARD_FUNCTION, whole.func
+            ):
                 call = ast.Call(func=whole.func, args=rest, keywords=whole.keywords)
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr="backward", value=loss)) as call) if _is_loss(
                 facts, loss, call
@@ -142,7 +141,7 @@ def _read(facts: Facts, statement: ast.Expr, call: ast.Call, loss: ast.expr) -> 
     scope = function if function is not None else facts.source.tree
     block, before = statements_before(facts, statement, scope)
     result = Backward(statement, loss, scope, block, [], statement, only=given.get("inputs"))
-    if given.get("gradient") is not None or facts.api(call.func) == FUNCTION:
+    if given.get("gradient") is not None or facts.is_use(Use.BACKWARD_FUNCTION, call.func):
         result.directions[loss] = given.get("gradient") or ast.Constant(None)
     chosen = flow.slice_for(before, loss)
     lifted = sources.differentiable(facts, chosen)
@@ -334,10 +333,7 @@ def _clips(facts: Facts, node: ast.AST) -> bool:
     """torch's clipping, or somebody's: `accelerator.clip_grad_norm_(...)`."""
     return any(
         isinstance(each, ast.Call)
-        and (
-            facts.api(each.func).startswith("torch.nn.utils.clip_grad")
-            or getattr(each.func, "attr", "").startswith("clip_grad")
-        )
+        and (facts.is_use(Use.CLIPS, each.func) or getattr(each.func, "attr", "").startswith("clip_grad"))
         for each in ast.walk(node)
     )
 
@@ -346,4 +342,4 @@ def _is_clip(facts: Facts, call: ast.Call) -> bool:
     """The plain clip_grad_norm_(parameters, limit)."""
     names = [keyword.arg for keyword in call.keywords]
     is_plain = (len(call.args), names) in ((2, []), (1, ["max_norm"]))
-    return is_plain and facts.api(call.func) == "torch.nn.utils.clip_grad_norm_"
+    return is_plain and facts.is_use(Use.CLIPS_NORM, call.func)

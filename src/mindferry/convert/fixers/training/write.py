@@ -6,6 +6,7 @@ import ast
 from collections.abc import Generator, Iterator
 
 from .... import findings
+from ....read.uses import Use
 from ...facts import Facts, OriginalTexts
 from ...plan import Edit, InsertBefore, RemoveStatement, ReplaceNode, ReplaceSpan
 from . import flow, place_lifted_loss, sources
@@ -60,7 +61,7 @@ def write(draft: Draft, found: list[Backward], dropped: set[ast.stmt]) -> Iterat
         yield from _retain(draft, statement, moves_statistics=statement in repeated)
     for each, lines, call, _ in reversed(planned):  # at one place, what is inserted later goes first
         yield from _insert(draft, each, lines)
-        yield draft.record(each.statement, "torch.Tensor.backward", draft.source.text(each.statement), call)
+        yield draft.record(each.statement, draft.uses.name(Use.BACKWARD), draft.source.text(each.statement), call)
 
 
 def _free(name: str, names: set[str]) -> str:

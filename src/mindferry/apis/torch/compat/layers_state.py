@@ -1,0 +1,52 @@
+"""A network's state with torch's names: weight, not gamma. Shapes are MindSpore's: the weight of a Conv1d has four axes."""
+
+from mindspore import nn
+
+from .layers_module import RENAMING
+from .state_names import TORCH_NAMES, State, other_names
+
+
+def has_own(cell, name):
+    """Whether the network's class has such a method of its own, which then speaks for it."""
+    return isinstance(cell, nn.Cell) and getattr(type(cell), name) is not getattr(nn.Cell, name)
+
+
+def torch_key(cell, key):
+    """What torch's state dict calls the entry that MindSpore's calls `key`."""
+    path, dot, name = key.rpartition(".")
+    owner = getattr(cell, "__self__", cell)  # of super().state_dict() too
+    owner = owner.get_sub_cell(path) if path else owner
+    if path.endswith("bn2d") and isinstance(owner, nn.BatchNorm2d):  # BatchNorm3d holds one
+        path = path[:-4].rstrip(".")
+        dot = "." if path else ""
+    return path + dot + (TORCH_NAMES.get(name, name) if isinstance(owner, RENAMING) else name)
+
+
+def state_dict(cell, destination=None, prefix="", keep_vars=False):
+    """torch.nn.Module.state_dict. The entries are the network's own, so that writing to one writes to the network."""
+    if has_own(cell, "state_dict"):
+        return cell.state_dict()
+    found = State() if destination is None else destination
+    for key, value in cell.state_dict().items():
+        found[prefix + torch_key(cell, key)] = value
+    return found
+
+
+def load_state_dict(cell, state_dict, strict=True, assign=False):
+    """torch.nn.Module.load_state_dict, of entries that bear torch's names or MindSpore's."""
+    if has_own(cell, "load_state_dict"):
+        return cell.load_state_dict(state_dict, strict)
+    own = {key: torch_key(cell, key) for key in cell.state_dict()}
+    left = dict(state_dict)
+    given = {}
+    for key, name in own.items():
+        found = next((each for each in (name, key, *other_names(key)) if each in left), None)
+        if found is not None:
+            value, shape = left.pop(found), cell.state_dict()[key].shape
+            is_flat = len(shape) == 4 and shape[2] == 1 and value.shape == (*shape[:2], shape[3])
+            given[key] = value.unsqueeze(2) if is_flat else value  # the weight of a Conv1d
+    given.update((name, value) for name, value in left.items() if not name.endswith("num_batches_tracked"))
+    result = cell.load_state_dict(given, strict)
+    for keys in (result.missing_keys, result.unexpected_keys):
+        keys[:] = [own.get(key, key) for key in keys]
+    return result

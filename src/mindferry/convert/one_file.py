@@ -177,6 +177,9 @@ def helper_home(layout: Layout, file: ProjectFile) -> tuple[str, HelpersImport]:
     if not file.module:
         return str(folder), plain  # a notebook runs where it stands
     is_package = (layout.root / "__init__.py").is_file()
+    if file.is_brought:
+        relative = f"from {'.' * (file.relative.count('/') + 1)} import {{0}}"
+        return ".", replace(plain, lines=relative) if is_package else plain
     while (layout.root / folder / "__init__.py").is_file() and str(folder) != ".":
         folder, depth = folder.parent, depth + 1
     if is_package and str(folder) == ".":

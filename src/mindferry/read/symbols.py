@@ -144,6 +144,9 @@ class Symbols:
     unsure: set[str] = field(default_factory=set)  # networks and optimizers with parameters that a loss may not reach
     seen: ObservedTypes = field(default_factory=ObservedTypes)  # what a watched run showed
     beside: frozenset[str] = frozenset()  # modules that a file which uses the framework imports
+    ported: dict[str, str] = field(
+        default_factory=dict
+    )  # library that is brought along -> how it is imported from now on
     _origins: dict[str, str] = field(default_factory=dict)  # what `origin` and `bases` found, until more is defined
     _bases: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -166,6 +169,7 @@ class Symbols:
             set(self.unsure),
             self.seen,
             self.beside,
+            self.ported,
         )
 
     def define_class(self, qual: str, bases: list[str]) -> ClassInfo:

@@ -30,6 +30,9 @@ class Use(Enum):
     SCHEDULER = "scheduler"
     INITIALIZER = "initializer"
     STARTING_VALUE = "starting value"  # methods that set a parameter's first value
+    TRAINER = "trainer"  # runs the steps and hooks of a module
+    TRAINED_MODULE = "trained module"
+    TRAINER_CALLBACK = "trainer callback"
     # values
     FUNCTIONAL = "functional"
     INIT_FUNCTION = "init function"

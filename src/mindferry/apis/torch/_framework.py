@@ -67,8 +67,8 @@ Types = dict[tuple[str, str, str], Type]  # (what has it, name, arguments) -> th
 def torch() -> Framework:
     return Framework(
         name="torch",
-        roots=("torch", "torchvision", "einops", "accelerate", "ema_pytorch"),
-        homes=("torch.", "torchvision.", "einops."),
+        roots=("torch", "torchvision", "einops", "accelerate", "ema_pytorch", "pytorch_lightning", "lightning"),
+        homes=("torch.", "torchvision.", "einops.", "pytorch_lightning."),
         packages=re.compile(
             r"(?:torch|torchvision)(?:\.[a-z]+)?|torch\.nn\.(?:functional|init|utils)|torch\.utils\.data"
         ),

@@ -53,6 +53,7 @@ TAKES_TEXT = frozenset("to type norm cuda add_module register_buffer register_pa
 TAKES_FUNCTIONS = frozenset("apply register_hook".split())
 NOT_NETWORKS = ("train", "fit", "run", "learn", "engine", "agent", "solver")
 # What layers of torch's have, and MindSpore's call otherwise or keep elsewhere.
+SHAPES = frozenset("shape size dim ndim squeeze view reshape permute transpose t flatten unsqueeze".split())
 FACES = frozenset(
     "weight bias running_mean running_var in_features out_features num_embeddings embedding_dim groups".split()
 )
@@ -270,12 +271,19 @@ def dispatch_face(node: ast.Attribute, context: Context) -> bool:
     before, owner = context.source.text(node), context.edits.text(node.value)
     if node.attr == "forward":
         new = f"getattr({owner}, {context.imports.spell('compat.forward_name')}({owner}))"
+    elif node.attr == "weight" and is_asked_for_shape(context.parents.get(node)):
+        new = f"{context.imports.spell('compat.shaped_weight')}({owner})"
     else:
         new = f"{context.imports.spell('compat.layer_parameter')}({owner}, '{node.attr}')"
     context.edits.replace_node(node, new)
     context.verdicts[node] = Verdict(Outcome.DISPATCHED, "asked at run time")
     context.rewritten(node, context.framework.network, before, new)
     return True
+
+
+def is_asked_for_shape(parent: ast.AST | None) -> bool:
+    """`m.weight.size(2)`, `m.weight.squeeze(1)`: where the axis that MindSpore's Conv1d has more would count."""
+    return isinstance(parent, ast.Attribute) and parent.attr in SHAPES
 
 
 def _may_be_layer(node: ast.Attribute, context: Context) -> bool:

@@ -83,7 +83,8 @@ def _given_as_collate(facts: Facts) -> set[str]:
 
 def _is_collate(facts: Facts, node: ast.FunctionDef | ast.ClassDef) -> bool:
     """A function or class called …collate…, outside of a dataset: what a loader calls with a list of samples."""
-    if not looks_like_collate(node.name) and node.name not in facts.derived(_given_as_collate):
+    given = facts.derived(_given_as_collate) | facts.reading.symbols.collates  # here, or in another file
+    if not looks_like_collate(node.name) and node.name not in given:
         return False
     owner = facts.enclosing(node, ast.ClassDef)
     return owner is None or not (isinstance(owner, ast.ClassDef) and is_dataset(facts, owner))

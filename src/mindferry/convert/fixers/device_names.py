@@ -10,7 +10,7 @@ from ...read.fstrings import is_located
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, Texts
 
-AFTER = ("formatted",)
+AFTER = ("format_tensors",)
 WRITERS = frozenset({"str", "repr", "print", "format"})
 
 

@@ -300,17 +300,13 @@ class Reach:
                 self._follow(module, child, local)
         elif isinstance(node, ast.Import | ast.ImportFrom):
             self._import(module, node)
-        elif isinstance(node, ast.If) and not isinstance(node, ast.IfExp):
-            answer = self.sources.condition(module, node.test)
-            self._follow(module, node.test, local)
-            for child in (*(node.body if answer is not False else ()), *(node.orelse if answer is not True else ())):
-                self._follow(module, child, local)
+        elif isinstance(node, ast.If):
+            self._branches(module, node, local)
         elif isinstance(node, ast.Attribute):
             self._attribute(module, node, local)
         elif isinstance(node, ast.AnnAssign) and local:  # in a function, where annotations are not evaluated
-            for part in (node.target, node.value):
-                if part is not None:
-                    self._follow(module, part, local)
+            for part in filter(None, (node.target, node.value)):
+                self._follow(module, part, local)
         elif isinstance(node, ast.Name):
             if node.id not in local and isinstance(node.ctx, ast.Load):
                 self._name(module, node.id)
@@ -323,6 +319,13 @@ class Reach:
                 self._note(node.value)
             for child in ast.iter_child_nodes(node):
                 self._follow(module, child, local)
+
+    def _branches(self, module: Module, node: ast.If, local: frozenset[str]) -> None:
+        """Of a condition whose answer is known, the branch that is taken."""
+        answer = self.sources.condition(module, node.test)
+        self._follow(module, node.test, local)
+        for child in (*(node.body if answer is not False else ()), *(node.orelse if answer is not True else ())):
+            self._follow(module, child, local)
 
     def _is_table(self, module: Module, node: ast.Dict, local: frozenset[str]) -> bool:
         """`{"ForCausalLM": ForCausalLMLoss, …}` with functions and classes of other modules."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections import deque
 from dataclasses import dataclass, field
 
 from .lookup import Lookup
-from .names import Definition, annotations_of, attribute_set_by, chain_of, is_hook, own_names
+from .names import Definition, annotations_of, attribute_set_by, chain_of, is_hook, own_names, pattern_of
+from .registries import Registries
 from .sources import Import, Module, Sources, bound_names, root_name
 
 BUILTINS = frozenset(dir(builtins))
@@ -68,6 +70,9 @@ class Reach:
         self._asked: set[tuple[str, str]] = set()
         self.noted: set[str] = set()  # texts in the code that is reached
         self._entries: list[tuple[str, Module, ast.Name]] = []  # of tables: key, module, value
+        self.registries = Registries(sources)
+        self.registered: dict[str, set[str]] = {}  # package -> modules of it that register what was asked for by a text
+        self._patterns: list[re.Pattern[str]] = []  # of methods' names
         self._by = "the project"
 
     def run(self) -> None:
@@ -222,7 +227,11 @@ class Reach:
                 self._method(reached, statement)
 
     def _can_wait(self, method: str) -> bool:
-        return not is_hook(method) and method not in self.mentioned
+        return (
+            not is_hook(method)
+            and method not in self.mentioned
+            and not any(pattern.fullmatch(method) for pattern in self._patterns)
+        )
 
     def _takes_all(self, module: Module, node: ast.ClassDef) -> bool:
         """A class on top of one that is not of these packages, whose methods may be called by that."""
@@ -265,6 +274,12 @@ class Reach:
                     self._method(reached, statement)
                 else:
                     self._take(reached, statement, name)
+
+    def _expect(self, pattern: re.Pattern[str]) -> None:
+        """A name is put together from parts."""
+        self._patterns.append(pattern)
+        for name in [each for each in self._waiting if pattern.fullmatch(each)]:
+            self.mention(name)
 
     # what a piece of code uses
 
@@ -318,6 +333,8 @@ class Reach:
                 self._call(module, node)
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 self._note(node.value)
+            elif isinstance(node, ast.JoinedStr) and (pattern := pattern_of(node)) is not None:
+                self._expect(pattern)
             for child in ast.iter_child_nodes(node):
                 self._follow(module, child, local)
 
@@ -488,6 +505,19 @@ class Reach:
                 self._call(module, node)
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 self._note(node.value)
+                self._ask_registry(node.value)
+
+    def _ask_registry(self, text: str) -> None:
+        """`create_model("resnet18.a1_in1k")`, wherever in the project the text stands."""
+        name = text.partition(".")[0]
+        home = self.registries.home(name) if name.isidentifier() else ""
+        if home:
+            self.registered.setdefault(home.rpartition(".")[0], set()).add(home)
+            self.ask(home, name)
+            module = self.sources.module(home)
+            for each in ("default_cfgs", "__all__"):  # what registering looks for in the module
+                if module is not None and each in module.bound:
+                    self.ask(home, each)
 
     def _everything(self, home: str) -> None:
         found = self.sources.module(home)

@@ -80,7 +80,9 @@ def measure(group: list[Network], library: str, work: Path, site: str) -> None:
     words = ["convert", str(source), "-o", str(target), "--with", library, "--site", site, "-j", "1"]
     subprocess.run([sys.executable, "-m", "mindferry", *words], check=False, stdout=subprocess.DEVNULL)
     for side, folder in (("torch", source), ("mindspore", target)):
-        left = [each.name for each in group if not (results / f"{each.name}.{side}.npz").exists() or side == "mindspore"]
+        left = [
+            each.name for each in group if not (results / f"{each.name}.{side}.npz").exists() or side == "mindspore"
+        ]
         left = [name for name in left if side == "torch" or (results / f"{name}.torch.npz").exists()]
         while left:
             for name in left:
@@ -115,7 +117,10 @@ def compare(network: Network, results: Path, modules: int) -> Outcome:
     said = " | ".join(f"{path.suffixes[0][1:]}: {path.read_text().strip()}" for path in errors if path.exists())
     forward = gradient = None
     try:
-        theirs, ours = np.load(results / f"{network.name}.torch.npz"), np.load(results / f"{network.name}.mindspore.npz")
+        theirs, ours = (
+            np.load(results / f"{network.name}.torch.npz"),
+            np.load(results / f"{network.name}.mindspore.npz"),
+        )
     except OSError:
         return Outcome(network.library, network.name, modules, None, None, said or "nothing came out")
     forward = difference(theirs["out"], ours["out"])

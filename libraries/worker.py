@@ -32,7 +32,9 @@ def main(side: str, folder: Path, results: Path, site: str, names: list[str]) ->
     else:
         import torch
 
-        torch.library.register_fake = lambda *args, **kwargs: lambda function: function  # torchvision without its operators
+        torch.library.register_fake = lambda *args, **kwargs: (
+            lambda function: function
+        )  # torchvision without its operators
     run: Callable[[Any, str, Path], None] = run_torch if side == "torch" else run_mindspore
     for name in names:
         path = results / f"{name}.{side}"
@@ -110,7 +112,9 @@ def run_mindspore(module: Any, name: str, results: Path) -> None:
     step = ms.value_and_grad(lambda: (module.outputs(model, batch) * scale).sum(), None, ms.ParameterTuple(parameters))
     made = step()[1]
     for move, value in zip(moves, made, strict=True):
-        wanted = combine(move.fold, [gradients[each] for each in move.sources], move.path).reshape(slots[move.path].shape)
+        wanted = combine(move.fold, [gradients[each] for each in move.sources], move.path).reshape(
+            slots[move.path].shape
+        )
         kept[f"g/{move.path}"] = value.asnumpy()
         kept[f"r/{move.path}"] = wanted
     kept["gradients"] = np.array([len(moves), len(gradients)])

@@ -28,6 +28,7 @@ from .plan import Plan
 from .render.comment_out_decorators import comment_out
 from .render.comments import keep_comments
 from .render.imports import COMPAT_MODULE, NATURAL, Imports, fill_empty_blocks
+from .render.requoted import requote
 from .render.split_lines import apart
 from .render.styles import restyle
 from .render.write import PlanWriter
@@ -132,6 +133,7 @@ def _write(facts: Facts, plan: Plan, compat_import: str) -> FileResult:
     keep_comments(context.edits)
     context.imports.rewrite(context.edits, context.findings)
     fill_empty_blocks(context.edits)
+    requote(context.edits)
     steps = [each.line for each in context.rewrites if each.rule == "torch.Tensor.backward"]
     code = context.edits.apply()
     try:

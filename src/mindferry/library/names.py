@@ -27,7 +27,7 @@ def pattern_of(node: ast.JoinedStr) -> re.Pattern[str] | None:
     )
     if len(known) < SHORTEST or not known.isidentifier():
         return None
-    parts = [re.escape(each.value) if isinstance(each, ast.Constant) else r"\w*" for each in node.values]
+    parts = [re.escape(str(each.value)) if isinstance(each, ast.Constant) else r"\w*" for each in node.values]
     return re.compile("".join(parts))
 
 

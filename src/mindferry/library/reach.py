@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from .lookup import Lookup
 from .names import Definition, annotations_of, attribute_set_by, chain_of, is_hook, own_names, pattern_of
 from .registries import Registries
-from .sources import Import, Module, Sources, bound_names, root_name
+from .sources import Import, Module, Sources, bound_names, is_star_of, root_name
 
 BUILTINS = frozenset(dir(builtins))
 # What torch itself calls on objects of a class that derives from one of its own.
@@ -107,6 +107,7 @@ class Reach:
             for statement in [*module.bound[name], *module.effects.get(name, ())]:
                 self._take(reached, statement, name)
         elif (star := self.lookup.star_of(module.stars, name)) is not None:
+            reached.statements.update(each for each in module.tree.body if is_star_of(module, each, star))
             self.ask(star, name)
         elif self.sources.path(f"{module_name}.{name}") is not None:
             self.ask_module(f"{module_name}.{name}")

@@ -22,7 +22,9 @@ FILES = "files are the business of tests/optim/test_saving.py"
             shapes=((2, 3),),
             gradient=False,
         ),
-        Case("torch.save(nn.ReLU().state_dict(), f)", "ms_compat.save(nn.ReLU().state_dict(), f)", runs=False, why=FILES),
+        Case(
+            "torch.save(nn.ReLU().state_dict(), f)", "ms_compat.save(nn.ReLU().state_dict(), f)", runs=False, why=FILES
+        ),
     ],
 )
 def state_dict(call: Call) -> None:

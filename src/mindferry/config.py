@@ -96,7 +96,10 @@ def _section(path: Path, name: str, kind: type, values: Any) -> Any:
         default = known[key].default
         if isinstance(default, tuple):
             value = tuple(value) if isinstance(value, list) else (value,) if isinstance(value, str) else value
-            if isinstance(value, tuple) and not all(isinstance(each, str) for each in value):
+            is_sets = (
+                key == "inputs" and isinstance(value, tuple) and all(isinstance(each, str | list) for each in value)
+            )
+            if isinstance(value, tuple) and not is_sets and not all(isinstance(each, str) for each in value):
                 raise MindferryError(f"{path}: {name}.{key} should be a list of texts, not {brief(repr(value))}")
         elif isinstance(default, float) and isinstance(value, int):
             value = float(value)

@@ -8,41 +8,19 @@ from collections import Counter
 
 from ..artifacts import CodeClass
 from ..read.framework import Role
-from .scan import FUNCTIONS, TORCH, CallSite, FileScan, line_of
+from ..read.uses import Use
+from .scan import FUNCTIONS, CallSite, FileScan, line_of
 from .special import instead
 
 MIGRATED = ("execution", "construction", "input", "output")
 DEVICE = (*MIGRATED, "steps", "saves", "loads")  # marks that mean one of them
-INPUT = ("torch.utils.data.", "torchvision.transforms.", "torchvision.datasets.", "torchvision.io.")
-INPUT_CALLS = {"torch.from_numpy", "torch.load", "torch.as_tensor", "torch.nn.Module.load_state_dict", "torch.hub.load"}
-OUTPUT_CALLS = {
-    "torch.save",
-    "torch.nn.Module.state_dict",
-    "torch.onnx.export",
-    "torch.jit.save",
-    "torch.Tensor.item",
-    "torch.Tensor.tolist",
-    "torch.Tensor.numpy",
-    "torch.Tensor.cpu",
-    "torch.Tensor.detach",
-    "torch.optim.Optimizer.state_dict",
+KINDS = {
+    Use.DRIVES_STEP: "steps",
+    Use.INPUT: "input",
+    Use.OUTPUT: "output",
+    Use.EXECUTION: "execution",
+    Use.CONSTRUCTION: "construction",
 }
-STEPS = {
-    "torch.Tensor.backward",
-    "torch.optim.Optimizer.step",
-    "torch.optim.Optimizer.zero_grad",
-    "torch.no_grad",
-    "torch.autocast",
-}
-NEUTRAL = (
-    "torch.Tensor.shape",
-    "torch.Tensor.size",
-    "torch.jit.",
-    "torch.compiler.",
-    "torch.fx.",
-    "torch.Tensor@",
-    "torch.Size.",
-)
 # Methods of networks, optimizers and tensors that nothing else has, on something that is not known to be one.
 DEVICE_METHODS = {
     **dict.fromkeys(
@@ -90,8 +68,6 @@ SETTINGS = re.compile(
 HOST_PARTS = re.compile(
     r"Tokenizer|Config|Processor|FeatureExtractor|Logger"
 )  # of packages that need torch, what doesn't
-SAVES = ("torch.save", "torch.jit.save", "torch.onnx.export")
-LOADS = ("torch.load", "torch.nn.Module.load_state_dict", ".load_state_dict", "torch.jit.load", "torch.hub.load")
 BUILDS = (
     "__init__",
     "from_",
@@ -182,8 +158,8 @@ def _touched(scan: FileScan) -> dict[str, Counter[str]]:
     """What each function touches, by kind."""
     touched: dict[str, Counter[str]] = {}
     for api, node in scan.apis:
-        if not api.startswith(NEUTRAL) and not _is_annotation(node, scan):
-            touched.setdefault(scan.homes[node], Counter())[_torch_kind(api)] += 1
+        if not scan.uses.has(Use.NEUTRAL, api) and not _is_annotation(node, scan):
+            touched.setdefault(scan.homes[node], Counter())[_api_kind(api, scan)] += 1
     for home, names in scan.tensors.items():
         if names - _annotated(home, scan):  # a type alone touches nothing
             touched.setdefault(home, Counter())["execution"] += 1
@@ -212,24 +188,24 @@ def _annotated(home: str, scan: FileScan) -> set[str]:
 def _call_kind(call: CallSite, scan: FileScan) -> str:
     name = call.name
     symbols, receiver = scan.reading.symbols, scan.reading.type(call.node.func)
-    if name in SAVES:
+    if scan.uses.has(Use.SAVE, name):
         return "saves"
-    if name in LOADS:
+    if scan.uses.has(Use.LOAD, name):
         return "loads"
     if receiver.kind == "instance" and symbols.is_module(receiver.qual):
         return "execution"
-    if receiver.kind == "instance" and receiver.qual.startswith("torchvision.transforms."):
+    if receiver.kind == "instance" and symbols.framework.role(receiver.qual) is Role.TRANSFORM:
         return "input"
     if _builds_layer(call, scan):
         return "construction"
-    if symbols.is_module(name) and not name.startswith(TORCH):
+    if symbols.is_module(name) and not scan.framework.has(name):
         return "construction"
     if name in DEVICE_METHODS:
         return DEVICE_METHODS[name]
     if _is_of_device(call, scan):
         return "execution"
     if (
-        not name.startswith(TORCH)
+        not scan.framework.has(name)
         and not symbols.is_local(name)
         and name not in HANDED_ON
         and name not in STORED
@@ -334,22 +310,9 @@ def _is_annotation(node: ast.AST, scan: FileScan) -> bool:
     )
 
 
-def _torch_kind(api: str) -> str:
-    if api in STEPS:
-        return "steps"
-    if api.startswith(INPUT) or api in INPUT_CALLS:
-        return "input"
-    if api in OUTPUT_CALLS:
-        return "output"
-    if api.startswith("torch.nn.Module."):
-        return "execution" if api.endswith((".train", ".eval", ".__call__", ".forward")) else "construction"
-    if api.startswith("torch.nn.") and not api.startswith(("torch.nn.functional.", "torch.nn.utils.clip")):
-        return "construction"
-    return (
-        "construction"
-        if api.startswith(("torch.optim.", "torchvision.models.", "torch.device", "torch.cuda"))
-        else "execution"
-    )
+def _api_kind(api: str, scan: FileScan) -> str:
+    use = scan.uses.of(api, KINDS)
+    return KINDS[use] if use is not None else "execution"
 
 
 def _kind(marks: Counter[str], role: str) -> str:

@@ -6,6 +6,9 @@ import ast
 import re
 
 from ..artifacts import Place
+from ..read.framework import Framework
+from ..read.uses import Use
+from . import variable_sizes
 from .evidence import root
 from .scan import FUNCTIONS, CallSite, FileScan, argument, line_of
 
@@ -27,7 +30,6 @@ OPERATORS = {
     "pad_packed_sequence": "keep sequences padded and give their lengths as seq_length",
     "pad_sequence": "pad every batch to the same length, or to a few (buckets)",
 }
-HOMES = ("torch.", "torchvision.")
 ANYWHERE = re.compile(
     r"((batched|soft|multi_?class|fast|matrix)_)*nms(_(rotated|numpy|cpu|cuda))?|non_max_suppression\w*|remove_small_boxes"
 )  # names that mean the same wherever they come from
@@ -78,11 +80,10 @@ MASKS = {
     "logical_xor",
     "bool",
 }
-GROWING = {"torch.cat", "torch.concat", "torch.nn.functional.pad", "torch.vstack", "torch.hstack"}
 
 
 def dynamic_shapes(scan: FileScan) -> list[Place]:
-    if not scan.reading.source.mentions("torch"):
+    if not scan.reading.source.mentions(scan.framework.name):
         return []
     places: list[Place] = []
     random = _random_calls(scan)
@@ -130,22 +131,23 @@ def _random_calls(scan: FileScan) -> set[ast.AST]:
 
 def _training_functions(scan: FileScan) -> set[str]:
     """Where Python drives the steps: a branch there is none of the graph's."""
-    driving = ("torch.Tensor.backward", "torch.optim.Optimizer.step", "torch.nn.Module.train", "torch.nn.Module.eval")
+    network, uses = scan.framework.of_network, scan.uses
+    driving = (uses.name(Use.BACKWARD), uses.name(Use.STEP), network("train"), network("eval"))
     return {scan.module, *(call.home for call in scan.calls if call.name in driving)}
 
 
 def _from_call(call: CallSite, scan: FileScan, names: _Names) -> list[Place]:
     last, node = call.last, call.node
     here = (scan.path, line_of(node))
-    if is_dynamic_operator(call.name) and argument(node, -1, "minlength") is None:
+    if is_dynamic_operator(call.name, scan.framework) and argument(node, -1, "minlength") is None:
         return [Place(last, scan.text(node), *here, OPERATORS.get(last, OPERATORS["nms"]))]
-    if call.name == "torch.where" and len(node.args) == 1 and not node.keywords:
+    if scan.uses.has(Use.SEARCH_BY_CONDITION, call.name) and len(node.args) == 1 and not node.keywords:
         return [Place("nonzero", scan.text(node), *here, MASK)]
-    if call.name in ("torch.repeat_interleave", "torch.Tensor.repeat_interleave"):
-        repeats = argument(node, 1 if call.name.startswith("torch.repeat") else 0, "repeats")
+    if scan.uses.has(Use.REPEAT, call.name):
+        repeats = argument(node, 0 if scan.framework.is_of_tensor(call.name) else 1, "repeats")
         if repeats is not None and names.is_data(repeats):
             return [Place("repeat_interleave by data", scan.text(node), *here, FIXED)]
-    if call.name in GROWING and node.args and _grows(node, scan):
+    if scan.uses.has(Use.GROW, call.name) and node.args and _grows(node, scan):
         return [
             Place(
                 "tensor that grows in a loop",
@@ -155,25 +157,25 @@ def _from_call(call: CallSite, scan: FileScan, names: _Names) -> list[Place]:
             )
         ]
     if (
-        call.name in ("torch.cat", "torch.stack")
+        (scan.uses.has(Use.JOIN, call.name) or scan.uses.has(Use.STACK, call.name))
         and node.args
         and isinstance(node.args[0], ast.ListComp)
         and node.args[0].generators[0].ifs
     ):
         return [Place("as many tensors as data says", scan.text(node), *here, FIXED)]
-    if call.name.startswith(HOMES) and last in SIZED:
+    if scan.framework.has(call.name) and last in SIZED:
         arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
         if any(names.is_number_from_data(each) for each in arguments):
             what = "topk with computed k" if last == "topk" else f"{last} with a size from data"
             return [Place(what, scan.text(node), *here, FIXED)]
-    return []
+    return variable_sizes.from_call(call, scan, names)
 
 
-def is_dynamic_operator(name: str) -> bool:
+def is_dynamic_operator(name: str, framework: Framework) -> bool:
     last = name.rpartition(".")[2]
     return (
         ANYWHERE.fullmatch(last) is not None
-        or (last in OPERATORS and name.startswith(HOMES))
+        or (last in OPERATORS and framework.has(name))
         or name in (".nonzero", ".masked_select")
     )
 
@@ -205,7 +207,8 @@ def _from_index(node: ast.Subscript, scan: FileScan, names: _Names) -> list[Plac
         return [
             Place("slice by data", scan.text(node), scan.path, node.lineno, FIXED)
         ]  # even of a list: how many steps there are
-    is_network = scan.reading.symbols.is_module(scan.homes[node].rpartition(".")[0])
+    home = scan.homes[node]
+    is_network = scan.reading.symbols.is_module(home.rpartition(".")[0])
     is_unknown = scan.reading.type(node.value).kind == "unknown"
     is_masked = (
         is_unknown
@@ -223,7 +226,7 @@ def _from_index(node: ast.Subscript, scan: FileScan, names: _Names) -> list[Plac
             bounds = [bound for bound in (each.lower, each.upper) if bound is not None]
             if any(names.is_random(bound) for bound in bounds):
                 return [Place("slice by random numbers", scan.text(node), scan.path, node.lineno, FIXED)]
-            if any(names.is_number_from_data(bound) or names.is_given_part(bound) for bound in bounds):
+            if any(names.is_given_part(each) or variable_sizes.is_variable(each, home, scan, names) for each in bounds):
                 return [Place("slice by data", scan.text(node), scan.path, node.lineno, FIXED)]
         elif names.is_mask(each):
             return [Place("index by mask", scan.text(node), scan.path, node.lineno, MASK)]

@@ -9,7 +9,7 @@ import tomllib
 from importlib.resources import files
 
 from ..artifacts import Port
-from .scan import TORCH, CallSite, FileScan
+from .scan import CallSite, FileScan
 from .structure import is_built_on_network
 
 SHORTEST = 6
@@ -44,7 +44,7 @@ def ports(scan: FileScan) -> list[Port]:
 def _is_foreign_class(call: CallSite, scan: FileScan) -> bool:
     """A class of another package, with a name long enough to be a model's."""
     is_class = call.last[:1].isupper() and len(call.last) >= SHORTEST and "." in call.name.strip(".")
-    return is_class and not call.name.startswith(TORCH) and not scan.reading.symbols.is_local(call.name)
+    return is_class and not scan.framework.has(call.name) and not scan.reading.symbols.is_local(call.name)
 
 
 def one_of_each(found: list[Port]) -> list[Port]:

@@ -7,20 +7,21 @@ import ast
 from ..apis import Rule, Table
 from ..apis._lookup import rule_of
 from ..artifacts import ApiUse
+from ..read.framework import Framework
+from ..read.uses import Use
 from .scan import FileScan
 from .versions import MEASURED, fewer_arguments, lacking
 
-# Converted by a pass, since they are more than a call: what they become.
-BY_PASSES = {
-    "torch.Tensor.backward": "mindspore.value_and_grad",
-    "torch.optim.Optimizer.step": "optimizer(grads)",
-    "torch.optim.Optimizer.zero_grad": "nothing: gradients are return values",
-    "torch.nn.Module.__init__": "mindspore.nn.Cell.__init__",
-    "torch.no_grad": "nothing: only what value_and_grad is given is differentiated",
-    **dict.fromkeys(
-        ["torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.cpu.amp.autocast"],
-        "nothing: runs in float32",
-    ),
+# Converted by a fixer, since they are more than a call: what they become.
+BY_FIXERS = {
+    Use.BACKWARD: "mindspore.value_and_grad",
+    Use.BACKWARD_FUNCTION: "mindspore.value_and_grad",
+    Use.DERIVATIVE: "mindspore.grad",
+    Use.REQUIRES_GRADIENT: "mindspore.Parameter, or Parameter.requires_grad",
+    Use.STEP: "optimizer(grads)",
+    Use.ZERO_GRADIENT: "nothing: gradients are return values",
+    Use.NO_GRADIENT: "nothing: only what value_and_grad is given is differentiated",
+    Use.AUTOCAST: "nothing: runs in float32",
 }
 
 
@@ -32,20 +33,29 @@ def api_uses(scan: FileScan, rules: Table, target: str, version: str) -> list[Ap
     uses = []
     for api, found in sorted(nodes.items()):
         entry = rule_of(api, rules) or rules.get(f"{api}@")
-        if entry is None and api not in BY_PASSES and (rules.is_module(api) or api.startswith("torch.nn.Module.")):
+        fixed = _made_by_fixers(api, scan.framework)
+        if entry is None and not fixed and (rules.is_module(api) or scan.framework.is_of_network(api)):
             continue  # a package; a child such as `self.blocks.norm`, which the rules don't know as a method
         lines = tuple(sorted(node.lineno for node in found))
+        if fixed:
+            uses.append(ApiUse(api, scan.path, lines, fixed, "native"))
+            continue
         uses.append(
             _use(api, scan.path, lines, entry, [calls[node] for node in found if node in calls], target, version)
         )
     return uses
 
 
+def _made_by_fixers(api: str, framework: Framework) -> str:
+    if api == framework.of_network("__init__"):
+        return "mindspore.nn.Cell.__init__"
+    use = framework.uses.of(api, BY_FIXERS)
+    return BY_FIXERS[use] if use is not None else ""
+
+
 def _use(
     api: str, path: str, lines: tuple[int, ...], entry: Rule | None, calls: list[ast.Call], target: str, version: str
 ) -> ApiUse:
-    if api in BY_PASSES:
-        return ApiUse(api, path, lines, BY_PASSES[api], "native")
     if entry is None:
         advice = f"convert it by hand, or add a rule: `mindferry rules new {api}`"
         return ApiUse(api, path, lines, "", "unknown", strategy="wrapper", advice=advice)
@@ -79,7 +89,7 @@ def _use(
             entry.platforms,
         )
     notes = "; ".join(filter(None, [_differs(entry, calls), fewer_arguments(entry, version)]))
-    return ApiUse(api, path, lines, entry.to, entry.kind, notes, "", entry.advice, entry.platforms)
+    return ApiUse(api, path, lines, entry.to.replace("{x}", "x"), entry.kind, notes, "", entry.advice, entry.platforms)
 
 
 def _differs(entry: Rule, calls: list[ast.Call]) -> str:
@@ -88,7 +98,8 @@ def _differs(entry: Rule, calls: list[ast.Call]) -> str:
         return entry.differs
     name, given = entry.api.rpartition(".")[2], [_given(entry, call) for call in calls]
     reasons = []
-    if entry.to and entry.to.rpartition(".")[2] != name:
+    is_name = entry.to.removeprefix(".").replace(".", "").isidentifier()  # not a pattern such as `len({x})`
+    if is_name and entry.to.rpartition(".")[2] != name.removesuffix("@"):
         reasons.append(f"called {entry.to.rpartition('.')[2]}")
     if entry.rename:
         reasons.append("; ".join(f"{old} is {new}" for old, new in entry.rename.items() if old != new))

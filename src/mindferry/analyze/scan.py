@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import dataclass, field
 
 from ..apis import Table
-from ..apis._lookup import FRAMEWORKS, api_of, rule_of
+from ..apis._lookup import api_of, rule_of
+from ..read.framework import Framework
 from ..read.infer import Reading
+from ..read.uses import Use, Uses
 from .evidence import root, tensor_names
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-TORCH = tuple(f"{name}." for name in FRAMEWORKS)
-# Tensor's own names that no rule answers for: any other `torch.Tensor.name` without a rule is on something that is no tensor after all.
-TENSOR_NAMES = frozenset(
-    "backward ccol_indices chalf col_indices const_data_ptr crow_indices dense_dim dim_order eig index ipu is_coalesced is_conj "
-    "is_distributed is_inference is_neg is_nonzero is_pinned is_same_size is_set_to is_shared is_signed lstsq lu map2_ module_load "
-    "polygamma polygamma_ q_per_channel_axis q_per_channel_scales q_per_channel_zero_points qscheme register_post_accumulate_grad_hook "
-    "reinforce resize_as_sparse_ row_indices slice_inverse smm solve sparse_dim sparse_resize_ sparse_resize_and_clear_ sspaddmm "
-    "storage_offset storage_type to_mkldnn to_padded_tensor to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc "
-    "unsafe_split_with_sizes where xpu".split()
-)
-TYPED_TENSOR = re.compile(r"torch\.(cuda\.)?(Byte|Char|Short|Int|Long|Half|Float|Double|Bool|BFloat16)Tensor\.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +42,14 @@ class FileScan:
     @property
     def module(self) -> str:
         return self.reading.module
+
+    @property
+    def framework(self) -> Framework:
+        return self.reading.symbols.framework
+
+    @property
+    def uses(self) -> Uses:
+        return self.reading.symbols.framework.uses
 
     def is_own(self, package: str) -> bool:
         """Whether a top-level package is the project's, even if a part of it is not here or is left out."""
@@ -118,17 +116,20 @@ def callee(node: ast.Call, reading: Reading, rules: Table) -> str:
 def _used_api(node: ast.Attribute | ast.Name, reading: Reading, rules: Table, is_called: bool, is_inner: bool) -> str:
     """The torch API that is used here, or '' for attributes that stay and for the `torch.nn` in `torch.nn.Linear`."""
     api, receiver = api_of(node, reading, rules)
-    if not api.startswith(TORCH):
+    framework = reading.symbols.framework
+    if not framework.has(api):
         return ""
-    api = TYPED_TENSOR.sub("torch.Tensor.", api)
+    home, _, name = api.rpartition(".")
+    if home in framework.annotations and home not in framework.tensor_classes:  # torch.LongTensor.view
+        api = framework.of_tensor(name)
     if receiver is None:
         return "" if is_inner and not rules.is_api(api) else api
     assert isinstance(node, ast.Attribute)
     if rules.get(f"{api}@") is None and (not is_called or reading.type(node).kind != "method"):
         return ""
     if (
-        api.startswith("torch.Tensor.")
-        and node.attr not in TENSOR_NAMES
+        framework.is_of_tensor(api)
+        and not framework.uses.has(Use.NO_ENTRY, api)
         and rule_of(api, rules) is None
         and rules.get(f"{api}@") is None
     ):

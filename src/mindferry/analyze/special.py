@@ -9,6 +9,8 @@ from ..apis._lookup import FRAMEWORKS, is_in_place
 from ..apis.torch._packages import packages
 from ..artifacts import Place
 from ..layout import ProjectFile
+from ..read.framework import Role
+from ..read.uses import Use
 from .scan import CallSite, FileScan, argument, line_of
 
 SPARSE = (
@@ -20,7 +22,6 @@ HOOKS = "Cell.register_forward_hook and register_backward_hook take other argume
 PROCESSES = "start one process a device with msrun; data workers are num_parallel_workers"
 IN_PLACE = "the value is assigned back by the conversion; check where another name shares the memory (a view)"
 NAMED_AFTER_TORCH = "copy the parts that are used into the project and convert them"
-COMPILERS = ("torch.utils.cpp_extension.", "torch.ops.load_library", "torch.classes.", "torch.library.", "triton.")
 HOOK_CALLS = {
     "register_forward_hook",
     "register_forward_pre_hook",
@@ -56,9 +57,8 @@ def special_code(scan: FileScan) -> list[Place]:
     for node in scan.reading.source.nodes:
         if isinstance(node, ast.ClassDef):
             qual = scan.reading.owners.get(node, "")
-            if scan.reading.symbols.torch_base(qual).startswith(
-                "torch.autograd."
-            ) and "Function" in scan.reading.symbols.torch_base(qual):
+            is_function = scan.reading.symbols.role(qual) is Role.GRADIENT
+            if is_function and "Function" in scan.reading.symbols.torch_base(qual):
                 places.append(Place("autograd function", node.name, scan.path, node.lineno, FUNCTION))
         elif isinstance(node, ast.Assign | ast.AugAssign):
             places += _from_assignment(node, scan)
@@ -80,16 +80,16 @@ def native_sources(project: list[ProjectFile]) -> list[Place]:
 def _from_call(call: CallSite, scan: FileScan) -> list[Place]:
     name, last, node = call.name, call.last, call.node
     here = (scan.path, line_of(node))
-    is_sparse = last in SPARSE_METHODS and name.startswith("torch.Tensor.")
-    if name.startswith("torch.sparse") or is_sparse or TO_SPARSE.fullmatch(name):
+    is_sparse = last in SPARSE_METHODS and scan.framework.is_of_tensor(name)
+    if scan.uses.has(Use.SPARSE, name) or is_sparse or TO_SPARSE.fullmatch(name):
         return [Place("sparse tensor", scan.text(node.func), *here, SPARSE)]
-    if name.startswith("torch.nn.Embedding") and _is_true(argument(node, 6, "sparse")):
+    if scan.uses.has(Use.EMBEDDING, name) and _is_true(argument(node, 6, "sparse")):
         return [Place("sparse tensor", "sparse=True", *here, SPARSE)]
-    if name.startswith(COMPILERS) or (name.startswith("torch.ops.") and not name.startswith("torch.ops.aten")):
+    if scan.uses.of(name, (Use.COMPILED_OPERATOR, Use.OWN_OPERATOR)) is Use.COMPILED_OPERATOR:
         return [Place("C++ or CUDA operator", scan.text(node.func), *here, CUSTOM)]
     if last in HOOK_CALLS and not scan.reading.symbols.is_local(name):
         return [Place("hook", scan.text(node.func), *here, HOOKS)]
-    if name.startswith(("torch.multiprocessing.", "multiprocessing.")) and last in (
+    if scan.uses.has(Use.PROCESS, name) and last in (
         "spawn",
         "Process",
         "Pool",
@@ -97,12 +97,12 @@ def _from_call(call: CallSite, scan: FileScan) -> list[Place]:
         "Queue",
     ):
         return [Place("multiprocessing", scan.text(node.func), *here, PROCESSES)]
-    is_told = name.startswith("torch.Tensor.") or (
+    is_told = scan.framework.is_of_tensor(name) or (
         name == f".{last}" and last in scan.reading.symbols.framework.members.in_place
     )  # nothing but a tensor has them
-    is_method = is_told and is_in_place(f"torch.Tensor.{last}") and last not in NOT_TRICKS
-    is_function = name.startswith("torch.") and argument(node, -1, "out") is not None
-    if is_method or is_function or (name.startswith("torch._foreach_") and last.endswith("_")):
+    is_method = is_told and is_in_place(scan.framework.of_tensor(last)) and last not in NOT_TRICKS
+    is_function = scan.framework.has(name) and argument(node, -1, "out") is not None
+    if is_method or is_function or (scan.uses.has(Use.MANY_AT_ONCE, name) and last.endswith("_")):
         return [Place("in-place", scan.text(node.func), *here, IN_PLACE)]
     return []
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from ..artifacts import ModuleClass, Part
 from ..read.framework import Role
-from .scan import TORCH, FileScan, line_of
+from ..read.uses import Use
+from .scan import FileScan, line_of
 
 ROLES = (
     ("head", {"head", "heads", "classifier", "predictor"}),
@@ -18,7 +19,6 @@ ROLES = (
 WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 NETWORK = re.compile(r"(Model|Module|Net|Network|Backbone|Encoder|Decoder|Layer|Block|Head)$")
 DATA = (Role.DATASET, Role.LOADER, Role.DATA)
-TRAINING = ("torch.Tensor.backward", "torch.optim.Optimizer.step")
 
 
 def module_classes(scan: FileScan) -> list[ModuleClass]:
@@ -56,7 +56,7 @@ def parts(scan: FileScan) -> list[Part]:
 def is_built_on_network(node: ast.ClassDef, qual: str, scan: FileScan) -> bool:
     """A class that holds layers or parameters and derives from one of another package that is named like a network, or runs `forward`."""
     symbols = scan.reading.symbols
-    bases = [base for base in symbols.bases(qual)[1:] if base not in symbols.classes and not base.startswith(TORCH)]
+    bases = [base for base in symbols.bases(qual)[1:] if base not in symbols.classes and not scan.framework.has(base)]
     if not bases:
         return False
     has_forward = any(isinstance(each, ast.FunctionDef) and each.name == "forward" for each in node.body)
@@ -104,8 +104,9 @@ def settle(found: list[Part], names: set[str]) -> list[Part]:
 
 
 def role(name: str) -> str:
-    """backbone, neck or head, if a word of the name says so."""
+    """backbone, neck or head, if a word of the name says so; `YOLOPAFPN` is one word and still a pyramid."""
     words = {word.lower() for word in WORDS.findall(name)}
+    words |= {"fpn" for word in words if word.endswith("fpn")}
     return next((kind for kind, known in ROLES if words & known), "")
 
 
@@ -119,8 +120,9 @@ def _children(node: ast.ClassDef, scan: FileScan) -> tuple[str, ...]:
             match statement:
                 case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)], value=value):
                     kind = _layer(value, scan)
+                    part = role(kind) or role(name)  # what it is counts, then what it is held as
                     if kind:
-                        children.setdefault(name, f"{kind} [{role(name)}]" if role(name) else kind)
+                        children.setdefault(name, f"{kind} [{part}]" if part else kind)
                 case ast.Call(
                     func=ast.Attribute(value=ast.Name(id="self"), attr="add_module"),
                     args=[ast.Constant(value=str(name)), value],
@@ -147,4 +149,10 @@ def _entry_line(scan: FileScan) -> int:
         match node:
             case ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
                 return node.lineno
-    return next((line_of(call.node) for call in scan.calls if call.home == scan.module and call.name in TRAINING), 0)
+    return next(
+        (line_of(call.node) for call in scan.calls if call.home == scan.module and _is_step(call.name, scan)), 0
+    )
+
+
+def _is_step(name: str, scan: FileScan) -> bool:
+    return scan.uses.has(Use.BACKWARD, name) or scan.uses.has(Use.STEP, name)

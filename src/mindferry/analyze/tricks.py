@@ -7,10 +7,13 @@ import re
 from dataclasses import dataclass, field, replace
 
 from ..artifacts import Trick
+from ..read.framework import ListedCall
+from ..read.uses import Use
+from .epochs import TrainingLoops
+from .innovations import recognise
 from .scan import CallSite, FileScan, argument, line_of
 from .values import CLASSES_OF_SETTINGS, Values
 
-TRANSFORMS = ("torchvision.transforms.", "albumentations.")
 NOT_AUGMENTATION = {
     "Compose",
     "ToTensor",
@@ -28,9 +31,7 @@ NOT_AUGMENTATION = {
     "BboxParams",
     "KeypointParams",
 }
-OPTIMIZERS = ("torch.optim.", "timm.optim.", "transformers.optimization.", "apex.optimizers.")
 NOT_OPTIMIZERS = {"Optimizer", "step", "zero_grad", "state_dict", "load_state_dict", "add_param_group"}
-SCHEDULERS = "torch.optim.lr_scheduler."
 SCHEDULE_FUNCTIONS = re.compile(
     r"get_\w*schedule\w*|create_scheduler\w*|get_lr_scheduler|adjust_learning_rate|build_lr_scheduler"
 )
@@ -67,28 +68,7 @@ INITIALISING = re.compile(r".+\.(inits?|initializers?|weight_init)\.[a-z]\w*")  
 NOT_TRAINED = re.compile(
     r"profil|bench|test|infer|demo|eval|predict|detect|export|visuali", re.IGNORECASE
 )  # files with other settings
-INITIALISERS = ("torch.nn.init.", "timm.layers.trunc_normal_", "timm.models.layers.trunc_normal_")
-STARTS = {f"torch.Tensor.{name}" for name in ("uniform_", "normal_", "zero_", "fill_", "trunc_normal_", "copy_")}
 OF_LAYERS = re.compile(r"\.(weight|bias)(\.data)?$")
-TRAINING_CALLS: dict[str, tuple[str, tuple[tuple[int, str], ...]]] = {
-    "torch.nn.utils.clip_grad_norm_": ("gradient clipping by norm", ((1, "max_norm"),)),
-    "torch.nn.utils.clip_grad_value_": ("gradient clipping by value", ((1, "clip_value"),)),
-    "torch.nn.parallel.DistributedDataParallel": ("distributed: data parallel", ()),
-    "torch.nn.DataParallel": ("distributed: DataParallel", ()),
-    "torch.distributed.init_process_group": ("distributed: process group", ((0, "backend"),)),
-    "torch.nn.SyncBatchNorm.convert_sync_batchnorm": ("synchronised batch norm", ()),
-    "torch.utils.checkpoint.checkpoint": ("gradient checkpointing", ()),
-    "torch.utils.checkpoint.checkpoint_sequential": ("gradient checkpointing", ()),
-    "torch.optim.swa_utils.AveragedModel": ("averaged weights", ()),
-    "torch.optim.swa_utils.SWALR": ("averaged weights", ()),
-    "torch.nn.utils.spectral_norm": ("spectral norm", ()),
-    "torch.nn.utils.weight_norm": ("weight norm", ()),
-    "torch.manual_seed": ("seed", ((0, "seed"),)),
-    "torch.compile": ("compiled", ()),
-    "apex.amp.initialize": ("mixed precision: apex", ()),
-}
-PRECISION = {"torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast", "torch.cuda.amp.autocast_mode.autocast"}
-SCALERS = {"torch.amp.GradScaler", "torch.cuda.amp.GradScaler", "torch.cuda.amp.grad_scaler.GradScaler"}
 
 
 SETTINGS = tuple(
@@ -125,8 +105,14 @@ class Draft:
 @dataclass(slots=True)
 class Checklist:
     drafts: list[Draft] = field(default_factory=list)
+    loops: TrainingLoops = field(default_factory=TrainingLoops)
 
     def collect(self, scan: FileScan) -> None:
+        self.loops.collect(scan)
+        for topic, name, node in recognise(scan):
+            text = "" if topic in ("structure", "augmentation") else scan.text(node)[:80]
+            place = (scan.homes[node], scan.path, line_of(node))
+            self.drafts.append(Draft(topic, name, (), *place, text, is_fallback=True))
         for call in scan.calls:
             for topic, name, given in _from_call(call, scan):
                 self._add(scan, topic, name, call.node, call.home, given)
@@ -295,6 +281,8 @@ class Checklist:
                 and (each.topic, each.name if each.topic in ("training", "augmentation") else "") not in said
             ):
                 tricks.append(Trick(each.topic, each.name, _value(each, values), each.path, each.line))
+        if not any(each.topic == "epochs" for each in tricks):
+            tricks += self._unnamed_loops(values)
         called = {(each.name, each.path) for each in drafts if each.given}
         tricks = [
             each
@@ -307,34 +295,36 @@ class Checklist:
             unique.setdefault((trick.topic, trick.name, value, trick.path), trick)
         return sorted(unique.values(), key=lambda each: (TOPICS.index(each.topic), each.path, each.line))
 
+    def _unnamed_loops(self, values: Values) -> list[Trick]:
+        """`for i in range(90)` around a step, where no name speaks of epochs or steps."""
+        return [
+            Trick("epochs", name, values.described(_without_one(loop.bound), loop.home), loop.path, loop.line)
+            for loop, name in self.loops.around_steps()
+            if not ACCUMULATION.search(ast.unparse(loop.bound))
+        ]
+
 
 FROZEN = "<flag>"  # requires_grad is set to what a caller gives
 UNFOLLOWED = "<spread>"  # an argument that `**settings` may or may not hold
-TOPICS = (
-    "augmentation",
-    "shuffling",
-    "learning rate",
-    "optimizer",
-    "batch size",
-    "epochs",
-    "initialisation",
-    "structure",
-    "training",
+TOPICS = tuple(
+    "augmentation, shuffling, learning rate, optimizer, batch size, epochs, initialisation, structure, training".split(
+        ", "
+    )
 )
 Given = list[tuple[str, ast.expr]] | tuple[tuple[str, ast.expr], ...]
 
 
 def _from_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, Given]]:
     name, last, node = call.name, call.last, call.node
-    if name.startswith(TRANSFORMS) and "functional" not in name:
+    if scan.uses.has(Use.IMAGE_TRANSFORM, name) and "functional" not in name:
         return [("augmentation", last, _arguments(node))] if last[:1].isupper() and last not in NOT_AUGMENTATION else []
-    if name == "torch.utils.data.DataLoader":
+    if name == scan.framework.loader:
         return _loader(node)
-    if name in ("torch.randperm", "numpy.random.permutation", "numpy.random.shuffle", "random.shuffle"):
+    if scan.uses.has(Use.SHUFFLE, name):
         return [] if _is_sample(node, scan) else [("shuffling", "by hand", ())]
-    if SAMPLERS.search(last) and name.startswith("torch."):
+    if SAMPLERS.search(last) and scan.uses.has(Use.SAMPLER, name):
         return [("shuffling", last, ())]
-    if name.startswith(SCHEDULERS):
+    if scan.uses.has(Use.SCHEDULER, name):
         if not last[:1].isupper():
             return []
         warm = (
@@ -344,7 +334,12 @@ def _from_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, Given]]:
     if SCHEDULE_FUNCTIONS.fullmatch(last):
         warm = [("training", "warm-up", _arguments(node, 1))] if "warmup" in last else []
         return [("learning rate", last, _arguments(node, 1)), *warm]
-    if name.startswith(OPTIMIZERS) and last[:1].isupper() and last not in NOT_OPTIMIZERS and "swa_utils" not in name:
+    if (
+        scan.uses.has(Use.OPTIMIZER, name)
+        and last[:1].isupper()
+        and last not in NOT_OPTIMIZERS
+        and "swa_utils" not in name
+    ):
         return [("optimizer", last, _arguments(node, 1))]
     if _is_foreign_optimizer(call, scan):
         return [("optimizer", last, _arguments(node, 1))]
@@ -363,29 +358,27 @@ def _is_foreign_optimizer(call: CallSite, scan: FileScan) -> bool:
 
 def _from_training_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, Given]]:
     name, last, node = call.name, call.last, call.node
-    if name.startswith(INITIALISERS) or (INITIALISING.fullmatch(name) and not name.startswith("torch.")):
+    if scan.uses.has(Use.INITIALIZER, name) or (INITIALISING.fullmatch(name) and not scan.framework.has(name)):
         return [("initialisation", last, _arguments(node, 1))]
-    if re.fullmatch(r"(get_)?auto_?cast", last) and name not in PRECISION:  # accelerate's, lightning's, the project's
+    is_autocast = scan.uses.has(Use.AUTOCAST, name)
+    if re.fullmatch(r"(get_)?auto_?cast", last) and not is_autocast:  # accelerate's, lightning's, the project's
         return [("training", "mixed precision", ())]
-    if name in PRECISION or name in SCALERS:
-        kind = "mixed precision" if name in PRECISION else "loss scaling"
+    if is_autocast or scan.uses.has(Use.LOSS_SCALER, name):
+        kind = "mixed precision" if is_autocast else "loss scaling"
         return [("training", kind, [(k, v) for k, v in _arguments(node) if k in ("enabled", "dtype")])]
-    known = (
-        f"torch.nn.utils.{last}" if last in ("clip_grad_norm_", "clip_grad_value_") else name
-    )  # accelerator.clip_grad_norm_ too
-    if known in TRAINING_CALLS:
-        title, wanted = TRAINING_CALLS[known]
-        found = [(key, argument(node, position, key)) for position, key in wanted]
-        return [("training", title, [("", value) for _, value in found if value is not None])]
+    listed = _listed(call, scan)
+    if listed is not None:
+        value = argument(node, listed.position, listed.argument) if listed.argument else None
+        return [("training", listed.title, [("", value)] if value is not None else [])]
     if (
-        (name in STARTS or f"torch.Tensor{name}" in STARTS)
+        (scan.uses.has(Use.STARTING_VALUE, name) or scan.uses.has(Use.STARTING_VALUE, scan.framework.tensor + name))
         and isinstance(node.func, ast.Attribute)
         and OF_LAYERS.search(scan.text(node.func.value))
     ):
         return [("initialisation", last, _arguments(node))]
     if (
         last in ("add_", "sub_")
-        and name.startswith("torch.Tensor.")
+        and scan.framework.is_of_tensor(name)
         and any(scan.text(each).endswith(".grad") for each in node.args)
     ):
         return [("optimizer", "by hand", _arguments(node, 1))]
@@ -403,16 +396,19 @@ def _from_training_call(call: CallSite, scan: FileScan) -> list[tuple[str, str, 
         return [("training", "label smoothing", [("", smoothing)])]
     if last in DEPTH:
         return [("structure", last, [(key, value) for key, value in _arguments(node, 1) if key == "p"])]
-    if name.startswith("torch.nn.Dropout"):
+    if scan.uses.has(Use.DROPOUT, name):
         rate = argument(node, 0, "p")
         return [("structure", last, [("p", rate)] if rate is not None else [])]
     if EMA.search(last) and last[:1].isupper() and not scan.reading.symbols.is_local(name):
         return [("training", "EMA", ())]
-    return (
-        [("augmentation", last, _arguments(node))]
-        if MIX.search(last) and name.startswith(("timm.", "torchvision."))
-        else []
-    )
+    return [("augmentation", last, _arguments(node))] if MIX.search(last) and scan.uses.has(Use.MIX, name) else []
+
+
+def _listed(call: CallSite, scan: FileScan) -> ListedCall | None:
+    """By its name; a method that clips gradients, such as an accelerator's, is told by its last part."""
+    clips = (name for name in scan.framework.checklist if scan.uses.has(Use.CLIPS, name))
+    known = next((name for name in clips if name.rpartition(".")[2] == call.last), call.name)
+    return scan.framework.checklist.get(known)
 
 
 def _is_sample(node: ast.Call, scan: FileScan) -> bool:

@@ -48,7 +48,7 @@ STATUSES = {
 )
 @click.option("--style", type=click.Choice(STYLES), default="functional", help="How a training step is written.")
 @click.option("--jit", is_flag=True, help="Compile the training step with ms.jit.")
-@click.option("--trainer", is_flag=True, help="For a project without a training loop: write a trainer.py.")
+@click.option("--trainer", is_flag=True, help="Write a trainer.py around the network that the project makes.")
 @click.option("--tests", is_flag=True, help="Also write tests/test_MODULE.py: each cell against its torch original.")
 @click.option(
     "-j", "--workers", type=click.IntRange(min=0), default=0, help="Processes. Default: all cores, for a large project."

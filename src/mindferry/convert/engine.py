@@ -15,7 +15,7 @@ from ..layout import FRAMEWORKS
 from ..read.fstrings import is_located
 from ..read.infer import read
 from ..read.observed import ObservedTypes
-from ..read.source import Source, Unreadable
+from ..read.source import Source, Unreadable, is_script
 from ..read.symbols import Symbols
 from .context import Context
 from .dispatch import dispatch_attribute, dispatch_call, dispatch_face, is_defined_here
@@ -27,6 +27,7 @@ from .ledger import account
 from .plan import Plan
 from .render.comment_out_decorators import comment_out
 from .render.comments import keep_comments
+from .render.helpers_module import SETTINGS
 from .render.imports import COMPAT_MODULE, NATURAL, Imports, fill_empty_blocks
 from .render.requoted import requote
 from .render.split_lines import apart
@@ -131,6 +132,8 @@ def _write(facts: Facts, plan: Plan, compat_import: str) -> FileResult:
     writer.at_end()
     sites = account(context)
     keep_comments(context.edits)
+    if context.rewrites and is_script(source.data):
+        context.imports.spell(f"compat.{SETTINGS}")
     context.imports.rewrite(context.edits, context.findings)
     fill_empty_blocks(context.edits)
     requote(context.edits)

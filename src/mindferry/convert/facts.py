@@ -10,8 +10,10 @@ from typing import Any, TypeVar
 from ..apis import Table
 from ..artifacts import Finding
 from ..findings import Code
+from ..read.framework import Framework
 from ..read.infer import Reading
 from ..read.source import Source
+from ..read.uses import Use, Uses
 from .plan import Found, Record, Text
 from .settings import Settings
 
@@ -34,6 +36,14 @@ class Facts:
     def parents(self) -> dict[ast.AST, ast.AST]:
         return self.reading.source.parents
 
+    @property
+    def framework(self) -> Framework:
+        return self.reading.symbols.framework
+
+    @property
+    def uses(self) -> Uses:
+        return self.reading.symbols.framework.uses
+
     def derived(self, compute: Callable[[Any], T]) -> T:
         """What a function makes of these facts, computed once however often it is asked for."""
         if compute not in self._derived:
@@ -45,6 +55,11 @@ class Facts:
         """torch's dotted name of an expression that refers to one, or ''."""
         kind = self.reading.type(node)
         return self.reading.symbols.origin(kind.qual) if kind.kind == "ref" else ""
+
+    def is_use(self, use: Use, node: ast.expr) -> bool:
+        """Whether an expression refers to an API of the framework's that is for this."""
+        api = self.api(node)
+        return bool(api) and self.uses.has(use, api)
 
     def statement_of(self, node: ast.AST) -> ast.stmt:
         while not isinstance(node, ast.stmt):

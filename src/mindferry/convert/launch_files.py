@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
+from ..apis import framework
 from ..artifacts import FileConversion
 from ..read.source import is_script
+from ..read.uses import Use
 
 SCRIPT = "run_distributed.sh"
 README = "README.md"
-STARTS = frozenset(
-    {"torch.distributed.init_process_group", "torch.nn.parallel.DistributedDataParallel", "torch.multiprocessing.spawn"}
-)
 
 SHELL = """#!/bin/sh
 # Trains with several processes on this machine: sh run_distributed.sh 2 [arguments of {entry}]
@@ -37,7 +36,7 @@ One process alone: `python {entry}`.
 
 
 def is_distributed(files: list[FileConversion]) -> bool:
-    return any(rewrite.rule in STARTS for file in files for rewrite in file.rewrites)
+    return any(framework().uses.has(Use.LAUNCH, rewrite.rule) for file in files for rewrite in file.rewrites)
 
 
 def entry_of(files: list[FileConversion], texts: dict[str, bytes], preferred: str) -> str:
@@ -47,7 +46,7 @@ def entry_of(files: list[FileConversion], texts: dict[str, bytes], preferred: st
     packages = {PurePosixPath(file.path).parent for file in files if PurePosixPath(file.path).name == "__init__.py"}
     scripts = [file for file in files if file.path.endswith(".py") and is_script(texts.get(file.path, b""))]
     loose = [file for file in files if file.path.endswith(".py") and PurePosixPath(file.path).parent not in packages]
-    joining = [file for file in (*scripts, *loose) if any(rewrite.rule in STARTS for rewrite in file.rewrites)]
+    joining = [file for file in (*scripts, *loose) if is_distributed([file])]
     found = sorted((file.path for file in joining or scripts), key=lambda path: (path.count("/"), path))
     return found[0] if found else ""
 

@@ -13,7 +13,9 @@ from ..errors import MindferryError
 from ..layout import Layout, find_files, read_symbols, uses_torch
 from ..observation import Observation
 from ..progress import Advance
+from ..read.source import is_script
 from ..read.symbols import Symbols
+from ..suggest import suggest_network
 from .brought import Libraries, bring_libraries, convert_libraries, digest_of, plain_files
 from .fixers import FIXERS
 from .from_observation import changed_files, with_refusal
@@ -22,11 +24,13 @@ from .one_file import Written, digest, helper_home, helper_name, left_out, with_
 from .output import previous_conversion as previous_conversion
 from .output import write_output
 from .pool import convert_files, quietly
+from .render.helper_use import ProjectUse, use_of
 from .render.helpers_module import render
+from .render.imports import COMPAT_MODULE
 from .reuse import facts_digest, file_key, inputs_digest, records_of, reusable
 from .settings import Settings
 from .trainer import NAME as TRAINER
-from .trainer import check_untrained, trainer_text
+from .trainer import check_own_trainer, trainer_text
 
 
 def convert_project(
@@ -77,7 +81,7 @@ def convert_project(
     extra = [
         *_helpers(layout, written),
         *_launch_files(written, config.train.script),
-        *_trainer(written, settings, config.verify.model),
+        *_trainer(written, settings, config.verify.model or (suggest_network(path) if settings.trainer else "")),
         *map(left_out, layout.left_out),
         *(plain_files(libraries) if libraries is not None else ()),
     ]
@@ -141,11 +145,20 @@ def _helpers(layout: Layout, written: list[Written]) -> list[Written]:
             wanted.setdefault(helper_home(layout, file)[0], set()).update(each.compat)
     result = []
     names = set().union(*wanted.values())  # of all: a script may bring its own folder and the root's modules together
+    data = render(names, _use(written)).encode("utf-8") if names else b""
     for folder in sorted(wanted):
         relative = (Path(folder) / f"{helper_name(layout)}.py").as_posix()
-        data = render(names).encode("utf-8")
         result.append(Written(FileConversion(relative, "helpers", digest(data)), data, names))
     return result
+
+
+def _use(written: list[Written]) -> ProjectUse | None:
+    """What the project uses of the helpers; None where not all of it can be read."""
+    if any(each.record.path.endswith(".ipynb") for each in written):
+        return None
+    texts = [each.content() for each in written if each.record.path.endswith(".py")]
+    is_library = not any(is_script(text) for text in texts)
+    return use_of((text.decode("utf-8", "replace") for text in texts), COMPAT_MODULE, is_library)
 
 
 def _launch_files(written: list[Written], script: str) -> list[Written]:
@@ -165,7 +178,7 @@ def _launch_files(written: list[Written], script: str) -> list[Written]:
 def _trainer(written: list[Written], settings: Settings, model: str) -> list[Written]:
     if not settings.trainer:
         return []
-    check_untrained([each.record for each in written])
+    check_own_trainer([each.record for each in written])
     data = trainer_text(model)
     return [Written(FileConversion(TRAINER, "trainer", digest(data)), data, set())]
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from .types import Type
+from .uses import Uses
 
 
 class Role(Enum):
@@ -45,6 +46,15 @@ class Members:
     parameter_names: frozenset[str]  # methods of networks that make an attribute of the name that they are given
 
 
+@dataclass(frozen=True, slots=True)
+class ListedCall:
+    """A call of the checklist that `mindferry analyze` makes."""
+
+    title: str
+    position: int = -1  # of the argument that is shown
+    argument: str = ""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Framework:
     name: str
@@ -56,6 +66,7 @@ class Framework:
     tensor_classes: frozenset[str]  # what makes a tensor when called, or promises one in an annotation
     annotations: frozenset[str]  # of these, and of others, what an annotation promises a tensor by
     network: str
+    optimizer: str
     loader: str
     dtype: str
     dtypes: frozenset[str]
@@ -68,6 +79,8 @@ class Framework:
     saved_tensors: str  # attribute of such a function's context
     gradient: str  # attribute of a parameter
     members: Members
+    uses: Uses
+    checklist: Mapping[str, ListedCall]  # API -> what it is called there
     roles: tuple[tuple[str, Role], ...]  # (prefix, role), the longest prefix first
     role_homes: tuple[str, ...]  # the prefixes alone: most names are none of them, which must be told fast
     canonical: Callable[[str], str]  # the one name of what it exports in several places
@@ -80,6 +93,28 @@ class Framework:
     def is_own(self, qual: str) -> bool:
         """Whether a dotted name begins with one of the framework's packages."""
         return qual.partition(".")[0] in self.roots
+
+    def has(self, qual: str) -> bool:
+        """Whether it is a name in one of the framework's packages."""
+        head, dot, _ = qual.partition(".")
+        return bool(dot) and head in self.roots
+
+    def is_of_tensor(self, api: str) -> bool:
+        """Whether it is a method or attribute of tensors."""
+        return api.startswith(f"{self.tensor}.")
+
+    def is_of_network(self, api: str) -> bool:
+        """Whether it is a method or attribute of every network."""
+        return api.startswith(f"{self.network}.")
+
+    def of_tensor(self, name: str) -> str:
+        return f"{self.tensor}.{name}"
+
+    def of_network(self, name: str) -> str:
+        return f"{self.network}.{name}"
+
+    def of_optimizer(self, name: str) -> str:
+        return f"{self.optimizer}.{name}"
 
     def role(self, qual: str) -> Role:
         """Of a class of the framework's own."""

@@ -17,7 +17,7 @@ from ..frameworks.requests import CellRequest, TraceRequest
 from .blame import NETWORK, caller
 from .golden import CallRecord, Golden
 from .judge import Verdict
-from .settings import Settings
+from .settings import Verification
 from .trace import first_difference, load
 
 # torch's name of a setting -> MindSpore's.
@@ -33,7 +33,7 @@ class Culprit:
 
 
 def bisect(
-    settings: Settings,
+    settings: Verification,
     golden: Golden,
     verdict: Verdict,
     torch: Worker | None,
@@ -119,7 +119,7 @@ def _plain(value: Any) -> Any:
     return round(value, 12) if isinstance(value, float) else value
 
 
-def _line(path: str, row: Difference, golden: Golden, torch: Worker, mindspore: Worker, settings: Settings) -> str:
+def _line(path: str, row: Difference, golden: Golden, torch: Worker, mindspore: Worker, settings: Verification) -> str:
     """The first line of the module that gives a variable another value."""
     calls = [c for c in golden.modes[row.mode].calls if c.path == path]
     number = calls[0].call if calls else 0
@@ -137,7 +137,7 @@ def _line(path: str, row: Difference, golden: Golden, torch: Worker, mindspore: 
     )
 
 
-def _script(settings: Settings, golden: Golden, call: CallRecord, row: Difference, mindspore: Worker) -> str:
+def _script(settings: Verification, golden: Golden, call: CallRecord, row: Difference, mindspore: Worker) -> str:
     """A few lines that run the culprit alone on the reference's values."""
     import numpy as np
 

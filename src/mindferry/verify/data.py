@@ -20,7 +20,7 @@ from ..errors import MindferryError
 from ..frameworks.process import Worker
 from ..frameworks.requests import BatchesRequest, LoaderRun
 from .data_batches import collect
-from .settings import DataSettings
+from .settings import DataVerification
 
 if TYPE_CHECKING:
     import numpy as np
@@ -126,7 +126,10 @@ def compare_pipelines(
     for each in [data] if isinstance(data, str) else data:
         show(each)
         request = BatchesRequest(each, max(epochs, 2), batches, seed, tuple(helpers))
-        with Worker("torch", reference) as torch, Worker("mindspore", converted) as mindspore:
+        with (
+            Worker("torch", reference) as torch,
+            Worker("mindspore", converted, reference=reference) as mindspore,
+        ):
             theirs, ours = _run((torch, mindspore), request)
             found += _compare_loaders(each, theirs, ours, tolerance)
             if shards and ".py" not in each:
@@ -134,7 +137,7 @@ def compare_pipelines(
     return Pipelines(tuple(found), all(each.passed for each in found), time.monotonic() - began)
 
 
-def run(settings: DataSettings, show: Callable[[str], None] = lambda text: None) -> Pipelines:
+def run(settings: DataVerification, show: Callable[[str], None] = lambda text: None) -> Pipelines:
     return compare_pipelines(
         settings.data,
         settings.reference,

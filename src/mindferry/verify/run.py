@@ -1,4 +1,4 @@
-"""Settings -> Comparison: record the reference, run the conversion against it, judge, and compare predictions."""
+"""Verification -> Comparison: record the reference, run the conversion against it, judge, and compare predictions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .judge import Verdict, judge
 from .ledger import coverage, outcome_of
 from .predict import agreement
 from .result import Result, join, judge_initial, needs_full
-from .settings import Settings
+from .settings import Verification
 
 Show = Callable[[str], None]
 
@@ -37,7 +37,7 @@ Show = Callable[[str], None]
 class Sides:
     """Both workers. One in which an operator failed is never asked again: MindSpore's gradients are wrong after that."""
 
-    def __init__(self, settings: Settings, stack: ExitStack) -> None:
+    def __init__(self, settings: Verification, stack: ExitStack) -> None:
         self.settings, self._stack = settings, stack
         self.torch = self._started("torch", settings.reference) if settings.golden is None else None
         self.mindspore = self._started("mindspore", settings.converted)
@@ -75,7 +75,7 @@ class Sides:
         self.mindspore, self.has_cell = self._started("mindspore", self.settings.converted), False
 
 
-def verify(settings: Settings, show: Show = lambda text: None, into: bool = False) -> Comparison:
+def verify(settings: Verification, show: Show = lambda text: None, into: bool = False) -> Comparison:
     """Run both sides and compare them. `show` is told what is going on; `into` looks into the first culprit."""
     began = time.monotonic()
     golden = open_golden(settings.golden) if settings.golden is not None else None
@@ -115,7 +115,7 @@ def verify(settings: Settings, show: Show = lambda text: None, into: bool = Fals
     )
 
 
-def _main_set(settings: Settings, golden: Golden | None, sides: Sides, show: Show) -> tuple[Settings, Result]:
+def _main_set(settings: Verification, golden: Golden | None, sides: Sides, show: Show) -> tuple[Verification, Result]:
     if golden is None:
         show("running the reference")
         golden = sides.record(_request(settings, sides))
@@ -133,7 +133,7 @@ def _main_set(settings: Settings, golden: Golden | None, sides: Sides, show: Sho
     return settings, result
 
 
-def _other_sets(settings: Settings, sides: Sides, show: Show) -> tuple[list[tuple[str, Verdict]], list[Gap]]:
+def _other_sets(settings: Verification, sides: Sides, show: Show) -> tuple[list[tuple[str, Verdict]], list[Gap]]:
     """The other sets of inputs that were given; without any, the sizes that the reference takes."""
     verdicts: list[tuple[str, Verdict]] = []
     gaps: list[Gap] = []
@@ -164,7 +164,7 @@ class _ConversionFailed(Exception):
     """On inputs that the reference takes."""
 
 
-def _try_size(settings: Settings, sides: Sides, said: str) -> Verdict | None:
+def _try_size(settings: Verification, sides: Sides, said: str) -> Verdict | None:
     """Outputs alone, in eval mode, on the inputs in another size; None if the reference does not take it."""
     chosen = sides.settings = replace(settings, modes=("eval",), optimizer="", steps=0, loss="", targets=())
     for inside in (False, True):
@@ -182,7 +182,7 @@ def _try_size(settings: Settings, sides: Sides, said: str) -> Verdict | None:
     return result.verdict
 
 
-def _predictions(settings: Settings, sides: Sides, show: Show) -> tuple[Predictions | None, tuple[str, ...]]:
+def _predictions(settings: Verification, sides: Sides, show: Show) -> tuple[Predictions | None, tuple[str, ...]]:
     if not settings.test_data:
         return None, ()
     if sides.torch is None:
@@ -197,7 +197,7 @@ def _predictions(settings: Settings, sides: Sides, show: Show) -> tuple[Predicti
     return agreement(Path(theirs.path), Path(ours.path)), ()
 
 
-def record(settings: Settings, path: Path, show: Show = lambda text: None) -> Golden:
+def record(settings: Verification, path: Path, show: Show = lambda text: None) -> Golden:
     """Write the golden file of the torch model to `path`."""
     show("running the reference")
     with complete_or_absent(path) as partial, Worker("torch", settings.reference, silence=settings.timeout) as worker:
@@ -205,13 +205,13 @@ def record(settings: Settings, path: Path, show: Show = lambda text: None) -> Go
     return open_golden(path)
 
 
-def _request(settings: Settings, sides: Sides, inside: bool = False, other: str = "") -> RecordRequest:
+def _request(settings: Verification, sides: Sides, inside: bool = False, other: str = "") -> RecordRequest:
     assert sides.torch is not None
     name = f"golden-{zlib.crc32(repr((settings.inputs, other)).encode())}.safetensors"  # --bisect reads the first again
     return _record_request(settings, sides.torch.scratch / name, inside)
 
 
-def _record_request(settings: Settings, path: Path, inside: bool) -> RecordRequest:
+def _record_request(settings: Verification, path: Path, inside: bool) -> RecordRequest:
     """What the reference computes; `inside`, with each module's inputs, is needed only to find a culprit."""
     return RecordRequest(
         settings.model,
@@ -228,7 +228,7 @@ def _record_request(settings: Settings, path: Path, inside: bool) -> RecordReque
     )
 
 
-def _compare(settings: Settings, golden: Golden, sides: Sides, is_first: bool = True) -> Result:
+def _compare(settings: Verification, golden: Golden, sides: Sides, is_first: bool = True) -> Result:
     """Plain modes together; what is compiled or cast apart, so that a crash there leaves the others their verdict."""
     apart = [mode for mode in settings.modes if mode in ("jit", "amp")]
     plain = [mode for mode in settings.modes if mode not in apart]
@@ -255,7 +255,7 @@ def _joined(one: Measured, other: Measured) -> Measured:
     )
 
 
-def _fit(settings: Settings, golden: Golden) -> Settings:
+def _fit(settings: Verification, golden: Golden) -> Verification:
     """With a golden file, what it was recorded with stands in for what was not given."""
     if settings.golden is None:
         return settings

@@ -17,7 +17,7 @@ MODES = ("eval", "train", "jit", "amp")
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Verification:
     reference: Path | None  # the torch project; None with a golden file
     converted: Path
     model: str
@@ -52,7 +52,7 @@ def settings(
     k: float | None = None,
     timeout: float | None = None,
     golden: Path | None = None,
-) -> Settings:
+) -> Verification:
     """Options win over mindferry.toml, which wins over what the conversion recorded."""
     converted = _folder(converted or Path(), "MindSpore project")
     if reference is None and golden is None:
@@ -71,7 +71,7 @@ def settings(
         raise MindferryError("which input? Describe it with --input, for instance --input 'float32[4,3,224,224]'")
     weights, notes = _weights(weights, config.weights.file, home)
     notes += _dropout_notes(known.dropout)
-    return Settings(
+    return Verification(
         reference,
         converted,
         chosen,
@@ -95,7 +95,7 @@ def settings(
 
 
 @dataclass(frozen=True, slots=True)
-class DataSettings:
+class DataVerification:
     reference: Path
     converted: Path
     data: tuple[str, ...]
@@ -104,7 +104,7 @@ class DataSettings:
     shards: int
 
 
-def data_settings(converted: Path | None, *, reference: Path | None = None, data: str = "") -> DataSettings:
+def data_settings(converted: Path | None, *, reference: Path | None = None, data: str = "") -> DataVerification:
     """What `--data` compares: what it names, or [verify] data, or the loaders of the training script."""
     converted = _folder(converted or Path(), "MindSpore project")
     reference, _ = _project_of(_folder(reference or _converted_from(converted), "torch project"))
@@ -117,7 +117,7 @@ def data_settings(converted: Path | None, *, reference: Path | None = None, data
         raise MindferryError(
             "which data? Name what makes a loader, for instance --data data:train_loader, or a script: --data train.py"
         )
-    return DataSettings(reference, converted, chosen, _helpers(converted), config.verify.seed, config.verify.shards)
+    return DataVerification(reference, converted, chosen, _helpers(converted), config.verify.seed, config.verify.shards)
 
 
 def _helpers(converted: Path) -> tuple[str, ...]:

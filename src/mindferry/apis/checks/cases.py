@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from .. import Case, Rule
 from .inputs import case_inputs, make_input
 
 NAMES = "xyzw"
+LIGHTNING = ("pytorch_lightning", "lightning", "lightning.pytorch", "lightning.fabric")
 PRELUDE = (
     "import math\nimport numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
     "from torch import Tensor, optim\n\n"
@@ -27,8 +29,8 @@ def source_of(before: str, count: int) -> str:
     parameters = ", ".join(f"{name}: Tensor" for name in NAMES[:count])
     others = "".join(
         f"import {name}\n"
-        for name in ("torchvision", "einops", "einops.layers.torch", "accelerate", "ema_pytorch")
-        if f"{name}." in before
+        for name in ("torchvision", "einops", "einops.layers.torch", "accelerate", "ema_pytorch", *LIGHTNING)
+        if re.search(rf"\b{name}\.", before)
     )
     return f"{others}{PRELUDE}def case({parameters}):\n    return {before}\n"
 

@@ -76,10 +76,18 @@ ALIASES: tuple[tuple[str, str], ...] = (
 
 _NN_HOME = re.compile(r"^torch\.nn\.modules\.[a-z_]+\.(?=[A-Z])")  # torch.nn.modules.batchnorm.BatchNorm2d
 
+_LIGHTNING = re.compile(
+    r"^(?:pytorch_lightning|lightning\.pytorch|lightning\.fabric|lightning)\.((?:[a-z_]+\.)*)(\w+.*)$"
+)
+_LIGHTNING_PARTS = ("callbacks", "loggers", "utilities", "tuner", "cli", "strategies", "profilers", "plugins")
+_LIGHTNING_HOMES = {"Callback": "callbacks", "CombinedLoader": "utilities", "seed_everything": "", "Fabric": ""}
+
 
 @functools.cache
 def canonical(api: str) -> str:
     """One name for APIs that torch exports in several places, their methods and attributes included."""
+    if lightning := _LIGHTNING.match(api):
+        return _in_lightning(lightning[1], lightning[2])
     known, rest = api, ""
     while known:
         if known in _exports():
@@ -90,6 +98,13 @@ def canonical(api: str) -> str:
         if api.startswith(alias):
             return home + api[len(alias) :]
     return _NN_HOME.sub("torch.nn.", api) if api.startswith("torch.nn.modules.") else api
+
+
+def _in_lightning(modules: str, name: str) -> str:
+    """Its two packages have the same names, and modules within modules: callbacks.early_stopping.EarlyStopping."""
+    part = modules.partition(".")[0]
+    part = _LIGHTNING_HOMES.get(name.partition(".")[0], part if part in _LIGHTNING_PARTS else "")
+    return f"pytorch_lightning.{part}.{name}" if part else f"pytorch_lightning.{name}"
 
 
 @functools.cache

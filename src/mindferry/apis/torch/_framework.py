@@ -7,8 +7,9 @@ import functools
 import re
 from importlib.resources import files
 
-from ...read.framework import Framework, Members, Role
+from ...read.framework import Framework, ListedCall, Members, Role
 from ...read.types import SIMPLE, TENSOR, UNKNOWN, Type, instance, tuple_of
+from ...read.uses import read_uses
 from ._aliases import canonical
 from ._members import members
 from ._objects import SPARSE, object_attribute, object_method
@@ -66,8 +67,8 @@ Types = dict[tuple[str, str, str], Type]  # (what has it, name, arguments) -> th
 def torch() -> Framework:
     return Framework(
         name="torch",
-        roots=("torch", "torchvision", "einops", "accelerate", "ema_pytorch"),
-        homes=("torch.", "torchvision.", "einops."),
+        roots=("torch", "torchvision", "einops", "accelerate", "ema_pytorch", "pytorch_lightning", "lightning"),
+        homes=("torch.", "torchvision.", "einops.", "pytorch_lightning."),
         packages=re.compile(
             r"(?:torch|torchvision)(?:\.[a-z]+)?|torch\.nn\.(?:functional|init|utils)|torch\.utils\.data"
         ),
@@ -76,6 +77,7 @@ def torch() -> Framework:
         tensor_classes=TENSOR_CLASSES,
         annotations=TENSOR_CLASSES | TYPED_TENSORS,
         network="torch.nn.Module",
+        optimizer="torch.optim.Optimizer",
         loader="torch.utils.data.DataLoader",
         dtype="torch.dtype",
         dtypes=DTYPES,
@@ -105,6 +107,8 @@ def torch() -> Framework:
             of_all_networks=frozenset(members()["Module"]),
             parameter_names=frozenset({"register_buffer", "register_parameter"}),
         ),
+        uses=read_uses((use, names) for use, names in _rows("uses.tsv")),
+        checklist=_checklist(),
         roles=_roles(),
         role_homes=tuple(prefix for prefix, _ in _roles()),
         canonical=canonical,
@@ -176,6 +180,12 @@ def _type(node: ast.expr) -> Type:
         case ast.Subscript(value=ast.Name(id=name), slice=part):
             return Type(name, "", (_type(part),))
     return instance(ast.unparse(node))
+
+
+def _checklist() -> dict[str, ListedCall]:
+    return {
+        api: ListedCall(title, int(position or -1), argument) for api, title, position, argument in _rows("tricks.tsv")
+    }
 
 
 def _roles() -> tuple[tuple[str, Role], ...]:

@@ -10,7 +10,9 @@ from importlib.resources import files
 from ...read.installed import is_installed, why_needed
 
 TORCH = frozenset({"torch", "torchvision", "torchaudio", "torchtext", "pytorch", "pytorch-lightning", "lightning"})
-SERVED = frozenset({"einops", "accelerate", "safetensors", "tensorboardX", "torch", "torchvision", "mindspore"})
+SERVED = frozenset(
+    {"einops", "accelerate", "safetensors", "tensorboardX", "torch", "torchvision", "mindspore", "pytorch_lightning"}
+) | {"lightning"}
 ADVICE = "copy what is used of it into the project and convert that, or write it by hand"
 
 

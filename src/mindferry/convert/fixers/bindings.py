@@ -58,6 +58,12 @@ class Names:
     def scope(self, node: ast.AST) -> ast.AST:
         return self._scopes.get(node, self.facts.source.tree)
 
+    def stores(self, scope: ast.AST, name: str) -> list[ast.Name]:
+        return [use for use in self._uses.get(scope, {}).get(name, []) if isinstance(use.ctx, ast.Store)]
+
+    def loads(self, scope: ast.AST, name: str) -> list[ast.Name]:
+        return [use for use in self._uses.get(scope, {}).get(name, []) if isinstance(use.ctx, ast.Load)]
+
     def is_loaded_after(self, name: str, node: ast.expr) -> bool:
         """Whether the name is read once `node` has been evaluated: further down, or in the next round of a loop."""
         source = self.facts.source
@@ -161,8 +167,10 @@ class Names:
                 if name in CERTAIN_VIEWS | PERHAPS_VIEWS:
                     return self._view_of(owner, name in CERTAIN_VIEWS)
                 return self._of_value(owner) if name.endswith("_") and not name.startswith("_") else FRESH
-            case ast.Call(func=function, args=[owner, *_]) if (api := self.facts.api(function)).startswith("torch."):
-                name = api.removeprefix("torch.")
+            case ast.Call(func=function, args=[owner, *_]) if (api := self.facts.api(function)).startswith(
+                f"{self.facts.framework.name}."
+            ):
+                name = api.removeprefix(f"{self.facts.framework.name}.")
                 return self._view_of(owner, name in CERTAIN_VIEWS) if name in CERTAIN_VIEWS | PERHAPS_VIEWS else FRESH
             case ast.Attribute(attr=name, value=owner) if self.facts.reading.type(owner).is_tensor:
                 return self._view_of(owner) if name in VIEWS else Binding("shared")

@@ -14,7 +14,7 @@ _TORCH_FILE = re.compile(rb"\.(?:pth\.tar|pth|pt)(?=[\"'])")
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    if not facts.source.mentions("torch"):
+    if not facts.source.mentions(facts.framework.name):
         return
     for node in facts.source.of(ast.Constant):
         if isinstance(node.value, str) and node.value.endswith((".pth", ".pt", ".pth.tar")):

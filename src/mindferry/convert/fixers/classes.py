@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ... import findings
+from ...read.uses import Use
 from ..facts import Facts
 from ..plan import Change, InsertBefore, ReplaceNode, ReplaceSpan, Texts, claim, claim_all
 
@@ -44,25 +45,21 @@ def _rename_unbound(facts: Facts, call: ast.Call, method: ast.Attribute) -> Iter
             return
     else:
         entry = facts.rules.get(qual)
-        if (
-            entry is None
-            or entry.missing
-            or not (qual == "torch.nn.Module" or (qual.startswith("torch.nn.") and symbols.is_module(qual)))
-        ):
+        if entry is None or entry.missing or not (facts.uses.has(Use.NETWORK_PART, qual) and symbols.is_module(qual)):
             return
         target = entry.like or entry.to
         yield ReplaceNode(method.value, lambda texts: texts.name(target))
         yield claim(call)
         yield claim_all(method)
     yield ReplaceSpan(end - len(method.attr), end, UNBOUND.get(method.attr, method.attr))
-    yield facts.record(method, "torch.nn.Module", before, lambda texts: texts.of(method))
+    yield facts.record(method, facts.framework.network, before, lambda texts: texts.of(method))
 
 
 def _rename(facts: Facts, method: ast.FunctionDef) -> Iterator[Change]:
     source = facts.source
     start = source.data.index(b"forward", source.start(method))
     yield ReplaceSpan(start, start + len(b"forward"), "construct")
-    yield facts.record(method, "torch.nn.Module.forward", "def forward", "def construct")
+    yield facts.record(method, facts.framework.of_network("forward"), "def forward", "def construct")
     arguments = [*method.args.posonlyargs, *method.args.args]
     if arguments and arguments[0].arg != "self":
         yield facts.found(
@@ -80,7 +77,7 @@ def _rename_chosen(facts: Facts, node: ast.ClassDef) -> Iterator[Change]:
             case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr="forward") as target]):
                 end = facts.source.end(target)
                 yield ReplaceSpan(end - len(b"forward"), end, "construct")
-                yield facts.record(target, "torch.nn.Module.forward", "self.forward", "self.construct")
+                yield facts.record(target, facts.framework.of_network("forward"), "self.forward", "self.construct")
 
 
 def _sets_mode(method: ast.FunctionDef) -> bool:
@@ -104,4 +101,6 @@ def _call_own_train(facts: Facts, node: ast.ClassDef, method: ast.FunctionDef) -
     indent = f"{source.newline()}{source.indent(node)}"
     yield InsertBefore(source.start(node), lambda texts: decorator(texts) + indent)
     before = f"class {node.name}"
-    yield facts.record(method, "torch.nn.Module.train", before, lambda texts: f"{decorator(texts)} {before}")
+    yield facts.record(
+        method, facts.framework.of_network("train"), before, lambda texts: f"{decorator(texts)} {before}"
+    )

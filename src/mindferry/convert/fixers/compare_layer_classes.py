@@ -16,7 +16,7 @@ AFTER = ("rename_layer_parameters",)
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    if not facts.source.mentions("torch"):
+    if not facts.source.mentions(facts.framework.name):
         return
     if _compares_classes(facts):
         yield AtEnd(_tell_apart)
@@ -95,7 +95,7 @@ def _name_of_type(facts: Facts, node: ast.AST, owner: ast.expr) -> Iterator[Chan
     is_unclear = kind.kind == "unknown" and not isinstance(owner, ast.Constant)
     if is_unclear or is_network:
         yield ReplaceNode(whole, lambda texts: f"{texts.name('compat.layer_name')}({facts.source.text(owner)})")
-        yield facts.record(whole, "torch.nn.Module", facts.source.text(whole), lambda texts: texts.of(whole))
+        yield facts.record(whole, facts.framework.network, facts.source.text(whole), lambda texts: texts.of(whole))
         yield claim_all(whole)
 
 
@@ -120,4 +120,4 @@ def _equal_instead_of_same(facts: Facts, node: ast.Compare) -> Iterator[Change]:
         if text.split() in (["is"], ["is", "not"]):
             new = "!=" if isinstance(operator, ast.IsNot) else "=="
             yield ReplaceSpan(start, start + len(text.encode()), new)
-            yield facts.record(node, "torch.nn.Module", text, new)
+            yield facts.record(node, facts.framework.network, text, new)

@@ -6,18 +6,15 @@ import ast
 from collections.abc import Iterator
 
 from ... import findings
-from ...apis._call import Call
 from ...apis._lookup import api_of
 from ...apis._rule import Rule
-from ...apis.torch.data._numpy import TENSOR_ONLY, array_rule, type_name
+from ...apis.torch.data._numpy import AS_TENSOR, TENSOR_ONLY, array_rule, type_name
 from ...read.framework import Role
 from ...read.guesses import looks_like_collate
+from ...read.uses import Use
 from ..facts import Facts
 from ..plan import Change, UseRule, claim
 from .data_loaders import makes_arrays, value_of
-
-TO_ARRAY_FUNCTIONS = tuple(f"torchvision.transforms.functional.{name}" for name in ("to_tensor", "pil_to_tensor"))
-NEUTRAL = ("torch.utils.data.", "torchvision.")  # what these give are arrays already
 
 
 def plan(facts: Facts) -> Iterator[Change]:
@@ -33,11 +30,13 @@ def _zones(facts: Facts) -> list[list[ast.AST]]:
         *facts.source.of(ast.ClassDef),
         *facts.source.of(ast.FunctionDef),
     ]
-    return [
+    zones: list[list[ast.AST]] = [
         [root, *_helpers(facts, root)]
         for root in definitions
-        if (isinstance(root, ast.ClassDef) and _is_dataset(facts, root)) or _is_collate(facts, root)
+        if (isinstance(root, ast.ClassDef) and is_dataset(facts, root)) or _is_collate(facts, root)
     ]
+    lambdas = [each for each in facts.derived(_collate_values) if isinstance(each, ast.Lambda)]
+    return zones + [[root, *_helpers(facts, root)] for root in lambdas]
 
 
 def images_made_tensors(facts: Facts) -> list[ast.Call]:
@@ -48,38 +47,36 @@ def images_made_tensors(facts: Facts) -> list[ast.Call]:
     return [node for node in facts.source.of(ast.Call) if node not in inside and _is_image_made_array(facts, node)]
 
 
-def _as_tensor(call: Call) -> None:
-    if call.rule is AS_TENSOR and not isinstance(call.node.func, ast.Name | ast.Call):
-        helper = call.name("compat.to_tensor" if call.node.func.attr == "to_tensor" else "compat.pil_to_tensor")  # type: ignore[attr-defined]
-        text = f"{helper}({', '.join(call.of(each) for each in call.node.args)})"
-    else:
-        text = call.of(call.node)
-    call.replace(f"{call.name('mindspore.Tensor')}({text})")
-
-
-AS_TENSOR = Rule("torchvision.transforms", function=_as_tensor)
-
-
 def _is_image_made_array(facts: Facts, node: ast.Call) -> bool:
     """transform(image) or to_tensor(image) outside of a dataset, where torch's code goes on with a tensor."""
-    if facts.api(node.func) in TO_ARRAY_FUNCTIONS:
+    if facts.is_use(Use.IMAGE_TO_ARRAY, node.func):
         return isinstance(node.func, ast.Attribute) and not node.keywords
     transform = value_of(facts, node.func) if isinstance(node.func, ast.Name) else node.func
     return isinstance(transform, ast.Call) and len(node.args) == 1 and makes_arrays(facts, transform)
 
 
-def _is_dataset(facts: Facts, node: ast.ClassDef) -> bool:
+def is_dataset(facts: Facts, node: ast.ClassDef) -> bool:
     return facts.reading.symbols.role(facts.reading.owners.get(node, "")) is Role.DATASET
 
 
+def _collate_values(facts: Facts) -> list[ast.expr]:
+    """What loaders get to make batches: `DataLoader(..., collate_fn=f)`, or the seventh argument."""
+    calls = facts.source.of(ast.Call)
+    named = [key.value for call in calls for key in call.keywords if key.arg == "collate_fn"]
+    return named + [call.args[6] for call in calls if len(call.args) > 6 and _is_loader(facts, call)]
+
+
+def _is_loader(facts: Facts, call: ast.Call) -> bool:
+    return facts.reading.symbols.framework.role(facts.api(call.func)) is Role.LOADER
+
+
 def _given_as_collate(facts: Facts) -> set[str]:
-    """What `DataLoader(..., collate_fn=make_batch)` names, also by way of `functools.partial(make_batch, 3)` or `Batch(3)`."""
+    """What a loader makes batches by, also by way of `functools.partial(make_batch, 3)` or `Batch(3)`."""
     return {
         name.id
-        for call in facts.source.of(ast.Call)
-        for key in call.keywords
-        if key.arg == "collate_fn" and isinstance(key.value, ast.Name | ast.Call)
-        for name in ast.walk(key.value)
+        for value in facts.derived(_collate_values)
+        if isinstance(value, ast.Name | ast.Call)
+        for name in ast.walk(value)
         if isinstance(name, ast.Name)
     }
 
@@ -89,7 +86,7 @@ def _is_collate(facts: Facts, node: ast.FunctionDef | ast.ClassDef) -> bool:
     if not looks_like_collate(node.name) and node.name not in facts.derived(_given_as_collate):
         return False
     owner = facts.enclosing(node, ast.ClassDef)
-    return owner is None or not (isinstance(owner, ast.ClassDef) and _is_dataset(facts, owner))
+    return owner is None or not (isinstance(owner, ast.ClassDef) and is_dataset(facts, owner))
 
 
 def _helpers(facts: Facts, root: ast.AST) -> list[ast.AST]:
@@ -110,14 +107,14 @@ def _convert(facts: Facts, zone: list[ast.AST]) -> Iterator[Change]:
     chosen: dict[ast.Call, Rule] = {}
     for node in (each for root in zone for each in _calls(root)):
         api, _ = api_of(node.func, facts.reading, facts.rules)
-        if not api or api.startswith(NEUTRAL):
+        if not api or facts.uses.has(Use.ARRAY_DATA, api):
             continue
         if api.startswith("any#"):
             if api[4:] not in TENSOR_ONLY:
                 continue
-            api = f"torch.Tensor.{api[4:]}"
+            api = facts.framework.of_tensor(api[4:])
         found = array_rule(api)
-        if found is None or not found.accepts(node, api.startswith("torch.Tensor.")):
+        if found is None or not found.accepts(node, facts.framework.is_of_tensor(api)):
             yield facts.found(
                 zone[0],
                 findings.MF130,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...read.framework import Role
+from ...read.uses import Use
 from ..facts import Facts
 from ..plan import Change, Note
 
-TRANSFORMS = "torchvision.transforms."
 # Loader attributes that a GeneratorDataset has not: where a project reads one, its loaders stay loaders.
 LOADER_ATTRIBUTES = frozenset("dataset sampler batch_sampler collate_fn worker_init_fn".split())
 SIMPLE_ARGUMENTS = frozenset(
@@ -29,19 +30,17 @@ ARRAY_TO_ARRAY = PIL_TO_PIL | frozenset("Normalize RandomErasing ConvertImageDty
 def plan(facts: Facts) -> Iterator[Change]:
     for node in facts.source.of(ast.Call):
         api = facts.api(node.func)
-        if _transform(api) == "Compose":
+        if _transform(facts, api) == "Compose":
             yield from _note_images(facts, node)
         elif (
-            api
-            and facts.rules.get(api) is not None
-            and facts.rules.get(api) is facts.rules.get("torch.utils.data.DataLoader")
+            api and facts.rules.get(api) is not None and facts.rules.get(api) is facts.rules.get(facts.framework.loader)
         ):
             yield from _note_columns(facts, node)
 
 
-def _transform(api: str) -> str:
-    """The class's name if it is a transform of torchvision's."""
-    return api.removeprefix(TRANSFORMS).removeprefix("v2.") if api.startswith(TRANSFORMS) else ""
+def _transform(facts: Facts, api: str) -> str:
+    """The class's name if it is a transform of the framework's."""
+    return api.rpartition(".")[2] if facts.framework.role(api) is Role.TRANSFORM else ""
 
 
 def _steps(facts: Facts, compose: ast.Call) -> list[tuple[str, ast.expr]]:
@@ -49,7 +48,9 @@ def _steps(facts: Facts, compose: ast.Call) -> list[tuple[str, ast.expr]]:
     values = [*compose.args, *(keyword.value for keyword in compose.keywords)]
     if len(values) != 1 or not isinstance(values[0], ast.List | ast.Tuple):
         return []
-    return [(_transform(facts.api(each.func)) if isinstance(each, ast.Call) else "", each) for each in values[0].elts]
+    return [
+        (_transform(facts, facts.api(each.func)) if isinstance(each, ast.Call) else "", each) for each in values[0].elts
+    ]
 
 
 def _note_images(facts: Facts, compose: ast.Call) -> Iterator[Change]:
@@ -111,7 +112,7 @@ def _transform_of(facts: Facts, dataset: ast.Name) -> ast.Call | None:
     ):
         return None
     base = symbols.torch_base(kind.qual)
-    if not base.startswith("torchvision.datasets.") or base.rpartition(".")[2] not in LABELLED:
+    if not facts.uses.has(Use.READY_DATASET, base) or base.rpartition(".")[2] not in LABELLED:
         return None
     given = {keyword.arg: keyword.value for keyword in made.keywords}
     if None in given or "target_transform" in given:
@@ -122,7 +123,7 @@ def _transform_of(facts: Facts, dataset: ast.Name) -> ast.Call | None:
 
 
 def makes_arrays(facts: Facts, transform: ast.Call) -> bool:
-    if _transform(facts.api(transform.func)) in TO_ARRAY:
+    if _transform(facts, facts.api(transform.func)) in TO_ARRAY:
         return True
     steps = _steps(facts, transform)
     at = next((index for index, (name, _) in enumerate(steps) if name in TO_ARRAY), len(steps))

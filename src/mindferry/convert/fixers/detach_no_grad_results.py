@@ -121,7 +121,9 @@ def _works_on_graph(facts: Facts, node: ast.With, scope: ast.AST) -> bool:
 
 
 def trains(node: ast.AST) -> bool:
-    return any(isinstance(each, ast.Attribute) and each.attr == "backward" for each in ast.walk(node))
+    return any(
+        isinstance(each, ast.Attribute) and each.attr in ("backward", "manual_backward") for each in ast.walk(node)
+    )
 
 
 def _is_driver(facts: Facts, function: ast.AST) -> bool:

@@ -10,7 +10,7 @@ from ..plan import AtEnd, Change, Edit, InsertAfter, ReplaceSpan, Texts, claim
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    if not facts.source.mentions("torch"):
+    if not facts.source.mentions(facts.framework.name):
         return
     for node in facts.source.of(ast.Attribute):
         if node.attr != "forward" or _is_called(facts, node):
@@ -19,7 +19,7 @@ def plan(facts: Facts) -> Iterator[Change]:
         if _is_network(facts, node.value):
             end = facts.source.end(node)
             yield ReplaceSpan(end - len(b"forward"), end, "construct")
-            yield facts.record(node, "torch.nn.Module.forward", ".forward", ".construct")
+            yield facts.record(node, facts.framework.of_network("forward"), ".forward", ".construct")
             yield claim(node)
         elif isinstance(parent, ast.Assign) and parent.targets == [node] and _is_unknown(facts, node.value):
             yield _set_when_run(facts, node, parent.value)
@@ -52,6 +52,6 @@ def _set_when_run(facts: Facts, target: ast.Attribute, value: ast.expr) -> AtEnd
         opening = f"setattr({owner}, {texts.name('compat.forward_name')}({owner}), "
         yield ReplaceSpan(source.start(target), source.start(value), opening, swallows=True)
         yield InsertAfter(source.end(value), ")")
-        yield facts.record(target, "torch.nn.Module.forward", source.text(target), opening)
+        yield facts.record(target, facts.framework.of_network("forward"), source.text(target), opening)
 
     return AtEnd(write)

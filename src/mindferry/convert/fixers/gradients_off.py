@@ -10,20 +10,14 @@ from collections.abc import Iterator
 from functools import partial
 
 from ... import findings
+from ...read.uses import Use
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, RemoveDecorator, RemoveStatement, ReplaceSpan, Texts, claim_all
 from . import detach_no_grad_results
 
 AFTER = ("format_tensors", "in_place", "make_leaf_parameters")
 
-CASTS = {
-    "torch.autocast",
-    "torch.amp.autocast",
-    "torch.cuda.amp.autocast",
-    "torch.cpu.amp.autocast",
-    "torch.amp.autocast_mode.autocast",
-}
-NAMES = {"torch.no_grad", "torch.inference_mode", "torch.set_grad_enabled", "torch.autograd.no_grad"}
+OFF = (Use.NO_GRADIENT, Use.GRADIENT_SWITCH, Use.AUTOCAST)
 
 
 def plan(facts: Facts) -> Iterator[Change]:
@@ -41,7 +35,7 @@ def plan(facts: Facts) -> Iterator[Change]:
 
 def _is_off(node: ast.expr, facts: Facts) -> bool:
     function = node.func if isinstance(node, ast.Call) else node
-    return facts.api(function) in NAMES | CASTS
+    return any(facts.is_use(use, function) for use in OFF)
 
 
 def _is_all_off(node: ast.With, facts: Facts) -> bool:
@@ -53,7 +47,7 @@ def _casts(item: ast.withitem, facts: Facts) -> bool:
 
 
 def _is_cast(node: ast.expr, facts: Facts) -> bool:
-    return facts.api(node.func if isinstance(node, ast.Call) else node) in CASTS
+    return facts.is_use(Use.AUTOCAST, node.func if isinstance(node, ast.Call) else node)
 
 
 def _candidates(facts: Facts) -> list[ast.stmt]:

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
+from ...read.uses import Use
 from ..facts import Facts
 from ..plan import AtNode, Change, Edit, InsertAfter, InsertBefore, ReplaceSpan, Texts
 
-SEARCHES = frozenset(f"torch.{owner}{name}" for owner in ("", "Tensor.") for name in ("where", "nonzero", "argwhere"))
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)
 
 
@@ -37,7 +37,7 @@ def _searched(facts: Facts) -> list[ast.Assign]:
         for node in ast.walk(statement.value):
             is_search = (
                 isinstance(node, ast.Call)
-                and facts.api(node.func) in SEARCHES
+                and facts.is_use(Use.SEARCH, node.func)
                 and len(node.args) + len(node.keywords) < 3
             )
             if is_search or (isinstance(node, ast.Name) and any(_reaches(facts, each, node) for each in found)):

@@ -9,6 +9,7 @@ from functools import partial
 
 from ... import findings
 from ...read.types import MODULE
+from ...read.uses import Use
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, Found, InsertAfter, InsertBefore, ReplaceNode, ReplaceSpan, Texts, claim
 
@@ -82,7 +83,7 @@ def _has_setting(facts: Facts, qual: str, name: str) -> bool:
     names = (
         SETTINGS if "._" in base else entry.args if entry is not None else ()
     )  # torch.nn.modules.batchnorm._BatchNorm has no arguments here
-    if not base.startswith("torch.nn.") or name not in names:
+    if not facts.uses.has(Use.NETWORK_PART, base) or name not in names:
         return False
     return qual == base or (name in SETTINGS and symbols.method(qual, "forward") is None)
 
@@ -98,7 +99,7 @@ def _by_name(facts: Facts, call: ast.Call) -> Iterator[Change]:
     """`setattr(m, "momentum", 0.01)`."""
     yield ReplaceNode(call.func, lambda texts: texts.name("compat.set_layer_setting"))
     yield claim(call.func)
-    yield facts.record(call, "torch.nn.Module", "setattr", lambda texts: texts.of(call.func))
+    yield facts.record(call, facts.framework.network, "setattr", lambda texts: texts.of(call.func))
 
 
 def _write(facts: Facts, statement: ast.Assign, node: ast.Attribute, texts: Texts) -> Iterator[Edit]:
@@ -116,4 +117,4 @@ def _write(facts: Facts, statement: ast.Assign, node: ast.Attribute, texts: Text
         yield InsertBefore(source.start(value), "(")
     yield InsertAfter(source.end(statement), "))" if is_bare else ")")
     after = f"{opening}{source.text(node.value)}, '{node.attr}', {source.text(value)})"
-    yield facts.record(statement, "torch.nn.Module", before, after)
+    yield facts.record(statement, facts.framework.network, before, after)

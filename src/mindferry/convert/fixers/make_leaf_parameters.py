@@ -8,6 +8,7 @@ from functools import partial
 
 from ...apis._own_memory import owned
 from ...read.guesses import looks_like_parameter
+from ...read.uses import Use
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, ReplaceNode, Texts, claim_all
 
@@ -30,7 +31,7 @@ def _write(facts: Facts, name: str, statement: ast.stmt, texts: Texts) -> Iterat
     else:
         yield ReplaceNode(statement, f"{name} = {maker}({name}.copy(), name={name!r})")
     before = facts.source.text(statement)
-    yield facts.record(statement, "torch.Tensor.requires_grad_", before, texts.of(statement))
+    yield facts.record(statement, facts.uses.name(Use.REQUIRES_GRADIENT), before, texts.of(statement))
 
 
 def is_leaf(facts: Facts, name: ast.Name) -> bool:
@@ -61,10 +62,26 @@ def _is_bound(facts: Facts, scope: ast.AST, name: str, makers: list[ast.stmt], b
     bound += [
         (start(node), False)
         for node in stores
-        if not isinstance(facts.parents.get(node), ast.AugAssign) and facts.statement_of(node) not in makers
+        if not isinstance(facts.parents.get(node), ast.AugAssign)
+        and facts.statement_of(node) not in makers
+        and not _is_read_first(facts, node, before)
     ]
     earlier = [each for each in bound if before is None or each[0] <= before]
     return bool(earlier) and max(earlier)[1]
+
+
+def _is_read_first(facts: Facts, target: ast.Name, before: int | None) -> bool:
+    """`x = x * 2`: the x on the right is still the old one, though its text comes later."""
+    statement = facts.statement_of(target)
+    match statement:
+        case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value) if before is not None:
+            return facts.source.start(value) <= before < facts.source.end(value)
+    return False
+
+
+def makes_leaf(facts: Facts, statement: ast.stmt) -> bool:
+    """Whether it is one of the statements that make a leaf: the gradient starts after it."""
+    return any(statement in makers for makers in facts.derived(_find).values())
 
 
 def _own_nodes(scope: ast.AST) -> list[ast.AST]:
@@ -82,11 +99,14 @@ def _find(facts: Facts) -> Leaves:
     found: Leaves = {}
     if b"requires_grad" not in facts.source.data:
         return found
-    keeps = any(isinstance(node, ast.Attribute) and node.attr in ("grad", "backward") for node in facts.source.nodes)
+    keeps = any(
+        isinstance(node, ast.Attribute) and node.attr in ("grad", "backward", "manual_backward")
+        for node in facts.source.nodes
+    )
     derived = {
         (_scope(facts, node), name.id)
         for node in facts.source.nodes
-        if isinstance(node, ast.Call) and facts.api(node.func) == "torch.autograd.grad"
+        if isinstance(node, ast.Call) and facts.is_use(Use.DERIVATIVE, node.func)
         for name in ast.walk(node)
         if isinstance(name, ast.Name)
     }
@@ -114,8 +134,8 @@ def _made(facts: Facts, node: ast.AST) -> str:
 def _requires(facts: Facts, call: ast.Call) -> bool:
     if isinstance(call.func, ast.Attribute) and call.func.attr == "requires_grad_":
         return _is_marked(call)
-    is_tensor = facts.reading.type(call).is_tensor or facts.api(call.func) == "torch.autograd.Variable"
-    is_parameter = facts.api(call.func) in ("torch.nn.Parameter", "torch.nn.parameter.Parameter")
+    is_tensor = facts.reading.type(call).is_tensor or facts.is_use(Use.VARIABLE, call.func)
+    is_parameter = facts.is_use(Use.PARAMETER, call.func)
     flags = [key.value for key in call.keywords if key.arg == "requires_grad"]
     return (
         is_tensor and not is_parameter and any(isinstance(flag, ast.Constant) and flag.value is True for flag in flags)

@@ -25,5 +25,5 @@ def _rewrite(facts: Facts, target: ast.Name, call: ast.Call, method: ast.Attribu
     source = facts.source
     yield InsertBefore(source.start(target), "_, ")
     yield ReplaceSpan(source.end(method) - len(b"modules"), source.end(method), "cells_and_names")
-    yield facts.record(call, "torch.nn.Module.modules", source.text(call), lambda texts: texts.of(call))
+    yield facts.record(call, facts.framework.of_network("modules"), source.text(call), lambda texts: texts.of(call))
     yield claim(call, method)

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
+from ...read.uses import Use
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, RemoveDecorator, RemoveStatement, ReplaceNode, ReplaceSpan, Texts, claim_all
 
-SETTINGS = ("torch.backends.", "torch._dynamo.config.", "torch._inductor.config.", "torch.fx.config.")
 JOINT = re.compile(rb"\s+(?:and|or)\s+")
 NOT_COMPILED = "compat.uncompiled"  # what the rules of torch's compiler decorators stand for
 
@@ -36,7 +36,7 @@ def _is_setting(facts: Facts, node: ast.AST) -> bool:
     if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Attribute):
         return False
     owner = facts.api(node.targets[0].value)
-    return f"{owner}.".startswith(SETTINGS)
+    return facts.uses.has(Use.SETTING, f"{owner}.")
 
 
 def _is_idle(facts: Facts, decorator: ast.expr) -> bool:

@@ -6,12 +6,13 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
+from ...read.uses import Use
 from ..facts import Facts
 from ..plan import AtNode, Change, Edit, ReplaceNode, Texts
 
-SHIFTS: dict[type[ast.operator], tuple[str, str]] = {
-    ast.LShift: ("torch.bitwise_left_shift", "*"),
-    ast.RShift: ("torch.bitwise_right_shift", "//"),
+SHIFTS: dict[type[ast.operator], tuple[Use, str]] = {
+    ast.LShift: (Use.LEFT_SHIFT, "*"),
+    ast.RShift: (Use.RIGHT_SHIFT, "//"),
 }
 BOOLEAN = frozenset(
     "bool eq ne lt le gt ge less less_equal greater greater_equal not_equal equal isnan isinf isfinite isneginf isposinf isreal isin isclose "
@@ -47,7 +48,7 @@ def _is_boolean(facts: Facts, node: ast.expr, known: frozenset[str] = frozenset(
             return _is_boolean(facts, node.left, known) and _is_boolean(facts, node.right, known)
         case ast.Call(func=ast.Attribute(attr=name, value=owner)):
             given = [*node.args, *(keyword.value for keyword in node.keywords)]
-            if name in BOOLEAN or any(facts.api(each) == "torch.bool" for each in given):
+            if name in BOOLEAN or any(facts.is_use(Use.BOOLEAN, each) for each in given):
                 return True
             return name in SAME_KIND and facts.reading.type(owner).is_tensor and _is_boolean(facts, owner, known)
         case ast.Name(id=name) if name not in known:
@@ -76,12 +77,12 @@ def _holds_booleans(facts: Facts, name: ast.Name, known: frozenset[str]) -> bool
 def _flip_bits(facts: Facts, node: ast.UnaryOp, texts: Texts) -> Iterator[Edit]:
     before = facts.source.text(node)
     yield ReplaceNode(node, f"{texts.name('compat.bitwise_not')}({texts.of(node.operand)})")
-    yield facts.record(node, "torch.bitwise_not", before, texts.of(node))
+    yield facts.record(node, facts.uses.name(Use.BITWISE_NOT), before, texts.of(node))
 
 
 def _shift(facts: Facts, node: ast.BinOp, texts: Texts) -> Iterator[Edit]:
     """A product or a floor division by a power of two, as of torch.bitwise_left_shift."""
-    before, (api, symbol) = facts.source.text(node), SHIFTS[type(node.op)]
+    before, (use, symbol) = facts.source.text(node), SHIFTS[type(node.op)]
     left, right = (
         texts.of(each) if isinstance(each, ATOMS) else f"({texts.of(each)})" for each in (node.left, node.right)
     )
@@ -92,4 +93,4 @@ def _shift(facts: Facts, node: ast.BinOp, texts: Texts) -> Iterator[Edit]:
         and source.data[source.end(node) : source.end(node) + 1] == b")"
     )
     yield ReplaceNode(node, text if is_enclosed or isinstance(parent, ast.stmt | ast.keyword) else f"({text})")
-    yield facts.record(node, api, before, texts.of(node))
+    yield facts.record(node, facts.uses.name(use), before, texts.of(node))

@@ -6,12 +6,10 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
+from ...read.uses import Use
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, InsertAfter, Texts
 
-CONTAINERS = tuple(
-    f"torch.nn.{name}" for name in "ModuleList ModuleDict Sequential ParameterList ParameterDict".split()
-)
 FILLING = frozenset("append extend insert add_module register_module update".split())
 
 
@@ -40,7 +38,7 @@ def _fills(facts: Facts, method: ast.FunctionDef) -> bool:
 
 def _is_container(facts: Facts, node: ast.expr) -> bool:
     kind = facts.reading.type(node)
-    return kind.kind == "instance" and facts.reading.symbols.torch_base(kind.qual) in CONTAINERS
+    return kind.kind == "instance" and facts.uses.has(Use.NETWORK_LIST, facts.reading.symbols.torch_base(kind.qual))
 
 
 def _name_anew(facts: Facts, method: ast.FunctionDef, texts: Texts) -> Iterator[Edit]:
@@ -48,4 +46,4 @@ def _name_anew(facts: Facts, method: ast.FunctionDef, texts: Texts) -> Iterator[
     if not texts.is_removed(last) and not source.indent(last).strip():
         added = "self.update_parameters_name()"
         yield InsertAfter(source.end(last), f"{source.newline()}{source.indent(last)}{added}")
-        yield facts.record(method, "torch.nn.ModuleList.append", "", added)
+        yield facts.record(method, f"{facts.uses.name(Use.NETWORK_LIST)}.append", "", added)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from ... import findings
 from ...read.types import MODULE, TENSOR, Type, tuple_of
+from ...read.uses import Use
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, InsertAfter, ReplaceNode, ReplaceSpan, Texts, claim, claim_all
 
@@ -16,7 +17,6 @@ ANY_LAYER = frozenset({"weight", "bias", "running_mean", "running_var", "__class
 RENAMED = ANY_LAYER - {"__class__"}
 # Layers whose parameters MindSpore names otherwise, told by what they are called where their class isn't known.
 _NORMS = re.compile(r"(?:.*_)?(?:bn|norm|ln|gn|embed|embedding)s?\d*(?:_.*)?")
-FLAT = ("torch.nn.Conv1d", "torch.nn.ConvTranspose1d")
 WRITTEN = frozenset("data grad requires_grad set_data assign_value register_hook name dtype device numel".split())
 COUNTER = "num_batches_tracked"
 COUNT = "count the steps in a variable of your own, or leave the line out if it only copies statistics"
@@ -50,15 +50,17 @@ def _is_set_by_name(facts: Facts, node: ast.Attribute, receiver: Type) -> bool:
         return False
     if isinstance(parent.value, ast.Constant) and parent.value.value is None and node.attr == "bias":
         is_own = isinstance(node.value, ast.Name) and node.value.id == "self"
-        return receiver.kind in ("instance", "unknown") and not is_own and facts.source.mentions("torch")
+        return receiver.kind in ("instance", "unknown") and not is_own and facts.source.mentions(facts.framework.name)
     is_tied = isinstance(parent.value, ast.Attribute) and parent.value.attr in RENAMED
-    return is_tied and receiver.kind == "unknown" and facts.source.mentions("torch")
+    return is_tied and receiver.kind == "unknown" and facts.source.mentions(facts.framework.name)
 
 
 def _is_any_layer(facts: Facts, node: ast.expr) -> bool:
     """An argument, or what a ModuleDict holds: several kinds of layers may stand there."""
     if isinstance(node, ast.Attribute):
-        return facts.reading.symbols.torch_base(facts.reading.type(node.value).qual) == "torch.nn.ModuleDict"
+        return (
+            facts.reading.symbols.torch_base(facts.reading.type(node.value).qual) == facts.framework.table_of_networks
+        )
     return isinstance(node, ast.Name)
 
 
@@ -79,7 +81,7 @@ def _tie(facts: Facts, node: ast.Attribute) -> Iterator[Change]:
         opening = f"{texts.name('compat.set_layer_parameter')}({source.text(node.value)}, '{node.attr}', "
         yield ReplaceSpan(source.start(node), source.start(value), opening)
         yield InsertAfter(source.end(value), ")")
-        yield facts.record(node, "torch.nn.Module", source.text(node), opening)
+        yield facts.record(node, facts.framework.network, source.text(node), opening)
 
     yield claim_all(node)
     yield AtEnd(write)
@@ -97,7 +99,7 @@ def _look_up(facts: Facts, node: ast.Attribute) -> Iterator[Change]:
     else:
         return
     yield ReplaceNode(whole, lambda texts: texts.name(helper) + arguments)
-    yield facts.record(whole, "torch.nn.Module", facts.source.text(whole), lambda texts: texts.of(whole))
+    yield facts.record(whole, facts.framework.network, facts.source.text(whole), lambda texts: texts.of(whole))
     yield claim_all(whole)
 
 
@@ -112,7 +114,7 @@ def _index(facts: Facts, node: ast.Attribute) -> Iterator[Change]:
 
 def _is_flat_weight(facts: Facts, node: ast.Attribute, base: str) -> bool:
     """`self.conv.weight.squeeze(1)` of a Conv1d: MindSpore's has an axis more, so what is read of it is put in torch's shape."""
-    if base not in FLAT or node.attr != "weight" or not isinstance(node.ctx, ast.Load):
+    if not facts.uses.has(Use.FLAT_CONVOLUTION, base) or node.attr != "weight" or not isinstance(node.ctx, ast.Load):
         return False
     match facts.parents.get(node):
         case ast.Attribute(attr=name):
@@ -121,9 +123,7 @@ def _is_flat_weight(facts: Facts, node: ast.Attribute, base: str) -> bool:
             return True
         case ast.Call(func=function) if node is not function:
             api = facts.api(function)
-            return api.startswith("torch.") and not api.startswith(
-                ("torch.nn.init.", "torch.nn.Param", "torch.nn.utils.")
-            )
+            return facts.framework.has(api) and not facts.uses.has(Use.TAKES_PARAMETER, api)
     return False
 
 

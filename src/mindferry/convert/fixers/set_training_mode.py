@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from ...read.networks import is_mode_call
+from ...read.uses import Use
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, Texts
 
@@ -47,7 +48,7 @@ def _tell(facts: Facts, call: ast.Call, keeps_parts: bool, texts: Texts) -> Iter
     if keeps_parts:
         yield InsertBefore(facts.source.start(call), f"{texts.name('compat.in_training')}(")
     yield InsertAfter(facts.source.end(call), ")" if keeps_parts else ".set_train()")
-    yield facts.record(call, "torch.nn.Module.train", before, f"{before}.set_train()")
+    yield facts.record(call, facts.framework.of_network("train"), before, f"{before}.set_train()")
 
 
 def _moved(facts: Facts, call: ast.Call) -> ast.Call:
@@ -66,7 +67,7 @@ def _is_made(facts: Facts, call: ast.Call) -> bool:
         return False
     if kind.kind != "ref" or symbols.origin(kind.qual) in symbols.results:
         return False  # a function of the project, which tells it where it makes it
-    if kind.qual.startswith("torch.nn.") and not _has_mode(facts, call, kind.qual.rpartition(".")[2]):
+    if facts.uses.has(Use.NETWORK_PART, kind.qual) and not _has_mode(facts, call, kind.qual.rpartition(".")[2]):
         return False
     return not (_is_within_network(facts, call) or _is_part(facts, call) or _is_in_list_of_parts(facts, call))
 

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from ... import findings
+from ...read.uses import Use
 from ..facts import Facts
 from ..plan import Change
 
-API = "torch.nn.SyncBatchNorm"
 ADVICE = "nothing to do on one device; on several Ascend devices use mindspore.nn.SyncBatchNorm; on CPU give each process a batch large enough"
 
 
@@ -17,7 +17,7 @@ def plan(facts: Facts) -> Iterator[Change]:
     if b"SyncBatchNorm" not in facts.source.data:
         return
     for node in facts.source.of(ast.Call):
-        if facts.api(node.func) in (API, f"{API}.convert_sync_batchnorm"):
+        if facts.is_use(Use.SYNCED_NORM, node.func):
             yield facts.found(
                 node,
                 findings.MF207,

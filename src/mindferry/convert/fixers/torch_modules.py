@@ -51,7 +51,7 @@ def _module(facts: Facts, node: ast.expr) -> str:
     if not isinstance(node, ast.Name | ast.Attribute):
         return ""
     api = facts.api(node)
-    is_torch = api.startswith("torch") and facts.rules.is_module(api) and not facts.reading.symbols.is_local(api)
+    is_torch = facts.framework.is_own(api) and facts.rules.is_module(api) and not facts.reading.symbols.is_local(api)
     return api if is_torch and facts.rules.get(api) is None else ""
 
 
@@ -130,7 +130,7 @@ def _choose(
     else:
         yield ReplaceSpan(source.start(node), source.start(chosen), lambda texts: f"{table(texts)}[")
         yield ReplaceSpan(source.end(chosen), source.end(node), "]")
-    yield facts.record(node, "torch", before, table)
+    yield facts.record(node, facts.framework.name, before, table)
 
 
 def _options(facts: Facts, home: str, chosen: ast.expr) -> tuple[list[str] | None, list[str]]:
@@ -184,7 +184,7 @@ def _take_default(facts: Facts, node: ast.Call) -> Iterator[Change]:
     yield claim_all(node.func, node.args[0])
     yield ReplaceSpan(source.start(node), source.start(default), "" if is_one_thing else "(")
     yield ReplaceSpan(source.end(default), source.end(node), "" if is_one_thing else ")")
-    yield facts.record(node, "torch", source.text(node), source.text(default))
+    yield facts.record(node, facts.framework.name, source.text(node), source.text(default))
 
 
 def _search(facts: Facts, node: ast.Compare) -> Iterator[Change]:
@@ -207,7 +207,7 @@ def _is_there(facts: Facts, api: str) -> bool:
 def _decide(facts: Facts, node: ast.expr, new: Text) -> Iterator[Change]:
     yield claim_all(node)
     yield ReplaceNode(node, new)
-    yield facts.record(node, "torch", facts.source.text(node), new)
+    yield facts.record(node, facts.framework.name, facts.source.text(node), new)
 
 
 def _named(facts: Facts, node: ast.expr) -> str:

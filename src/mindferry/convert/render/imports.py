@@ -11,7 +11,7 @@ from ...artifacts import Finding
 from ...layout import FRAMEWORKS
 from ...read.infer import Reading, imported_names
 from ...read.source import Edits, Source
-from .helpers_module import inline
+from .helpers_module import SETTINGS, inline
 from .replace_left_names import left_over_names, placeholder
 
 COMPAT_MODULE = "ms_compat"
@@ -120,7 +120,9 @@ class Imports:
         if home == "compat":
             if not self.compat_import:
                 return inline(self.compat, self.renamed)
-            return self.compat_import if bound == COMPAT_MODULE else bound_as(self.compat_import, bound)
+            statement = self.compat_import if bound == COMPAT_MODULE else bound_as(self.compat_import, bound)
+            is_for_settings = self.compat == {SETTINGS} and "\n" not in statement
+            return f"{statement}  # for what MindSpore needs on a CPU" if is_for_settings else statement
         return form.replace("{0}", bound).replace("{as}", "" if bound == usual else f" as {bound}")
 
     def rewrite(self, edits: Edits, findings: Sequence[Finding] = ()) -> None:

@@ -37,7 +37,11 @@ def _lines(source: Source, start: int, end: int) -> list[int]:
 def _blocks(source: Source) -> Iterator[list[ast.stmt]]:
     """The blocks of each function, or of the module outside of functions, that takes gradients."""
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-    scopes = {_scope(source, node) for node in source.of(ast.Attribute) if node.attr in ("backward", "grad")}
+    scopes = {
+        _scope(source, node)
+        for node in source.of(ast.Attribute)
+        if node.attr in ("backward", "manual_backward", "grad")
+    }
     for node in source.nodes:
         if node in scopes or (_scope(source, node) in scopes and not isinstance(node, kinds)):
             for name in ("body", "orelse", "finalbody"):

@@ -91,6 +91,19 @@ TEMPLATES = {
 }
 
 
+def _as_tensor(call: Call) -> None:
+    """transform(image), where torch's code goes on with a tensor."""
+    if not isinstance(call.node.func, ast.Name | ast.Call):
+        helper = call.name("compat.to_tensor" if call.node.func.attr == "to_tensor" else "compat.pil_to_tensor")  # type: ignore[attr-defined]
+        text = f"{helper}({', '.join(call.of(each) for each in call.node.args)})"
+    else:
+        text = call.of(call.node)
+    call.replace(f"{call.name('mindspore.Tensor')}({text})")
+
+
+AS_TENSOR = Rule("torchvision.transforms", function=_as_tensor)
+
+
 @dataclass(frozen=True, slots=True)
 class ArrayRule:
     rule: Rule

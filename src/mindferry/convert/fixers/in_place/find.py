@@ -15,9 +15,11 @@ from ....apis._lookup import api_of, is_in_place
 from ....read.framework import Role
 from ....read.guesses import looks_like_parameter
 from ....read.types import TENSOR, Type
+from ....read.uses import Use
 from ...facts import Facts
 from ...plan import Change, ReplaceSpan, claim
 from ..bindings import CERTAIN_VIEWS, Names
+from .holders import is_held, views
 
 MARKS_ONLY = frozenset({"requires_grad_", "share_memory_"})  # the numbers stay
 COLLECTIVES = frozenset(
@@ -108,13 +110,13 @@ def _changed(facts: Facts, node: ast.AST) -> ast.expr | None:
     if isinstance(node, ast.Call):
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
         if name in COLLECTIVES:
-            return _tensor_of(node) if facts.api(node.func) == f"torch.distributed.{name}" else None
+            return _tensor_of(node) if facts.is_use(Use.COLLECTIVE, node.func) else None
         if not name.endswith("_") and not _is_true(node, "inplace"):
             return None
         api, receiver = api_of(node.func, facts.reading, facts.rules)
         if is_in_place(api) and api.rpartition(".")[2] not in MARKS_ONLY:
             return receiver if receiver is not None else node.args[0] if node.args else None
-        if api.startswith("torch.nn.functional.") and node.args and _is_true(node, "inplace"):
+        if facts.uses.has(Use.FUNCTIONAL, api) and node.args and _is_true(node, "inplace"):
             return node.args[0]
         return None
     if isinstance(node, ast.AugAssign) and facts.reading.type(node.target).is_tensor:
@@ -158,8 +160,8 @@ def _strip_data(facts: Facts, found: InPlace, node: ast.Attribute) -> None:
     )
     is_method = isinstance(parent, ast.Attribute) and (parent.attr.endswith("_") or parent.attr in MEASURES)
     call = facts.parents.get(node)
-    is_initialised = isinstance(call, ast.Call) and facts.api(call.func).startswith(
-        ("torch.nn.init.", "torch.distributed.")
+    is_initialised = isinstance(call, ast.Call) and (
+        facts.is_use(Use.INIT_FUNCTION, call.func) or facts.is_use(Use.COLLECTIVE, call.func)
     )
     if is_written or is_method or is_initialised:
         source = facts.source
@@ -282,9 +284,7 @@ def _is_held_by_module(facts: Facts, node: ast.Attribute) -> bool:
 
 
 def _refuse(facts: Facts, found: InPlace, chain: list[ast.Call], message: str, advice: str) -> None:
-    is_functional = isinstance(chain[0].func, ast.Name | ast.Attribute) and facts.api(chain[0].func).startswith(
-        "torch.nn.functional."
-    )
+    is_functional = isinstance(chain[0].func, ast.Name | ast.Attribute) and facts.is_use(Use.FUNCTIONAL, chain[0].func)
     if is_functional and not facts.api(chain[0].func).endswith(
         "_"
     ):  # inplace=True saves memory; that it is relied on is rare
@@ -337,6 +337,7 @@ def _plan_name(facts: Facts, found: InPlace, names: Names, call: ast.Call, base:
     if isinstance(statement, ast.Expr):
         how = _way(facts, names, base, is_read_later)
         found.changes.append(InPlaceChange(call, base, how))
+        _warn_of_own_views(facts, found, names, call, base)
         if how == How.BIND:
             _becomes_assignment(facts, statement, base)
             _warn_of_others(facts, found, names, call, base)
@@ -367,7 +368,7 @@ def _way(facts: Facts, names: Names, base: ast.Name, is_read_later: bool) -> How
         and (not is_read_later or _is_for_the_caller(facts, base))
     ):
         return How.OVERWRITE
-    return How.BIND
+    return How.OVERWRITE if is_held(facts, names, base) else How.BIND
 
 
 def _is_for_the_caller(facts: Facts, node: ast.AST) -> bool:
@@ -378,12 +379,9 @@ def _is_for_the_caller(facts: Facts, node: ast.AST) -> bool:
     while isinstance(block, ast.With):
         marks += [item.context_expr for item in block.items]
         block = facts.enclosing(block, ast.With, ast.FunctionDef, ast.AsyncFunctionDef)
-    apis = {facts.api(each.func if isinstance(each, ast.Call) else each) for each in marks}
+    is_off = any(facts.is_use(Use.NO_GRADIENT, each.func if isinstance(each, ast.Call) else each) for each in marks)
     name = getattr(function, "name", "")
-    return bool(apis & NO_GRADIENTS) or (name.endswith("_") and not name.endswith("__"))
-
-
-NO_GRADIENTS = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
+    return is_off or (name.endswith("_") and not name.endswith("__"))
 
 
 def _is_in_forward(facts: Facts, node: ast.AST) -> bool:
@@ -422,6 +420,15 @@ def _warn_of_others(facts: Facts, found: InPlace, names: Names, node: ast.expr, 
         )
 
 
+def _warn_of_own_views(facts: Facts, found: InPlace, names: Names, node: ast.expr, base: ast.Name) -> None:
+    """`flat = x.view(-1); x.add_(1)`: flat changes with x in torch."""
+    for other in views(facts, names, base):
+        message = f"{base.id} gets new numbers here; {other} shares its memory in torch and no longer changes with it"
+        found.planned.append(
+            facts.found(node, findings.MF141, message, f"make {other} anew after this line if that is meant")
+        )
+
+
 def _becomes_assignment(facts: Facts, statement: ast.Expr, base: ast.Name) -> None:
     """Fixers should see that the name is stored here."""
     block = facts.block_of(statement)
@@ -457,7 +464,7 @@ def _plan_flag(facts: Facts, found: InPlace, call: ast.Call) -> None:
     if not isinstance(call.func, ast.Attribute) or call.func.attr != "requires_grad_":
         return
     api, receiver = api_of(call.func, facts.reading, facts.rules)
-    if api == "torch.Tensor.requires_grad_" and isinstance(receiver, ast.Name | ast.Attribute | ast.Subscript):
+    if facts.uses.has(Use.REQUIRES_GRADIENT, api) and isinstance(receiver, ast.Name | ast.Attribute | ast.Subscript):
         if isinstance(receiver, ast.Name) and facts.derived(Names).binding(receiver).how == "fresh":
             return
         found.flags.append((call, receiver))
@@ -471,6 +478,7 @@ def _plan_augmented(facts: Facts, found: InPlace, names: Names, node: ast.AugAss
         found.statements.append((node, How.SET_DATA))
     elif isinstance(target, ast.Name):
         how = _way(facts, names, target, names.is_loaded_after(target.id, node.value))
+        _warn_of_own_views(facts, found, names, node.value, target)
         if how is not How.BIND:
             found.statements.append((node, how))
         elif names.binding(target).other:

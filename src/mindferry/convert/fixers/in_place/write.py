@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ....apis._own_memory import owned
+from ....read.uses import Use
 from ...facts import Facts
 from ...plan import Edit, InsertAfter, InsertBefore, ReplaceNode, ReplaceSpan, Texts
 from .find import COLLECTIVES, How, InPlaceChange
@@ -110,7 +111,7 @@ def flag(facts: Facts, call: ast.Call, receiver: ast.expr, texts: Texts) -> Iter
     value = texts.of(call.args[0]) if call.args else next((texts.of(key.value) for key in call.keywords), "True")
     before, after = facts.source.text(call), f"{texts.of(receiver)}.requires_grad = {value}"
     yield ReplaceNode(call, after)
-    yield facts.record(call, "torch.Tensor.requires_grad_", before, after)
+    yield facts.record(call, facts.uses.name(Use.REQUIRES_GRADIENT), before, after)
 
 
 def statement(facts: Facts, node: ast.Assign | ast.AugAssign, how: How, texts: Texts) -> Iterator[Edit]:

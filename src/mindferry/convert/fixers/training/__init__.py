@@ -47,7 +47,7 @@ def _kept_gradients(facts: Facts, plain: set[ast.Expr]) -> Iterator[Change]:
 def _as_function(facts: Facts, node: ast.Call, method: ast.Attribute, name: str) -> Iterator[Change]:
     owner = facts.source.text(method.value)
     yield ReplaceNode(node, lambda texts: f"{texts.name(name)}({owner})")
-    api = f"torch.optim.Optimizer.{method.attr}"
+    api = facts.framework.of_optimizer(method.attr)
     yield facts.record(node, api, facts.source.text(node), lambda texts: texts.of(node))
     yield claim(node, method)
 

@@ -7,14 +7,15 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 
 from .... import findings
+from ....read.uses import Use
 from ...facts import Facts
 from ...plan import Change, Edit, InsertBefore, RemoveStatement, ReplaceNode, claim, claim_all
+from ...refused import Refused
 from . import flow, sources
 from .draft import Draft
 from .steps import statements_before
 from .write import indentation
 
-API = "torch.autograd.grad"
 NAMES = (
     "outputs",
     "inputs",
@@ -43,15 +44,11 @@ class Derivative:
     arguments: list[str] = field(default_factory=list)
 
 
-class Refused(Exception):
-    """Why it can't be lifted."""
-
-
 def find(facts: Facts) -> tuple[list[Derivative], list[Change]]:
     """All of them, and what is known at once; those that can't be lifted become findings."""
     found: list[Derivative] = []
     planned: list[Change] = []
-    calls = [node for node in facts.source.of(ast.Call) if facts.api(node.func) == API]
+    calls = [node for node in facts.source.of(ast.Call) if facts.is_use(Use.DERIVATIVE, node.func)]
     for call in sorted(calls, key=facts.source.start):
         planned.append(claim(call, call.func))
         try:
@@ -122,7 +119,7 @@ def _is_ones(facts: Facts, weights: ast.expr, outputs: ast.expr) -> bool:
     if not isinstance(weights, ast.Call) or not weights.args:
         return False
     size = ast.unparse(weights.args[0]).removesuffix(".size()").removesuffix(".shape")
-    return facts.api(weights.func) in ("torch.ones_like", "torch.ones") and size == ast.unparse(outputs)
+    return facts.is_use(Use.ONES, weights.func) and size == ast.unparse(outputs)
 
 
 def _between(facts: Facts, before: list[ast.stmt], each: Derivative) -> list[ast.stmt]:
@@ -285,7 +282,7 @@ def _replace(draft: Draft, each: Derivative, function: str) -> Iterator[Edit]:
         text = f"{draft.texts.name('compat.gradients')}({function}, {tuple(positions)}, ({values}{tail}){weights})"
     target = parent if is_first and "compat" not in text and each.weights is None and parent is not None else each.call
     yield ReplaceNode(target, text, swallows=True)  # weights that are ones go
-    yield draft.record(each.call, API, before, text)
+    yield draft.record(each.call, draft.uses.name(Use.DERIVATIVE), before, text)
 
 
 def _drop_unused(draft: Draft, found: list[Derivative], moved: set[ast.stmt]) -> Generator[Edit, None, set[ast.stmt]]:

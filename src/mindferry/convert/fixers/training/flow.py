@@ -107,7 +107,9 @@ def slice_for(statements: list[ast.stmt], loss: ast.expr) -> list[ast.stmt]:
     needed = reads(loss, with_gradient=True)
     chosen: list[ast.stmt] = []
     for statement in reversed(statements):
-        if writes(statement) & needed and not _is_call_of(statement, ("backward", "step", "zero_grad")):
+        if writes(statement) & needed and not _is_call_of(
+            statement, ("backward", "manual_backward", "step", "zero_grad")
+        ):
             chosen.insert(0, statement)
             needed -= _replaces(statement)
             needed |= reads(statement, with_gradient=True)

@@ -6,8 +6,9 @@ import ast
 
 from ....read.guesses import looks_like_optimizer_wrapper
 from ...facts import Facts
+from ...refused import Refused
 from . import flow, set_first_values, sources
-from .steps import Backward, Refused, is_optimizer_method, obstacle
+from .steps import Backward, is_optimizer_method, obstacle
 
 # Calls whose value is the same each time; a condition with another one can't be asked twice.
 STEADY = frozenset("len isinstance hasattr getattr bool int float any all abs min max".split())
@@ -227,7 +228,9 @@ def _clear_first(facts: Facts, each: Backward) -> None:
         return
     on_the_way = _on_the_way(facts, each)
     is_watched = any(isinstance(node, ast.Attribute) and node.attr == "grad" for node in on_the_way)
-    is_second = any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in on_the_way)
+    is_second = any(
+        isinstance(node, ast.Attribute) and node.attr in ("backward", "manual_backward") for node in on_the_way
+    )
     for node in on_the_way:
         if not isinstance(node, ast.Call) and not is_watched:
             continue
@@ -309,7 +312,8 @@ def _inputs_and_outputs(facts: Facts, each: Backward) -> None:
     own_leaves = set(
         sources.own_leaves(facts, [*each.lifted, *each.others, each.loss])
     )  # parameters: found by the function itself
-    each.inputs = [name for name in earlier if (name in varying or name in own) and name not in own_leaves]
+    # A leaf that the function rebinds, as `x = x * 2` does, comes in as an argument all the same.
+    each.inputs = [name for name in earlier if name in own or (name in varying and name not in own_leaves)]
     state = set(each.inputs) & own if _in_loop(facts, each) else set()  # what the next iteration starts from
     written = flow.written_in_order(facts, each.lifted)
     each.outputs = [name for name in written if name in used | state and name not in losses]

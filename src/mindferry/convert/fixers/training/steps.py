@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from .... import findings
 from ....read.framework import Role
 from ....read.guesses import looks_like_accelerator, looks_like_optimizer
+from ....read.uses import Use
 from ...facts import Facts
 from ...plan import Change, claim_all
+from ...refused import Refused
 from .. import detach_no_grad_results
 from . import flow, graph_across_iterations, graph_from_caller, sources
 
@@ -18,7 +20,11 @@ PATTERN = (
     "`loss, grads = ms.value_and_grad(forward_fn, None, optimizer.parameters)(...)`, then `optimizer(grads)`"
 )
 
-FUNCTION = "torch.autograd.backward"
+ALONG = (
+    "a gradient that is given, as in `y.backward(g)`, is that of a sum: compute `(y * g).sum()` in a function of what it "
+    "depends on, `def forward_fn(x): y = model(x); return (y * g).sum()`, and differentiate that: "
+    "`_, grads = ms.value_and_grad(forward_fn, None, model.trainable_params())(x)`"
+)
 ARGUMENTS = ("gradient", "retain_graph", "create_graph", "inputs")
 ALSO = {"grad_tensors": "gradient"}
 
@@ -61,10 +67,6 @@ class Backward:
         return [*self.others, self.loss, *(each for each in self.directions.values() if hasattr(each, "lineno"))]
 
 
-class Refused(Exception):
-    """Why a backward() can't be lifted."""
-
-
 def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
     """All of them, and what is known at once; those that can't be lifted become findings."""
     from . import place_lifted_loss
@@ -78,7 +80,15 @@ def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
                 value=ast.Call(func=ast.Attribute(attr="backward", value=owner), args=[loss], keywords=[])
             ) if _is_accelerator(facts, owner):
                 call = ast.Call(func=loss, args=[], keywords=[])
-            case ast.Expr(value=ast.Call(args=[loss, *rest]) as whole) if facts.api(whole.func) == FUNCTION:
+            case ast.Expr(
+                value=ast.Call(
+                    func=ast.Attribute(attr="manual_backward", value=ast.Name(id="self")), args=[loss, *rest]
+                ) as whole
+            ):
+                call = ast.Call(func=loss, args=rest, keywords=whole.keywords)
+            case ast.Expr(value=ast.Call(args=[loss, *rest]) as whole) if facts.is_use(
+                Use.BACKWARD_FUNCTION, whole.func
+            ):
                 call = ast.Call(func=whole.func, args=rest, keywords=whole.keywords)
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr="backward", value=loss)) as call) if _is_loss(
                 facts, loss, call
@@ -109,7 +119,11 @@ def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
 
 def _refuse(facts: Facts, statement: ast.stmt, reason: str) -> list[Change]:
     known = (graph_across_iterations, graph_from_caller)
-    advice = next((each.ADVICE for each in known if each.MARK in reason), PATTERN)
+    is_given = False
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="backward") as function, args=[first, *_])):
+            is_given = not isinstance(first, ast.Starred) and not facts.is_use(Use.BACKWARD_FUNCTION, function)
+    advice = next((each.ADVICE for each in known if each.MARK in reason), ALONG if is_given else PATTERN)
     message = f"this backward() was not lifted: {reason}"
     return [claim_all(statement), facts.found(statement, findings.MF201, message, advice)]
 
@@ -142,7 +156,7 @@ def _read(facts: Facts, statement: ast.Expr, call: ast.Call, loss: ast.expr) -> 
     scope = function if function is not None else facts.source.tree
     block, before = statements_before(facts, statement, scope)
     result = Backward(statement, loss, scope, block, [], statement, only=given.get("inputs"))
-    if given.get("gradient") is not None or facts.api(call.func) == FUNCTION:
+    if given.get("gradient") is not None or facts.is_use(Use.BACKWARD_FUNCTION, call.func):
         result.directions[loss] = given.get("gradient") or ast.Constant(None)
     chosen = flow.slice_for(before, loss)
     lifted = sources.differentiable(facts, chosen)
@@ -192,7 +206,10 @@ def _is_set(node: ast.expr | None) -> bool:
 def obstacle(statement: ast.stmt) -> str:
     """What keeps a statement from standing in another function, or ''."""
     nodes = list(ast.walk(statement))
-    if any(isinstance(node, ast.Attribute) and node.attr in ("backward", "zero_grad", "step") for node in nodes):
+    if any(
+        isinstance(node, ast.Attribute) and node.attr in ("backward", "manual_backward", "zero_grad", "step")
+        for node in nodes
+    ):
         return "also updates parameters"
     if any(isinstance(node, ast.Return | ast.Yield | ast.YieldFrom | ast.Await) for node in nodes):
         return "returns or yields"
@@ -334,10 +351,7 @@ def _clips(facts: Facts, node: ast.AST) -> bool:
     """torch's clipping, or somebody's: `accelerator.clip_grad_norm_(...)`."""
     return any(
         isinstance(each, ast.Call)
-        and (
-            facts.api(each.func).startswith("torch.nn.utils.clip_grad")
-            or getattr(each.func, "attr", "").startswith("clip_grad")
-        )
+        and (facts.is_use(Use.CLIPS, each.func) or getattr(each.func, "attr", "").startswith("clip_grad"))
         for each in ast.walk(node)
     )
 
@@ -346,4 +360,4 @@ def _is_clip(facts: Facts, call: ast.Call) -> bool:
     """The plain clip_grad_norm_(parameters, limit)."""
     names = [keyword.arg for keyword in call.keywords]
     is_plain = (len(call.args), names) in ((2, []), (1, ["max_norm"]))
-    return is_plain and facts.api(call.func) == "torch.nn.utils.clip_grad_norm_"
+    return is_plain and facts.is_use(Use.CLIPS_NORM, call.func)

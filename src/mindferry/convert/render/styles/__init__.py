@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 from .... import findings
 from ....artifacts import Finding
+from ...refused import Refused
 from ...settings import Settings
 from .edit import Text
 from .steps import Step, find_steps
-from .write import Refused, as_cell, as_model, compiled
+from .write import as_cell, as_model, compiled
 
 
 @dataclass(slots=True)

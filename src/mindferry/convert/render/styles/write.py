@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from ...refused import Refused
 from .edit import Text
 from .steps import Step
 
 NOT_COMPILED = (ast.With, ast.Try, ast.NamedExpr)
-
-
-class Refused(Exception):
-    """Why a step keeps the functional form."""
 
 
 def compiled(step: Step, text: Text) -> bool:

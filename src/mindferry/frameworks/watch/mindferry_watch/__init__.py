@@ -6,13 +6,13 @@ import contextlib
 from typing import Any
 
 from .code import Watcher
-from .session import Session, Settings
+from .session import Session, WatchRequest
 
 
 def start(path: str) -> None:
     """Begin to watch as the settings at `path` say. A watch that can't start leaves the script alone."""
     with contextlib.suppress(OSError, ValueError):
-        session = Session(Settings.read(path))
+        session = Session(WatchRequest.read(path))
         session.install()
         Watcher(session, {"torch": _torch, "mindspore": _mindspore}).install()
 

@@ -24,7 +24,7 @@ class Enough(SystemExit):
 
 
 @dataclass(frozen=True)
-class Settings:
+class WatchRequest:
     """What the parent asks for."""
 
     folder: str  # where records go
@@ -37,7 +37,7 @@ class Settings:
     sites: dict[str, list[list[int]]] = field(default_factory=dict)  # file -> line, column, end line, end column
 
     @classmethod
-    def read(cls, path: str) -> Settings:
+    def read(cls, path: str) -> WatchRequest:
         with open(path, encoding="utf-8") as file:
             body = json.load(file)
         return cls(**{each.name: body[each.name] for each in fields(cls) if each.name in body})
@@ -86,7 +86,7 @@ class Listener:
 class Session:
     """One process. Watchers add to `facts` and register what they gather at the end with `at_end`."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: WatchRequest) -> None:
         self.settings = settings
         self.began = time.monotonic()
         self.facts: dict[str, Any] = {"argv": sys.orig_argv, "pid": os.getpid(), "rank": os.environ.get("RANK", "0")}

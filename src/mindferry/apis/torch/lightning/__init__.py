@@ -1,0 +1,1 @@
+"""Lightning: modules, data modules, callbacks and the Trainer, in one process."""

@@ -1,0 +1,125 @@
+"""What a framework's APIs are used for, as far as stages treat them by more than their entry in the table. apis/<name>/uses.tsv has the names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Use(Enum):
+    """A row of uses.tsv is one of these and the names that it stands for; `torch.nn.init.*` is everything that begins so."""
+
+    # training
+    BACKWARD = "backward"  # the loss's method
+    BACKWARD_FUNCTION = "backward function"
+    DERIVATIVE = "derivative"  # the gradient of some values by others
+    STEP = "step"  # the optimizer's
+    ZERO_GRADIENT = "zero gradient"
+    DRIVES_STEP = "drives step"  # whatever else stands around these
+    CLIPS_NORM = "clips norm"
+    CLIPS = "clips"
+    NO_GRADIENT = "no gradient"  # blocks and decorators
+    GRADIENT_SWITCH = "gradient switch"  # the same, by an argument
+    AUTOCAST = "autocast"
+    LOSS_SCALER = "loss scaler"
+    REQUIRES_GRADIENT = "requires gradient"
+    VARIABLE = "variable"  # makes a tensor that has a gradient
+    PARAMETER = "parameter"
+    OPTIMIZER = "optimizer"
+    SCHEDULER = "scheduler"
+    INITIALIZER = "initializer"
+    STARTING_VALUE = "starting value"  # methods that set a parameter's first value
+    TRAINER = "trainer"  # runs the steps and hooks of a module
+    TRAINED_MODULE = "trained module"
+    TRAINER_CALLBACK = "trainer callback"
+    # values
+    FUNCTIONAL = "functional"
+    INIT_FUNCTION = "init function"
+    COLLECTIVE = "collective"
+    NETWORK_PART = "network part"
+    NETWORK_LIST = "network list"
+    NETWORK_TABLE = "network table"
+    FLAT_CONVOLUTION = "flat convolution"
+    SYNCED_NORM = "synced norm"
+    ONES = "ones"
+    BOOLEAN = "boolean"
+    LEFT_SHIFT = "left shift"
+    RIGHT_SHIFT = "right shift"
+    BITWISE_NOT = "bitwise not"
+    TAKES_PARAMETER = "takes parameter"  # a parameter itself, not its values
+    IMAGE_TO_ARRAY = "image to array"
+    SEARCH = "search"  # gives places
+    SEARCH_BY_CONDITION = "search by condition"  # if it is given nothing but the condition
+    REPEAT = "repeat"  # by numbers
+    JOIN = "join"
+    STACK = "stack"
+    GROW = "grow"
+    SPARSE = "sparse"
+    EMBEDDING = "embedding"
+    DROPOUT = "dropout"
+    MANY_AT_ONCE = "many at once"
+    NO_ENTRY = "no entry"  # names of tensors that no entry of the table answers for
+    # programs
+    SETTING = "setting"  # of the framework itself
+    COMPILED_OPERATOR = "compiled operator"
+    OWN_OPERATOR = "own operator"  # called by its internal name
+    PROCESS = "process"
+    LAUNCH = "launch"  # of several processes
+    SHUFFLE = "shuffle"
+    SAMPLER = "sampler"
+    IMAGE_TRANSFORM = "image transform"
+    MIX = "mix"  # of samples
+    COMPOSE = "compose"
+    ANY_FUNCTION = "any function"  # as a transform
+    MAKES_TENSOR = "makes tensor"  # of an image
+    VISION = "vision"
+    READY_DATASET = "ready dataset"
+    ARRAY_DATA = "array data"  # gives arrays already
+    # code that touches the device
+    INPUT = "input"
+    OUTPUT = "output"
+    EXECUTION = "execution"
+    CONSTRUCTION = "construction"
+    NEUTRAL = "neutral"
+    SAVE = "save"
+    LOAD = "load"
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """Names by use."""
+
+    exact: Mapping[Use, frozenset[str]] = field(default_factory=dict)
+    starts: Mapping[Use, tuple[str, ...]] = field(default_factory=dict)
+    first: Mapping[Use, str] = field(default_factory=dict)
+
+    def name(self, use: Use) -> str:
+        """The name that a report gives it; '' if the framework has none."""
+        return self.first.get(use, "")
+
+    def has(self, use: Use, api: str) -> bool:
+        return api in self.exact.get(use, ()) or api.startswith(self.starts.get(use, ()))
+
+    def of(self, api: str, among: Iterable[Use]) -> Use | None:
+        """Which of these it is: by its whole name, or else by the longest beginning."""
+        found, length = None, 0
+        for use in among:
+            if api in self.exact.get(use, ()):
+                return use
+            longest = max((len(start) for start in self.starts.get(use, ()) if api.startswith(start)), default=0)
+            if longest > length:
+                found, length = use, longest
+        return found
+
+
+def read_uses(rows: Iterable[tuple[str, str]]) -> Uses:
+    """(use, names) rows."""
+    names: dict[Use, list[str]] = {}
+    for use, listed in rows:
+        names.setdefault(Use(use), []).extend(listed.split())
+    return Uses(
+        {use: frozenset(name for name in listed if not name.endswith("*")) for use, listed in names.items()},
+        {use: tuple(name[:-1] for name in listed if name.endswith("*")) for use, listed in names.items()},
+        {use: listed[0] for use, listed in names.items()},
+    )

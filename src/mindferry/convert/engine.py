@@ -31,6 +31,7 @@ from .render.comment_out_decorators import comment_out
 from .render.comments import keep_comments
 from .render.helpers_module import SETTINGS
 from .render.imports import COMPAT_MODULE, HelpersImport, Imports, fill_empty_blocks
+from .render.requoted import requote
 from .render.split_lines import apart
 from .render.styles import restyle
 from .render.write import PlanWriter
@@ -140,6 +141,7 @@ def _write(facts: Facts, plan: Plan, helpers: HelpersImport | None) -> FileResul
         context.imports.spell(f"compat.{SETTINGS}")
     context.imports.rewrite(context.edits, context.findings)
     fill_empty_blocks(context.edits)
+    requote(context.edits)
     steps = [each.line for each in context.rewrites if context.framework.uses.has(Use.BACKWARD, each.rule)]
     code = context.edits.apply()
     try:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 from pages import ROOT, blocks, run_page
 
-PAGES = [*sorted((ROOT / "docs" / "tutorials").glob("*.md")), ROOT / "docs" / "how-to" / "terminal.md"]
+PAGES = [
+    *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
+    *(ROOT / "docs" / "how-to" / name for name in ("terminal.md", "lightning.md")),
+]
 MINUTES = {"01-resnet50", "04-a-gan", "05-a-transformer"}
 
 

@@ -12,7 +12,7 @@ from .torch._members import is_lost_when_sparse
 from .torch._objects import SPARSE
 
 FRAMEWORKS = framework().roots
-LIGHTNING = "pytorch_lightning."
+LIGHTNING = ("pytorch_lightning.", "torchmetrics.")
 IN_PLACE_HOMES = ("torch", "torch.Tensor", "torch.nn.functional")
 
 
@@ -75,6 +75,6 @@ def _method_api(qual: str, name: str, reading: Reading, rules: Table) -> str:
         return f"torch.optim.Optimizer.{name}"
     if base == SPARSE and is_lost_when_sparse(name):
         return f"{base}.{name}"
-    if base.startswith(("torch.utils.data.", "torchvision.", "torch.distributions.", "torch.sparse.", LIGHTNING)):
+    if base.startswith(("torch.utils.data.", "torchvision.", "torch.distributions.", "torch.sparse.", *LIGHTNING)):
         return ""  # what a dataset, a distribution, a sparse tensor or a trainer has, its helper class has too
     return f"{base}.{name}" if base else ""

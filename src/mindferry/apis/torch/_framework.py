@@ -60,6 +60,8 @@ OF_TABLES = frozenset(
     "keys values items get pop update clear to cuda cpu apply forward training half float add_module".split()
 )
 
+LIGHTNING = ("pytorch_lightning", "lightning", "torchmetrics")
+
 Types = dict[tuple[str, str, str], Type]  # (what has it, name, arguments) -> the type
 
 
@@ -67,8 +69,8 @@ Types = dict[tuple[str, str, str], Type]  # (what has it, name, arguments) -> th
 def torch() -> Framework:
     return Framework(
         name="torch",
-        roots=("torch", "torchvision", "einops", "accelerate", "ema_pytorch", "pytorch_lightning", "lightning"),
-        homes=("torch.", "torchvision.", "einops.", "pytorch_lightning."),
+        roots=("torch", "torchvision", "einops", "accelerate", "ema_pytorch", *LIGHTNING),
+        homes=("torch.", "torchvision.", "einops.", "pytorch_lightning.", "torchmetrics."),
         packages=re.compile(
             r"(?:torch|torchvision)(?:\.[a-z]+)?|torch\.nn\.(?:functional|init|utils)|torch\.utils\.data"
         ),

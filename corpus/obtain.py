@@ -24,11 +24,11 @@ def obtain(project: Project, folder: Path, clones: Path | None) -> Path:
     shutil.rmtree(home, ignore_errors=True)
     (home / "source").mkdir(parents=True)
     if project.package:
-        _install([project.package], home / "source")
+        install([project.package], home / "source")
     else:
         _check_out(project, home / "source", clones)
     if project.needs:
-        _install(list(project.needs), home / "needs")
+        install(list(project.needs), home / "needs")
     (home / ".whole").touch()
     return home / "source"
 
@@ -39,7 +39,7 @@ def needs(project: Project, folder: Path) -> list[str]:
     return [str(home.resolve())] if home.is_dir() else []
 
 
-def _install(wanted: list[str], target: Path) -> None:
+def install(wanted: list[str], target: Path) -> None:
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile", "--target", str(target)]
     done = subprocess.run([*command, *wanted], capture_output=True, text=True)
     if done.returncode:

@@ -21,6 +21,7 @@ settings.load_profile("anywhere")
 def _scratch_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """MindSpore drops kernel_meta/ and rank_0/ where it runs."""
     here = Path.cwd()
+    os.environ["MINDFERRY_CACHE"] = str(tmp_path_factory.mktemp("cache"))  # of converted libraries
     os.chdir(tmp_path_factory.mktemp("cwd"))
     yield
     os.chdir(here)

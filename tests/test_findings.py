@@ -133,10 +133,19 @@ def _observed_before_a_change(folder: Path) -> ProjectConversion:
     return convert_project(source, folder / "out", observation=told)
 
 
+def _too_large_a_library(folder: Path) -> ProjectConversion:
+    (folder / "site/large").mkdir(parents=True)
+    (folder / "site/large/__init__.py").write_text("import torch\nfrom .other import net\n")
+    (folder / "site/large/other.py").write_text("import torch\nnet = torch.nn.Linear(2, 2)\n")
+    settings = Settings(packages=("large",), sites=(str(folder / "site"),), most_modules=1)
+    return convert(folder, settings, a__py="from large import net\n")
+
+
 PROJECTS: dict[findings.Code, Callable[[Path], ProjectConversion]] = {
     findings.MF103: _skipped,
     findings.MF104: _ascend_only,
     findings.MF151: _notebook_installs,
+    findings.MF152: _too_large_a_library,
     findings.MF206: _sometimes_unreached,
     findings.MF210: _not_in_style,
     findings.MF902: _not_copied,

@@ -29,6 +29,7 @@ KNOWN = {
     ("apis", "convert"): "checks/ converts a rule's cases: it belongs to conformance/",
     ("apis", "weights"): "checks/ copies a layer's weights: it belongs to conformance/",
     ("apis", "frameworks"): "checks/ runs a rule's cases: it belongs to conformance/",
+    ("convert", "library"): "what the project brings along is converted with it",
     ("export", "verify"): "the comparison of outputs is verify's",
     ("export", "weights"): "a network is exported with its weights",
     ("frameworks", "verify"): "the workers record and compare with verify's modules: those belong to frameworks/",

@@ -146,6 +146,19 @@ class Baseline:
     seed: int
     versions: dict[str, str] = field(default_factory=dict)
     parameters: tuple[str, ...] = ()  # checkpoints that it saved
+    metrics: dict[str, str] = field(default_factory=dict)  # what it printed last of each: accuracy, mAP, ...
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A package that the project asks for, and whether what is installed here satisfies it."""
+
+    name: str
+    asked: str  # "==1.2", ">=1,<2", or ""
+    installed: str  # "" if it is not
+    verdict: str
+    path: str
+    line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +182,7 @@ class Inventory:
     effort: Effort | None = None
     target: str = "CPU"
     baseline: Baseline | None = None
+    packages: tuple[Package, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ MODULE = "-m "  # before the name of a module that is run as `python -m` runs it
 @dataclass(frozen=True, slots=True)
 class Convert:
     exclude: tuple[str, ...] = ()  # files with no meaning after the migration; imports of them go too
+    packages: tuple[str, ...] = ()  # `with = ["timm"]`: libraries that are brought along
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ class Config:
     train: Train = Train()
 
 
+_SPELLED = {"packages": "with"}  # keys that are words of Python's own
 _SECTIONS: dict[str, type] = {"convert": Convert, "weights": Weights, "verify": Verify, "train": Train}
 
 
@@ -86,7 +88,7 @@ def read_config(project: Path) -> Config:
 
 
 def _section(path: Path, name: str, kind: type, values: Any) -> Any:
-    known = {field.name: field for field in fields(kind)}
+    known = {_SPELLED.get(field.name, field.name): field for field in fields(kind)}
     chosen = {}
     for key, value in values.items() if isinstance(values, dict) else [("", values)]:
         if key not in known:
@@ -94,11 +96,14 @@ def _section(path: Path, name: str, kind: type, values: Any) -> Any:
         default = known[key].default
         if isinstance(default, tuple):
             value = tuple(value) if isinstance(value, list) else (value,) if isinstance(value, str) else value
-            if isinstance(value, tuple) and not all(isinstance(each, str) for each in value):
+            is_sets = (
+                key == "inputs" and isinstance(value, tuple) and all(isinstance(each, str | list) for each in value)
+            )
+            if isinstance(value, tuple) and not is_sets and not all(isinstance(each, str) for each in value):
                 raise MindferryError(f"{path}: {name}.{key} should be a list of texts, not {brief(repr(value))}")
         elif isinstance(default, float) and isinstance(value, int):
             value = float(value)
         if type(value) is not type(default):
             raise MindferryError(f"{path}: {name}.{key} should be a {type(default).__name__}, not {brief(repr(value))}")
-        chosen[key] = value
+        chosen[known[key].name] = value
     return kind(**chosen)

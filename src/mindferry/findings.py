@@ -171,6 +171,13 @@ MF151 = Code(
     "A shell line of the notebook still installs torch.",
     "Install mindspore instead.",
 )
+MF152 = Code(
+    "MF152",
+    Severity.ERROR,
+    "A part of a library was left behind",
+    "The project brings a library along, and reaches a part of it that can't be carried: compiled code, or too many modules.",
+    "Look in ported/NOTICE.md for what pulled it in. Code that uses it raises an error that says so.",
+)
 MF201 = Code(
     "MF201",
     Severity.ERROR,

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from .apis import framework, table
 from .apis._lookup import FRAMEWORKS as FRAMEWORKS
+from .apis.torch._packages import need_of_torch
 from .errors import MindferryError
 from .files import read_regular
 from .observation import Observation
@@ -44,6 +45,8 @@ _IMPORT = re.compile(
 )
 _BARE_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
 
+_QUOTED_IMPORT = re.compile(rb"\"[ \t]*(?:from|import)[ \t]+(\w+)")  # in a notebook's JSON
+
 
 @dataclass(frozen=True, slots=True)
 class ProjectFile:
@@ -51,6 +54,7 @@ class ProjectFile:
     relative: str  # with forward slashes
     module: str  # dotted name as the project imports it; '' if it is not Python
     is_package: bool = False
+    is_brought: bool = False  # of a library that the project brings along
 
     @property
     def is_code(self) -> bool:
@@ -173,11 +177,21 @@ def read_symbols(layout: Layout, observation: Observation | None = None) -> Symb
     return _read_all(layout, observed_types(observation, files, symbols.classes)[0])
 
 
-def _read_all(layout: Layout, seen: ObservedTypes) -> Symbols:
+def read_symbols_on(base: Symbols, layout: Layout, observation: Observation | None = None) -> Symbols:
+    """The same for a project that stands on libraries which have been read."""
+    symbols = _read_all(layout, ObservedTypes(), base.fork())
+    if observation is None:
+        return symbols
+    files = {file.relative: file.path.read_bytes() for file in layout.files if file.is_code and file.path.is_file()}
+    return _read_all(layout, observed_types(observation, files, symbols.classes)[0], base.fork())
+
+
+def _read_all(layout: Layout, seen: ObservedTypes, base: Symbols | None = None) -> Symbols:
     roots = frozenset(file.module.partition(".")[0] for file in layout.python)
     excluded = frozenset(file.module for file in layout.excluded)
-    symbols = Symbols(framework(), excluded=excluded, roots=roots, seen=seen)
-    symbols.beside = _imported_beside_torch(layout)
+    symbols = base or Symbols(framework())
+    symbols.excluded, symbols.seen, symbols.roots = excluded, seen, symbols.roots | roots
+    symbols.beside = symbols.beside | _imported_beside_torch(layout)
     rules = table()
     rounds = (
         2 if len(layout.python) <= SMALL else 1
@@ -236,7 +250,22 @@ def _imported_beside_torch(layout: Layout) -> frozenset[str]:
 
 
 def uses_torch(layout: Layout) -> bool:
-    return any(mentions_torch(file.path) for file in layout.files if file.is_code)
+    """Whether a file names torch, or imports a package that stands on it."""
+    code = [file.path for file in layout.files if file.is_code]
+    if any(mentions_torch(path) for path in code):
+        return True
+    own = {file.module.partition(".")[0] for file in layout.python}
+    return any(_imports_torch_package(path, own) for path in code)
+
+
+def _imports_torch_package(path: Path, own: set[str]) -> bool:
+    try:
+        data = read_regular(path, LARGEST_CODE)
+    except OSError:
+        return False
+    pattern = _BARE_IMPORT if path.suffix == ".py" else _QUOTED_IMPORT
+    names = {found.decode() for found in pattern.findall(data)} - own
+    return any(need_of_torch(name) is not None for name in names)
 
 
 def mentions_torch(path: Path) -> bool:

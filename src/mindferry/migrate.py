@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -180,7 +181,8 @@ def _stages(state: Migration) -> list[tuple[str, Stage]]:
     chosen: list[tuple[str, Stage]] = [("analyze", _analyze), ("convert", _convert)]
     if state.config.weights.file:
         chosen.append(("weights", _weights))
-    if state.config.verify.data or (state.config.train.script and _has_file_loader(state.project)):
+    is_loader_seen = state.observation is None or any(state.observation.loaders)
+    if state.config.verify.data or (state.config.train.script and is_loader_seen and _has_file_loader(state.project)):
         chosen.append(("data", _data))
     if state.config.verify.model:
         chosen.append(("verify", _verify))
@@ -297,8 +299,10 @@ def _data(state: Migration) -> tuple[Pipelines, bool, str]:
     from .verify.data import run
     from .verify.settings import data_settings
 
+    train = state.config.train  # of the command, if there is one
+    script = "" if state.config.verify.data else shlex.join([train.script, *train.args])
     with progress("data") as advance:
-        found = run(data_settings(state.output), lambda text: advance(text, 0))
+        found = run(data_settings(state.output, data=script), lambda text: advance(text, 0))
     batches = sum(each.compared for each in found.pipelines)
     first = next(
         (
@@ -337,30 +341,37 @@ def _verify(state: Migration) -> tuple[Comparison, bool, str]:
 
 def _verify_observed(state: Migration) -> tuple[Comparison, bool, str]:
     """The networks that the run built, on the inputs that it gave them, with the weights that it left them."""
+    from .frameworks.process import WorkerError
     from .observe.use import comparables
     from .observe.verified import joined
     from .verify.run import verify
     from .verify.settings import settings
+    from .verify.table import plural_gaps
 
     assert state.observation is not None
-    with tempfile.TemporaryDirectory(prefix="mindferry-observed-") as folder:
+    results, compared = [], []
+    with tempfile.TemporaryDirectory(prefix="mindferry-observed-") as folder, progress("verify") as advance:
         found, missing = comparables(state.observation, state.archive, Path(folder))
-        if not found:
-            nothing = Comparison(
-                "", "", (), None, True, notes=tuple(f"not compared by itself: {each}" for each in missing)
-            )
-            return nothing, True, f"nothing to compare by itself ({'; '.join(missing)})"
-        with progress("verify") as advance:
-            results = [
-                verify(
-                    settings(state.output, model=each.model, inputs=each.inputs, weights=each.weights),
-                    lambda text: advance(text, 0),
-                )
-                for each in found
-            ]
-    result = joined(found, results, missing)
-    wrong = "" if result.passed else f", first divergence: {result.first_divergence or 'predictions'}"
-    return result, result.passed, f"{len(result.differences)} tensors of {len(found)} networks compared{wrong}"
+        for each in found:
+            asked = settings(state.output, model=each.model, inputs=each.inputs, weights=each.weights)
+            try:
+                results.append(verify(asked, lambda text: advance(text, 0)))
+                compared.append(each)
+            except WorkerError as error:
+                if error.framework != "torch":
+                    raise
+                # What only the whole script can build, as with a global that its main part sets, is compared by training.
+                missing.append(f"{each.network.name}: the original can't build it outside of its script")
+    if not results:
+        notes = tuple(f"not compared by itself: {each}" for each in missing)
+        nothing = Comparison("", "", (), None, True, notes=notes)
+        return nothing, True, f"nothing to compare by itself ({'; '.join(missing)})"
+    result = joined(compared, results, missing)
+    if result.outcome is artifacts.Outcome.PARTIAL:
+        wrong = f", same as far as compared; {plural_gaps(result)} not compared"
+    else:
+        wrong = "" if result.passed else f", first divergence: {result.first_divergence or 'predictions'}"
+    return result, result.passed, f"{len(result.differences)} tensors of {len(compared)} networks compared{wrong}"
 
 
 def _train(state: Migration) -> tuple[Curves, bool, str]:

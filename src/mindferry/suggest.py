@@ -8,9 +8,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .layout import find_files
+from .made_networks import made_by
 
 IMAGE = "float32[2,3,224,224]"
-SHAPES = {"Conv1d": "{},64", "Conv2d": "{},64,64", "Conv3d": "{},16,32,32", "Linear": "{}"}
+INPUTS = {  # a layer -> the input of a network that begins with one whose first argument is n; generated tests use it too
+    "Linear": "float32[2,{n}]",
+    "Conv1d": "float32[2,{n},64]",
+    "Conv2d": "float32[2,{n},64,64]",
+    "Conv3d": "float32[2,{n},16,32,32]",
+    "ConvTranspose1d": "float32[2,{n},8]",
+    "ConvTranspose2d": "float32[2,{n},8,8]",
+    "BatchNorm1d": "float32[4,{n}]",
+    "BatchNorm2d": "float32[2,{n},16,16]",
+    "LayerNorm": "float32[2,5,{n}]",
+    "Embedding": "int64[2,16]@0..{n}",
+    "LSTM": "float32[2,5,{n}]",
+    "GRU": "float32[2,5,{n}]",
+    "RNN": "float32[2,5,{n}]",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +34,29 @@ class Suggestion:
     is_complete: bool  # False: it has places to fill in
     inputs: str
     is_read: bool  # the inputs come from the first layer
+
+
+def suggest_network(project: Path) -> str:
+    """module:factory(arguments) of the last class that is a network and that no other one holds; '' if there is none."""
+    files = find_files(project, ()).python
+    classes = [(file, node) for file in files for node in ast.walk(_tree(file.path)) if isinstance(node, ast.ClassDef)]
+    networks = [(file, node) for file, node in classes if any(_is_module(base) for base in node.bases)]
+    held = {
+        part.id
+        for _, node in networks
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name) and part.id != node.name
+    }
+    free = [(file, node) for file, node in networks if node.name not in held]
+    if not free:
+        return ""
+    file, node = free[-1]
+    told = suggest_model(project, file.relative, node.name)
+    return told.model if told.is_complete else ""
+
+
+def _is_module(base: ast.expr) -> bool:
+    return ast.unparse(base) in ("nn.Module", "torch.nn.Module", "Module")
 
 
 def suggest_model(project: Path, path: str, name: str) -> Suggestion:
@@ -34,6 +72,8 @@ def suggest_model(project: Path, path: str, name: str) -> Suggestion:
     words = [f"{each}={value!r}" for each, value in given.items()] if call else []
     words += [f"{each}=…" for each in missing]
     model = f"{module}:{name}({', '.join(words)})" if words else f"{module}:{name}"
+    if (made := made_by(project, name)) is not None:  # what the project's own script calls
+        model, missing = made.spec, []
     inputs = _inputs(start, {**_defaults(start), **given})
     return Suggestion(model, not missing, inputs or IMAGE, bool(inputs))
 
@@ -109,10 +149,7 @@ def _inputs(start: ast.FunctionDef | None, known: dict[str, object]) -> str:
         size = _size(first, known)
         if size is None:
             return ""
-        if kind == "Embedding":
-            return f"int64[2,16]@0..{size}"
-        if kind in SHAPES:
-            return f"float32[2,{SHAPES[kind].format(size)}]"
+        return INPUTS[kind].format(n=size)
     return ""
 
 
@@ -121,7 +158,7 @@ def _layers(start: ast.FunctionDef | None) -> Iterator[ast.Call]:
     calls = [each for each in ast.walk(start) if isinstance(each, ast.Call)] if start else []
     for call in sorted(calls, key=lambda each: (each.lineno, each.col_offset)):
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        if name in (*SHAPES, "Embedding"):
+        if name in INPUTS:
             yield call
 
 

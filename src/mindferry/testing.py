@@ -51,9 +51,10 @@ class Pair:
     """
 
     def __init__(
-        self, torch: str | Path, mindspore: str | Path, *, model: str = "", inputs: Sequence[str] = ()
+        self, torch: str | Path, mindspore: str | Path, *, model: str = "", inputs: Sequence[str] = (), seed: int = 0
     ) -> None:
         self.torch, self.mindspore, self.model, self.inputs = Path(torch), Path(mindspore), model, list(inputs)
+        self.seed = seed
         self._network: dict[str, tuple[Any, Any, Any]] | None = None  # class -> module, cell, inputs
 
     def check(self, spec: str, *, inputs: str = "", why: str = "") -> None:
@@ -80,12 +81,12 @@ class Pair:
 
         from .verify.named import build, shake
 
-        torch.manual_seed(0)
+        torch.manual_seed(self.seed)
         with modules_of(self.torch):
             module = build(spec)
         with modules_of(self.mindspore):
             cell = build(spec)
-        shake(module, 0)
+        shake(module, self.seed)
         return module, cell
 
     def _accepted(self, module: Any, inputs: str) -> list[Any]:
@@ -93,7 +94,7 @@ class Pair:
 
         from .verify.named import make_inputs, one_line
 
-        given = [value for _, value in make_inputs([inputs], 0)]
+        given = [value for _, value in make_inputs([inputs], self.seed)]
         try:
             module(*given)
         except Exception as error:
@@ -107,11 +108,11 @@ class Pair:
         if self._network is None:
             self._network = {}
             if self.model:
-                self._network = _parts(*self._build(self.model), self.inputs)
+                self._network = _parts(*self._build(self.model), self.inputs, self.seed)
         return self._network
 
 
-def _parts(module: Any, cell: Any, inputs: Sequence[str]) -> dict[str, tuple[Any, Any, Any]]:
+def _parts(module: Any, cell: Any, inputs: Sequence[str], seed: int) -> dict[str, tuple[Any, Any, Any]]:
     import torch
 
     from .verify.dropout import without_dropout
@@ -130,7 +131,7 @@ def _parts(module: Any, cell: Any, inputs: Sequence[str]) -> dict[str, tuple[Any
             called.setdefault(path, dict(kwargs) if kwargs and not args else args if not kwargs else None)
 
         handles.append(module.get_submodule(path).register_forward_pre_hook(note, with_kwargs=True))
-    given = make_inputs(inputs, 0)
+    given = make_inputs(inputs, seed)
     with torch.no_grad(), without_dropout(module.eval()):
         module(*(value for name, value in given if not name), **{name: value for name, value in given if name})
     for handle in handles:

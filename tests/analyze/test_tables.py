@@ -148,13 +148,13 @@ def run(net, x):
 def test_a_missing_api_comes_with_a_strategy_and_a_place(tmp_path: Path) -> None:
     inventory = analyze(
         tmp_path,
-        "x = torch.zeros(2, requires_grad=True)\ng = torch.autograd.grad(x.sum(), x)\nh = torch.no_such_thing(x)\n",
+        "x = torch.zeros(2)\ng = torch.hub.load('a/repository', 'net')\nh = torch.no_such_thing(x)\n",
     )
     left = {use.api: use for use in inventory.apis if use.kind in ("missing", "unknown")}
-    assert set(left) == {"torch.autograd.grad", "torch.no_such_thing"}
-    assert left["torch.autograd.grad"].strategy == "equivalent" and "ms.grad" in left["torch.autograd.grad"].advice
+    assert set(left) == {"torch.hub.load", "torch.no_such_thing"}
+    assert left["torch.hub.load"].strategy == "wrapper" and "mindferry convert" in left["torch.hub.load"].advice
     assert inventory.effort is not None and [task.what for task in inventory.effort.todo] == [
-        "torch.autograd.grad",
+        "torch.hub.load",
         "torch.no_such_thing",
     ]
     assert inventory.effort.clean_sites == inventory.effort.sites - 2

@@ -42,14 +42,17 @@ def test_the_readme_speaks_first_and_training_before_the_rest(tmp_path: Path) ->
         ("words=500", "nn.Embedding(words, 8)", "", "net:Net", "int64[2,16]@0..500"),
         ("a, *, b", "nn.Linear(7, 8)", "", "net:Net(a=…, b=…)", "float32[2,7]"),
         ("n=3", "nn.Linear(n, 8)", "Net(n=x)", "net:Net", "float32[2,3]"),
-        ("n", "nn.LSTM(n, 8)", "Net(4)", "net:Net(n=4)", "float32[2,3,224,224]"),
+        ("n", "nn.LSTM(n, 8)", "Net(4)", "net:Net(n=4)", "float32[2,5,4]"),
+        ("n", "nn.GRU(n, 8)", "build(6)", "main:build(6)", "float32[2,3,224,224]"),
+        ("n", "nn.GRU(n, 8)", "build(n=args.size)", "main:build(n=5)", "float32[2,3,224,224]"),
     ],
 )
 def test_the_call_is_the_one_that_the_project_writes(
     tmp_path: Path, signature: str, layer: str, call: str, model: str, inputs: str
 ) -> None:
     (tmp_path / "net.py").write_text(NET.format(signature=signature, layer=layer))
-    (tmp_path / "main.py").write_text(f"from net import Net\n{call}\n")
+    maker = "def build(n):\n    net = Net(n)\n    return net\n\nadd = parser.add_argument('--size', default=5)\n"
+    (tmp_path / "main.py").write_text(f"from net import Net\n{maker if 'build' in call else ''}{call}\n")
     told = suggest_model(tmp_path, "net.py", "Net")
     assert (told.model, told.inputs, told.is_complete) == (model, inputs, "…" not in model)
 

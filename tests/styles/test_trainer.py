@@ -1,4 +1,4 @@
-"""trainer.py for a project without a loop: it trains as the same loop in torch does, and refuses where there is a loop."""
+"""trainer.py around the network that a project makes: it trains as the same loop in torch does, and goes on from where it stopped."""
 
 from __future__ import annotations
 
@@ -40,12 +40,23 @@ network = Net()
 ms.load_param_into_net(network, ms.load_checkpoint("first.ckpt"))
 optimizer = nn.SGD(network.trainable_params(), learning_rate=0.1)
 batches = [(ms.Tensor(x), ms.Tensor(y)) for x, y in zip(data["x"], data["y"])]
-losses = {"cross": nn.CrossEntropyLoss(), "size": lambda out, y: (out * out).mean()}
-trainer = Trainer(network, optimizer, losses, weights={"size": 0.5}, loss_scale=SCALE, clip_norm=None)
+
+def size(out, y):
+    return (out * out).mean()
+
+losses = {"cross": nn.CrossEntropyLoss(), "size": size}
+options = {"weights": {"size": 0.5}, "loss_scale": SCALE, "metrics": {"accuracy": nn.Accuracy()}, "jit": JIT}
+trainer = Trainer(network, optimizer, losses, **options)
 print("losses", *trainer.train_epoch(batches, 0))
 first = trainer.evaluate(batches)
 trainer.fit(lambda epoch: batches, lambda: batches, epochs=2)
 print("best", first, trainer.best, trainer.skipped)
+right = sum(int((network(x).asnumpy().argmax(1) == y.asnumpy()).sum()) for x, y in batches) / 80
+assert abs(trainer.scores["accuracy"] - right) < 1e-6
+again = Net()
+other = Trainer(again, nn.SGD(again.trainable_params(), learning_rate=0.1), losses, **options)
+assert other.resume() == 1 and other.first_epoch == 2
+assert all(np.array_equal(a.asnumpy(), b.asnumpy()) for a, b in zip(again.get_parameters(), network.get_parameters()))
 if SCALE:
     bad = ms.Tensor(np.full((8, 6), 3e38, np.float32))
     before, scale = network.out.weight.asnumpy().copy(), float(trainer.scaler.scale_value.asnumpy())
@@ -72,20 +83,34 @@ def test_the_trainer_names_the_projects_own_model_and_compiles(tmp_path: Path) -
     assert "torch" not in text
 
 
-def test_a_project_with_a_loop_needs_no_trainer(tmp_path: Path) -> None:
+def test_the_trainer_calls_the_factory_as_the_project_does(tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.mkdir()
-    (source / "train.py").write_text(
-        NET + "\n\ndef step(net, x, opt):\n    loss = net(x).mean()\n    loss.backward()\n    opt.step()\n"
+    (source / "net.py").write_text(
+        NET.replace("self):", "self, classes):") + "\n\ndef small(classes=2):\n    return Net(classes)\n"
     )
-    with pytest.raises(MindferryError, match=r"train.py:\d+ is a training loop"):
+    (source / "train.py").write_text(
+        "from net import small\n\nmodel = small(classes=7)\n\n"
+        "def step(x, opt):\n    loss = model(x).mean()\n    loss.backward()\n    opt.step()\n"
+    )
+    convert_project(source, tmp_path / "out", settings=Settings(trainer=True))
+    text = (tmp_path / "out" / "trainer.py").read_text()
+    assert "from net import small as make_model" in text and "network = make_model(classes=7)" in text
+    assert "value_and_grad" in (tmp_path / "out" / "train.py").read_text() or "backward" not in text
+
+
+def test_a_trainer_of_the_projects_own_is_not_written_over(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "trainer.py").write_text(NET)
+    with pytest.raises(MindferryError, match=r"trainer.py of its own"):
         convert_project(source, tmp_path / "out", settings=Settings(trainer=True))
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scale", [None, 1024])
-def test_it_trains_as_the_same_loop_does_in_torch(tmp_path: Path, scale: int | None) -> None:
+@pytest.mark.parametrize(("scale", "is_compiled"), [(None, True), (1024, False)])
+def test_it_trains_as_the_same_loop_does_in_torch(tmp_path: Path, scale: int | None, is_compiled: bool) -> None:
     import torch
 
     folder = project(tmp_path)
@@ -121,7 +146,7 @@ def test_it_trains_as_the_same_loop_does_in_torch(tmp_path: Path, scale: int | N
         loss.backward()
         optimizer.step()
         expected.append(loss.item())
-    (folder / "use.py").write_text(USE.replace("SCALE", str(scale)))
+    (folder / "use.py").write_text(USE.replace("SCALE", str(scale)).replace("JIT", str(is_compiled)))
     ran = subprocess.run(
         [sys.executable, "use.py"],
         cwd=folder,

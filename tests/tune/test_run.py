@@ -93,6 +93,22 @@ def test_a_converted_script_is_attributed_beside_torch_and_what_wins_is_applied(
     assert bool(changed) == (tried.status == "faster")
 
 
+def test_too_few_steps_are_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        f"""{BASE}
+net, x = Net(8, 16), ms.Tensor(rng.normal(size=(4, 8)).astype(np.float32))
+optimizer = nn.SGD(net.trainable_params(), 0.1)
+grad_fn = ms.value_and_grad(lambda x: net(x).sum(), None, net.trainable_params())
+for _ in range(2):
+    loss, grads = grad_fn(x)
+    optimizer(grads)
+"""
+    )
+    (tmp_path / "mindferry.toml").write_text('[train]\nscript = "train.py"\n')
+    with pytest.raises(MindferryError, match=r"made 2 steps and then ended, which is too few .* let it make 5 or more"):
+        tune(find_workload(tmp_path), plan=TINY)
+
+
 def test_a_model_with_inputs_needs_no_script(tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text(
         "from mindspore import nn\n\n\ndef net():\n    return nn.SequentialCell(nn.Dense(8, 16), nn.ReLU(), nn.Dense(16, 4))\n"

@@ -8,6 +8,7 @@ import re
 from ..artifacts import Place
 from ..read.framework import Framework
 from ..read.uses import Use
+from . import variable_sizes
 from .evidence import root
 from .scan import FUNCTIONS, CallSite, FileScan, argument, line_of
 
@@ -167,7 +168,7 @@ def _from_call(call: CallSite, scan: FileScan, names: _Names) -> list[Place]:
         if any(names.is_number_from_data(each) for each in arguments):
             what = "topk with computed k" if last == "topk" else f"{last} with a size from data"
             return [Place(what, scan.text(node), *here, FIXED)]
-    return []
+    return variable_sizes.from_call(call, scan, names)
 
 
 def is_dynamic_operator(name: str, framework: Framework) -> bool:
@@ -206,7 +207,8 @@ def _from_index(node: ast.Subscript, scan: FileScan, names: _Names) -> list[Plac
         return [
             Place("slice by data", scan.text(node), scan.path, node.lineno, FIXED)
         ]  # even of a list: how many steps there are
-    is_network = scan.reading.symbols.is_module(scan.homes[node].rpartition(".")[0])
+    home = scan.homes[node]
+    is_network = scan.reading.symbols.is_module(home.rpartition(".")[0])
     is_unknown = scan.reading.type(node.value).kind == "unknown"
     is_masked = (
         is_unknown
@@ -224,7 +226,7 @@ def _from_index(node: ast.Subscript, scan: FileScan, names: _Names) -> list[Plac
             bounds = [bound for bound in (each.lower, each.upper) if bound is not None]
             if any(names.is_random(bound) for bound in bounds):
                 return [Place("slice by random numbers", scan.text(node), scan.path, node.lineno, FIXED)]
-            if any(names.is_number_from_data(bound) or names.is_given_part(bound) for bound in bounds):
+            if any(names.is_given_part(each) or variable_sizes.is_variable(each, home, scan, names) for each in bounds):
                 return [Place("slice by data", scan.text(node), scan.path, node.lineno, FIXED)]
         elif names.is_mask(each):
             return [Place("index by mask", scan.text(node), scan.path, node.lineno, MASK)]

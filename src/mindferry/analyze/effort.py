@@ -38,6 +38,8 @@ SPECIAL = (
 def with_effort(inventory: Inventory, lines: dict[str, int], conversion: ProjectConversion | None) -> Inventory:
     """`lines`: how many each file has. Without a conversion the API table gives an estimate."""
     found = _findings(inventory, conversion)
+    if conversion is not None:
+        inventory = _with_what_converts(inventory, conversion)
     bad_lines = {(finding.path, finding.line) for finding in found}
     bad_files = {finding.path for finding in found}
     torch_files = inventory.torch_files
@@ -65,6 +67,25 @@ def with_effort(inventory: Inventory, lines: dict[str, int], conversion: Project
         summarize_sites(site for file in conversion.files for site in file.sites) if conversion is not None else "",
     )
     return replace(inventory, effort=effort)
+
+
+def _with_what_converts(inventory: Inventory, conversion: ProjectConversion) -> Inventory:
+    """An API that the table calls missing and the conversion rewrote wherever it stands is not missing here."""
+    converted = {(file.path, site.line, site.rule): site.after for file in conversion.files for site in file.rewrites}
+    apis = [
+        replace(
+            use,
+            kind="native",
+            counterpart=use.counterpart or "rewritten where it stands",
+            differs="",
+            strategy="",
+            advice="",
+        )
+        if use.kind in LEFT and all((use.path, line, use.api) in converted for line in use.lines)
+        else use
+        for use in inventory.apis
+    ]
+    return replace(inventory, apis=tuple(apis))
 
 
 def _findings(inventory: Inventory, conversion: ProjectConversion | None) -> list[Finding]:

@@ -20,6 +20,7 @@ from .classes import code_classes
 from .dynamic import dynamic_shapes
 from .effort import Check, with_effort
 from .features import features, first_of_each
+from .pins import packages
 from .ports import one_of_each, ports
 from .satisfaction import api_uses
 from .scan import scan
@@ -104,6 +105,7 @@ class _Tables:
             tuple(one_of_each(self.ports)),
             tuple(first_of_each(self.features)),
             target=f"{self.target}, MindSpore {self.version}",
+            packages=tuple(packages(list(layout.files))),
         )
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from ..artifacts import Inventory
 from .sheets import sheets
+from .upstream import requests
 
 
 def markdown(inventory: Inventory) -> str:
     parts = [f"# {_cell(inventory.root)}: {len(inventory.files)} files, {inventory.lines} lines of Python"]
     for sheet in sheets(inventory):
         parts += [f"\n## {sheet.title}\n", f"{_cell(sheet.summary)}.\n"]
-        if sheet.rows:
+        if sheet.title == "Requests upstream":
+            parts += [f"### {_cell(title)}\n\n````text\n{text}\n````\n" for title, text in requests(inventory)]
+        elif sheet.rows:
             parts.append("| " + " | ".join(sheet.columns) + " |")
             parts.append("| " + " | ".join("---" for _ in sheet.columns) + " |")
             parts += ["| " + " | ".join(_cell(value) for value in row) + " |" for row in sheet.rows]

@@ -15,6 +15,9 @@ from .versions import MEASURED, fewer_arguments, lacking
 # Converted by a fixer, since they are more than a call: what they become.
 BY_FIXERS = {
     Use.BACKWARD: "mindspore.value_and_grad",
+    Use.BACKWARD_FUNCTION: "mindspore.value_and_grad",
+    Use.DERIVATIVE: "mindspore.grad",
+    Use.REQUIRES_GRADIENT: "mindspore.Parameter, or Parameter.requires_grad",
     Use.STEP: "optimizer(grads)",
     Use.ZERO_GRADIENT: "nothing: gradients are return values",
     Use.NO_GRADIENT: "nothing: only what value_and_grad is given is differentiated",
@@ -86,7 +89,7 @@ def _use(
             entry.platforms,
         )
     notes = "; ".join(filter(None, [_differs(entry, calls), fewer_arguments(entry, version)]))
-    return ApiUse(api, path, lines, entry.to, entry.kind, notes, "", entry.advice, entry.platforms)
+    return ApiUse(api, path, lines, entry.to.replace("{x}", "x"), entry.kind, notes, "", entry.advice, entry.platforms)
 
 
 def _differs(entry: Rule, calls: list[ast.Call]) -> str:
@@ -95,7 +98,8 @@ def _differs(entry: Rule, calls: list[ast.Call]) -> str:
         return entry.differs
     name, given = entry.api.rpartition(".")[2], [_given(entry, call) for call in calls]
     reasons = []
-    if entry.to and entry.to.rpartition(".")[2] != name:
+    is_name = entry.to.removeprefix(".").replace(".", "").isidentifier()  # not a pattern such as `len({x})`
+    if is_name and entry.to.rpartition(".")[2] != name.removesuffix("@"):
         reasons.append(f"called {entry.to.rpartition('.')[2]}")
     if entry.rename:
         reasons.append("; ".join(f"{old} is {new}" for old, new in entry.rename.items() if old != new))

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from ..artifacts import ApiUse, Baseline, Effort, Inventory, Place
+from .upstream import ADDRESS, requests
 from .versions import MEASURED
 
 
@@ -45,7 +46,25 @@ def sheets(inventory: Inventory) -> list[Sheet]:
             ("feature", "suggested by", "where", "how"),
             inventory.features,
         ),
+        *([_packages(inventory)] if inventory.packages else []),
+        *([_requests(inventory)] if requests(inventory) else []),
     ]
+
+
+def _packages(inventory: Inventory) -> Sheet:
+    other = [each for each in inventory.packages if each.verdict != "as asked"]
+    rows = tuple(
+        (each.name, each.asked or "any", each.installed or "–", each.verdict, f"{each.path}:{each.line}")
+        for each in inventory.packages
+    )
+    summary = f"{len(rows)} asked for, {len(other)} to look at"
+    return Sheet("Third-party packages", summary, ("package", "asked for", "installed here", "verdict", "where"), rows)
+
+
+def _requests(inventory: Inventory) -> Sheet:
+    rows = tuple((title, text) for title, text in requests(inventory))
+    summary = f"{len(rows)} API{'' if len(rows) == 1 else 's'} to ask MindSpore's developers for at {ADDRESS}; --format markdown writes the texts"
+    return Sheet("Requests upstream", summary, ("title", "text of the issue"), rows)
 
 
 def _baseline(baseline: Baseline) -> Sheet:
@@ -53,6 +72,7 @@ def _baseline(baseline: Baseline) -> Sheet:
     trend = f"{losses[0]:.6g} → {losses[-1]:.6g} over {len(losses)}" if losses else "none recorded"
     rows = [
         ("loss", trend),
+        ("metric", ", ".join(f"{name} {value}" for name, value in baseline.metrics.items()) or "none printed"),
         ("optimizer steps", f"{baseline.steps}, {baseline.steps_per_second:.3g} a second"),
         (
             "peak memory",

@@ -104,8 +104,9 @@ def settle(found: list[Part], names: set[str]) -> list[Part]:
 
 
 def role(name: str) -> str:
-    """backbone, neck or head, if a word of the name says so."""
+    """backbone, neck or head, if a word of the name says so; `YOLOPAFPN` is one word and still a pyramid."""
     words = {word.lower() for word in WORDS.findall(name)}
+    words |= {"fpn" for word in words if word.endswith("fpn")}
     return next((kind for kind, known in ROLES if words & known), "")
 
 
@@ -119,8 +120,9 @@ def _children(node: ast.ClassDef, scan: FileScan) -> tuple[str, ...]:
             match statement:
                 case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)], value=value):
                     kind = _layer(value, scan)
+                    part = role(kind) or role(name)  # what it is counts, then what it is held as
                     if kind:
-                        children.setdefault(name, f"{kind} [{role(name)}]" if role(name) else kind)
+                        children.setdefault(name, f"{kind} [{part}]" if part else kind)
                 case ast.Call(
                     func=ast.Attribute(value=ast.Name(id="self"), attr="add_module"),
                     args=[ast.Constant(value=str(name)), value],

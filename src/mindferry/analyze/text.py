@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 SHOWN = 15  # rows a table; --full shows all
-ESSENTIAL = {"API satisfaction": (0, 1, 2, 4), "Special code": (0, 1, 2), "Effort": (0, 1, 2, 3)}  # columns that fit
+ESSENTIAL = {  # columns that fit
+    "API satisfaction": (0, 1, 2, 4),
+    "Special code": (0, 1, 2),
+    "Effort": (0, 1, 2, 3),
+    "Requests upstream": (0,),
+}
 LEFT = ("missing", "unknown")
 
 

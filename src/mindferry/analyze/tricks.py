@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from ..artifacts import Trick
 from ..read.framework import ListedCall
 from ..read.uses import Use
+from .epochs import TrainingLoops
+from .innovations import recognise
 from .scan import CallSite, FileScan, argument, line_of
 from .values import CLASSES_OF_SETTINGS, Values
 
@@ -103,8 +105,14 @@ class Draft:
 @dataclass(slots=True)
 class Checklist:
     drafts: list[Draft] = field(default_factory=list)
+    loops: TrainingLoops = field(default_factory=TrainingLoops)
 
     def collect(self, scan: FileScan) -> None:
+        self.loops.collect(scan)
+        for topic, name, node in recognise(scan):
+            text = "" if topic in ("structure", "augmentation") else scan.text(node)[:80]
+            place = (scan.homes[node], scan.path, line_of(node))
+            self.drafts.append(Draft(topic, name, (), *place, text, is_fallback=True))
         for call in scan.calls:
             for topic, name, given in _from_call(call, scan):
                 self._add(scan, topic, name, call.node, call.home, given)
@@ -273,6 +281,8 @@ class Checklist:
                 and (each.topic, each.name if each.topic in ("training", "augmentation") else "") not in said
             ):
                 tricks.append(Trick(each.topic, each.name, _value(each, values), each.path, each.line))
+        if not any(each.topic == "epochs" for each in tricks):
+            tricks += self._unnamed_loops(values)
         called = {(each.name, each.path) for each in drafts if each.given}
         tricks = [
             each
@@ -285,19 +295,21 @@ class Checklist:
             unique.setdefault((trick.topic, trick.name, value, trick.path), trick)
         return sorted(unique.values(), key=lambda each: (TOPICS.index(each.topic), each.path, each.line))
 
+    def _unnamed_loops(self, values: Values) -> list[Trick]:
+        """`for i in range(90)` around a step, where no name speaks of epochs or steps."""
+        return [
+            Trick("epochs", name, values.described(_without_one(loop.bound), loop.home), loop.path, loop.line)
+            for loop, name in self.loops.around_steps()
+            if not ACCUMULATION.search(ast.unparse(loop.bound))
+        ]
+
 
 FROZEN = "<flag>"  # requires_grad is set to what a caller gives
 UNFOLLOWED = "<spread>"  # an argument that `**settings` may or may not hold
-TOPICS = (
-    "augmentation",
-    "shuffling",
-    "learning rate",
-    "optimizer",
-    "batch size",
-    "epochs",
-    "initialisation",
-    "structure",
-    "training",
+TOPICS = tuple(
+    "augmentation, shuffling, learning rate, optimizer, batch size, epochs, initialisation, structure, training".split(
+        ", "
+    )
 )
 Given = list[tuple[str, ast.expr]] | tuple[tuple[str, ast.expr], ...]
 

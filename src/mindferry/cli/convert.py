@@ -15,6 +15,7 @@ from ..convert.settings import STYLES, TARGETS, Settings
 from ..errors import printable
 from ..findings import CODES
 from ..layout import find_files
+from ..library.bring import LIMIT
 from ..observation import load_observation
 from ..progress import progress
 
@@ -22,6 +23,7 @@ STATUSES = {
     "helpers": "written with helpers",
     "launch": "launch or requirements changed",
     "kept": "kept because you edited it",
+    "library": "about libraries",
 }
 
 
@@ -46,7 +48,7 @@ STATUSES = {
 )
 @click.option("--style", type=click.Choice(STYLES), default="functional", help="How a training step is written.")
 @click.option("--jit", is_flag=True, help="Compile the training step with ms.jit.")
-@click.option("--trainer", is_flag=True, help="For a project without a training loop: write a trainer.py.")
+@click.option("--trainer", is_flag=True, help="Write a trainer.py around the network that the project makes.")
 @click.option("--tests", is_flag=True, help="Also write tests/test_MODULE.py: each cell against its torch original.")
 @click.option(
     "-j", "--workers", type=click.IntRange(min=0), default=0, help="Processes. Default: all cores, for a large project."
@@ -56,6 +58,29 @@ STATUSES = {
     "--observed",
     type=click.Path(path_type=Path),
     help="What `mindferry observe` saw: it decides what the text alone can't tell.",
+)
+@click.option(
+    "--with",
+    "packages",
+    multiple=True,
+    metavar="PACKAGE",
+    help="Bring along what the project uses of this library, converted. May be repeated.",
+)
+@click.option(
+    "--site",
+    "sites",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Where these libraries are installed. Default: where mindferry runs.",
+)
+@click.option(
+    "--with-limit",
+    "limit",
+    type=click.IntRange(min=1),
+    default=LIMIT,
+    hidden=True,  # the finding that asks for it names it
+    help="Most modules of libraries to bring along.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the record as JSON.")
 def command(
@@ -73,6 +98,9 @@ def command(
     workers: int,
     form: str,
     observed: Path | None,
+    packages: tuple[str, ...],
+    sites: tuple[Path, ...],
+    limit: int,
     as_json: bool,
 ) -> None:
     """Convert PyTorch code to MindSpore code: files, packages, notebooks. Nothing of it is executed.
@@ -85,6 +113,7 @@ def command(
     mindferry convert my_project --check                for CI: exit 1 if a call would be left
     mindferry convert my_project -o out --skip 'torch.distributed.*'
     mindferry convert my_project -o out --tests && pytest out/tests
+    mindferry convert my_project -o out --with transformers --with timm
     """
     if output is None and not check:
         raise click.UsageError("give a folder with -o, or --check to write nothing")
@@ -96,7 +125,9 @@ def command(
             output,
             check=check,
             advance=advance,
-            settings=Settings(target, only, skip, style, jit, trainer),
+            settings=Settings(
+                target, only, skip, style, jit, trainer, packages=packages, sites=_folders(sites), most_modules=limit
+            ),
             workers=workers,
             texts=texts if diff else None,
             observation=load_observation(observed) if observed else None,
@@ -114,6 +145,13 @@ def command(
             _print_diff(path, result, texts)
         _summarize(result, check)
     raise click.exceptions.Exit(1 if any(f.severity == "error" for f in result.findings) else 0)
+
+
+def _folders(sites: tuple[Path, ...]) -> tuple[str, ...]:
+    for site in sites:
+        if not site.is_dir():
+            raise click.UsageError(f"--site {site}: there is no such folder")
+    return tuple(str(site.resolve()) for site in sites)
 
 
 def _summarize(result: ProjectConversion, check: bool) -> None:

@@ -9,12 +9,13 @@ from .. import findings
 from ..apis import Rule, table
 from ..apis._call import Call
 from ..apis._lookup import api_of, is_in_place, rule_of
+from ..apis.torch._packages import need_of_torch
 from ..artifacts import Finding, Rewrite, Site
 from ..layout import FRAMEWORKS
 from ..read.fstrings import is_located
 from ..read.infer import read
 from ..read.observed import ObservedTypes
-from ..read.source import Source, Unreadable
+from ..read.source import Source, Unreadable, is_script
 from ..read.symbols import Symbols
 from .context import Context
 from .dispatch import dispatch_attribute, dispatch_call, dispatch_face, is_defined_here
@@ -26,6 +27,7 @@ from .ledger import account
 from .plan import Plan
 from .render.comment_out_decorators import comment_out
 from .render.comments import keep_comments
+from .render.helpers_module import SETTINGS
 from .render.imports import COMPAT_MODULE, NATURAL, Imports, fill_empty_blocks
 from .render.split_lines import apart
 from .render.styles import restyle
@@ -129,6 +131,8 @@ def _write(facts: Facts, plan: Plan, compat_import: str) -> FileResult:
     writer.at_end()
     sites = account(context)
     keep_comments(context.edits)
+    if context.rewrites and is_script(source.data):
+        context.imports.spell(f"compat.{SETTINGS}")
     context.imports.rewrite(context.edits, context.findings)
     fill_empty_blocks(context.edits)
     steps = [each.line for each in context.rewrites if each.rule == "torch.Tensor.backward"]
@@ -172,12 +176,20 @@ def _is_without_torch(source: Source, symbols: Symbols, module: str) -> bool:
     """Whether nothing says that the file ever meets a tensor: it does not name torch, and no file that does imports it."""
     if module in symbols.beside or symbols.seen != ObservedTypes():
         return False
-    if not any(name.encode() in source.data for name in FRAMEWORKS):
-        return True
+    if not any(name.encode() in source.data for name in (*FRAMEWORKS, *symbols.ported)):
+        return not any(need_of_torch(name) for name in imported_packages(source) if name not in symbols.roots)
     names = {alias.name.partition(".")[0] for node in source.of(ast.Import) for alias in node.names}
     names |= {(node.module or "").partition(".")[0] for node in source.of(ast.ImportFrom)}
     names |= {node.id for node in source.of(ast.Name)}
-    return not names & set(FRAMEWORKS)  # a docstring or a comment may speak of torch
+    if any(need_of_torch(name) for name in imported_packages(source) if name not in symbols.roots):
+        return False
+    return not names & {*FRAMEWORKS, *symbols.ported}  # a docstring or a comment may speak of torch
+
+
+def imported_packages(source: Source) -> set[str]:
+    """The top-level names of what a file imports from outside of its own package."""
+    names = {alias.name.partition(".")[0] for node in source.of(ast.Import) for alias in node.names}
+    return names | {(node.module or "").partition(".")[0] for node in source.of(ast.ImportFrom) if not node.level}
 
 
 def _imports_project(source: Source, symbols: Symbols) -> bool:

@@ -178,6 +178,8 @@ def helper_home(layout: Layout, file: ProjectFile) -> tuple[str, str]:
     if not file.module:
         return str(folder), f"import {module}"  # a notebook runs where it stands
     is_package = (layout.root / "__init__.py").is_file()
+    if file.is_brought:
+        return ".", f"from {'.' * (file.relative.count('/') + 1)} import {module}" if is_package else f"import {module}"
     while (layout.root / folder / "__init__.py").is_file() and str(folder) != ".":
         folder, depth = folder.parent, depth + 1
     if is_package and str(folder) == ".":

@@ -13,7 +13,10 @@ from ..errors import MindferryError
 from ..layout import Layout, find_files, read_symbols, uses_torch
 from ..observation import Observation
 from ..progress import Advance
+from ..read.source import is_script
 from ..read.symbols import Symbols
+from ..suggest import suggest_network
+from .brought import Libraries, bring_libraries, convert_libraries, digest_of, plain_files
 from .fixers import FIXERS
 from .from_observation import changed_files, with_refusal
 from .launch_files import README, SCRIPT, entry_of, is_distributed, launch_script, readme
@@ -21,11 +24,13 @@ from .one_file import Written, digest, helper_home, helper_name, left_out, with_
 from .output import previous_conversion as previous_conversion
 from .output import write_output
 from .pool import convert_files, quietly
+from .render.helper_use import ProjectUse, use_of
 from .render.helpers_module import render
+from .render.imports import COMPAT_MODULE
 from .reuse import facts_digest, file_key, inputs_digest, records_of, reusable
 from .settings import Settings
 from .trainer import NAME as TRAINER
-from .trainer import check_untrained, trainer_text
+from .trainer import check_own_trainer, trainer_text
 
 
 def convert_project(
@@ -51,19 +56,24 @@ def convert_project(
     config = read_config(path)
     layout = find_files(path, config.convert.exclude, output)
     previous = None if check else previous_conversion(path, output)
-    if not uses_torch(layout):
+    if config.convert.packages:
+        settings = replace(settings, packages=tuple(dict.fromkeys((*settings.packages, *config.convert.packages))))
+    if not uses_torch(layout) and not settings.packages:
         raise MindferryError(f"{path} uses no torch: there is nothing to convert")
-    result = ProjectConversion(
-        str(path.resolve()), str(output.resolve()), (), (), _parameter_names(), inputs_digest(layout, settings)
-    )
-    symbols, facts = _read(layout, previous, result.inputs, observation)
+    libraries = bring_libraries(layout, settings, observation)
+    inputs = digest_of(libraries, inputs_digest(layout, settings))
+    result = ProjectConversion(str(path.resolve()), str(output.resolve()), (), (), _parameter_names(), inputs)
+    symbols, facts = _read(layout, previous, result.inputs, observation, libraries)
     result = replace(result, facts=facts)
     written = []
     changed = changed_files(layout, observation)
-    for each in _convert(layout, symbols, settings, workers, result, previous, observation):
+    for each in _convert(layout, symbols, settings, workers, result, previous, observation, libraries):
         written.append(with_refusal(each) if each.record.path in changed else each)
         if advance:
             advance(each.record.path)
+    if libraries is not None:
+        written += convert_libraries(libraries, settings, workers)
+        layout = replace(layout, files=(*layout.files, *libraries.layout.files))
     before = records_of(previous)
     reused = tuple(
         each.record.path for each in written if each.record.key and before.get(each.record.path) == each.record
@@ -71,8 +81,9 @@ def convert_project(
     extra = [
         *_helpers(layout, written),
         *_launch_files(written, config.train.script),
-        *_trainer(written, settings, config.verify.model),
+        *_trainer(written, settings, config.verify.model or (suggest_network(path) if settings.trainer else "")),
         *map(left_out, layout.left_out),
+        *(plain_files(libraries) if libraries is not None else ()),
     ]
     used = tuple(sorted(set().union(*(each.compat for each in written))))
     result = replace(result, files=tuple(each.record for each in (*written, *extra)), helpers=used, reused=reused)
@@ -82,14 +93,22 @@ def convert_project(
 
 
 def _read(
-    layout: Layout, previous: ProjectConversion | None, inputs: str, observation: Observation | None
+    layout: Layout,
+    previous: ProjectConversion | None,
+    inputs: str,
+    observation: Observation | None,
+    libraries: Libraries | None,
 ) -> tuple[Symbols | None, str]:
     """What the project defines, unless nothing changed since it was last read."""
     if previous is not None and previous.inputs == inputs and previous.facts:
         return None, previous.facts
     with quietly():
-        symbols = read_symbols(layout, observation)
+        symbols = _symbols(layout, observation, libraries)
     return symbols, facts_digest(symbols)
+
+
+def _symbols(layout: Layout, observation: Observation | None, libraries: Libraries | None) -> Symbols:
+    return libraries.read_project(layout, observation) if libraries else read_symbols(layout, observation)
 
 
 def _convert(
@@ -100,6 +119,7 @@ def _convert(
     result: ProjectConversion,
     previous: ProjectConversion | None,
     observation: Observation | None,
+    libraries: Libraries | None,
 ) -> Iterator[Written]:
     """All files in order, those that are as they were taken from the output folder."""
     keys = {file: file_key(file, layout, result.facts, settings) for file in layout.files if file.is_code}
@@ -111,7 +131,7 @@ def _convert(
     }
     waiting = [file for file in layout.files if file not in ready]
     if symbols is None and any(file.is_code for file in waiting):  # one was edited or removed there
-        symbols = read_symbols(layout, observation)
+        symbols = _symbols(layout, observation, libraries)
     made = convert_files(waiting, layout, symbols or Symbols(framework()), settings, workers)
     for file in layout.files:
         yield ready[file] if file in ready else with_key(next(made), keys.get(file, ""))
@@ -125,11 +145,20 @@ def _helpers(layout: Layout, written: list[Written]) -> list[Written]:
             wanted.setdefault(helper_home(layout, file)[0], set()).update(each.compat)
     result = []
     names = set().union(*wanted.values())  # of all: a script may bring its own folder and the root's modules together
+    data = render(names, _use(written)).encode("utf-8") if names else b""
     for folder in sorted(wanted):
         relative = (Path(folder) / f"{helper_name(layout)}.py").as_posix()
-        data = render(names).encode("utf-8")
         result.append(Written(FileConversion(relative, "helpers", digest(data)), data, names))
     return result
+
+
+def _use(written: list[Written]) -> ProjectUse | None:
+    """What the project uses of the helpers; None where not all of it can be read."""
+    if any(each.record.path.endswith(".ipynb") for each in written):
+        return None
+    texts = [each.content() for each in written if each.record.path.endswith(".py")]
+    is_library = not any(is_script(text) for text in texts)
+    return use_of((text.decode("utf-8", "replace") for text in texts), COMPAT_MODULE, is_library)
 
 
 def _launch_files(written: list[Written], script: str) -> list[Written]:
@@ -149,7 +178,7 @@ def _launch_files(written: list[Written], script: str) -> list[Written]:
 def _trainer(written: list[Written], settings: Settings, model: str) -> list[Written]:
     if not settings.trainer:
         return []
-    check_untrained([each.record for each in written])
+    check_own_trainer([each.record for each in written])
     data = trainer_text(model)
     return [Written(FileConversion(TRAINER, "trainer", digest(data)), data, set())]
 

@@ -17,7 +17,7 @@ from ..read.symbols import Symbols
 from .one_file import Written, digest, helper_home
 from .settings import Settings
 
-CODE = ("convert", "apis", "read", "layout.py")  # of mindferry: what a conversion depends on
+CODE = ("convert", "apis", "read", "library", "layout.py")  # of mindferry: what a conversion depends on
 
 
 def inputs_digest(layout: Layout, settings: Settings) -> str:
@@ -34,8 +34,8 @@ def facts_digest(symbols: Symbols) -> str:
     classes = {qual: (each.bases, each.attributes, each.results) for qual, each in symbols.classes.items()}
     facts = [
         classes,
-        symbols.results,
-        symbols.exports,
+        dict(symbols.results),
+        dict(symbols.exports),
         symbols.arguments,
         sorted(symbols.excluded),
         symbols.sets_inner_mode,
@@ -43,6 +43,7 @@ def facts_digest(symbols: Symbols) -> str:
         sorted(symbols.mentioned),
         sorted(symbols.beside),
         sorted(symbols.unsure),
+        symbols.ported,
     ]
     return digest(json.dumps(facts).encode("utf-8"))
 

@@ -25,6 +25,9 @@ class Settings:
     jit: bool = False  # compile the training step
     trainer: bool = False  # write a trainer for a project that has none
     observed: str = ""  # digest of the observation that the conversion uses
+    packages: tuple[str, ...] = ()  # libraries to bring along, by import name
+    sites: tuple[str, ...] = ()  # folders where they are installed, before Python's own
+    most_modules: int = 400  # of these libraries
 
     @property
     def is_restricted(self) -> bool:

@@ -1,14 +1,12 @@
-"""`--trainer`: for a project that has a model but no training loop, a trainer.py to start from."""
+"""`--trainer`: a trainer.py to start from, around the network that the project makes."""
 
 from __future__ import annotations
 
-from ..apis import framework
 from ..artifacts import FileConversion
 from ..errors import MindferryError
-from ..read.uses import Use
 
 NAME = "trainer.py"
-TEMPLATE = '''"""Trains a network: several losses, loss scaling, gradients over several processes, evaluation, the best checkpoint.
+TEMPLATE = '''"""Trains a network: several losses and metrics, loss scaling, a compiled step, several processes, checkpoints to go on from.
 
     python trainer.py                                           one process
     msrun --worker_num=2 --local_worker_num=2 trainer.py        two; each wants its share of the data
@@ -24,11 +22,50 @@ import numpy as np
 from mindspore import amp, communication, nn, ops
 
 
-class Trainer:
-    """Minimizes the weighted sum of `losses`, functions of (outputs, targets), over batches of (inputs, targets)."""
+class Loss(nn.Cell):
+    """A function of (outputs, targets) as a cell, so that it can be compiled."""
 
-    def __init__(self, network, optimizer, losses, weights=None, loss_scale=None, clip_norm=None, checkpoint="best.ckpt"):
+    def __init__(self, function):
+        super().__init__(auto_prefix=False)
+        self.function = function
+
+    def construct(self, outputs, targets):
+        return self.function(outputs, targets)
+
+
+class Objective(nn.Cell):
+    """(the weighted sum of the losses, each of them)."""
+
+    def __init__(self, network, losses, weights):
+        super().__init__(auto_prefix=False)
+        self.network, self.weights = network, tuple(weights)
+        self.losses = nn.CellList([each if isinstance(each, nn.Cell) else Loss(each) for each in losses], auto_prefix=False)
+
+    def construct(self, inputs, targets):
+        outputs = self.network(inputs)
+        parts = ()
+        for loss in self.losses:
+            parts = parts + (loss(outputs, targets),)
+        total = 0
+        for weight, part in zip(self.weights, parts):
+            total = total + weight * part
+        return (total,) + parts
+
+
+class Trainer:
+    """Minimizes the weighted sum of `losses`, functions of (outputs, targets), over batches of (inputs, targets).
+
+    `metrics`: objects such as nn.Accuracy(), with clear, update and eval. The best parameters are those of the smallest loss,
+    or of the largest `monitor`, the name of a metric. `jit` compiles the gradient function.
+    """
+
+    def __init__(
+        self, network, optimizer, losses, weights=None, loss_scale=None, clip_norm=None, checkpoint="best.ckpt",
+        metrics=None, monitor="loss", jit=False, last="last",
+    ):
         self.network, self.optimizer, self.losses = network, optimizer, dict(losses)
+        self.metrics, self.monitor, self.last = dict(metrics or {}), monitor, last
+        self.scores, self.first_epoch = {}, 0
         self.weights = {name: 1.0 for name in self.losses} | dict(weights or {})
         self.scaler = amp.DynamicLossScaler(loss_scale, scale_factor=2, scale_window=1000) if loss_scale else None
         self.clip_norm, self.checkpoint = clip_norm, checkpoint
@@ -36,14 +73,15 @@ class Trainer:
         self.size = communication.get_group_size() if self.is_distributed else 1
         self.is_first = not self.is_distributed or communication.get_rank() == 0
         self.best, self.skipped = None, 0
-        self.gradients = ms.value_and_grad(self.forward, None, optimizer.parameters, has_aux=True)
+        self.objective = Objective(network, self.losses.values(), [self.weights[name] for name in self.losses])
+        gradients = ms.value_and_grad(self.forward, None, optimizer.parameters, has_aux=True)
+        self.gradients = ms.jit(gradients) if jit else gradients
 
     def forward(self, inputs, targets):
         """(the loss that is minimized, scaled; the loss; each part of it)."""
-        outputs = self.network(inputs)
-        parts = [loss(outputs, targets) for loss in self.losses.values()]
-        total = sum(weight * part for weight, part in zip(self.weights.values(), parts))
-        return self.scaler.scale(total) if self.scaler else total, total, *parts
+        found = self.objective(inputs, targets)
+        scaled = found[0] if self.scaler is None else self.scaler.scale(found[0])
+        return (scaled,) + found
 
     def step(self, inputs, targets):
         """One update. Returns the loss and its parts; gradients that overflowed are thrown away, and the scale is lowered."""
@@ -62,7 +100,7 @@ class Trainer:
         self.optimizer(grads)
         return total, parts
 
-    def train_epoch(self, batches, epoch, report_every=50):
+    def train_epoch(self, batches, epoch, report_every=100):
         self.network.set_train()
         start, totals = time.perf_counter(), []
         for number, (inputs, targets) in enumerate(batches, 1):
@@ -75,31 +113,53 @@ class Trainer:
         return totals
 
     def evaluate(self, batches):
-        """The mean loss over the samples, over all processes."""
+        """The mean loss over the samples, over all processes; `scores` holds it and this process's metrics."""
         self.network.set_train(False)
         total, count = 0.0, 0
+        for metric in self.metrics.values():
+            metric.clear()
         for inputs, targets in batches:
             outputs = self.network(inputs)
+            for metric in self.metrics.values():
+                metric.update(outputs, targets)
             loss = sum(self.weights[name] * part(outputs, targets) for name, part in self.losses.items())
             total, count = total + float(loss) * len(inputs), count + len(inputs)
         if self.is_distributed:
             total, count = ops.AllReduce()(ms.Tensor([total, count], ms.float32)).asnumpy()
-        return float(total) / max(float(count), 1.0)
+        loss = float(total) / max(float(count), 1.0)
+        self.scores = {"loss": loss} | {name: float(metric.eval()) for name, metric in self.metrics.items()}
+        return loss
+
+    def save(self, epoch):
+        """Parameters and the optimizer's state, to go on from with `resume`."""
+        ms.save_checkpoint(self.network, f"{self.last}.ckpt")
+        ms.save_checkpoint(self.optimizer, f"{self.last}_optimizer.ckpt", append_dict={"epoch": epoch})
+
+    def resume(self):
+        """Go on after the last epoch that was saved. Returns its number."""
+        ms.load_param_into_net(self.network, ms.load_checkpoint(f"{self.last}.ckpt"))
+        state = ms.load_checkpoint(f"{self.last}_optimizer.ckpt")
+        epoch = int(state.pop("epoch").asnumpy())
+        ms.load_param_into_net(self.optimizer, state)
+        self.first_epoch = epoch + 1
+        return epoch
 
     def fit(self, train_batches, test_batches, epochs):
-        """Train; after each epoch evaluate, and keep the parameters that were best."""
-        for epoch in range(epochs):
+        """Train; after each epoch save, evaluate, and keep the parameters that were best."""
+        for epoch in range(self.first_epoch, epochs):
             losses = self.train_epoch(train_batches(epoch), epoch)
-            score = self.evaluate(test_batches())
-            is_best = self.best is None or score < self.best
-            if is_best:
-                self.best = score
-                if self.is_first:
-                    ms.save_checkpoint(self.network, self.checkpoint)
+            self.evaluate(test_batches())
+            score = self.scores[self.monitor]
+            is_best = self.best is None or (score < self.best if self.monitor == "loss" else score > self.best)
+            self.best = score if is_best else self.best
             if self.is_first:
+                self.save(epoch)
+                if is_best:
+                    ms.save_checkpoint(self.network, self.checkpoint)
+                test = ", ".join(f"{name} {value:.4f}" for name, value in self.scores.items())
                 mark = f", saved to {self.checkpoint}" if is_best else ""
                 skipped = f", {self.skipped} steps skipped for overflow" if self.skipped else ""
-                print(f"epoch {epoch}: train {np.mean(losses):.4f}, test {score:.4f}{mark}{skipped}", flush=True)
+                print(f"epoch {epoch}: train {np.mean(losses):.4f}, test {test}{mark}{skipped}", flush=True)
         return self.best
 
 
@@ -111,7 +171,9 @@ def main():
     ms.set_seed(0)
     network = make_model()
     optimizer = nn.Momentum(network.trainable_params(), learning_rate=0.01, momentum=0.9)
-    trainer = Trainer(network, optimizer, {"classification": nn.CrossEntropyLoss()})
+    trainer = Trainer(
+        network, optimizer, {"classification": nn.CrossEntropyLoss()}, metrics={"accuracy": nn.Accuracy()}, jit=True
+    )
     raise SystemExit("put your data here: trainer.fit(train_batches, test_batches, epochs=10)")
 
 
@@ -121,23 +183,19 @@ if __name__ == "__main__":
 
 
 def trainer_text(model: str) -> bytes:
-    """The trainer; `model` ("module:factory") is what its example builds, where it is known."""
-    module, _, factory = model.partition("(")[0].rpartition(":")
+    """The trainer; `model` ("module:factory(arguments)") is what its example builds, where it is known."""
+    name, bracket, arguments = model.partition("(")
+    module, _, factory = name.rpartition(":")
     made = (
         f"from {module} import {factory} as make_model"
         if module
         else "from model import make_model  # your network's factory"
     )
-    return TEMPLATE.replace("from model import make_model", made).encode("utf-8")
+    text = TEMPLATE.replace("from model import make_model", made)
+    return text.replace("network = make_model()", f"network = make_model{bracket + arguments or '()'}").encode("utf-8")
 
 
-def check_untrained(files: list[FileConversion]) -> None:
-    """A project that trains itself keeps its own loop."""
-    for file in files:
-        if file.path == NAME:
-            raise MindferryError(f"the project has a {NAME} of its own; leave out --trainer")
-        for rewrite in file.rewrites:
-            if framework().uses.has(Use.BACKWARD, rewrite.rule):
-                raise MindferryError(
-                    f"{file.path}:{rewrite.line} is a training loop, which is converted; --trainer is for projects without one"
-                )
+def check_own_trainer(files: list[FileConversion]) -> None:
+    """A file of the project's own is not written over."""
+    if any(file.path == NAME for file in files):
+        raise MindferryError(f"the project has a {NAME} of its own; leave out --trainer")

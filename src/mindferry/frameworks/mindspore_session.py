@@ -205,8 +205,12 @@ class Session:
         return rebuild(given, iter(going_on), is_activation)
 
     def _arguments(self, record: CallRecord, cell: Cell, args: Any, kwargs: dict[str, Any]) -> None:
-        """Plain arguments of the project's own classes; a layer of the framework has other parameters than torch's."""
-        if type(cell).__name__ != record.kind or type(cell).__module__.startswith("mindspore."):
+        """Plain arguments of the project's own classes; a layer of the framework, or a helper, has other parameters than torch's.
+
+        torch's TransformerEncoder finds out that a mask is causal, for instance, and tells its layers so as a hint.
+        """
+        home = type(cell).__module__
+        if type(cell).__name__ != record.kind or home.startswith("mindspore.") or home.endswith("ms_compat"):
             return
         ours = plain_arguments(cell.construct, args, kwargs, is_tensor)
         for name, value in record.arguments.items():

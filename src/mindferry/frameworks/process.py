@@ -91,15 +91,18 @@ class Worker:
         self._log = self.scratch / "log"
         self._doing, self._buffer, self._function = "", b"", ""
         self._mark = self.scratch.name
-        self._process = self._spawn({**os.environ, **settings(framework), **(environment or {}), MARK: self._mark})
+        # list(set(words)) comes in the same order on both sides
+        shared = {"PYTHONHASHSEED": "0", **os.environ, **settings(framework), **(environment or {}), MARK: self._mark}
+        self._process = self._spawn(shared)
 
     def _spawn(self, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-        cwd = self.scratch / "place" / "cwd"
+        cwd = self.scratch / "place" / "near" / "cwd"
         cwd.mkdir(parents=True)
         for folder in dict.fromkeys((self.project, self.reference)):
             link_entries(folder, cwd, is_code_wanted=folder == self.project)
         if self.reference is not None:
             link_entries(self.reference.parent, cwd.parent)  # ../data
+            link_entries(self.reference.parent.parent, cwd.parent.parent)  # ../../data
         request_end, self._requests = os.pipe()
         self._replies, reply_end = os.pipe()
         command = [sys.executable, "-P", "-m", f"{__package__}.worker", str(request_end), str(reply_end)]

@@ -67,7 +67,7 @@ def main() -> None:
     folder = Path(project) if project else None
     if folder is not None:
         sys.path.insert(0, str(folder))
-    link = Link(replies, framework, folder, Path.cwd().parent.parent)
+    link = Link(replies, framework, folder, Path.cwd().parents[2])
     calls: queue.SimpleQueue[dict[str, Json]] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(requests, calls), daemon=True).start()
     _prepare(framework)

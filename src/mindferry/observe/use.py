@@ -76,7 +76,7 @@ def is_factory(maker: Maker, root: Path) -> bool:
     path = root / maker.file
     if not maker.is_plain or maker.name in NOT_FACTORIES or "." in maker.name or not path.is_file():
         return False
-    if Path(maker.file).is_absolute():
+    if Path(maker.file).is_absolute() or not all(part.isidentifier() for part in _module(maker).split(".")):
         return False
     try:
         tree = ast.parse(path.read_bytes())

@@ -98,6 +98,9 @@ class Symbols:
     unsure: set[str] = field(default_factory=set)  # networks and optimizers with parameters that a loss may not reach
     seen: ObservedTypes = field(default_factory=ObservedTypes)  # what a watched run showed
     beside: frozenset[str] = frozenset()  # modules that a file which uses the framework imports
+    ported: dict[str, str] = field(
+        default_factory=dict
+    )  # library that is brought along -> how it is imported from now on
 
     def fork(self, is_known: bool = False) -> Symbols:
         """What one file's conversion may add to: what the others find must not depend on which came first.
@@ -118,6 +121,7 @@ class Symbols:
             set(self.unsure),
             self.seen,
             self.beside,
+            self.ported,
         )
 
     def origin(self, qual: str) -> str:

@@ -44,6 +44,7 @@ def tune(
     started, say = time.monotonic(), note or (lambda text: None)
     full = plan or Plan()
     profile, facts = measure(workload, full, say)
+    _check_steps(profile, full)
     applied = read_applied(workload.project, workload.script)
     diagnoses = diagnose(profile, facts)
     reference, why = _reference(workload, full, say) if with_reference else (None, ())
@@ -72,6 +73,16 @@ def tune(
         worst=apart(base.losses, best.losses) if tried else math.nan,
         seconds=round(time.monotonic() - started, 1),
     )
+
+
+def _check_steps(profile: Profile, plan: Plan) -> None:
+    """A script that ends before its steps could be told apart says nothing of where the time goes."""
+    if math.isnan(profile.step_seconds) or (plan.observed and not profile.phases):
+        made, needed = len(profile.losses), plan.warm + plan.plain + 2
+        raise MindferryError(
+            f"the training made {made} step{'' if made == 1 else 's'} and then ended, which is too few to measure: "
+            f"let it make {needed} or more (more epochs, more data or a smaller batch), or time fewer of them with --steps 2"
+        )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

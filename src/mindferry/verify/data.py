@@ -126,7 +126,10 @@ def compare_pipelines(
     for each in [data] if isinstance(data, str) else data:
         show(each)
         request = BatchesRequest(each, max(epochs, 2), batches, seed, tuple(helpers))
-        with Worker("torch", reference) as torch, Worker("mindspore", converted) as mindspore:
+        with (
+            Worker("torch", reference) as torch,
+            Worker("mindspore", converted, reference=reference) as mindspore,
+        ):
             theirs, ours = _run((torch, mindspore), request)
             found += _compare_loaders(each, theirs, ours, tolerance)
             if shards and ".py" not in each:

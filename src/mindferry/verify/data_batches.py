@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ..config import MODULE
 from ..errors import MindferryError
 from ..frameworks.requests import BatchesRequest, BatchPlaces, LoaderRun
 from ..frameworks.worker import Link
@@ -82,11 +83,12 @@ def of_script(request: BatchesRequest, link: Link, helpers: list[ModuleType]) ->
 
     assert link.project is not None
     script, *arguments = shlex.split(request.data)
-    path = link.project / script
-    if not path.is_file():
+    module = script.removeprefix(MODULE) if script.startswith(MODULE) else ""
+    path = link.project / (module.replace(".", "/") if module else script)
+    if not module and not path.is_file():
         raise MindferryError(f"there is no {path}; name a script, or module:function, with --data or in [verify] data")
     results: list[LoaderRun] = []
-    sys.path.insert(0, str(path.parent))
+    sys.path.insert(0, str(link.project if module else path.parent))
     sys.argv = [str(path), *arguments]
     try:
         watch_loaders(
@@ -94,7 +96,10 @@ def of_script(request: BatchesRequest, link: Link, helpers: list[ModuleType]) ->
             helpers,
             lambda loaders: results.extend(read(f"loader {n}", each, request, link) for n, each in loaders),
         )
-        runpy.run_path(str(path), run_name="__main__")
+        if module:
+            runpy.run_module(module, run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(str(path), run_name="__main__")
     except LoadersFound:
         return tuple(results)
     except SystemExit as error:

@@ -30,6 +30,8 @@ FEW = 16  # below so many elements, the floor grows with the square root of FEW 
 ROUNDING = 2.0**-24
 CANCELLED = 16 * ROUNDING  # of the sum of absolute values, where a sum cancels
 INITIAL = 1e-4  # for tables that both constructors computed in float32
+FAR_ROWS = 2e-3  # for a few entries of one, if all of it
+SAME_DIRECTION = 1e-7  # points elsewhere by no more than this (1 - cosine)
 CHOICES = 1e-2  # the share of whole numbers that a rounding may turn
 HALF = 4 * 2.0**-11  # the floor in mixed precision: four roundings of float16
 
@@ -105,7 +107,7 @@ def _row(found: Measurement, golden: Golden, rule: Rule, scales: dict[str, float
     is_own = found.run == "own"
     measured = _ratio(reference.own if is_own else reference.whole, scale)
     tolerance = _tolerance(found, golden, rule, measured)
-    passed = not found.problem and error <= tolerance
+    passed = not found.problem and (error <= tolerance or _is_rounded_table(found, error))
     row = Difference(
         found.name,
         found.kind,
@@ -124,6 +126,11 @@ def _row(found: Measurement, golden: Golden, rule: Rule, scales: dict[str, float
     if not passed and _is_choice(found, golden):
         row = replace(row, passed=True, incomparable="whole numbers that a rounding may turn")
     return replace(row, own_error=error, own_tolerance=tolerance, own_reference_error=measured) if is_own else row
+
+
+def _is_rounded_table(found: Measurement, error: float) -> bool:
+    """sin(5000 * exp(-x)): one rounding of exp moves the last rows of a table of positions, and nothing else of it."""
+    return found.mode == "init" and error <= FAR_ROWS and 1.0 - found.cosine <= SAME_DIRECTION
 
 
 def _size(golden: Golden, key: str) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import re
 import sys
@@ -27,13 +28,13 @@ def build(spec: str) -> Any:
 
 
 def find(spec: str) -> Any:
-    """`package.module:name` -> the object of that name."""
-    match = re.fullmatch(r"([\w.]+):(\w+)", spec)
+    """`package.module:name` or `package.module:Class.name` -> the object of that name."""
+    match = re.fullmatch(r"([\w.]+):([\w.]+)", spec)
     if match is None:
         raise RecordError(f"{spec!r} names nothing; write module:name, for instance model:resnet50")
     module, name = match.groups()
     try:
-        return getattr(importlib.import_module(module), name)
+        return functools.reduce(getattr, name.split("."), importlib.import_module(module))
     except ModuleNotFoundError as error:
         if error.name is not None and not f"{module}.".startswith(f"{error.name}."):
             raise

@@ -15,24 +15,11 @@ from pathlib import Path
 from ..artifacts import ProjectConversion
 from ..config import read_config
 from ..files import write_text
+from ..suggest import INPUTS
+from .settings import input_sets
 
 FOLDER = "tests"
 BASES = re.compile(r"(?:torch\.)?(?:nn\.)?(?:Module|Sequential|ModuleList|ModuleDict)$|(?:torch\.)?nn\.\w+$")
-SHAPES = {  # a layer -> the input of one whose first argument is n
-    "Linear": "float32[4,{n}]",
-    "Conv1d": "float32[2,{n},32]",
-    "Conv2d": "float32[2,{n},32,32]",
-    "Conv3d": "float32[1,{n},8,16,16]",
-    "ConvTranspose1d": "float32[2,{n},8]",
-    "ConvTranspose2d": "float32[2,{n},8,8]",
-    "BatchNorm1d": "float32[4,{n}]",
-    "BatchNorm2d": "float32[2,{n},16,16]",
-    "LayerNorm": "float32[2,5,{n}]",
-    "Embedding": "int64[2,16]@0..{n}",
-    "LSTM": "float32[2,5,{n}]",
-    "GRU": "float32[2,5,{n}]",
-    "RNN": "float32[2,5,{n}]",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +49,8 @@ def write_tests(result: ProjectConversion) -> list[Path]:
         ]
         if subjects:
             target = _target(output, path)
-            write_text(target, _text(root, path, subjects, config.model, config.inputs))
+            inputs = next(iter(input_sets(config.inputs)), ())
+            write_text(target, _text(root, path, subjects, config.model, inputs, config.seed))
             written.append(target)
     return written
 
@@ -150,7 +138,7 @@ def _first_input(start: ast.FunctionDef | None, call: ast.Call | None) -> str:
         if start
         else ()
     ):
-        shape = SHAPES.get(ast.unparse(node.func).rpartition(".")[2])
+        shape = INPUTS.get(ast.unparse(node.func).rpartition(".")[2])
         if shape is None:
             continue
         first = node.args[0] if node.args else node.keywords[0].value if node.keywords else None
@@ -184,8 +172,9 @@ def _target(output: Path, path: str) -> Path:
     return target
 
 
-def _text(root: Path, path: str, subjects: list[Subject], model: str, inputs: tuple[str, ...]) -> str:
+def _text(root: Path, path: str, subjects: list[Subject], model: str, inputs: tuple[str, ...], seed: int) -> str:
     network = f", model={model!r}, inputs={list(inputs)!r}" if model and inputs else ""
+    network += f", seed={seed}" if seed else ""  # that of `mindferry verify`, so that both see the same numbers
     lines = [
         f'"""Each cell of {path} against its torch original; run by pytest. Written by `mindferry convert --tests`."""',
         "",

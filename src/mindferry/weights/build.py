@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import json
 import os
 import subprocess
@@ -19,8 +18,11 @@ SECONDS = 600
 
 def tree_of(model: str, project: Path) -> Tree:
     """The tree of `pkg.mod:factory`, built in a process of its own with `project` on its path."""
-    if model.count(":") != 1 or not all(model.split(":")):
-        raise MindferryError(f"--model {model!r} names no factory; write it as package.module:factory")
+    name = model.partition("(")[0]
+    if name.count(":") != 1 or not all(name.split(":")):
+        raise MindferryError(
+            f"--model {model!r} names no factory; write it as package.module:factory or package.module:factory(depth=50)"
+        )
     with tempfile.TemporaryDirectory(prefix="mindferry-") as scratch:
         out = Path(scratch) / "tree.json"
         command = [sys.executable, "-P", "-m", __name__, model, str(project.resolve()), str(out)]
@@ -51,18 +53,13 @@ def _search_path() -> str:
 
 def main(model: str, project: str, out: str) -> None:
     sys.path.insert(0, project)
-    module, _, name = model.partition(":")
     try:
-        made = importlib.import_module(module)
-        for part in name.split("."):
-            made = getattr(made, part)
-        from mindspore import nn
+        from ..frameworks.mindspore import build_cell
 
-        cell = made if isinstance(made, nn.Cell) else made()  # type: ignore[operator]
-        if not isinstance(cell, nn.Cell):
-            sys.exit(f"{model} made a {type(cell).__name__}, which is no mindspore.nn.Cell")
+        cell = build_cell(model)  # the one that verify and export build, arguments included
     except Exception as error:  # the user's code may raise anything
-        sys.exit(f"{type(error).__name__}: {error}".splitlines()[0])
+        kind = "" if isinstance(error, MindferryError) else f"{type(error).__name__}: "
+        sys.exit(f"{kind}{error}".splitlines()[0])
     Path(out).write_text(json.dumps(dataclasses.asdict(describe(cell))), "utf-8")
 
 

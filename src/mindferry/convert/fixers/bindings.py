@@ -58,6 +58,12 @@ class Names:
     def scope(self, node: ast.AST) -> ast.AST:
         return self._scopes.get(node, self.facts.source.tree)
 
+    def stores(self, scope: ast.AST, name: str) -> list[ast.Name]:
+        return [use for use in self._uses.get(scope, {}).get(name, []) if isinstance(use.ctx, ast.Store)]
+
+    def loads(self, scope: ast.AST, name: str) -> list[ast.Name]:
+        return [use for use in self._uses.get(scope, {}).get(name, []) if isinstance(use.ctx, ast.Load)]
+
     def is_loaded_after(self, name: str, node: ast.expr) -> bool:
         """Whether the name is read once `node` has been evaluated: further down, or in the next round of a loop."""
         source = self.facts.source

@@ -30,11 +30,13 @@ def _zones(facts: Facts) -> list[list[ast.AST]]:
         *facts.source.of(ast.ClassDef),
         *facts.source.of(ast.FunctionDef),
     ]
-    return [
+    zones: list[list[ast.AST]] = [
         [root, *_helpers(facts, root)]
         for root in definitions
-        if (isinstance(root, ast.ClassDef) and _is_dataset(facts, root)) or _is_collate(facts, root)
+        if (isinstance(root, ast.ClassDef) and is_dataset(facts, root)) or _is_collate(facts, root)
     ]
+    lambdas = [each for each in facts.derived(_collate_values) if isinstance(each, ast.Lambda)]
+    return zones + [[root, *_helpers(facts, root)] for root in lambdas]
 
 
 def images_made_tensors(facts: Facts) -> list[ast.Call]:
@@ -53,18 +55,28 @@ def _is_image_made_array(facts: Facts, node: ast.Call) -> bool:
     return isinstance(transform, ast.Call) and len(node.args) == 1 and makes_arrays(facts, transform)
 
 
-def _is_dataset(facts: Facts, node: ast.ClassDef) -> bool:
+def is_dataset(facts: Facts, node: ast.ClassDef) -> bool:
     return facts.reading.symbols.role(facts.reading.owners.get(node, "")) is Role.DATASET
 
 
+def _collate_values(facts: Facts) -> list[ast.expr]:
+    """What loaders get to make batches: `DataLoader(..., collate_fn=f)`, or the seventh argument."""
+    calls = facts.source.of(ast.Call)
+    named = [key.value for call in calls for key in call.keywords if key.arg == "collate_fn"]
+    return named + [call.args[6] for call in calls if len(call.args) > 6 and _is_loader(facts, call)]
+
+
+def _is_loader(facts: Facts, call: ast.Call) -> bool:
+    return facts.reading.symbols.framework.role(facts.api(call.func)) is Role.LOADER
+
+
 def _given_as_collate(facts: Facts) -> set[str]:
-    """What `DataLoader(..., collate_fn=make_batch)` names, also by way of `functools.partial(make_batch, 3)` or `Batch(3)`."""
+    """What a loader makes batches by, also by way of `functools.partial(make_batch, 3)` or `Batch(3)`."""
     return {
         name.id
-        for call in facts.source.of(ast.Call)
-        for key in call.keywords
-        if key.arg == "collate_fn" and isinstance(key.value, ast.Name | ast.Call)
-        for name in ast.walk(key.value)
+        for value in facts.derived(_collate_values)
+        if isinstance(value, ast.Name | ast.Call)
+        for name in ast.walk(value)
         if isinstance(name, ast.Name)
     }
 
@@ -74,7 +86,7 @@ def _is_collate(facts: Facts, node: ast.FunctionDef | ast.ClassDef) -> bool:
     if not looks_like_collate(node.name) and node.name not in facts.derived(_given_as_collate):
         return False
     owner = facts.enclosing(node, ast.ClassDef)
-    return owner is None or not (isinstance(owner, ast.ClassDef) and _is_dataset(facts, owner))
+    return owner is None or not (isinstance(owner, ast.ClassDef) and is_dataset(facts, owner))
 
 
 def _helpers(facts: Facts, root: ast.AST) -> list[ast.AST]:

@@ -62,10 +62,26 @@ def _is_bound(facts: Facts, scope: ast.AST, name: str, makers: list[ast.stmt], b
     bound += [
         (start(node), False)
         for node in stores
-        if not isinstance(facts.parents.get(node), ast.AugAssign) and facts.statement_of(node) not in makers
+        if not isinstance(facts.parents.get(node), ast.AugAssign)
+        and facts.statement_of(node) not in makers
+        and not _is_read_first(facts, node, before)
     ]
     earlier = [each for each in bound if before is None or each[0] <= before]
     return bool(earlier) and max(earlier)[1]
+
+
+def _is_read_first(facts: Facts, target: ast.Name, before: int | None) -> bool:
+    """`x = x * 2`: the x on the right is still the old one, though its text comes later."""
+    statement = facts.statement_of(target)
+    match statement:
+        case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value) if before is not None:
+            return facts.source.start(value) <= before < facts.source.end(value)
+    return False
+
+
+def makes_leaf(facts: Facts, statement: ast.stmt) -> bool:
+    """Whether it is one of the statements that make a leaf: the gradient starts after it."""
+    return any(statement in makers for makers in facts.derived(_find).values())
 
 
 def _own_nodes(scope: ast.AST) -> list[ast.AST]:

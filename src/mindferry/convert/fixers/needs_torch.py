@@ -28,7 +28,7 @@ def plan(facts: Facts) -> Iterator[Change]:
                     node,
                     findings.MF150,
                     f"{head} {need.why}, so the import stays and the file doesn't run without torch",
-                    need.advice,
+                    f"bring along what is used of it: convert with --with {head}; otherwise {need.advice}",
                     "warning" if need.is_guess else "",
                 )
 

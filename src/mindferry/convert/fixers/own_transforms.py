@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from ... import findings
+from ...read.framework import Role
 from ...read.uses import Use
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, Texts
@@ -25,6 +26,28 @@ def plan(facts: Facts) -> Iterator[Change]:
                     "keep num_workers at 0, or write it with numpy",
                 )
                 yield AtEnd(partial(_wrap, facts, element))
+        for given in _given_to_dataset(facts, call):
+            yield AtEnd(partial(_wrap, facts, given))
+
+
+def _given_to_dataset(facts: Facts, call: ast.Call) -> Iterator[ast.expr]:
+    """`Numbers(transform=Noise(0.5))`: an object of a class of this file whose `__call__` computes with torch."""
+    kind = facts.reading.type(call.func)
+    if kind.kind not in ("ref", "value") or facts.reading.symbols.role(kind.qual) is not Role.DATASET:
+        return
+    for value in (*call.args, *(each.value for each in call.keywords)):
+        made = facts.reading.type(value.func).qual if isinstance(value, ast.Call) else ""
+        if made and _computes_when_called(facts, made):
+            yield value
+
+
+def _computes_when_called(facts: Facts, qual: str) -> bool:
+    for node, owner in facts.reading.owners.items():
+        if isinstance(node, ast.ClassDef) and owner == qual:
+            methods = [each for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "__call__"]
+            calls = [part for each in methods for part in ast.walk(each) if isinstance(part, ast.Call)]
+            return any(facts.api(part.func).startswith("torch.") for part in calls)
+    return False
 
 
 def _given_tensors(facts: Facts, elements: ast.List) -> Iterator[ast.expr]:

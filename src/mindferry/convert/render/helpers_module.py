@@ -5,18 +5,20 @@ from __future__ import annotations
 import ast
 import functools
 import re
-import symtable
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
 
 from ...errors import MindferryError
+from .helper_use import ProjectUse
+from .specialised import names_taken, specialised
 from .write_dispatchers import dispatchers
 
 HEADER = '''"""Helpers with PyTorch's meaning where MindSpore has none or differs. Written by mindferry; yours to edit."""
 
 '''
 TWIN = "Twin"
+SETTINGS = "prepare_cpu"  # called when the helpers are imported: the one place for what MindSpore is told
 _LAYER = re.compile(r"\A(class \w+\((?:\w+, )*nn\.(?!Cell\b)\w+)\)")
 
 
@@ -67,20 +69,9 @@ def _read(file: str, text: str, units: dict[str, Unit], imports: dict[str, str])
             units[name] = Unit(name, body, len(units))
 
 
-@functools.cache
 def uses(name: str) -> frozenset[str]:
     """Names that a unit takes from outside: looked up for those in use only."""
-    return frozenset(_globals_of(symtable.symtable(library()[0][name].text, name, "exec")))
-
-
-def _globals_of(table: symtable.SymbolTable) -> set[str]:
-    """Names that the text takes from outside; parameters and local variables of the same name don't count."""
-    own = {
-        s.get_name()
-        for s in table.get_symbols()
-        if s.is_referenced() and (s.is_global() or table.get_type() == "module")
-    }
-    return own.union(*(_globals_of(child) for child in table.get_children()))
+    return names_taken(library()[0][name].text)
 
 
 def _defined(node: ast.stmt) -> list[str]:
@@ -109,25 +100,30 @@ def closure(names: set[str]) -> list[Unit]:
     return sorted((units[name] for name in found), key=lambda unit: unit.order)
 
 
-def render(names: set[str]) -> str:
-    """The text of ms_compat.py."""
-    return HEADER + inline(names) + "\n"
+def render(names: set[str], use: ProjectUse | None = None) -> str:
+    """The text of ms_compat.py; with `use`, no more of it than that project needs."""
+    return HEADER + inline({*names, SETTINGS}, use=use) + "\n"
 
 
-def inline(names: set[str], renamed: Mapping[str, str] | None = None) -> str:
+def inline(names: set[str], renamed: Mapping[str, str] | None = None, use: ProjectUse | None = None) -> str:
     """The helpers with their imports, to stand in a file of their own or within another that uses some of their names."""
     _, imports = library()
-    chosen = _in_definition_order(_as_twins(closure(names)))
-    used = set().union(*(uses(unit.name) for unit in chosen)) if chosen else set()
+    units = closure(names)
+    if use is not None:
+        smaller = specialised({unit.name: unit.text for unit in units}, names, use)
+        units = [replace(unit, text=smaller[unit.name]) for unit in units if unit.name in smaller]
+    chosen = _in_definition_order(_as_twins(units))
+    used = set().union(*(names_taken(unit.text) for unit in chosen)) if chosen else set()
     lines = sorted({imports[name] for name in used if name in imports}, key=_import_order)
-    blocks = []
-    for index, unit in enumerate(chosen):
+    text, was_constant = "", False
+    for unit in chosen:
         is_constant = not unit.text.startswith(("def ", "class ", "@"))
-        blocks.append(("\n" if is_constant and index else "\n\n" if index else "") + unit.text)
-    text = "".join(blocks).rstrip()
+        text += ("" if not text or (is_constant and was_constant) else "\n\n") + unit.text
+        was_constant = is_constant
+    text = text.rstrip()
     for old, new in (renamed or {}).items():
         text = re.sub(rf"(?<![\w.]){re.escape(old)}(?!\w)(?!\s*=[^=])", new, text)
-    return _spaced(lines) + "\n\n\n" + text
+    return _spaced(lines) + "\n\n\n" + text + (f"\n\n\n{SETTINGS}()" if SETTINGS in names else "")
 
 
 def _as_twins(units: list[Unit]) -> list[Unit]:

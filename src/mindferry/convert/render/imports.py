@@ -11,7 +11,7 @@ from ...artifacts import Finding
 from ...layout import FRAMEWORKS
 from ...read.infer import Reading, imported_names
 from ...read.source import Edits, Source
-from .helpers_module import inline
+from .helpers_module import SETTINGS, inline
 from .replace_left_names import left_over_names, placeholder
 
 COMPAT_MODULE = "ms_compat"
@@ -120,7 +120,9 @@ class Imports:
         if home == "compat":
             if not self.compat_import:
                 return inline(self.compat, self.renamed)
-            return self.compat_import if bound == COMPAT_MODULE else bound_as(self.compat_import, bound)
+            statement = self.compat_import if bound == COMPAT_MODULE else bound_as(self.compat_import, bound)
+            is_for_settings = self.compat == {SETTINGS} and "\n" not in statement
+            return f"{statement}  # for what MindSpore needs on a CPU" if is_for_settings else statement
         return form.replace("{0}", bound).replace("{as}", "" if bound == usual else f" as {bound}")
 
     def rewrite(self, edits: Edits, findings: Sequence[Finding] = ()) -> None:
@@ -254,6 +256,7 @@ class Imports:
         if kept:
             names = ", ".join(alias.name + (f" as {alias.asname}" if alias.asname else "") for alias in kept)
             module = "." * node.level + (node.module or "") if isinstance(node, ast.ImportFrom) else ""
+            module = _redirected(self.reading, module)
             lines = [f"from {module} import {names}" if module else f"import {names}", *lines]
         if not lines and self._has_substitute(node):
             lines = [f'raise ImportError("{_imported(node, node.names[0], self.reading)} is torch\'s")']
@@ -285,6 +288,12 @@ class Imports:
             name for name in names if getattr(self.reading.scope.names.get(name), "qual", "").startswith(FRAMEWORKS)
         }
         return not lasting and all(names <= _bound_by(handler.body) for handler in parent.handlers)
+
+
+def _redirected(reading: Reading, module: str) -> str:
+    """Where a library stands that the project brings along."""
+    head, dot, rest = module.partition(".")
+    return reading.symbols.ported.get(head, head) + dot + rest
 
 
 def _bound(alias: ast.alias) -> str:

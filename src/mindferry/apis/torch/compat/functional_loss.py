@@ -93,8 +93,7 @@ def cross_entropy(
     logs = log_softmax(input, axis)
     shape = (-1,) + (1,) * (input.ndim - 1 - axis)
     if target.shape == input.shape and target.is_floating_point():
-        classes = input.shape[axis]
-        goal = target * (1 - label_smoothing) + label_smoothing / classes if label_smoothing else target
+        goal = target * (1 - label_smoothing) + label_smoothing / input.shape[axis] if label_smoothing else target
         scaled_ = logs if weight is None else logs * weight.reshape(shape)
         loss = -(goal * scaled_).sum(axis=axis)
         return loss.sum() / (loss.size or 1) if reduction == "mean" else reduced(loss, reduction)

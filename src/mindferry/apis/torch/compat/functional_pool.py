@@ -45,8 +45,19 @@ def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
 
 def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     """torch.nn.functional.max_pool2d."""
-    found = max_pool(input, 2, kernel_size, stride, padding, dilation, ceil_mode)
-    return found if return_indices else found[0]
+    if return_indices:
+        return max_pool(input, 2, kernel_size, stride, padding, dilation, ceil_mode)
+    return max_pool2d_values(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool2d_values(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
+    """ops.max_pool2d by the kernel of nn.MaxPool2d: on a CPU, its gradient takes a twentieth of the time."""
+    if input.ndim != 4 or input.dtype != ms.float32:
+        return ops.max_pool2d(input, kernel_size, stride or kernel_size, padding, dilation, ceil_mode=ceil_mode)
+    kernel, steps = per_axis(kernel_size, 2), per_axis(stride or kernel_size, 2)
+    pads, gaps = per_axis(padding, 2), per_axis(dilation, 2)
+    pool = ops.MaxPool3DWithArgmax((1, *kernel), (1, *steps), (0, *pads), (1, *gaps), ceil_mode)
+    return pool(input.expand_dims(2))[0].squeeze(2)
 
 
 def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):

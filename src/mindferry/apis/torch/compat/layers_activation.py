@@ -2,7 +2,7 @@
 
 from mindspore import nn, ops
 
-from .functional_norm import log_softmax, softmax, tanh, tanhshrink
+from .functional_norm import leaky_relu, log_softmax, softmax, tanh, tanhshrink
 
 
 class ReLU(nn.ReLU):
@@ -53,10 +53,13 @@ class Hardsigmoid(nn.HSigmoid):
 
 
 class LeakyReLU(nn.LeakyReLU):
-    """mindspore.nn.LeakyReLU with torch's default slope."""
+    """mindspore.nn.LeakyReLU with torch's default slope, and its gradient at 0, which is the slope."""
 
     def __init__(self, negative_slope=0.01, inplace=False):
         super().__init__(negative_slope)
+
+    def construct(self, x):
+        return leaky_relu(x, self.alpha)
 
 
 class GELU(nn.GELU):

@@ -57,26 +57,43 @@ class Sequential(nn.SequentialCell):
         return input
 
 
+class Nothing(nn.Cell):
+    """The place of a None in a list of modules."""
+
+    def construct(self, input, *others):
+        return input
+
+
 class ModuleList(nn.CellList):
-    """nn.CellList that takes any iterable, keeps its parameters' names when sliced, and returns itself as torch's does."""
+    """nn.CellList that takes any iterable, and None in it, keeps its parameters' names when sliced, and returns itself as torch's does."""
 
     def __init__(self, modules=None):
-        super().__init__(list(modules) if modules is not None else [])
+        super().__init__()
+        self.extend(modules if modules is not None else [])
+
+    def __iter__(self):
+        return (None if isinstance(cell, Nothing) else cell for cell in super().__iter__())
 
     def __getitem__(self, index):
         if isinstance(index, slice):
-            return nn.CellList(list(self)[index], auto_prefix=False)
-        return super().__getitem__(index)
+            return nn.CellList([Nothing() if cell is None else cell for cell in self][index], auto_prefix=False)
+        cell = super().__getitem__(index)
+        return None if isinstance(cell, Nothing) else cell
+
+    def __setitem__(self, index, cell):
+        super().__setitem__(index, Nothing() if cell is None else cell)
 
     def __add__(self, others):
         return ModuleList([*self, *others])
 
     def append(self, cell):
-        super().append(cell)
+        super().append(Nothing() if cell is None else cell)
         return self
 
     def extend(self, cells):
-        return super().extend(list(cells))
+        for cell in cells:
+            self.append(cell)
+        return self
 
     def pop(self, index):
         cell = self[index]

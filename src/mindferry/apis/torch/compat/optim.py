@@ -12,11 +12,15 @@ class ParamGroup(dict):
         self.rate = Parameter(Tensor(0.0, ms.float32), name=f"lr.{index}", requires_grad=False)
         self.inertia = Parameter(Tensor(0.0, ms.float32), name=f"momentum.{index}", requires_grad=False)
         self.count = Parameter(Tensor(0.0, ms.float32), name=f"step.{index}", requires_grad=False)
+        self.plan, self.planned = None, 0  # rates that were given as a list or a schedule; how many have been taken
         for key in ("lr", "momentum", "betas"):
             if key in self:
                 self[key] = self[key]
 
     def __setitem__(self, key, value):
+        if key == "lr" and isinstance(value, (list, tuple, nn.Cell)):
+            self.plan, self.planned = value, 0
+            value = self.planned_rate(0)
         super().__setitem__(key, value)
         if key == "lr":
             ops.assign(self.rate, Tensor(float(value), ms.float32))
@@ -24,6 +28,18 @@ class ParamGroup(dict):
             ops.assign(self.inertia, Tensor(float(value), ms.float32))
         elif key == "betas" and value[0] is not None:
             ops.assign(self.inertia, Tensor(float(value[0]), ms.float32))
+
+    def planned_rate(self, step):
+        """A list's rate for the step, its last one when the list is over; or what MindSpore's LearningRateSchedule says."""
+        if isinstance(self.plan, nn.Cell):
+            return float(self.plan(Tensor(step, ms.int32)))
+        return float(self.plan[min(step, len(self.plan) - 1)])
+
+    def follow_plan(self):
+        """Take the next rate, where rates are planned."""
+        if self.plan is not None:
+            self["lr"] = self.planned_rate(self.planned)
+            self.planned += 1
 
     def update(self, *others, **options):
         for key, value in dict(*others, **options).items():
@@ -57,7 +73,8 @@ class Optimizer(nn.Cell):
         self.param_groups = []
         self.records = ParameterRecords()
         self.state = {}
-        groups = list(params)
+        # MindSpore's `order_params` asks for an order of the gradients; here it is that of optimizer.parameters.
+        groups = [each for each in params if not (isinstance(each, dict) and "order_params" in each)]
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
         if not isinstance(groups[0], dict):
@@ -172,6 +189,8 @@ class GradientOptimizer(Optimizer):
     def __call__(self, grads):
         if len(grads) != len(self.parameters):
             raise ValueError("the optimizer takes one gradient for each of optimizer.parameters")
+        for group in self.param_groups:
+            group.follow_plan()
         grads = self.without_frozen(grads)
         self.has_gaps = bool(self.missed) or any(grad is None for grad in grads)
         return super().__call__(grads)

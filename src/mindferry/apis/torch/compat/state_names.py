@@ -52,11 +52,15 @@ class State(collections.OrderedDict):
 
 
 def torch_named(records):
-    """A checkpoint's entries, those of norms and embeddings under torch's names."""
+    """A checkpoint's entries, those of norms, embeddings and PReLUs under torch's names."""
+    held = collections.defaultdict(set)
+    for key in records:
+        path, _, name = key.rpartition(".")
+        held[path].add(name)
     found = State()
     for key, value in records.items():
         path, dot, name = key.rpartition(".")
-        is_norm = {"gamma", "beta"} <= {own for own in TORCH_NAMES if f"{path}{dot}{own}" in records}
-        renamed = is_norm or name == "embedding_table"
+        is_norm = {"gamma", "beta"} <= held[path]
+        renamed = is_norm or name == "embedding_table" or held[path] == {"w"}
         collections.OrderedDict.__setitem__(found, path + dot + TORCH_NAMES.get(name, name) if renamed else key, value)
     return found

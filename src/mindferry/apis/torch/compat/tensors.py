@@ -120,7 +120,7 @@ def new_tensor(x, data, dtype=None, device=None, requires_grad=False):
     """torch's x.new_tensor: the data in x's type."""
     if isinstance(data, ms.Tensor):
         return ops.stop_gradient(data).astype(dtype or x.dtype)
-    return ms.Tensor(data, dtype or x.dtype)
+    return ms.Tensor(list(data) if isinstance(data, range) else data, dtype or x.dtype)
 
 
 def cast(x, like):

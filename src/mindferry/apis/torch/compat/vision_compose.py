@@ -74,6 +74,6 @@ def on_tensors(transform):
 
     def apply(image):
         made = transform(ms.Tensor(image) if isinstance(image, np.ndarray) else image)
-        return made.asnumpy() if isinstance(made, ms.Tensor) else made
+        return made.asnumpy() if isinstance(made, ms.Tensor) and not isinstance(image, ms.Tensor) else made
 
     return apply

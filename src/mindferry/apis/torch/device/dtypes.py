@@ -2,6 +2,7 @@
 
 from ... import Case, rule
 from ..._call import Call
+from .._lazy_lists import is_lazy
 from ..tensor.casts import TYPED
 
 NAMES = {
@@ -100,6 +101,7 @@ for _kind, _dtype in TYPED.items():
             differs="sizes give zeros, not whatever was in memory",
             cases=[
                 Case(f"{_api}([1, 2, 0])", f"ms.Tensor([1, 2, 0], ms.{_dtype})", runs=_runs, why=_why),
+                Case(f"{_api}(range(3))", f"ms_compat.{_kind}Tensor(range(3))", runs=_runs, why=_why),
                 Case(f"{_api}(2, 3)", f"ops.zeros((2, 3), ms.{_dtype})", random=True, runs=_runs, why=_why),
                 Case(f"{_api}(*[[1, 2]])", f"ms_compat.{_kind}Tensor(*[[1, 2]])", runs=_runs, why=_why),
             ],
@@ -110,7 +112,7 @@ for _kind, _dtype in TYPED.items():
             if kinds and all(kind == "int" for kind in kinds):
                 sizes = ", ".join(call.of(each) for each in call.node.args) + ("," if len(kinds) == 1 else "")
                 call.replace(f"{call.name('mindspore.ops.zeros')}(({sizes}), {name})")
-            elif kinds in (["list"], ["tuple"], ["ndarray"]):
+            elif kinds in (["list"], ["tuple"], ["ndarray"]) and not is_lazy(call, call.node.args[0]):
                 call.replace(f"{call.name('mindspore.Tensor')}({call.of(call.node.args[0])}, {name})")
             elif kinds == ["size"]:
                 call.replace(f"{call.name('mindspore.ops.zeros')}({call.of(call.node.args[0])}, {name})")

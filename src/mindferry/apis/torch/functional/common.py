@@ -69,17 +69,19 @@ for _api, _call in ((F + "tanh", "F.tanh"), ("torch.tanh", "torch.tanh")):
 
 rule(
     F + "leaky_relu",
-    to="mindspore.ops.leaky_relu",
+    to="compat.leaky_relu",
     args="input negative_slope inplace",
-    rename={"negative_slope": "alpha"},
-    defaults={"alpha": "0.01"},
     drop="inplace",
-    positional=1,
     like="compat.leaky_relu",
-    differs="ops.leaky_relu has a slope of 0.2",
+    differs="ops.leaky_relu has a slope of 0.2 unless told, and at 0 a gradient of (1 + slope) / 2, torch's is the slope",
     cases=[
-        Case("F.leaky_relu(x)", "ops.leaky_relu(x, alpha=0.01)", shapes=((3, 4),)),
-        Case("F.leaky_relu(x, 0.2, inplace=True)", "ops.leaky_relu(x, alpha=0.2)", shapes=((3, 4),), gradient=False),
+        Case("F.leaky_relu(x)", "ms_compat.leaky_relu(x)", shapes=((3, 4),)),
+        Case("F.leaky_relu(x, 0.2, inplace=True)", "ms_compat.leaky_relu(x, 0.2)", shapes=((3, 4),), gradient=False),
+        Case(
+            "F.leaky_relu(x - x.detach() * (x > 0), 0.2)",
+            "ms_compat.leaky_relu(x - ops.stop_gradient(x) * (x > 0), 0.2)",
+            shapes=((3, 4),),
+        ),
     ],
 )
 rule(
@@ -276,20 +278,20 @@ def conv2d(call: Call) -> None:
 
 @rule(
     F + "max_pool2d",
-    to="mindspore.ops.max_pool2d",
+    to="compat.max_pool2d_values",
     args="input kernel_size stride padding dilation ceil_mode return_indices",
     positional=5,
     like="compat.max_pool2d",
     cases=[
-        Case("F.max_pool2d(x, 2)", "ops.max_pool2d(x, 2)", shapes=((2, 3, 8, 8),)),
+        Case("F.max_pool2d(x, 2)", "ms_compat.max_pool2d_values(x, 2)", shapes=((2, 3, 8, 8),)),
         Case(
             "F.max_pool2d(x, 3, stride=2, padding=1)",
-            "ops.max_pool2d(x, 3, stride=2, padding=1)",
+            "ms_compat.max_pool2d_values(x, 3, stride=2, padding=1)",
             shapes=((2, 3, 8, 8),),
         ),
         Case(
             "F.max_pool2d(x, kernel_size=3, stride=2, ceil_mode=True)",
-            "ops.max_pool2d(x, kernel_size=3, stride=2, ceil_mode=True)",
+            "ms_compat.max_pool2d_values(x, kernel_size=3, stride=2, ceil_mode=True)",
             shapes=((2, 3, 8, 8),),
         ),
         Case(

@@ -29,18 +29,16 @@ for name, target in (
 
 rule(
     "torch.nn.LeakyReLU",
-    to="mindspore.nn.LeakyReLU",
+    to="compat.LeakyReLU",
     args="negative_slope inplace",
-    rename={"negative_slope": "alpha"},
-    defaults={"alpha": "0.01"},
     drop="inplace",
     like="compat.LeakyReLU",
     params={"negative_slope": "alpha"},
-    differs=f"alpha defaults to 0.2 in MindSpore; {IN_PLACE}",
+    differs=f"nn.LeakyReLU has a slope of 0.2 unless told, and at 0 a gradient of (1 + slope) / 2; {IN_PLACE}",
     cases=[
-        Case("nn.LeakyReLU()", "nn.LeakyReLU(alpha=0.01)", shapes=X),
-        Case("nn.LeakyReLU(0.2, inplace=True)", "nn.LeakyReLU(0.2)", shapes=X),
-        Case("nn.LeakyReLU(negative_slope=0.1)", "nn.LeakyReLU(alpha=0.1)", shapes=X),
+        Case("nn.LeakyReLU()", "ms_compat.LeakyReLU()", shapes=X),
+        Case("nn.LeakyReLU(0.2, inplace=True)", "ms_compat.LeakyReLU(0.2)", shapes=X),
+        Case("nn.LeakyReLU(negative_slope=0.1)", "ms_compat.LeakyReLU(negative_slope=0.1)", shapes=X),
         Case("nn.LeakyReLU(*[0.3])", "ms_compat.LeakyReLU(*[0.3])", shapes=X),
     ],
 )

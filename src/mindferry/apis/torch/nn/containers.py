@@ -59,6 +59,11 @@ def sequential(call: Call) -> None:
             shapes=((2, 3),),
         ),
         Case(
+            "nn.ModuleList([nn.Sigmoid(), None])[0](x)",
+            "ms_compat.ModuleList([nn.Sigmoid(), None])[0](x)",
+            shapes=((2, 3),),
+        ),
+        Case(
             "nn.ModuleList().append(nn.Sigmoid())[0](x)",
             "ms_compat.ModuleList().append(nn.Sigmoid())[0](x)",
             shapes=((2, 3),),
@@ -67,8 +72,33 @@ def sequential(call: Call) -> None:
 )
 def module_list(call: Call) -> None:
     modules = call.given.get("modules")
-    if not isinstance(modules, ast.List | ast.ListComp) or slices_a(call, "torch.nn.ModuleList"):
+    if not _are_layers(call, modules) or slices_a(call, "torch.nn.ModuleList"):
         call.use_like()
+
+
+def _are_layers(call: Call, modules: ast.expr | None) -> bool:
+    """A list that holds something, and no None: a CellList takes neither None nor what comes one by one."""
+    match modules:
+        case ast.ListComp(elt=element):
+            elements = [element]
+        case ast.List(elts=elements):
+            pass
+        case _:
+            return False
+    return bool(elements) and not any(_may_be_none(call, each) for each in elements)
+
+
+def _may_be_none(call: Call, element: ast.expr) -> bool:
+    match element:
+        case ast.Constant(value=None):
+            return True
+        case ast.IfExp(body=body, orelse=orelse):
+            return _may_be_none(call, body) or _may_be_none(call, orelse)
+        case ast.BoolOp():
+            return True
+        case ast.Name():
+            return call.reading.type(element).kind in ("unknown", "none")
+    return False
 
 
 rule(

@@ -29,8 +29,8 @@ FILES = "files are the business of tests/optim/test_saving.py"
 )
 def state_dict(call: Call) -> None:
     parent = parent_of(call)
-    is_handed_on = isinstance(parent, ast.Call) and call.node in parent.args
-    if len(call.given) == 1 and is_handed_on and _takes_all_names(call, parent):
+    is_whole = len(call.given) == 1
+    if is_whole and isinstance(parent, ast.Call) and call.node in parent.args and _takes_all_names(call, parent):
         call.replace(f"{call.target}.state_dict()")
 
 

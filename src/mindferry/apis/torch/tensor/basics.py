@@ -2,6 +2,7 @@
 
 from ... import Case, rule
 from ..._call import Call
+from .._lazy_lists import is_lazy
 
 
 @rule(
@@ -21,7 +22,12 @@ def tensor(call: Call) -> None:
     if call.has("data") and all(kind == "int" for kind in kinds):
         sizes = ", ".join([call.text("data"), *(call.of(each) for each in call.extra)])
         call.replace(f"{call.name('mindspore.ops.zeros')}(({sizes}{',' if not call.extra else ''}))")
-    elif call.has("data") and not call.extra and kinds[0] in ("list", "tuple", "ndarray", "tensor"):
+    elif (
+        call.has("data")
+        and not call.extra
+        and kinds[0] in ("list", "tuple", "ndarray", "tensor")
+        and not is_lazy(call, call.given["data"])
+    ):
         call.replace(f"{call.name('mindspore.Tensor')}({call.text('data')}, {call.name('mindspore.float32')})")
     else:
         call.use("compat.FloatTensor")

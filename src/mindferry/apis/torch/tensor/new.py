@@ -2,6 +2,7 @@
 
 from ... import Case, rule
 from ..._call import Call
+from .._lazy_lists import is_lazy
 from .shapes import sizes_of
 
 
@@ -90,7 +91,7 @@ def new_empty_strided(call: Call) -> None:
     ],
 )
 def new_tensor(call: Call) -> None:
-    if call.kind("data").kind in ("list", "tuple", "int", "float", "ndarray"):
+    if call.kind("data").kind in ("list", "tuple", "int", "float", "ndarray") and not is_lazy(call, call.given["data"]):
         dtype = call.text("dtype") or f"{call.target}.dtype"
         call.replace(f"{call.name('mindspore.Tensor')}({call.text('data')}, {dtype})")
     else:
@@ -109,7 +110,7 @@ def new(call: Call) -> None:
     kinds = [call.reading.type(each).kind for each in call.node.args]
     if kinds and (all(kind == "int" for kind in kinds) or kinds == ["size"]):
         call.replace(f"{call.name('mindspore.ops.zeros')}({sizes_of(call)}, {call.target}.dtype)")
-    elif kinds in (["list"], ["tuple"], ["ndarray"]):
+    elif kinds in (["list"], ["tuple"], ["ndarray"]) and not is_lazy(call, call.node.args[0]):
         call.replace(f"{call.name('mindspore.Tensor')}({call.of(call.node.args[0])}, {call.target}.dtype)")
     elif kinds == ["tensor"]:
         call.replace(f"{call.of(call.node.args[0])}.to({call.target}.dtype)")

@@ -19,6 +19,7 @@ from ....read.uses import Use
 from ...facts import Facts
 from ...plan import Change, ReplaceSpan, claim
 from ..bindings import CERTAIN_VIEWS, Names
+from .holders import is_held, views
 
 MARKS_ONLY = frozenset({"requires_grad_", "share_memory_"})  # the numbers stay
 COLLECTIVES = frozenset(
@@ -336,6 +337,7 @@ def _plan_name(facts: Facts, found: InPlace, names: Names, call: ast.Call, base:
     if isinstance(statement, ast.Expr):
         how = _way(facts, names, base, is_read_later)
         found.changes.append(InPlaceChange(call, base, how))
+        _warn_of_own_views(facts, found, names, call, base)
         if how == How.BIND:
             _becomes_assignment(facts, statement, base)
             _warn_of_others(facts, found, names, call, base)
@@ -366,7 +368,7 @@ def _way(facts: Facts, names: Names, base: ast.Name, is_read_later: bool) -> How
         and (not is_read_later or _is_for_the_caller(facts, base))
     ):
         return How.OVERWRITE
-    return How.BIND
+    return How.OVERWRITE if is_held(facts, names, base) else How.BIND
 
 
 def _is_for_the_caller(facts: Facts, node: ast.AST) -> bool:
@@ -415,6 +417,15 @@ def _warn_of_others(facts: Facts, found: InPlace, names: Names, node: ast.expr, 
                 "return it, and use what is returned",
                 severity="note",
             )
+        )
+
+
+def _warn_of_own_views(facts: Facts, found: InPlace, names: Names, node: ast.expr, base: ast.Name) -> None:
+    """`flat = x.view(-1); x.add_(1)`: flat changes with x in torch."""
+    for other in views(facts, names, base):
+        message = f"{base.id} gets new numbers here; {other} shares its memory in torch and no longer changes with it"
+        found.planned.append(
+            facts.found(node, findings.MF141, message, f"make {other} anew after this line if that is meant")
         )
 
 
@@ -467,6 +478,7 @@ def _plan_augmented(facts: Facts, found: InPlace, names: Names, node: ast.AugAss
         found.statements.append((node, How.SET_DATA))
     elif isinstance(target, ast.Name):
         how = _way(facts, names, target, names.is_loaded_after(target.id, node.value))
+        _warn_of_own_views(facts, found, names, node.value, target)
         if how is not How.BIND:
             found.statements.append((node, how))
         elif names.binding(target).other:

@@ -312,7 +312,8 @@ def _inputs_and_outputs(facts: Facts, each: Backward) -> None:
     own_leaves = set(
         sources.own_leaves(facts, [*each.lifted, *each.others, each.loss])
     )  # parameters: found by the function itself
-    each.inputs = [name for name in earlier if (name in varying or name in own) and name not in own_leaves]
+    # A leaf that the function rebinds, as `x = x * 2` does, comes in as an argument all the same.
+    each.inputs = [name for name in earlier if name in own or (name in varying and name not in own_leaves)]
     state = set(each.inputs) & own if _in_loop(facts, each) else set()  # what the next iteration starts from
     written = flow.written_in_order(facts, each.lifted)
     each.outputs = [name for name in written if name in used | state and name not in losses]

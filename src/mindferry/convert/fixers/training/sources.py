@@ -24,7 +24,7 @@ def differentiable(facts: Facts, chosen: list[ast.stmt]) -> list[ast.stmt]:
     carrying: set[str] = set()
     result = []
     for statement in chosen:
-        if makes_object(facts, statement):
+        if makes_object(facts, statement) or make_leaf_parameters.makes_leaf(facts, statement):
             carrying -= flow.writes(statement)
         elif carries(facts, statement) or flow.reads(statement, with_gradient=True) & carrying:
             result.append(statement)

@@ -20,6 +20,11 @@ PATTERN = (
     "`loss, grads = ms.value_and_grad(forward_fn, None, optimizer.parameters)(...)`, then `optimizer(grads)`"
 )
 
+ALONG = (
+    "a gradient that is given, as in `y.backward(g)`, is that of a sum: compute `(y * g).sum()` in a function of what it "
+    "depends on, `def forward_fn(x): y = model(x); return (y * g).sum()`, and differentiate that: "
+    "`_, grads = ms.value_and_grad(forward_fn, None, model.trainable_params())(x)`"
+)
 ARGUMENTS = ("gradient", "retain_graph", "create_graph", "inputs")
 ALSO = {"grad_tensors": "gradient"}
 
@@ -114,7 +119,11 @@ def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
 
 def _refuse(facts: Facts, statement: ast.stmt, reason: str) -> list[Change]:
     known = (graph_across_iterations, graph_from_caller)
-    advice = next((each.ADVICE for each in known if each.MARK in reason), PATTERN)
+    is_given = False
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="backward") as function, args=[first, *_])):
+            is_given = not isinstance(first, ast.Starred) and not facts.is_use(Use.BACKWARD_FUNCTION, function)
+    advice = next((each.ADVICE for each in known if each.MARK in reason), ALONG if is_given else PATTERN)
     message = f"this backward() was not lifted: {reason}"
     return [claim_all(statement), facts.found(statement, findings.MF201, message, advice)]
 

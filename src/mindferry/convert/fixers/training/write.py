@@ -242,13 +242,40 @@ def _optimizers(draft: Draft, each: Backward) -> list[str]:
         found = [
             _parameters_of(draft, each, optimizer)
             for optimizer in draft.derived(_stepping_optimizers)
-            if draft.is_within(optimizer, region) and not _is_made_later(draft, each, optimizer)
+            if draft.is_within(optimizer, region)
+            and not _is_made_later(draft, each, optimizer)
+            and not _is_made_sometimes(draft, each, optimizer)
         ]
         if found:
             return list(dict.fromkeys(found))
         region = draft.enclosing(region, ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
     known = {node.id for node in draft.source.of(ast.Name)} | {node.arg for node in draft.source.of(ast.arg)}
-    return ["optimizer.parameters"] if "optimizer" in known and not _is_made_later_or_never(draft, each) else []
+    is_sure = not _is_made_later_or_never(draft, each) and not any(
+        _is_made_sometimes(draft, each, optimizer)
+        for optimizer in draft.derived(_stepping_optimizers)
+        if isinstance(optimizer, ast.Name) and optimizer.id == "optimizer"
+    )
+    return ["optimizer.parameters"] if "optimizer" in known and is_sure else []
+
+
+def _is_made_sometimes(draft: Draft, each: Backward, optimizer: ast.expr) -> bool:
+    """`if args.use_optimizer:` makes it and steps it, another branch trains by hand: then there may be none."""
+    if not isinstance(optimizer, ast.Name) or _branch_beside(draft, each, optimizer) is None:
+        return False
+    stores = draft.stores(optimizer.id)
+    return bool(stores) and all(_branch_beside(draft, each, node) is not None for node in stores)
+
+
+def _branch_beside(draft: Draft, each: Backward, node: ast.Name) -> ast.If | None:
+    """The `if` around the node that the backward() is outside of, if its other branch does not name the same."""
+    branch = draft.enclosing(node, ast.If)
+    while isinstance(branch, ast.If) and not draft.is_within(each.statement, branch):
+        parts = [part for part in (branch.body, branch.orelse) if not any(draft.is_within(node, one) for one in part)]
+        named = {name.id for part in parts for one in part for name in ast.walk(one) if isinstance(name, ast.Name)}
+        if node.id not in named:
+            return branch
+        branch = draft.enclosing(branch, ast.If)
+    return None
 
 
 def _is_made_later_or_never(draft: Draft, each: Backward) -> bool:

@@ -1,0 +1,51 @@
+"""Imports of a library that the project brings along: from now on it stands in the project's own folder."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..facts import Facts
+from ..plan import Change, ReplaceNode, ReplaceSpan
+
+IMPORTERS = frozenset({"import_module", "__import__"})
+
+
+def plan(facts: Facts) -> Iterator[Change]:
+    ported = facts.reading.symbols.ported
+    if not ported:
+        return
+    for node in facts.source.of(ast.ImportFrom):
+        if not node.level and node.module and (new := redirected(ported, node.module)) != node.module:
+            after = facts.source.start(node) + len("from")
+            at = facts.source.find_token(node.module.encode(), after, facts.source.end(node))
+            yield ReplaceSpan(at, at + len(node.module.encode()), new, is_optional=True)
+            yield facts.record(node, "library", node.module, new)
+    for each in facts.source.of(ast.Import):
+        if any(redirected(ported, alias.name) != alias.name for alias in each.names):
+            text = f"import {', '.join(part for alias in each.names for part in _parts(ported, alias))}"
+            yield ReplaceNode(each, text)
+            yield facts.record(each, "library", facts.source.text(each), text)
+    for call in facts.source.of(ast.Call):
+        if getattr(call.func, "attr", getattr(call.func, "id", "")) in IMPORTERS:
+            for argument in call.args:
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                    new = redirected(ported, argument.value)
+                    if new != argument.value:
+                        yield ReplaceNode(argument, repr(new))
+
+
+def redirected(ported: dict[str, str], module: str) -> str:
+    head, dot, rest = module.partition(".")
+    return ported.get(head, head) + dot + rest
+
+
+def _parts(ported: dict[str, str], alias: ast.alias) -> list[str]:
+    """`import timm.models` binds timm: the module is imported, and the name bound to where it stands now."""
+    new = redirected(ported, alias.name)
+    if new == alias.name:
+        return [alias.name + (f" as {alias.asname}" if alias.asname else "")]
+    if alias.asname:
+        return [f"{new} as {alias.asname}"]
+    head = alias.name.partition(".")[0]
+    return [*([new] if new != ported[head] else []), f"{ported[head]} as {head}"]

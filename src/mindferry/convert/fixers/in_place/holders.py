@@ -1,0 +1,92 @@
+"""Who else holds a tensor that a name is about to be bound to anew: another name, a container, an attribute; or a view of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ...facts import Facts
+from ..bindings import CERTAIN_VIEWS, Names
+
+KEEPING = frozenset(
+    "append add insert extend setdefault put appendleft".split()
+)  # methods that keep what they are given
+
+
+def is_held(facts: Facts, names: Names, base: ast.Name) -> bool:
+    """`y = x`, `parts = {"a": x}`, `seen.append(x)`, `self.last = x` since x got its value: these see x change in torch."""
+    return any(_keeps(names, statement, base) for statement in _since_bound(facts, names, base))
+
+
+def views(facts: Facts, names: Names, base: ast.Name) -> Iterator[str]:
+    """Names that were bound to a view of it since, and are read below: `flat = x.view(-1)`."""
+    for statement in _since_bound(facts, names, base):
+        match statement:
+            case ast.Assign(
+                targets=[ast.Name(id=other)],
+                value=ast.Call(func=ast.Attribute(attr=name, value=ast.Name(id=viewed))),
+            ) if viewed == base.id != other and name in CERTAIN_VIEWS - {"detach"}:
+                if names.is_loaded_after(other, base):
+                    yield other
+
+
+def _since_bound(facts: Facts, names: Names, base: ast.Name) -> Iterator[ast.AST]:
+    """Statements and calls that name it, from its last assignment above on, in the same scope."""
+    start, scope = facts.source.start(base), names.scope(base)
+    bound = max(
+        (facts.source.start(each) for each in names.stores(scope, base.id) if _is_above(facts, each, start)), default=-1
+    )
+    for use in names.loads(scope, base.id):
+        if bound < facts.source.start(use) < start and not _is_other_branch(facts, use, base):
+            yield from _around(facts, use)
+
+
+def _is_above(facts: Facts, store: ast.Name, start: int) -> bool:
+    return facts.source.start(store) < start and not isinstance(facts.parents.get(store), ast.AugAssign)
+
+
+def _is_other_branch(facts: Facts, use: ast.AST, base: ast.AST) -> bool:
+    """Whether one stands under `if` and the other under its `else`."""
+    branch = facts.enclosing(use, ast.If)
+    while isinstance(branch, ast.If):
+        if facts.is_within(base, branch):
+            sides = [any(facts.is_within(node, each) for each in branch.body) for node in (use, base)]
+            return sides[0] != sides[1]
+        branch = facts.enclosing(branch, ast.If)
+    return False
+
+
+def _around(facts: Facts, use: ast.Name) -> Iterator[ast.AST]:
+    """The statement and the call that it is an immediate part of, or that its list or dict is."""
+    node: ast.AST | None = facts.parents.get(use)
+    while isinstance(node, ast.Tuple | ast.List | ast.Dict | ast.Set | ast.Attribute | ast.keyword):
+        node = facts.parents.get(node)
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        yield node
+    elif isinstance(node, ast.Call):
+        yield node
+        parent = facts.parents.get(node)
+        if isinstance(parent, ast.Assign):
+            yield parent
+
+
+def _keeps(names: Names, node: ast.AST, base: ast.Name) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(attr=method), args=given) if method in KEEPING:
+            return any(_is_or_holds(each, base.id) for each in given)
+        case ast.Assign(targets=[ast.Name(id=other)], value=value):
+            return other != base.id and _is_or_holds(value, base.id) and names.is_loaded_after(other, base)
+        case ast.Assign(targets=[ast.Attribute() | ast.Subscript()], value=value):
+            return _is_or_holds(value, base.id)
+    return False
+
+
+def _is_or_holds(value: ast.expr, name: str) -> bool:
+    match value:
+        case ast.Name(id=held):
+            return held == name
+        case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts):
+            return any(_is_or_holds(each, name) for each in parts)
+        case ast.Dict(values=parts):
+            return any(_is_or_holds(each, name) for each in parts)
+    return False

@@ -1,0 +1,419 @@
+"""Helpers as one project needs them: without arguments that it never gives, methods that it never calls, and what these alone use.
+
+What counts is the text of the whole output. A helper that the project passes on as a value keeps its signature, and a project
+without a script, which others import, keeps every method.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import symtable
+from collections import Counter
+from collections.abc import Collection, Mapping
+
+from .folded import (
+    NOTHING,
+    WIDTH,
+    Offsets,
+    Span,
+    constant,
+    in_strings,
+    laid_out,
+    parsed,
+    reflowed,
+    simplified,
+    substituted,
+)
+from .helper_use import UNKNOWN, CallShape, ProjectUse, literal_of, shape_of
+
+# mindferry's own watched runs wrap these, and replay other workers' batches through a loader's settings.
+WRAPPED = {"loss_and_gradients", "add_gradients", "value_and_gradients", "random_numbers", "backward", "prepare_cpu"}
+WATCHED = {"dataset", "source", "collate_fn", "param_groups", "parameters", "add_param_group", "state", "defaults"}
+HOOKS = {
+    "construct",
+    "bprop",
+    "append",
+    "extend",
+    "index",
+    "update",
+    "persistent_id",
+    "find_class",
+    "default",
+}  # called by others
+ROUNDS = 12
+
+
+def specialised(texts: Mapping[str, str], wanted: Collection[str], use: ProjectUse) -> dict[str, str]:
+    """Helpers by name, smaller; those that nothing needs any more are left out."""
+    current = _reachable(dict(texts), wanted)
+    for _ in range(ROUNDS):
+        before = current
+        current = _without_arguments(dict(current), wanted, use)
+        current = _with_fixed_attributes(current, use)
+        if not use.is_library:
+            current = _without_methods(current, use)
+        current = _reachable({name: simplified(text) for name, text in current.items()}, wanted)
+        if current == before:
+            break
+    return {name: text if text == texts[name] else reflowed(text) for name, text in current.items()}
+
+
+def _reachable(texts: dict[str, str], wanted: Collection[str]) -> dict[str, str]:
+    found: set[str] = set()
+    waiting = [name for name in wanted if name in texts]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += names_taken(texts[name]) & set(texts) - found
+    return {name: text for name, text in texts.items() if name in found}
+
+
+@functools.lru_cache(maxsize=4096)
+def names_taken(text: str) -> frozenset[str]:
+    """Names that the text takes from outside; parameters and local variables of the same name don't count."""
+    return frozenset(_globals_of(symtable.symtable(text, "helper", "exec")))
+
+
+def _globals_of(table: symtable.SymbolTable) -> set[str]:
+    own = {
+        each.get_name()
+        for each in table.get_symbols()
+        if each.is_referenced() and (each.is_global() or table.get_type() == "module")
+    }
+    return own.union(*(_globals_of(child) for child in table.get_children()))
+
+
+def _without_arguments(texts: dict[str, str], wanted: Collection[str], use: ProjectUse) -> dict[str, str]:
+    for name in list(texts):
+        function = _signature(texts[name])
+        if function is None or name in WRAPPED or name in use.values:
+            continue
+        shapes = _calls_of(name, texts)
+        if shapes is None:
+            continue
+        shapes += use.calls.get(name, [])
+        if not shapes or (name in wanted and name not in use.calls):
+            continue
+        if fixed := _fixed_arguments(function, shapes, is_method=_is_class(texts[name])):
+            _fix_arguments(texts, name, fixed)
+    return texts
+
+
+def _is_class(text: str) -> bool:
+    return isinstance(parsed(text).body[0], ast.ClassDef)
+
+
+def _signature(text: str) -> ast.FunctionDef | None:
+    """The function whose arguments a call of the helper gives."""
+    node = parsed(text).body[0]
+    if isinstance(node, ast.ClassDef):
+        return next((each for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"), None)
+    return node if isinstance(node, ast.FunctionDef) and not node.decorator_list else None
+
+
+def _calls_of(name: str, texts: Mapping[str, str]) -> list[CallShape] | None:
+    """Calls within helpers; None where the helper is more than called there."""
+    shapes: list[CallShape] = []
+    for text in texts.values():
+        found = _calls_in(text).get(name, ())
+        if found is None:
+            return None
+        shapes += found
+    return shapes
+
+
+@functools.lru_cache(maxsize=4096)
+def _calls_in(text: str) -> dict[str, list[CallShape] | None]:
+    """By name taken from outside: its calls, or None where it is more than called, or called within a call of its own."""
+    tree, names = parsed(text), names_taken(text)
+    shown = in_strings(tree)
+    found: dict[str, list[CallShape] | None] = {}
+    harmless: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[_, kinds]):
+                harmless |= set(ast.walk(kinds))
+            case ast.Call(func=ast.Name(id=called)) if called in names and node not in shown:
+                harmless.add(node.func)
+                known = found.setdefault(called, [])
+                if sum(_is_named(part, called) for part in ast.walk(node)) > 1:
+                    found[called] = None
+                elif known is not None:
+                    known.append(shape_of(node, "helper"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name | ast.arg) and node not in harmless:
+            name = node.id if isinstance(node, ast.Name) else node.arg
+            if name in names:
+                found[name] = None
+    return found
+
+
+def _is_named(node: ast.AST, name: str) -> bool:
+    """A use of the name as a value, or another thing of the same name."""
+    return (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.arg) and node.arg == name)
+
+
+def _fixed_arguments(function: ast.FunctionDef, shapes: list[CallShape], is_method: bool) -> dict[str, str]:
+    """Arguments that have one and the same literal value in every call, and that the project itself never gives."""
+    if any(shape.is_open for shape in shapes) or function.args.posonlyargs:
+        return {}
+    plain = function.args.args[1:] if is_method else function.args.args
+    defaults = dict(zip([each.arg for each in reversed(plain)], reversed(function.args.defaults), strict=False))
+    defaults |= {
+        each.arg: default
+        for each, default in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
+        if default
+    }
+    places = {each.arg: index for index, each in enumerate(plain)}
+    shown = in_strings(function)
+    rebound = {
+        node.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and (isinstance(node.ctx, ast.Store) or node in shown)
+    }
+    inner = {each.arg for node in ast.walk(function) if isinstance(node, ast.arguments) for each in node.args}
+    fixed = {}
+    for argument in [*plain, *function.args.kwonlyargs]:
+        name = argument.arg
+        values, is_given = set(), False
+        for shape in shapes:
+            place = places.get(name, len(shape.positions))
+            given = shape.positions[place] if place < len(shape.positions) else shape.keywords.get(name)
+            is_given |= given is not None and not shape.owner
+            values.add(literal_of(defaults.get(name)) if given is None else given)
+        shadowed = name in rebound or (name in inner and sum(each.arg == name for each in [*plain]) > 1)
+        if len(values) == 1 and UNKNOWN not in values and not is_given and not shadowed:
+            fixed[name] = values.pop()
+    if function.args.vararg and any(name in places for name in fixed):
+        return {}
+    return fixed
+
+
+def _fix_arguments(texts: dict[str, str], name: str, fixed: Mapping[str, str]) -> None:
+    """The constants stand in the body, and neither the signature nor the calls have them any more."""
+    text = texts[name]
+    function = _signature(text)
+    assert function is not None
+    if "#" in _header(text, function):
+        return
+    places = [each.arg for each in (function.args.args[1:] if _is_class(text) else function.args.args)]
+    for owner in list(texts):
+        if owner != name and name in texts[owner]:
+            texts[owner] = _calls_without(texts[owner], name, places, fixed)
+    spans = [*substituted(text, function, fixed), _signature_without(text, function, fixed)]
+    texts[name] = Offsets(text).edited(spans)
+    texts[name] = _calls_without(texts[name], name, places, fixed)
+
+
+def _header(text: str, function: ast.FunctionDef) -> str:
+    offsets = Offsets(text)
+    return offsets.data[offsets.start(function) : offsets.start(function.body[0])].decode()
+
+
+def _signature_without(text: str, function: ast.FunctionDef, fixed: Mapping[str, str]) -> Span:
+    offsets, given = Offsets(text), function.args
+    shown = [None] * (len(given.args) - len(given.defaults)) + list(given.defaults)
+    items = [
+        _shown(each, default, offsets) for each, default in zip(given.args, shown, strict=True) if each.arg not in fixed
+    ]
+    later = [
+        _shown(each, default, offsets)
+        for each, default in zip(given.kwonlyargs, given.kw_defaults, strict=True)
+        if each.arg not in fixed
+    ]
+    if given.vararg:
+        items.append(f"*{given.vararg.arg}")
+    elif later:
+        items.append("*")
+    items += later + ([f"**{given.kwarg.arg}"] if given.kwarg else [])
+    header = _header(text, function)
+    start = offsets.start(function)
+    length = len(header[: header.rindex(":") + 1].encode())
+    head = f"def {function.name}("
+    return start, start + length, laid_out(head, items, "):", function.col_offset, WIDTH)
+
+
+def _shown(argument: ast.arg, default: ast.expr | None, offsets: Offsets) -> str:
+    return argument.arg if default is None else f"{argument.arg}={offsets.of(default)}"
+
+
+def _calls_without(text: str, name: str, places: list[str], fixed: Mapping[str, str]) -> str:
+    """Every call of the helper without these arguments. None stands within another: `_calls_of` saw to that."""
+    offsets, spans = Offsets(text), []
+    for node in ast.walk(parsed(text)):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name):
+            continue
+        kept = [each for place, each in enumerate(node.args) if place >= len(places) or places[place] not in fixed]
+        named = [each for each in node.keywords if each.arg not in fixed]
+        if len(kept) + len(named) < len(node.args) + len(node.keywords):
+            items = [offsets.of(each) for each in (*kept, *named)]
+            line = offsets.data[offsets.line(node.lineno) : offsets.start(node)].decode()
+            column = len(line) - len(line.lstrip())
+            new = laid_out(f"{name}(", items, ")", column, WIDTH - len(line.lstrip()))
+            spans.append((offsets.start(node), offsets.end(node), new))
+    return offsets.edited(spans)
+
+
+def _with_fixed_attributes(texts: dict[str, str], use: ProjectUse) -> dict[str, str]:
+    """`self.x` that is set once, to a constant, is that constant; what is set and never read is not set."""
+    loads, stores = _attributes(texts)
+    for name, text in texts.items():
+        node = parsed(text).body[0]
+        if not isinstance(node, ast.ClassDef):
+            continue
+        start = next(
+            (each for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"), None
+        )
+        if start is None:
+            continue
+        for statement in start.body:
+            new = _fixed_attribute(text, node, statement, loads, stores, use, len(start.body) == 1)
+            if new != text:
+                texts[name] = new
+                break  # the others in the next round
+    return texts
+
+
+def _attributes(texts: Mapping[str, str]) -> tuple[Counter[str], Counter[str]]:
+    """How often each attribute is read and set; one that is named by a string may be both."""
+    loads: Counter[str] = Counter()
+    stores: Counter[str] = Counter()
+    for text in texts.values():
+        read, written = _attributes_in(text)
+        loads.update(read)
+        stores.update(written)
+    return loads, stores
+
+
+@functools.lru_cache(maxsize=4096)
+def _attributes_in(text: str) -> tuple[Counter[str], Counter[str]]:
+    loads: Counter[str] = Counter()
+    stores: Counter[str] = Counter()
+    for node in ast.walk(parsed(text)):
+        if isinstance(node, ast.Attribute):
+            (loads if isinstance(node.ctx, ast.Load) else stores)[node.attr] += 1
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            loads[node.value] += 2
+            stores[node.value] += 2
+    return loads, stores
+
+
+def _fixed_attribute(
+    text: str,
+    owner: ast.ClassDef,
+    statement: ast.stmt,
+    loads: Mapping[str, int],
+    stores: Mapping[str, int],
+    use: ProjectUse,
+    is_alone: bool,
+) -> str:
+    pairs = _assigned(statement)
+    offsets = Offsets(text)
+    for attribute, value in pairs:
+        if stores.get(attribute, 0) != 1 or attribute in use.stored or attribute in WATCHED:
+            continue
+        if constant(value) is not NOTHING and loads.get(attribute, 0):
+            shown = in_strings(owner)
+            spans = [
+                (offsets.start(node), offsets.end(node), offsets.of(value))
+                for node in ast.walk(owner)
+                if isinstance(node, ast.Attribute)
+                and isinstance(node.ctx, ast.Load)
+                and node.attr == attribute
+                and node not in shown
+                and isinstance(node.value, ast.Name)
+                and node.value.id == "self"
+            ]
+            if spans:
+                return offsets.edited(spans)
+    if use.is_library:
+        return text
+    unread = {
+        attribute
+        for attribute, value in pairs
+        if not loads.get(attribute, 0)
+        and attribute not in use.mentioned | WATCHED
+        and isinstance(value, ast.Name | ast.Constant)
+    }
+    if not unread:
+        return text
+    kept = [(attribute, offsets.of(value)) for attribute, value in pairs if attribute not in unread]
+    left, right = ", ".join(f"self.{attribute}" for attribute, _ in kept), ", ".join(value for _, value in kept)
+    indent = " " * statement.col_offset
+    line = f"{indent}{left} = {right}\n" if kept else f"{indent}pass\n" if is_alone else ""
+    first, last = offsets.line(statement.lineno), offsets.line((statement.end_lineno or 0) + 1)
+    if "#" in offsets.data[first:last].decode():
+        return text
+    return offsets.edited([(first, last, line)]) if len(line) <= WIDTH else text
+
+
+def _assigned(statement: ast.stmt) -> list[tuple[str, ast.expr]]:
+    """`self.a = x` and `self.a, self.b = x, y`, as pairs."""
+    match statement:
+        case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=attribute)], value=value):
+            return [(attribute, value)]
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(values):
+            names = [
+                each.attr
+                for each in targets
+                if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name) and each.value.id == "self"
+            ]
+            return list(zip(names, values, strict=True)) if len(names) == len(targets) else []
+    return []
+
+
+def _without_methods(texts: dict[str, str], use: ProjectUse) -> dict[str, str]:
+    """Methods that are reached neither from the project nor from what is kept go."""
+    methods: dict[tuple[str, str], frozenset[str]] = {}
+    kept_names = set(use.mentioned) | use.stored | WATCHED | HOOKS
+    for name, text in texts.items():
+        others, own = _methods_in(text)
+        kept_names |= others
+        methods |= {(name, method): asked for method, asked in own.items()}
+    reached: set[tuple[str, str]] = set()
+    while found := {key for key in methods if key not in reached and key[1] in kept_names}:
+        reached |= found
+        kept_names = kept_names.union(*(methods[key] for key in found))
+    for name, text in texts.items():
+        gone = {method for owner, method in methods if owner == name and (owner, method) not in reached}
+        if gone:
+            texts[name] = _class_without(text, gone)
+    return texts
+
+
+@functools.lru_cache(maxsize=4096)
+def _methods_in(text: str) -> tuple[frozenset[str], dict[str, frozenset[str]]]:
+    """(what a helper asks of objects outside of its methods, the same by method)."""
+    node = parsed(text).body[0]
+    if not isinstance(node, ast.ClassDef):
+        return frozenset(_attribute_names(node)), {}
+    others: set[str] = set()
+    own: dict[str, frozenset[str]] = {}
+    for each in node.body:
+        if isinstance(each, ast.FunctionDef) and not each.name.startswith("__"):
+            own[each.name] = own.get(each.name, frozenset()) | _attribute_names(each)
+        else:
+            others |= _attribute_names(each)
+    return frozenset(others), own
+
+
+def _attribute_names(node: ast.AST) -> set[str]:
+    """What a piece of code may ask of an object: attributes, names of attributes as strings, and plain names within a class."""
+    found = set()
+    for each in ast.walk(node):
+        match each:
+            case ast.Attribute(attr=name) | ast.Name(id=name) | ast.Constant(value=str() as name):
+                found.add(name)
+    return found
+
+
+def _class_without(text: str, gone: set[str]) -> str:
+    node, offsets = parsed(text).body[0], Offsets(text)
+    assert isinstance(node, ast.ClassDef)
+    spans = []
+    for before, each in zip([None, *node.body], node.body, strict=False):
+        if isinstance(each, ast.FunctionDef) and each.name in gone and before is not None:
+            spans.append((offsets.line((before.end_lineno or 0) + 1), offsets.line((each.end_lineno or 0) + 1), ""))
+    return offsets.edited(spans)

@@ -1,0 +1,176 @@
+"""The libraries that a project asked to bring along: what of them it reaches, cut down, beside the project's own files."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import json
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from .. import findings
+from ..artifacts import Finding
+from ..errors import MindferryError
+from ..files import read_regular
+from ..layout import LARGEST_CODE, Layout, ProjectFile
+from ..read.source import Source, Unreadable
+from .cache import kept_text
+from .cut import Cut, lazy_text
+from .gates import Gates
+from .notice import notice_text
+from .packages import Package, find_package
+from .reach import Reach
+from .sources import Module, Sources
+
+FOLDER = "ported"
+LIMIT = 400  # modules
+SERVED_MODULES = frozenset({"safetensors.torch"})  # of packages that need no torch themselves
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    files: tuple[ProjectFile, ...]  # cut down, still torch's
+    plain: dict[str, bytes]  # written as they are: licences, the notice, the package's own beginning
+    findings: tuple[Finding, ...]
+    packages: tuple[Package, ...]
+
+
+def bring(
+    layout: Layout,
+    names: tuple[str, ...],
+    sites: tuple[Path, ...],
+    limit: int,
+    needs_torch: Callable[[str], bool],
+    extra: tuple[str, ...] = (),
+) -> Brought:
+    """What the project reaches of these packages. `extra` are names that an observation saw: 'timm.models.resnet.resnet18'."""
+    packages = [find_package(name, sites) for name in dict.fromkeys(names)]
+    for package in packages:
+        if package.refusal:
+            raise MindferryError(package.refusal)
+    gates = Gates(frozenset(each.name for each in packages), needs_torch)
+    sources = Sources(packages, gates.condition)
+    gates.sources = sources
+    reach = Reach(sources, left_behind(), limit)
+    for file in layout.files:
+        if file.is_code:
+            for module in _project_modules(file):
+                sources.index(module)
+                reach.ask_for_file(module)
+    for name in extra:
+        home, _, last = name.rpartition(".")
+        if sources.is_ours(home):
+            reach.ask(home, last)
+            reach.run()
+    brought = _files(reach, packages, gates, needs_torch)
+    return Brought(brought, _plain(packages, reach), tuple(_findings(reach, packages, layout, limit)), tuple(packages))
+
+
+@functools.cache
+def left_behind() -> dict[str, str]:
+    found: dict[str, str] = tomllib.loads(files("mindferry.library").joinpath("left_behind.toml").read_text("utf-8"))
+    return found
+
+
+def _project_modules(file: ProjectFile) -> list[Module]:
+    """The code of a file or of a notebook's cells; what can't be read is said by its own conversion."""
+    try:
+        raw = read_regular(file.path, LARGEST_CODE)
+        if file.module:
+            text = Source(raw, file.relative).data.decode("utf-8")
+            return [Module(file.module, file.path, file.is_package, text, ast.parse(text))]
+        cells = json.loads(raw).get("cells", [])
+    except (OSError, Unreadable, ValueError, SyntaxError, RecursionError, AttributeError):
+        return []
+    found = []
+    for cell in cells if isinstance(cells, list) else []:
+        text = "".join(cell.get("source", "")) if isinstance(cell, dict) and cell.get("cell_type") == "code" else ""
+        lines = [line if not line.lstrip().startswith(("%", "!")) else "pass" for line in text.split("\n")]
+        try:
+            found.append(ast.parse("\n".join(lines)))
+        except (SyntaxError, ValueError):
+            continue
+    joined = ast.Module([statement for each in found for statement in each.body], [])
+    return [Module(file.relative, file.path, False, "", joined)]
+
+
+def _files(
+    reach: Reach, packages: list[Package], gates: Gates, needs_torch: Callable[[str], bool]
+) -> tuple[ProjectFile, ...]:
+    def outside(module: str) -> str:
+        head = module.partition(".")[0]
+        if module in SERVED_MODULES or head == "torch":
+            return ""
+        return f"{head} needs torch itself; bring it along too, with --with {head}" if needs_torch(head) else ""
+
+    made = []
+    for name in sorted(reach.modules):
+        reached = reach.modules[name]
+        module = reached.module
+        text = Cut(reach, reached, outside, gates).text()
+        if module.is_lazy or module.lazy:
+            text = lazy_text(reach, module, text)
+        relative = "/".join([FOLDER, *name.split(".")]) + ("/__init__.py" if module.is_package else ".py")
+        path = kept_text("cut", text.encode("utf-8"), ".py")
+        made.append(ProjectFile(path, relative, name, module.is_package, is_brought=True))
+    return tuple(made)
+
+
+def _plain(packages: list[Package], reach: Reach) -> dict[str, bytes]:
+    plain = {
+        f"{FOLDER}/__init__.py": files("mindferry.library").joinpath("carried.py").read_bytes(),
+        f"{FOLDER}/NOTICE.md": notice_text(packages, reach).encode("utf-8"),
+    }
+    for package in packages:
+        for file in package.licence_files:
+            plain[f"{FOLDER}/{package.name}/{file.name}"] = file.read_bytes()
+    return plain
+
+
+def _findings(reach: Reach, packages: list[Package], layout: Layout, limit: int) -> list[Finding]:
+    found = []
+    over = [each for each in reach.left.values() if each.why == "too many modules"]
+    if over:
+        first = over[0]
+        found.append(
+            Finding(
+                findings.MF152,
+                "error",
+                f"{FOLDER}/NOTICE.md",
+                1,
+                1,
+                f"the project reaches more than {limit} modules of {', '.join(each.name for each in packages)}: "
+                f"{first.name}, which {first.pulled_by} pulls in, and {len(over) - 1} others were left behind",
+                "take what is used from the module that defines it, or raise --with-limit",
+            )
+        )
+    for each in reach.left.values():
+        if each.why in ("it is compiled code", "it can't be read"):
+            found.append(
+                Finding(
+                    findings.MF152,
+                    "warning",
+                    f"{FOLDER}/NOTICE.md",
+                    1,
+                    1,
+                    f"{each.name}, which {each.pulled_by} uses, was left behind: {each.why}",
+                    "what uses it raises an error that says so; replace it if that is ever reached",
+                )
+            )
+    for package in packages:
+        if not any(name.partition(".")[0] == package.name for name in reach.modules):
+            found.append(
+                Finding(
+                    findings.MF152,
+                    "warning",
+                    f"{FOLDER}/NOTICE.md",
+                    1,
+                    1,
+                    f"nothing of {package.name} is used by the project, so nothing of it was brought along",
+                    f"leave out --with {package.name}",
+                )
+            )
+    return found

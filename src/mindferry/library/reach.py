@@ -1,0 +1,496 @@
+"""From the names that a project uses, by definitions and imports, to what of a package it needs: by symbol, not by module."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections import deque
+from dataclasses import dataclass, field
+
+from .lookup import Lookup
+from .names import Definition, annotations_of, attribute_set_by, chain_of, is_hook, own_names
+from .sources import Import, Module, Sources, bound_names, root_name
+
+BUILTINS = frozenset(dir(builtins))
+# What torch itself calls on objects of a class that derives from one of its own.
+HOOKS = frozenset(
+    "forward extra_repr train eval named_parameters parameters named_modules modules children named_children buffers "
+    "named_buffers state_dict load_state_dict _load_from_state_dict _save_to_state_dict reset_parameters apply "
+    "step zero_grad get_lr backward setup_context fget default".split()
+)
+PLAIN_BASES = frozenset(
+    {"object", "ABC", "Generic", "Protocol", "Module", "ModuleList", "Sequential", "Linear", "Conv2d", "Embedding"}
+)
+GETTERS = frozenset({"getattr", "hasattr", "setattr", "attrgetter", "methodcaller", "delattr"})
+DOCUMENTING = frozenset(
+    {
+        "auto_docstring",
+        "add_start_docstrings",
+        "add_start_docstrings_to_model_forward",
+        "replace_return_docstrings",
+        "add_end_docstrings",
+        "add_code_sample_docstrings",
+        "replace_example_docstring",
+    }
+)
+
+
+@dataclass(slots=True, eq=False)
+class Reached:
+    """What of one module is needed."""
+
+    module: Module
+    names: set[str] = field(default_factory=set)
+    statements: set[ast.stmt] = field(default_factory=set)  # outside of functions
+    methods: set[ast.AST] = field(default_factory=set)  # of classes among them
+    pulled_by: str = ""  # the module that it was first reached from
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A name that is used and not carried along."""
+
+    name: str
+    why: str
+    pulled_by: str
+
+
+class Reach:
+    def __init__(self, sources: Sources, left_behind: dict[str, str], limit: int) -> None:
+        self.sources, self.limit = sources, limit
+        self.lookup = Lookup(sources, left_behind)
+        self.modules: dict[str, Reached] = {}
+        self.left: dict[str, Left] = {}
+        self.lazily: dict[str, dict[str, tuple[str, str]]] = {}  # lazy package -> what is asked of it: (module, name)
+        self.mentioned: set[str] = set(HOOKS)
+        self._waiting: dict[str, list[tuple[Reached, ast.stmt]]] = {}  # methods, until something mentions them
+        self._queue: deque[tuple[Module, ast.AST, frozenset[str]]] = deque()
+        self._asked: set[tuple[str, str]] = set()
+        self.noted: set[str] = set()  # texts in the code that is reached
+        self._entries: list[tuple[str, Module, ast.Name]] = []  # of tables: key, module, value
+        self._by = "the project"
+
+    def run(self) -> None:
+        while self._queue or self._live_entries():
+            module, node, local = self._queue.popleft()
+            self._by = module.name
+            self._follow(module, node, local)
+
+    # what is asked for
+
+    def ask(self, module_name: str, name: str) -> None:
+        """A name of a module: its definition, wherever that is."""
+        if (module_name, name) in self._asked:
+            return
+        self._asked.add((module_name, name))
+        if reason := self.lookup.reason_to_leave(f"{module_name}.{name}"):
+            self.left.setdefault(f"{module_name}.{name}", Left(f"{module_name}.{name}", reason, self._by))
+            return
+        module = self.sources.module(module_name)
+        if module is None:
+            self.left.setdefault(
+                f"{module_name}.{name}", Left(f"{module_name}.{name}", self._unread(module_name), self._by)
+            )
+            return
+        reached = self._module(module)
+        if reached is None:
+            return
+        if self._ask_lazy(module, name):
+            return
+        reached.names.add(name)
+        if name in module.bound:
+            for statement in [*module.bound[name], *module.effects.get(name, ())]:
+                self._take(reached, statement, name)
+        elif (star := self.lookup.star_of(module.stars, name)) is not None:
+            self.ask(star, name)
+        elif self.sources.path(f"{module_name}.{name}") is not None:
+            self.ask_module(f"{module_name}.{name}")
+        elif "__getattr__" in module.bound:
+            self.ask(module_name, "__getattr__")
+
+    def ask_module(self, name: str) -> None:
+        """A module itself, with nothing of it yet."""
+        if self.lookup.reason_to_leave(name):
+            self.left.setdefault(name, Left(name, self.lookup.reason_to_leave(name), self._by))
+        elif (module := self.sources.module(name)) is not None:
+            self._module(module)
+
+    def _ask_lazy(self, module: Module, name: str) -> bool:
+        """Of a package that gives its names on demand."""
+        found = module.lazy.get(name)
+        if found is None and self.sources.path(f"{module.name}.{name}") is not None:
+            return False
+        if found is None and (star := self.lookup.star_of(module.lazy_stars, name)) is not None:
+            found = (star, name)
+        if found is None:
+            return False
+        self.lazily.setdefault(module.name, {})[name] = found
+        self.ask(*found)
+        return True
+
+    def is_carried(self, home: str, name: str) -> bool:
+        """Whether a name that a module has was asked for and found."""
+        place, original = self.lookup.origin(home, name)
+        reached = self.modules.get(place)
+        return reached is not None and (original in reached.names or original in self.lazily.get(place, {}))
+
+    def _unread(self, name: str) -> str:
+        head, _, last = name.partition(".")[0], "", name.rpartition(".")[2]
+        if last in self.sources.packages[head].compiled:
+            return "it is compiled code"
+        return "it can't be read" if self.sources.path(name) is not None else "there is no such module"
+
+    def _module(self, module: Module) -> Reached | None:
+        if module.name not in self.modules:
+            if len(self.modules) >= self.limit:
+                self.left.setdefault(module.name, Left(module.name, "too many modules", self._by))
+                return None
+            self.modules[module.name] = Reached(module, pulled_by=self._by)
+            parent = module.name.rpartition(".")[0]
+            if parent and (above := self.sources.module(parent)) is not None:
+                self._module(above)
+            for statement in module.tree.body:
+                if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
+                    self.modules[module.name].statements.add(statement)
+        return self.modules[module.name]
+
+    # statements
+
+    def _take(self, reached: Reached, statement: ast.stmt, name: str) -> None:
+        module = reached.module
+        if statement in reached.statements and not isinstance(statement, ast.Import | ast.ImportFrom):
+            return
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            self._conditions(module, statement)
+            reached.statements.add(statement)
+            self._import(module, statement, name)
+            return
+        if isinstance(statement, ast.Expr | ast.For | ast.While | ast.With) and not self._is_effect(module, statement):
+            return
+        if (attribute := attribute_set_by(statement)) and attribute not in self.mentioned and not is_hook(attribute):
+            self._waiting.setdefault(attribute, []).append((reached, statement))
+            return
+        reached.statements.add(statement)
+        self._conditions(module, statement)
+        if isinstance(statement, ast.ClassDef):
+            self._class(reached, statement)
+        elif (
+            not isinstance(statement, ast.FunctionDef)
+            or self.sources.condition(module, ast.Name(statement.name)) is None
+        ):
+            self._queue.append((module, statement, frozenset()))
+
+    def _conditions(self, module: Module, statement: ast.stmt) -> None:
+        for test in module.conditions.get(statement, ()):
+            self._queue.append((module, test, frozenset()))
+
+    def _is_effect(self, module: Module, statement: ast.stmt) -> bool:
+        """Whether a call that stands alone changes what this module defines, and not only an import or a logger."""
+        names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+        defined = [
+            each
+            for name in names
+            for each in module.bound.get(name, [])
+            if not isinstance(each, ast.Import | ast.ImportFrom | ast.FunctionDef) and each is not statement
+        ]
+        return (bool(defined) and "logger" not in names) or any(name in bound_names(statement) for name in names)
+
+    def _import(self, module: Module, statement: Import, name: str = "") -> None:
+        """The alias of this name, or all of them."""
+        for alias in statement.names:
+            bound = alias.asname or (
+                alias.name if isinstance(statement, ast.ImportFrom) else alias.name.partition(".")[0]
+            )
+            if name and bound != name:
+                continue
+            if isinstance(statement, ast.ImportFrom):
+                home = module.resolve(statement)
+                if self.sources.is_ours(home) and alias.name != "*":
+                    self.ask(home, alias.name)
+            elif self.sources.is_ours(alias.name):
+                self.ask_module(alias.name)
+
+    def _class(self, reached: Reached, node: ast.ClassDef) -> None:
+        module = reached.module
+        for part in (*self.kept_decorators(module, node), *node.bases, *(each.value for each in node.keywords)):
+            self._queue.append((module, part, frozenset()))
+        takes_all = self._takes_all(module, node)
+        for statement in node.body:
+            if isinstance(statement, Definition) and not takes_all and self._can_wait(statement.name):
+                self._waiting.setdefault(statement.name, []).append((reached, statement))
+            else:
+                self._method(reached, statement)
+
+    def _can_wait(self, method: str) -> bool:
+        return not is_hook(method) and method not in self.mentioned
+
+    def _takes_all(self, module: Module, node: ast.ClassDef) -> bool:
+        """A class on top of one that is not of these packages, whose methods may be called by that."""
+        for base in node.bases:
+            last = getattr(base, "attr", getattr(base, "id", ""))
+            root = root_name(base)
+            if last in PLAIN_BASES or isinstance(base, ast.Subscript):
+                continue
+            statements = module.bound.get(root, [])
+            is_foreign = not statements or any(
+                not self.sources.is_ours(
+                    module.resolve(each) if isinstance(each, ast.ImportFrom) else each.names[0].name
+                )
+                for each in statements
+                if isinstance(each, ast.Import | ast.ImportFrom)
+            )
+            if is_foreign and not (last[:1].isupper() and self._is_torch(module, statements)):
+                return True
+        return False
+
+    def _is_torch(self, module: Module, statements: list[ast.stmt]) -> bool:
+        homes = [
+            (module.resolve(each) if isinstance(each, ast.ImportFrom) else each.names[0].name)
+            for each in statements
+            if isinstance(each, ast.Import | ast.ImportFrom)
+        ]
+        return any(home.startswith("torch.nn") or home in ("torch", "torch.nn") for home in homes)
+
+    def _method(self, reached: Reached, statement: ast.stmt) -> None:
+        if statement not in reached.methods:
+            reached.methods.add(statement)
+            self._queue.append((reached.module, statement, frozenset()))
+
+    def mention(self, name: str) -> None:
+        """An attribute of this name is read or called somewhere: whichever class has such a method may be meant."""
+        if name not in self.mentioned:
+            self.mentioned.add(name)
+            for reached, statement in self._waiting.pop(name, []):
+                if isinstance(statement, Definition):
+                    self._method(reached, statement)
+                else:
+                    self._take(reached, statement, name)
+
+    # what a piece of code uses
+
+    def kept_decorators(self, module: Module, node: ast.ClassDef | Definition) -> list[ast.expr]:
+        return [each for each in node.decorator_list if not self.is_dropped(module, each)]
+
+    def is_dropped(self, module: Module, decorator: ast.expr) -> bool:
+        """A decorator that only documents, or that stands in a part which is left behind."""
+        function = decorator.func if isinstance(decorator, ast.Call) else decorator
+        root, last = root_name(function), getattr(function, "attr", getattr(function, "id", ""))
+        if last in DOCUMENTING:
+            return True
+        for statement in module.bound.get(root, []):
+            if isinstance(statement, ast.ImportFrom):
+                home = module.resolve(statement)
+                for alias in statement.names:
+                    if (alias.asname or alias.name) == root and self.sources.is_ours(home):
+                        place = self.lookup.origin(home, alias.name)
+                        return bool(
+                            self.lookup.reason_to_leave(".".join(place))
+                            or self.lookup.reason_to_leave(f"{home}.{alias.name}")
+                        )
+        return False
+
+    def _follow(self, module: Module, node: ast.AST, local: frozenset[str]) -> None:
+        if isinstance(node, Definition | ast.Lambda):
+            self._function(module, node, local)
+        elif isinstance(node, ast.ClassDef):  # inside of a function
+            for child in (*self.kept_decorators(module, node), *node.bases, *node.keywords, *node.body):
+                self._follow(module, child, local)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            self._import(module, node)
+        elif isinstance(node, ast.If) and not isinstance(node, ast.IfExp):
+            answer = self.sources.condition(module, node.test)
+            self._follow(module, node.test, local)
+            for child in (*(node.body if answer is not False else ()), *(node.orelse if answer is not True else ())):
+                self._follow(module, child, local)
+        elif isinstance(node, ast.Attribute):
+            self._attribute(module, node, local)
+        elif isinstance(node, ast.AnnAssign) and local:  # in a function, where annotations are not evaluated
+            for part in (node.target, node.value):
+                if part is not None:
+                    self._follow(module, part, local)
+        elif isinstance(node, ast.Name):
+            if node.id not in local and isinstance(node.ctx, ast.Load):
+                self._name(module, node.id)
+        elif isinstance(node, ast.Dict) and self._is_table(module, node, local):
+            self._table(module, node)
+        else:
+            if isinstance(node, ast.Call):
+                self._call(module, node)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                self._note(node.value)
+            for child in ast.iter_child_nodes(node):
+                self._follow(module, child, local)
+
+    def _is_table(self, module: Module, node: ast.Dict, local: frozenset[str]) -> bool:
+        """`{"ForCausalLM": ForCausalLMLoss, …}` with functions and classes of other modules."""
+        imported = [
+            value
+            for value in node.values
+            if isinstance(value, ast.Name) and value.id not in local and self._is_imported(module, value.id)
+        ]
+        return len(imported) > 2 and all(isinstance(each, ast.Constant) for each in node.keys)
+
+    def _is_imported(self, module: Module, name: str) -> bool:
+        statements = module.bound.get(name, [])
+        return bool(statements) and all(
+            isinstance(each, ast.ImportFrom) and self.sources.is_ours(module.resolve(each)) for each in statements
+        )
+
+    def _table(self, module: Module, node: ast.Dict) -> None:
+        """What is imported for an entry is carried along once something names the entry, or a class whose name has it inside."""
+        for key, value in zip(node.keys, node.values, strict=True):
+            if isinstance(value, ast.Name) and self._is_imported(module, value.id) and isinstance(key, ast.Constant):
+                self._entries.append((str(key.value), module, value))
+            else:
+                self._follow(module, value, frozenset())
+
+    def _note(self, text: str) -> None:
+        if len(text) < 60:
+            self.noted.add(text)
+
+    def _live_entries(self) -> bool:
+        """Follow the entries that are named by now."""
+        waiting, self._entries = self._entries, []
+        classes = {name for reached in self.modules.values() for name in reached.names}
+        for key, module, value in waiting:
+            if key in self.noted or any(
+                key in name for name in classes if name[:1].isupper() and name not in (value.id,)
+            ):
+                self._queue.append((module, value, frozenset()))
+            else:
+                self._entries.append((key, module, value))
+        return bool(self._queue)
+
+    def _call(self, module: Module, node: ast.Call) -> None:
+        if getattr(node.func, "attr", getattr(node.func, "id", "")) in GETTERS:
+            for argument in node.args:
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                    for part in argument.value.split("."):
+                        self.mention(part)
+
+    def _function(self, module: Module, node: Definition | ast.Lambda, local: frozenset[str]) -> None:
+        arguments = node.args
+        outer: list[ast.AST] = [*arguments.defaults, *(each for each in arguments.kw_defaults if each is not None)]
+        if not isinstance(node, ast.Lambda):
+            outer += self.kept_decorators(module, node)
+        for each in outer:
+            self._follow(module, each, local)
+        for annotation in annotations_of(node):
+            self._annotation(module, annotation)
+        inner = local | own_names(node)
+        for child in node.body if isinstance(node.body, list) else [node.body]:
+            self._follow(module, child, inner)
+
+    def _annotation(self, module: Module, annotation: ast.expr) -> None:
+        """What is imported from elsewhere for it stays; for an annotation alone nothing of these packages comes along."""
+        for node in ast.walk(annotation):
+            if isinstance(node, ast.Name) and node.id in module.bound:
+                statements = module.bound[node.id]
+                homes = [
+                    module.resolve(each) if isinstance(each, ast.ImportFrom) else each.names[0].name
+                    for each in statements
+                    if isinstance(each, ast.Import | ast.ImportFrom)
+                ]
+                if len(homes) == len(statements) and not any(self.sources.is_ours(home) for home in homes):
+                    self._name(module, node.id)
+
+    def _attribute(self, module: Module, node: ast.Attribute, local: frozenset[str]) -> None:
+        chain = chain_of(node)
+        if chain and chain[0] not in local and (homes := self._modules_of(module, chain[0])):
+            self._name(module, chain[0])
+            for home in homes:
+                self._module_attribute(home, chain[1:])
+            return
+        if not (chain and chain[0] not in local and self._is_foreign_module(module, chain[0])):
+            self.mention(node.attr)
+        self._follow(module, node.value, local)
+
+    def _module_attribute(self, home: str, rest: list[str]) -> None:
+        """`module.submodule.name.attribute`."""
+        for index, part in enumerate(rest):
+            inner = f"{home}.{part}"
+            passed = self.lookup.origin(home, part)
+            if self.sources.path(inner) is not None and not self.lookup.binds(home, part):
+                home = inner
+                self.ask_module(home)
+            elif self.sources.path(".".join(passed)) is not None and passed != (home, part):
+                self.ask(home, part)
+                home = ".".join(passed)
+            else:
+                self.ask(home, part)
+                for each in rest[index + 1 :]:
+                    self.mention(each)
+                return
+
+    def _modules_of(self, module: Module, name: str) -> list[str]:
+        """The modules of these packages that a name stands for."""
+        found = []
+        for statement in module.bound.get(name, []):
+            if isinstance(statement, ast.Import):
+                for alias in statement.names:
+                    bound = alias.asname or alias.name.partition(".")[0]
+                    if bound == name and self.sources.is_ours(alias.name):
+                        found.append(alias.name if alias.asname else bound)
+            elif isinstance(statement, ast.ImportFrom):
+                home = module.resolve(statement)
+                for alias in statement.names:
+                    if (alias.asname or alias.name) == name and self.sources.is_ours(home):
+                        inner = f"{home}.{alias.name}"
+                        place = ".".join(self.lookup.origin(home, alias.name))
+                        for each in dict.fromkeys((place, inner)):
+                            if self.sources.path(each) is not None and (
+                                each == place or not self.lookup.binds(home, alias.name)
+                            ):
+                                found.append(each)
+                                break
+        return found
+
+    def _is_foreign_module(self, module: Module, name: str) -> bool:
+        statements = module.bound.get(name, [])
+        return bool(statements) and all(
+            isinstance(each, ast.Import) and not self.sources.is_ours(each.names[0].name) for each in statements
+        )
+
+    def _name(self, module: Module, name: str) -> None:
+        if not self.sources.is_ours(module.name):
+            return
+        if name in module.bound or (name not in BUILTINS and self._has(module, name)):
+            self.ask(module.name, name)
+
+    def _has(self, module: Module, name: str) -> bool:
+        return name in module.lazy or self.lookup.star_of(module.stars, name) is not None
+
+    # the project's own files
+
+    def ask_for_file(self, module: Module) -> None:
+        """Everything that a file of the project takes from these packages."""
+        self._by = module.path.name
+        self._follow_file(module)
+        self.run()
+
+    def _follow_file(self, module: Module) -> None:
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                for name in bound_names(node):
+                    if node not in module.bound.get(name, []):
+                        module.bound.setdefault(name, []).append(node)
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                self._import(module, node)
+                home = node.module or ""
+                if self.sources.is_ours(home) and node.names[0].name == "*":
+                    self._everything(home)
+            elif isinstance(node, ast.Import):
+                self._import(module, node)
+            elif isinstance(node, ast.Attribute):
+                self._attribute(module, node, frozenset())
+            elif isinstance(node, ast.Call):
+                self._call(module, node)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                self._note(node.value)
+
+    def _everything(self, home: str) -> None:
+        found = self.sources.module(home)
+        if found is not None:
+            for name in sorted(found.exported() or {each for each in found.bound if not each.startswith("_")}):
+                self.ask(home, name)

@@ -1,0 +1,214 @@
+"""Modules of packages as text: their statements by the names that they bind. Nothing is imported."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .packages import Package
+
+NEWLINES = re.compile(r"\r\n|\r")
+Answer = Callable[["Module", ast.expr], bool | None]  # what a condition is in the converted world, where that is known
+Import = ast.Import | ast.ImportFrom
+
+
+@dataclass(slots=True, eq=False)
+class Module:
+    name: str
+    path: Path
+    is_package: bool
+    text: str
+    tree: ast.Module
+    bound: dict[str, list[ast.stmt]] = field(default_factory=dict)  # statements outside of functions, by name
+    effects: dict[str, list[ast.stmt]] = field(default_factory=dict)  # statements that do something to a name
+    stars: list[str] = field(default_factory=list)
+    lazy: dict[str, tuple[str, str]] = field(default_factory=dict)  # exported on demand: name -> (module, name there)
+    lazy_stars: list[str] = field(default_factory=list)
+    is_lazy: bool = False
+    conditions: dict[ast.stmt, list[ast.expr]] = field(default_factory=dict)  # that a statement stands under
+
+    def resolve(self, node: ast.ImportFrom) -> str:
+        """The absolute name of a possibly relative import's module."""
+        if not node.level:
+            return node.module or ""
+        parts = self.name.split(".")
+        keep = len(parts) - node.level + (1 if self.is_package else 0)
+        return ".".join([*parts[: max(keep, 0)], *([node.module] if node.module else [])])
+
+    def exported(self) -> set[str] | None:
+        """What its __all__ lists, None without one."""
+        names: set[str] | None = None
+        for statement in self.tree.body:
+            targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+            if any(isinstance(each, ast.Name) and each.id == "__all__" for each in targets):
+                value = getattr(statement, "value", None)
+                found = {each.value for each in ast.walk(value) if isinstance(each, ast.Constant)} if value else set()
+                names = (names or set()) | {each for each in found if isinstance(each, str)}
+        return names
+
+
+class Sources:
+    """The modules of the packages that are brought along, each read once."""
+
+    def __init__(self, packages: list[Package], answer: Answer) -> None:
+        self.packages = {package.name: package for package in packages}
+        self._answer = answer
+        self._modules: dict[str, Module | None] = {}
+        self._texts: dict[Path, str] = {}
+
+    def is_ours(self, name: str) -> bool:
+        return name.partition(".")[0] in self.packages
+
+    def path(self, name: str) -> tuple[Path, bool] | None:
+        """(file, whether it is a package) of a module, or None."""
+        head, _, rest = name.partition(".")
+        if head not in self.packages:
+            return None
+        root = self.packages[head].root
+        if root.is_file():
+            return (root, False) if not rest else None
+        place = root.joinpath(*rest.split(".")) if rest else root
+        if (place / "__init__.py").is_file():
+            return place / "__init__.py", True
+        file = place.with_name(f"{place.name}.py")
+        return (file, False) if rest and file.is_file() else None
+
+    def text(self, path: Path) -> str:
+        if path not in self._texts:
+            self._texts[path] = NEWLINES.sub("\n", path.read_text("utf-8", "replace").removeprefix("\ufeff"))
+        return self._texts[path]
+
+    def module(self, name: str) -> Module | None:
+        if name not in self._modules:
+            self._modules[name] = None  # while it is read
+            place = self.path(name)
+            if place is not None:
+                self._modules[name] = self._read(name, *place)
+        return self._modules[name]
+
+    def is_broken(self, name: str) -> bool:
+        return self.path(name) is not None and self.module(name) is None
+
+    def _read(self, name: str, path: Path, is_package: bool) -> Module | None:
+        try:
+            text = self.text(path)
+            module = Module(name, path, is_package, text, ast.parse(text))
+        except (OSError, SyntaxError, ValueError, RecursionError):
+            return None
+        self._modules[name] = module  # its own gates may be asked for while it is read
+        module.is_lazy = "_LazyModule(" in text and "sys.modules[__name__]" in text
+        self._index(module, module.tree.body)
+        return module
+
+    def index(self, module: Module) -> None:
+        """A file of the project's own: what its imports bind."""
+        self._index(module, module.tree.body)
+
+    def _index(self, module: Module, block: list[ast.stmt], under: tuple[ast.expr, ...] = ()) -> None:
+        for statement in block:
+            if isinstance(statement, ast.If):
+                self._index_if(module, statement, under)
+                continue
+            if under:
+                module.conditions[statement] = list(under)
+            if isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*":
+                module.stars.append(module.resolve(statement))
+            for name in bound_names(statement):
+                module.bound.setdefault(name, []).append(statement)
+            for name in affected_names(statement):
+                module.effects.setdefault(name, []).append(statement)
+
+    def _index_if(self, module: Module, statement: ast.If, under: tuple[ast.expr, ...]) -> None:
+        if is_type_checking(statement.test):
+            if module.is_lazy or any(each.name == "__getattr__" for each in _functions(module.tree.body)):
+                _index_lazy(module, statement.body)
+            self._index(module, [] if module.is_lazy else statement.orelse, under)
+            return
+        answer, under = self._answer(module, statement.test), (*under, statement.test)
+        if answer is not False:
+            self._index(module, statement.body, under)
+        if answer is not True:
+            self._index(module, statement.orelse, under)
+
+    def condition(self, module: Module, test: ast.expr) -> bool | None:
+        return False if is_type_checking(test) else self._answer(module, test)
+
+
+def _functions(block: list[ast.stmt]) -> Iterator[ast.FunctionDef]:
+    return (each for each in block if isinstance(each, ast.FunctionDef))
+
+
+def _index_lazy(module: Module, block: list[ast.stmt]) -> None:
+    """What a type checker sees of a lazy package is what the package gives at run time."""
+    for statement in block:
+        if isinstance(statement, ast.Try):
+            _index_lazy(module, statement.orelse)
+        elif isinstance(statement, ast.If):
+            _index_lazy(module, [*statement.body, *statement.orelse])
+        elif isinstance(statement, ast.ImportFrom):
+            home = module.resolve(statement)
+            for alias in statement.names:
+                if alias.name == "*":
+                    module.lazy_stars.append(home)
+                else:
+                    module.lazy.setdefault(alias.asname or alias.name, (home, alias.name))
+
+
+def is_type_checking(test: ast.expr) -> bool:
+    """`if TYPE_CHECKING:`, and what diffusers adds to it: `or DIFFUSERS_SLOW_IMPORT`."""
+    if isinstance(test, ast.BoolOp):
+        return any(is_type_checking(each) for each in test.values) and isinstance(test.op, ast.Or)
+    return getattr(test, "id", getattr(test, "attr", "")) == "TYPE_CHECKING"
+
+
+def bound_names(statement: ast.stmt) -> set[str]:
+    """Names that a statement outside of functions binds."""
+    match statement:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return {name}
+        case ast.Import() | ast.ImportFrom():
+            return {alias.asname or alias.name.partition(".")[0] for alias in statement.names if alias.name != "*"}
+        case ast.Expr() | ast.Assert() | ast.Delete() | ast.Pass():
+            return {
+                each.target.id
+                for each in ast.walk(statement)
+                if isinstance(each, ast.NamedExpr) and isinstance(each.target, ast.Name)
+            }
+    found: set[str] = set()
+    for node in _shallow(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            found |= bound_names(node)
+    return found
+
+
+def affected_names(statement: ast.stmt) -> set[str]:
+    """Names that a statement does something to without binding them: `TABLE["x"] = y`, `TABLE.update(…)`, `register(Class)`."""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+        return set()
+    if isinstance(statement, ast.Assign | ast.AugAssign):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        return {name for each in targets if not isinstance(each, ast.Name) and (name := root_name(each))}
+    if isinstance(statement, ast.Expr | ast.Delete | ast.For | ast.While | ast.With):
+        return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+    return set()
+
+
+def root_name(node: ast.AST) -> str:
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call | ast.Starred):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _shallow(statement: ast.AST) -> Iterator[ast.AST]:
+    """The statement's parts, without the insides of functions and classes."""
+    for child in ast.iter_child_nodes(statement):
+        yield child
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            yield from _shallow(child)

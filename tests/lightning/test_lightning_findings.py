@@ -174,3 +174,13 @@ def test_the_folder_of_a_package_is_no_stranger_to_itself(tmp_path: Path) -> Non
 def test_a_metric_that_has_no_counterpart_is_a_finding() -> None:
     source = "import torch\nimport torchmetrics\n\nkept = torchmetrics.image.FrechetInceptionDistance()\n"
     assert [(each.line, each.code) for each in convert_source(source).findings] == [(4, "MF100")]
+
+
+@pytest.mark.parametrize(
+    "value", ['str(torch.device("cpu"))', "f'{torch.device(0)}'", '"gpu" if torch.cuda.is_available() else "cpu"']
+)
+def test_an_option_that_is_dropped_takes_along_what_is_written_in_it(value: str) -> None:
+    source = f"import pytorch_lightning as pl\nimport torch\n\nt = pl.Trainer(\n    accelerator={value},\n    max_epochs=2,\n)\n"
+    conversion = convert_source(source)
+    assert conversion.findings == ()
+    assert "Trainer(\n    max_epochs=2,\n)" in conversion.main

@@ -311,12 +311,19 @@ class Edits:
     def before(self, offset: int, text: str) -> None:
         """Insert as a prefix of what starts at `offset`; a later prefix belongs to an outer node and goes first."""
         self._count += 1
-        self._add(_Edit(offset, offset, text, (1, -self._count), self._owner))
+        self._insert(_Edit(offset, offset, text, (1, -self._count), self._owner))
 
     def after(self, offset: int, text: str) -> None:
         """Insert as a suffix of what ends at `offset`."""
         self._count += 1
-        self._add(_Edit(offset, offset, text, (0, self._count), self._owner))
+        self._insert(_Edit(offset, offset, text, (0, self._count), self._owner))
+
+    def _insert(self, edit: _Edit) -> None:
+        """Unless what it would stand in is gone: an argument that was dropped takes along what is written in it later."""
+        index = bisect.bisect_left(self._edits, edit.start, key=_start)
+        covering = self._covering(edit.start, edit.end, index)
+        if covering is None or covering.end == edit.start or covering.text:
+            self._add(edit)
 
     def replace(self, start: int, end: int, text: str, swallows: bool = False, is_optional: bool = False) -> None:
         """Replace a span together with every edit inside it; what lies inside an earlier, larger replacement is gone already."""

@@ -54,12 +54,18 @@ class Edits:
     def before(self, offset: int, text: str, reach: int = -1) -> None:
         """Insert as a prefix of what starts at `offset` and ends at `reach`; a later prefix belongs to an outer node and goes first."""
         self._count += 1
-        self._add(_Edit(offset, 1, -self._count, offset, self._count, text, self._owner, reach))
+        self._insert(_Edit(offset, 1, -self._count, offset, self._count, text, self._owner, reach))
 
     def after(self, offset: int, text: str, reach: int = -1) -> None:
         """Insert as a suffix of what starts at `reach` and ends at `offset`."""
         self._count += 1
-        self._add(_Edit(offset, 0, self._count, offset, self._count, text, self._owner, reach))
+        self._insert(_Edit(offset, 0, self._count, offset, self._count, text, self._owner, reach))
+
+    def _insert(self, edit: _Edit) -> None:
+        """Unless what it would stand in is gone: an argument that was dropped takes along what is written in it later."""
+        covering = self._covering(edit.start, edit.end)
+        if covering is None or covering.text or not covering.start < edit.start < covering.end:
+            self._add(edit)
 
     def before_node(self, node: ast.AST, text: str) -> None:
         self.before(self.source.start(node), text, self.source.end(node))

@@ -189,7 +189,7 @@ class Expressions:
     def _is_own_field(self, base: str, name: str) -> bool:
         """Whether the framework's networks have nothing of that name: something that the project, or another, put there."""
         return name not in self.members.of_all_networks and not any(
-            self.is_api(f"{home}.{name}") or self.is_api(f"{home}.{name}@") for home in (base, self.framework.network)
+            self.is_api(f"{home}.{name}") for home in (base, self.framework.network)
         )
 
     def _Call(self, node: ast.Call, scope: Scope) -> Type:

@@ -51,7 +51,7 @@ def _computes_when_called(facts: Facts, qual: str) -> bool:
         if isinstance(node, ast.ClassDef) and owner == qual:
             methods = [each for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "__call__"]
             calls = [part for each in methods for part in ast.walk(each) if isinstance(part, ast.Call)]
-            return any(facts.api(part.func).startswith("torch.") for part in calls)
+            return any(facts.api(part.func).startswith(f"{facts.framework.name}.") for part in calls)
     return False
 
 

@@ -299,7 +299,7 @@ class ExportedRequest:
 class CaseRequest:
     """To MindSpore, with torch beside it: one case of one rule of the table."""
 
-    api: str
+    title: str  # the rule's
     case: int
 
 

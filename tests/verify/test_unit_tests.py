@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from mindferry.cli.convert import command
+from mindferry.cli.observe import command as observe
 
 MODEL = """import torch
 from torch import nn
@@ -132,3 +133,23 @@ def test_a_second_conversion_keeps_the_tests_and_spares_the_projects_own(tmp_pat
         for line in path.read_text().splitlines()
         if line.startswith(("import", "from"))
     )
+
+
+def test_a_network_that_was_observed_is_tested_on_what_it_was_called_with(tmp_path: Path) -> None:
+    project = tmp_path / "theirs"
+    project.mkdir()
+    (project / "net.py").write_text(
+        "from torch import nn\n\n\nclass Scaled(nn.Module):\n    def __init__(self, width=5):\n        super().__init__()\n"
+        "        self.fc = nn.Linear(width, 3)\n\n    def forward(self, x, scale):\n        return self.fc(x.mean((2, 3))) * scale\n"
+    )
+    (project / "run.py").write_text(
+        "import torch\nfrom net import Scaled\n\nif __name__ == '__main__':\n"
+        "    Scaled(width=5)(torch.randn(2, 5, 4, 4), torch.ones(1))\n"
+    )
+    seen = tmp_path / "seen.observed"
+    result = CliRunner().invoke(observe, [str(project), "-o", str(seen), "--", "python", "run.py"])
+    assert result.exit_code == 0, result.output
+    options = ["-o", str(tmp_path / "ours"), "--observed", str(seen), "--tests"]
+    result = CliRunner().invoke(command, [str(project), *options])
+    assert result.exit_code == 0, result.output
+    assert "::test_scaled PASSED" in run(tmp_path / "ours")

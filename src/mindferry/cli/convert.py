@@ -153,7 +153,10 @@ def _observed_network(observed: Path | None, output: Path) -> tuple[str, tuple[s
         return "", ()
     from ..observe.use import comparables
 
-    found, _ = comparables(load_observation(observed), observed, output / "tests" / "observed")
+    found, _ = comparables(load_observation(observed), observed, output.resolve() / "tests" / "observed")
+    for each in found:
+        if each.weights:
+            Path(each.weights).unlink()  # the tests make weights of their own
     if not found:
         return "", ()
     largest = max(found, key=lambda each: each.network.parameters)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
+from ...read.edits import Edits
 from ...read.fstrings import is_located
-from ...read.source import Edits
 
 _OPENING = re.compile(rb"(?<![\w'\"])[fFrR]{1,2}('''|\"\"\"|'|\")")
 OTHER = {"'": '"', '"': "'"}

@@ -8,6 +8,8 @@ import re
 from collections import deque
 from dataclasses import dataclass, field
 
+from ..apis import framework
+from ..read.uses import Use
 from .lookup import Lookup
 from .names import Definition, annotations_of, attribute_set_by, chain_of, is_hook, own_names, pattern_of
 from .registries import Registries
@@ -259,7 +261,8 @@ class Reach:
             for each in statements
             if isinstance(each, ast.Import | ast.ImportFrom)
         ]
-        return any(home.startswith("torch.nn") or home in ("torch", "torch.nn") for home in homes)
+        uses = framework().uses
+        return any(home == framework().name or uses.has(Use.NETWORK_PART, f"{home}.") for home in homes)
 
     def _method(self, reached: Reached, statement: ast.stmt) -> None:
         if statement not in reached.methods:

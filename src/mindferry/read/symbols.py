@@ -101,6 +101,7 @@ class Symbols:
     ported: dict[str, str] = field(
         default_factory=dict
     )  # library that is brought along -> how it is imported from now on
+    collates: set[str] = field(default_factory=set)  # what the project's loaders are given as collate_fn, by name
 
     def fork(self, is_known: bool = False) -> Symbols:
         """What one file's conversion may add to: what the others find must not depend on which came first.
@@ -122,6 +123,7 @@ class Symbols:
             self.seen,
             self.beside,
             self.ported,
+            set(self.collates),
         )
 
     def origin(self, qual: str) -> str:

@@ -70,8 +70,7 @@ CAUSAL = (
     "Nemotron",
     "Exaone4",
     "HunYuanDenseV1",
-    "Bitnet",
-    "MiniCPM3",
+    "BitNet",
     "Lfm2",
 )
 ENCODERS = (

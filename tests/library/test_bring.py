@@ -436,4 +436,4 @@ def test_what_is_written_into_an_f_string_has_other_quotes(quote: str) -> None:
     made = convert_source(f"import torch\n\n\ndef say(e):\n    return {text}\n")
     assert not made.findings
     compile(made.code, "made", "exec")
-    assert "layer_parameter(e.proj," in made.code
+    assert "layer_parameter(e.norm," in made.code

@@ -15,7 +15,7 @@ GATE = re.compile(
 ASKS = re.compile(r"_?is_package_available|find_spec|_?is_available|import_module|is_library_available")
 OF_TORCH = re.compile(r"is_torch_(?:sdpa_)?available|is_pytorch_available|_torch_available")
 NEVER = re.compile(  # torch's own compilers and devices
-    r"is_torch_\w+_available|is_torchdynamo\w*|is_torch_fx\w*|is_torchao\w*|is_flash_attn\w*|is_kernels_\w+|is_cuda_\w+|is_triton_\w+|is_rocm_\w+"
+    r"is_torch_\w+_available|is_grouped_mm_available|is_torchdynamo\w*|is_torch_fx\w*|is_torchao\w*|is_flash_attn\w*|is_kernels_\w+|is_cuda_\w+|is_triton_\w+|is_rocm_\w+"
 )
 GREATER = re.compile(r"is_torch_(?:version_)?(?:greater|at_least|newer)\w*")
 LESS = re.compile(r"is_torch_(?:version_)?(?:less|older)\w*")

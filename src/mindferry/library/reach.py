@@ -329,14 +329,18 @@ class Reach:
         elif isinstance(node, ast.Dict) and self._is_table(module, node, local):
             self._table(module, node)
         else:
-            if isinstance(node, ast.Call):
-                self._call(module, node)
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                self._note(node.value)
-            elif isinstance(node, ast.JoinedStr) and (pattern := pattern_of(node)) is not None:
-                self._expect(pattern)
+            self._hint(module, node)
             for child in ast.iter_child_nodes(node):
                 self._follow(module, child, local)
+
+    def _hint(self, module: Module, node: ast.AST) -> None:
+        """Calls and texts that may name what is chosen when it runs."""
+        if isinstance(node, ast.Call):
+            self._call(module, node)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            self._note(node.value)
+        elif isinstance(node, ast.JoinedStr) and (pattern := pattern_of(node)) is not None:
+            self._expect(pattern)
 
     def _branches(self, module: Module, node: ast.If, local: frozenset[str]) -> None:
         """Of a condition whose answer is known, the branch that is taken."""

@@ -169,7 +169,7 @@ def summary(rows: list[Row]) -> list[str]:
     unclear, unresolved = sum(row.unclear for row in tried), sum(row.unresolved for row in tried)
     share = f" ({100 * (unclear - unresolved) / unclear:.0f} % resolved)" if unclear else ""
     return [
-        f"commands tried: {len(tried)} of {len(rows)}",
+        f"commands tried: {len(tried)} of {max(len(rows), len(entries()))} listed",
         f"behave like the original: {sum(row.is_same for row in tried)}",
         f"named by a finding or a verdict: {sum(row.exit_code == 1 and not row.crash for row in tried)}",
         f"the command itself could not run here: {sum(row.exit_code == 2 for row in tried)}",
@@ -221,9 +221,11 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     results = folder / "results.jsonl"
     known = results.read_text("utf-8").splitlines() if results.exists() and not options.again else []
-    rows = {row.name: row for row in (Row(**json.loads(line)) for line in known)}
     homes = {project.name: project for project in projects()}
     every = entries()
+    asked = {(entry.name, entry.command) for entry in every}  # what was found by another command is forgotten
+    found = (Row(**json.loads(line)) for line in known)
+    rows = {row.name: row for row in found if (row.name, row.command) in asked}
     wanted = [each for each in every if (each.name in options.only if options.only else each.name not in rows)]
     for number, entry in enumerate([] if options.page else wanted, 1):
         row = migrate(entry, homes[entry.project], folder, options.clones)

@@ -14,33 +14,55 @@ from typing import Any, cast
 
 ROW = 160  # characters that stay on one line
 _SURROGATE = re.compile("[\ud800-\udfff]")  # of a file name that is no UTF-8: JSON has an escape for it, UTF-8 has not
+_AS_THEY_ARE = (str, int, type(None))
+_LISTS = (list, tuple)
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def plain(value: Any) -> Any:
     """As JSON has it. That has no NaN and no infinity: both become null, which `load` reads as NaN."""
-    if isinstance(value, str | int | None):
+    if isinstance(value, _AS_THEY_ARE):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, _LISTS):
         return [plain(item) for item in value]
     if dataclasses.is_dataclass(value):
-        return {each.name: plain(getattr(value, each.name)) for each in dataclasses.fields(value)}
+        return {name: plain(getattr(value, name)) for name in _names(cast(Any, type(value)))}
     return value
+
+
+@functools.cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(each.name for each in dataclasses.fields(kind))
 
 
 def laid_out(value: Any, indent: str = "\n") -> str:
     """A row to a line, so that two records can be compared by eye and by `diff`."""
-    line = _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", _ENCODE(value))
-    if len(line) <= ROW or not isinstance(value, dict | list):
-        return line
+    if _least(value) <= ROW or not isinstance(value, dict | list):
+        line = _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", _ENCODE(value))
+        if len(line) <= ROW or not isinstance(value, dict | list):
+            return line
     if isinstance(value, dict):
         items = [f"{laid_out(str(key))}: {laid_out(item, indent + ' ')}" for key, item in value.items()]
         return f"{{{indent} {f',{indent} '.join(items)}{indent}}}"
     return f"[{indent} {f',{indent} '.join(laid_out(item, indent + ' ') for item in value)}{indent}]"
+
+
+def _least(value: Any) -> int:
+    """A lower bound of the length of a value on one line: a long list need not be encoded to see that it is too long."""
+    if isinstance(value, str):
+        return len(value) + 2
+    if isinstance(value, dict | list):
+        total = 6 * len(value) if isinstance(value, dict) else 3 * len(value)
+        for item in value.values() if isinstance(value, dict) else value:
+            if total > ROW:
+                break
+            total += max(_least(item) - 1, 0)
+        return total
+    return 1
 
 
 @functools.cache

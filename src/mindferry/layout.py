@@ -188,6 +188,7 @@ def read_symbols_on(base: Symbols, layout: Layout, observation: Observation | No
 
 def _read_all(layout: Layout, seen: ObservedTypes, base: Symbols | None = None) -> Symbols:
     roots = frozenset(file.module.partition(".")[0] for file in layout.python)
+    roots |= _package_of(layout, roots)
     excluded = frozenset(file.module for file in layout.excluded)
     symbols = base or Symbols(framework())
     symbols.excluded, symbols.seen, symbols.roots = excluded, seen, symbols.roots | roots
@@ -204,6 +205,23 @@ def _read_all(layout: Layout, seen: ObservedTypes, base: Symbols | None = None) 
             except Exception:  # whatever one file raises: its own conversion says so
                 continue
     return symbols
+
+
+def _package_of(layout: Layout, roots: frozenset[str]) -> frozenset[str]:
+    """The folder's own name, where it is that of a framework's package and its files import their neighbours by it."""
+    name = layout.root.resolve().name
+    if name not in FRAMEWORKS:
+        return frozenset()
+    neighbour = re.compile(rf"^[ \t]*(?:from|import)[ \t]+{name}\.(\w+)".encode(), re.MULTILINE)
+    parts = {found.decode() for file in layout.python for found in neighbour.findall(_start_of(file.path))}
+    return frozenset({name}) if parts & roots else frozenset()
+
+
+def _start_of(path: Path) -> bytes:
+    try:
+        return read_regular(path, LARGEST_CODE)
+    except OSError:
+        return b""
 
 
 def _imported_first(layout: Layout) -> list[ProjectFile]:

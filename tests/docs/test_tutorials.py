@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pages import ROOT, blocks, run_page
 
-HOW_TO = [ROOT / "docs" / "how-to" / f"{name}.md" for name in ("terminal", "precision", "performance")]
+HOW_TO = [ROOT / "docs" / "how-to" / f"{name}.md" for name in ("terminal", "precision", "performance", "lightning")]
 PAGES = [*sorted((ROOT / "docs" / "tutorials").glob("*.md")), *HOW_TO]
 MINUTES = {"01-resnet50", "04-a-gan", "05-a-transformer"}
 

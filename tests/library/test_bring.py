@@ -12,7 +12,7 @@ import torch
 from installed_packages import install, project, run_without
 
 from mindferry.artifacts import ProjectConversion
-from mindferry.convert import convert_project
+from mindferry.convert import convert_project, convert_source
 from mindferry.convert.settings import Settings
 
 LAZY = {
@@ -325,3 +325,115 @@ def test_packages_to_bring_along_may_stand_in_the_projects_own_file(
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     convert_project(tmp_path / "project", tmp_path / "out")
     assert "lazylib/models/tiny.py" in modules(tmp_path)
+
+
+REGISTRY = {
+    "__init__.py": "from .models import create_model as create_model\n",
+    "registry.py": """
+        import sys
+
+        _entries = {}
+        _settings = {}
+
+
+        def register_model(function):
+            module = sys.modules[function.__module__]
+            _entries[function.__name__] = function
+            if hasattr(module, "default_cfgs") and function.__name__ in module.default_cfgs:
+                _settings[function.__name__] = module.default_cfgs[function.__name__]
+            return function
+
+
+        def create_model(name, **kwargs):
+            name = name.partition(".")[0]
+            return _entries[name](**_settings.get(name, {}), **kwargs)
+        """,
+    "models/__init__.py": """
+        from .narrow import *
+        from .wide import *
+        from ..registry import create_model as create_model
+        """,
+    "models/narrow.py": """
+        from torch import nn
+
+        from ..layers import *
+        from ..registry import register_model
+
+        __all__ = ["Narrow"]
+        default_cfgs = {"narrow_net": {"width": 5}}
+
+
+        class Narrow(nn.Module):
+            def __init__(self, width, classes=2):
+                super().__init__()
+                self.head = Scaled(width, classes)
+
+            def forward(self, x):
+                return getattr(self, f"_run_{'plain'}_head")(x)
+
+            def _run_plain_head(self, x):
+                return self.head(x) if torch.is_tensor(x) else x
+
+            def _run_other_head(self, x):
+                return None
+
+
+        @register_model
+        def narrow_net(**kwargs):
+            return Narrow(**kwargs)
+
+
+        @register_model
+        def narrow_net_two(**kwargs):
+            return Narrow(**kwargs)
+        """,
+    "models/wide.py": "from .narrow import Narrow\n\n__all__ = []\n",
+    "layers.py": """
+        import torch
+        from torch import nn
+
+
+        class Scaled(nn.Linear):
+            def forward(self, x):
+                return super().forward(x) * 2
+        """,
+}
+
+
+def test_a_registry_is_asked_by_a_text(tmp_path: Path) -> None:
+    install(tmp_path / "site", "registered", REGISTRY)
+    project(
+        tmp_path / "project",
+        {
+            "net.py": """
+            import registered
+
+            NAME = "narrow_net.first"
+
+
+            def build():
+                return registered.create_model(NAME, classes=3)
+            """
+        },
+    )
+    bring(tmp_path, "registered")
+    text = (tmp_path / "out/ported/registered/models/narrow.py").read_text()
+    assert "def narrow_net(" in text and "narrow_net_two" not in text
+    assert "registered/models/wide.py" not in modules(tmp_path)
+    assert "import ported.registered as registered" in (tmp_path / "out/net.py").read_text()
+    code = """
+        import numpy as np, mindspore as ms
+        import net
+        model = net.build()
+        print(model(ms.Tensor(np.ones((4, 5), np.float32))).shape)
+        """
+    assert run_without({"registered"}, tmp_path / "out", code).strip() == "(4, 3)"
+
+
+@pytest.mark.parametrize("quote", ["'", '"'])
+def test_what_is_written_into_an_f_string_has_other_quotes(quote: str) -> None:
+    text = f"f{quote}size {{tuple(e.proj.weight.shape)}}: {quote} f{quote}{{e.norm.bias}}{quote}"
+    made = convert_source(f"import torch\n\n\ndef say(e):\n    return {text}\n")
+    assert not made.findings
+    compile(made.code, "made", "exec")
+    assert "layer_parameter(e.proj," in made.code

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
-NAMES = ("classifier", "autoencoder", "gan", "forecaster", "transformer", "hooked", "resumed")
+NAMES = ("classifier", "autoencoder", "gan", "forecaster", "transformer", "hooked", "resumed", "measured", "manual")
 # torchmetrics imports torchvision, which may be here without its compiled operators.
 PRELUDE = (
     f"import runpy, sys; sys.path[:0] = ['.', {str(HERE.parents[1] / 'examples' / 'resnet50_cifar10')!r}]; "

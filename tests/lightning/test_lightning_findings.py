@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from mindferry import convert_source
+from mindferry.convert import convert_project
 
 MODULE = """\
 import {package} as pl
@@ -156,3 +159,28 @@ def test_an_option_that_comes_by_unpacking_is_refused_at_run_time() -> None:
     names: dict[str, object] = {"options": {"strategy": "ddp"}, "__name__": "converted"}
     with pytest.raises(NotImplementedError, match="strategy='ddp'"):
         exec(compile(conversion.code, "converted.py", "exec"), names)
+
+
+def test_the_folder_of_a_package_is_no_stranger_to_itself(tmp_path: Path) -> None:
+    folder = tmp_path / "torchmetrics"
+    (folder / "utilities").mkdir(parents=True)
+    text = "import torch\nfrom torchmetrics.utilities.prints import warn\n\n\ndef show(x):\n    warn(torch.sum(x))\n"
+    (folder / "utilities" / "data.py").write_text(text)
+    conversion = convert_project(folder, tmp_path / "out")
+    assert [finding.message for file in conversion.files for finding in file.findings] == []
+    assert "from torchmetrics.utilities.prints import warn" in (tmp_path / "out" / "utilities" / "data.py").read_text()
+
+
+def test_a_metric_that_has_no_counterpart_is_a_finding() -> None:
+    source = "import torch\nimport torchmetrics\n\nkept = torchmetrics.image.FrechetInceptionDistance()\n"
+    assert [(each.line, each.code) for each in convert_source(source).findings] == [(4, "MF100")]
+
+
+@pytest.mark.parametrize(
+    "value", ['str(torch.device("cpu"))', "f'{torch.device(0)}'", '"gpu" if torch.cuda.is_available() else "cpu"']
+)
+def test_an_option_that_is_dropped_takes_along_what_is_written_in_it(value: str) -> None:
+    source = f"import pytorch_lightning as pl\nimport torch\n\nt = pl.Trainer(\n    accelerator={value},\n    max_epochs=2,\n)\n"
+    conversion = convert_source(source)
+    assert conversion.findings == ()
+    assert "Trainer(\n    max_epochs=2,\n)" in conversion.main

@@ -16,7 +16,7 @@ from mindferry.artifacts import ProjectConversion
 from mindferry.convert import convert_project
 
 HERE = Path(__file__).parent
-NAMES = ("classifier", "autoencoder", "gan", "forecaster", "transformer", "hooked", "resumed")
+NAMES = ("classifier", "autoencoder", "gan", "forecaster", "transformer", "hooked", "resumed", "measured", "manual")
 
 
 @pytest.fixture(scope="module")

@@ -277,3 +277,31 @@ def test_commands_are_read_as_a_user_writes_them() -> None:
     assert training_of(["torchrun", "--nproc_per_node", "2", "train.py"], 5) is None
     assert training_of(["torchrun", "--nproc_per_node=1", "train.py", "a"], 5).script == "train.py"
     assert os.sep == "/"
+
+
+ODD = """import torch
+from torch import nn
+
+
+class Graph(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lazy = nn.LazyLinear(2)
+
+    def forward(self, x, edges):
+        return torch.spmm(edges, self.lazy(x))
+
+
+net = Graph()
+edges = torch.eye(3).to_sparse()
+print("out", net(torch.ones(3, 4), edges).shape)
+"""
+
+
+def test_inputs_that_are_no_arrays_and_lazy_layers_do_not_end_the_run(tmp_path: Path) -> None:
+    root = project(tmp_path, train=ODD)
+    done = mindferry("observe", root, "-o", "seen.zip", "--", "python", "train.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (network,) = load_observation(tmp_path / "seen.zip").networks
+    assert "out torch.Size([3, 2])" in done.stderr and network.calls == 1
+    assert [each.kind for each in network.inputs[0].positional] == ["array", "other"]

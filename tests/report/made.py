@@ -12,25 +12,27 @@ from mindferry import artifacts
 from mindferry.analyze import analyze_project
 from mindferry.artifacts import (
     Comparison,
-    Compilation,
     Curves,
-    Diagnosis,
     Difference,
-    Experiment,
     Finding,
-    Operator,
-    Phase,
-    PipelineStage,
     PlainRun,
     Predictions,
-    Profile,
     Step,
-    TuneRecord,
     WeightEntry,
     WeightsReport,
 )
 from mindferry.convert import convert_project
 from mindferry.export.result import Export, ExportedFile
+from mindferry.tune_record import (
+    Compilation,
+    Diagnosis,
+    Experiment,
+    Operator,
+    Phase,
+    PipelineStage,
+    Profile,
+    TuneRecord,
+)
 from mindferry.verify.data import PipelineComparison, PipelineDifference, Pipelines
 
 ROOT = Path(__file__).resolve().parents[2]

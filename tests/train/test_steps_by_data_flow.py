@@ -7,6 +7,39 @@ import pytest
 from .both_ways import Ran, run_both
 
 SCRIPTS = {
+    "loss_read_before_it_is_scaled": """
+net = network()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+opt.zero_grad()
+for i, (x, y) in enumerate(zip(xs, ys)):
+    loss = criterion(net(x), y)
+    value = loss.item()
+    if value > 1e6:
+        raise ValueError(value)
+    loss /= 2
+    loss.backward()
+    if i % 2:
+        opt.step()
+        opt.zero_grad()
+    record(torch.tensor(value))
+weights(net)
+""",
+    "loss_read_before_and_after_it_is_bound_again": """
+net = network()
+opt = torch.optim.SGD(net.parameters(), lr=0.05)
+for x, y in zip(xs, ys):
+    out = net(x)
+    a = criterion(out, y)
+    record(a)
+    a = a + (out ** 2).mean()
+    b = a * 2
+    opt.zero_grad()
+    b.backward()
+    opt.step()
+    record(a)
+    record(b)
+weights(net)
+""",
     "state_carried_in_a_branch": """
 class Net(nn.Module):
     def __init__(self):

@@ -14,10 +14,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from mindferry.artifacts import Diagnosis, TuneRecord
 from mindferry.frameworks.requests import Plan
 from mindferry.tune.run import tune
 from mindferry.tune.workload import find_workload
+from mindferry.tune_record import Diagnosis, TuneRecord
 from tune.planted import PLANTED, Bottleneck
 
 FEW = Plan(warm=2, plain=3, observed=4, profiled=2, seconds=15)

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from mindferry.artifacts import Compilation, Operator, Phase, PipelineStage, Profile
 from mindferry.frameworks.requests import Plan, SyncPlace, TuneFacts
 from mindferry.tune.clock import PLAIN, Clock
 from mindferry.tune.diagnose import diagnose
@@ -17,6 +16,7 @@ from mindferry.tune.rewrites import REWRITES
 from mindferry.tune.run import Run, apart, judge
 from mindferry.tune.settings_file import SETTINGS, WHAT
 from mindferry.tune.summary import divide_compiled
+from mindferry.tune_record import Compilation, Operator, Phase, PipelineStage, Profile
 
 SOUND = Profile(
     framework="MindSpore",

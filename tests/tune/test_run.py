@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from mindferry.artifacts import STATE, ProjectConversion, TuneRecord, load
+from mindferry.artifacts import STATE, ProjectConversion, load
 from mindferry.convert import convert_project
 from mindferry.errors import MindferryError
 from mindferry.frameworks.requests import Plan
 from mindferry.tune.run import apply, tune
 from mindferry.tune.workload import find_workload
+from mindferry.tune_record import TuneRecord
 
 from .bottlenecks import diagnosed, is_named
 from .planted import BASE, PLANTED

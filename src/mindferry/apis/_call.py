@@ -7,8 +7,9 @@ import functools
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from ..read.edits import Edits
 from ..read.infer import Reading
-from ..read.source import Edits, Slot, argument_slots
+from ..read.source import Slot, argument_slots
 from ..read.types import UNKNOWN, Type
 from ._rule import COMPAT, Rule
 
@@ -98,8 +99,12 @@ class Call:
     @property
     def target(self) -> str:
         """The receiver's converted text, in parentheses if it needs them before a dot."""
-        text = self.edits.text(self.subject)
-        return text if isinstance(self.subject, _ATOMS) else f"({text})"
+        return self.before_dot(self.subject)
+
+    def before_dot(self, node: ast.expr) -> str:
+        """The node's converted text, in parentheses if it needs them there."""
+        text = self.edits.text(node)
+        return text if isinstance(node, _ATOMS) else f"({text})"
 
     @property
     def subject(self) -> ast.expr:
@@ -226,13 +231,13 @@ class Call:
             return
         opening = parts[0] if parts else source.find_token(b"(", source.end(function), source.end(self.node)) + 1
         remains = self.edits.span(opening, source.end(self.node) - 1).strip()
-        self.edits.before(source.start(self.node), f"{spelled}(")
+        self.edits.before_node(self.node, f"{spelled}(")
         is_generator = parts is None and bool(
             remains
         )  # f(x for x in y) has no parentheses of its own beside other arguments
         self.edits.replace(dot, opening, ", (" if is_generator else ", " if remains else "")
         if is_generator:
-            self.edits.after(source.end(self.node), ")")
+            self.edits.after_node(self.node, ")")
 
     def _rewrite_arguments(self, opening: int, slots: list[Slot], close: int) -> None:
         source, nodes = self.edits.source, sorted([*self.node.args, *self.node.keywords], key=self.edits.source.start)

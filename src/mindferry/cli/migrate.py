@@ -9,7 +9,10 @@ from pathlib import Path
 
 import click
 
+from .. import artifacts, findings
+from ..artifacts import ProjectConversion
 from ..config import read_config
+from ..errors import MindferryError
 from ..migrate import Command, Outcome, migrate, not_done, write_page
 from ..report import REPORT
 
@@ -47,6 +50,7 @@ def command(project: Path, output: Path, steps: int, seconds: float, as_json: bo
         if not tail:
             _show_not_done(project, output)
             _propose(project, output)
+        _propose_libraries(project, output)
         is_told = _show_failed(project, outcomes)
         click.echo(f"{verdict if is_told or not detail else f'{verdict} {detail}'}\nreport: {output / REPORT}")
     raise click.exceptions.Exit(0 if all(outcome.ok for outcome in outcomes) else 1)
@@ -89,6 +93,21 @@ def _propose(project: Path, output: Path) -> None:
         lines = [f"mindferry migrate {project} -o {output} -- {each.command}   # {each.found_in}" for each in found]
         text = "\n".join(f"    {line}" for line in lines)
         click.echo(f"Or give the command that runs the project; everything else is seen from it:\n\n{text}\n")
+
+
+def _propose_libraries(project: Path, output: Path) -> None:
+    """Libraries on torch whose import was left: the lines that bring them along."""
+    try:
+        found = artifacts.load(ProjectConversion, output, "convert").findings
+    except MindferryError:
+        return
+    names = dict.fromkeys(each.message.partition(" ")[0] for each in found if each.code == findings.MF150)
+    if names:
+        listed = ", ".join(f'"{name}"' for name in names)
+        click.echo(
+            f"To bring along what is used of {', '.join(names)}, write into {project / 'mindferry.toml'}:\n\n"
+            f"    [convert]\n    with = [{listed}]\n"
+        )
 
 
 def _show_not_done(project: Path, output: Path) -> None:

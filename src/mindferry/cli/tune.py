@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from ..artifacts import TuneRecord
     from ..tune.workload import Workload
+    from ..tune_record import TuneRecord
 
 
 @click.command()

@@ -7,7 +7,7 @@ import ast
 from ..apis import Rule
 from ..artifacts import Finding, Rewrite
 from ..findings import Code
-from ..read.source import Edits
+from ..read.edits import Edits
 from .facts import Facts
 from .plan import Plan
 from .render.imports import Imports
@@ -25,6 +25,7 @@ class Context(Facts):
         self.instead: dict[ast.AST, Rule] = plan.rules  # calls that follow another rule than their API's
         self.notes = plan.notes  # what a fixer knows for the rule of a call
         self.verdicts: dict[ast.AST, Verdict] = {}  # what became of methods and attributes, of unknown receivers too
+        self.called: dict[ast.AST, str] = {}  # helpers that stand for a node, where others ask for that
         self.findings: list[Finding] = []
         self.rewrites: list[Rewrite] = []
 

@@ -16,6 +16,7 @@ from ..read.expressions import FOREIGN
 from ..read.networks import is_mode_call
 from ..read.types import Type
 from .context import Context
+from .plan import LAYER_PARAMETER
 from .render.write_dispatchers import PREFIX, attribute_form, is_dispatched, module_form, tensor_form
 from .run_rule import run_rule
 from .verdict import Outcome, Verdict
@@ -109,7 +110,7 @@ def _undispatched(name: str, context: Context) -> Verdict | None:
 def is_defined_here(node: ast.Call, context: Context) -> bool:
     """Whether a class of the project has a method of that name, so that the receiver may well be one of them."""
     name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-    return name != "forward" and any(name in info.results for info in context.reading.symbols.classes.values())
+    return name != "forward" and any(context.reading.symbols.classes.with_method(name))
 
 
 def dispatch_call(node: ast.Call, context: Context) -> None:
@@ -226,7 +227,7 @@ def _may_be_network(node: ast.Call, name: str, context: Context) -> bool:
         return False
     text = context.source.text(node.func.value).lower()
     symbols = context.reading.symbols
-    is_defined = any(name in info.results and not symbols.is_module(qual) for qual, info in symbols.classes.items())
+    is_defined = any(not symbols.is_module(qual) for qual in symbols.classes.with_method(name))
     return not is_defined and not any(word in text for word in NOT_NETWORKS)
 
 
@@ -274,7 +275,8 @@ def dispatch_face(node: ast.Attribute, context: Context) -> bool:
     elif node.attr == "weight" and is_asked_for_shape(context.parents.get(node)):
         new = f"{context.imports.spell('compat.shaped_weight')}({owner})"
     else:
-        new = f"{context.imports.spell('compat.layer_parameter')}({owner}, '{node.attr}')"
+        new = f"{context.imports.spell(LAYER_PARAMETER)}({owner}, '{node.attr}')"
+        context.called[node] = LAYER_PARAMETER
     context.edits.replace_node(node, new)
     context.verdicts[node] = Verdict(Outcome.DISPATCHED, "asked at run time")
     context.rewritten(node, context.framework.network, before, new)

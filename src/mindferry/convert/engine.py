@@ -17,6 +17,7 @@ from ..read.infer import read
 from ..read.observed import ObservedTypes
 from ..read.source import Source, Unreadable, is_script
 from ..read.symbols import Symbols
+from ..read.types import UNKNOWN
 from ..read.uses import Use
 from .context import Context
 from .dispatch import dispatch_attribute, dispatch_call, dispatch_face, is_defined_here
@@ -29,7 +30,8 @@ from .plan import Plan
 from .render.comment_out_decorators import comment_out
 from .render.comments import keep_comments
 from .render.helpers_module import SETTINGS
-from .render.imports import COMPAT_MODULE, Imports, fill_empty_blocks
+from .render.imports import COMPAT_MODULE, HelpersImport, Imports, fill_empty_blocks
+from .render.requoted import requote
 from .render.split_lines import apart
 from .render.styles import restyle
 from .render.write import PlanWriter
@@ -38,6 +40,7 @@ from .settings import Settings, rules_for
 from .verdict import Outcome, Verdict
 
 PORTABLE = Settings()
+IMPORTED = HelpersImport()
 CONVERTED = frozenset({ast.Call, ast.Attribute, ast.Name})
 
 
@@ -55,11 +58,11 @@ def convert_file(
     symbols: Symbols,
     module: str = "__main__",
     is_package: bool = False,
-    compat_import: str = "import ms_compat",
+    helpers: HelpersImport | None = IMPORTED,
     settings: Settings = PORTABLE,
     is_notebook: bool = False,
 ) -> FileResult:
-    return plan_file(source, symbols, module, is_package, settings, is_notebook).write(compat_import)
+    return plan_file(source, symbols, module, is_package, settings, is_notebook).write(helpers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +75,11 @@ class PlannedFile:
     lines: list[int]  # where each line stood in what was given, if statements were set apart
     is_plain: bool = False  # nothing in the file speaks of the framework: only what is certainly a tensor's is changed
 
-    def write(self, compat_import: str) -> FileResult:
-        """With the helpers imported so; '' defines them in the file itself."""
+    def write(self, helpers: HelpersImport | None = IMPORTED) -> FileResult:
+        """With the helpers imported so; None defines them in the file itself."""
         if self.facts is None:
             return FileResult(self.given.data.decode("utf-8"), [], [], set())
-        result = _write(self.facts, self.plan, compat_import)
+        result = _write(self.facts, self.plan, helpers)
         if self.is_plain and not any(_is_of_framework(each.rule) for each in result.rewrites):
             found = [each for each in result.findings if _is_of_framework(each.rule)]
             return FileResult(self.given.data.decode("utf-8"), [], found, set())
@@ -115,18 +118,20 @@ def plan_file(
     return PlannedFile(source, facts, plan, lines, is_plain)
 
 
-def _write(facts: Facts, plan: Plan, compat_import: str) -> FileResult:
+def _write(facts: Facts, plan: Plan, helpers: HelpersImport | None) -> FileResult:
     source, settings = facts.source, facts.settings
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if facts.is_notebook else 0
-    context = Context(facts, plan, Imports(facts.reading, compat_import))
+    context = Context(facts, plan, Imports(facts.reading, helpers))
     if settings.is_restricted:
         _keep_names(context)
     writer = PlanWriter(plan, context)
     writer.before_rules()
+    handled, waits = context.handled, plan.at_node.keys() | plan.kept
     for node in reversed(source.nodes):  # every node after all of its parts
-        if type(node) in CONVERTED and node not in context.handled and is_located(node):
+        if type(node) in CONVERTED and node not in handled and is_located(node):
             _convert_node(node, context)
-        writer.at_node(node)
+        if node in waits:
+            writer.at_node(node)
     comment_out(context)
     _mark_findings(context)
     writer.at_end()
@@ -136,10 +141,11 @@ def _write(facts: Facts, plan: Plan, compat_import: str) -> FileResult:
         context.imports.spell(f"compat.{SETTINGS}")
     context.imports.rewrite(context.edits, context.findings)
     fill_empty_blocks(context.edits)
+    requote(context.edits)
     steps = [each.line for each in context.rewrites if context.framework.uses.has(Use.BACKWARD, each.rule)]
     code = context.edits.apply()
     try:
-        styled = restyle(code, settings, source.path, steps, compat_import)
+        styled = restyle(code, settings, source.path, steps, helpers.bound_as(COMPAT_MODULE) if helpers else "")
         code = styled.code
         compile(code, source.path, "exec", flags, dont_inherit=True)
     except (SyntaxError, ValueError) as error:
@@ -257,14 +263,17 @@ def _note_platform(node: ast.AST, api: str, entry: Rule, context: Context) -> No
 
 
 def _convert_node(node: ast.AST, context: Context) -> None:
-    if isinstance(node, ast.Call):
+    if type(node) is ast.Call:
         _convert_call(node, context)
-    elif isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Load):
-        parent = context.parents.get(node)
-        if not (isinstance(parent, ast.Call) and parent.func is node) and not isinstance(parent, ast.Attribute):
+    elif (type(node) is ast.Attribute or type(node) is ast.Name) and type(node.ctx) is ast.Load:
+        if type(node) is ast.Name and context.reading.types.get(node, UNKNOWN).kind != "ref":
+            return  # a variable
+        parent = context.source.parents.get(node)
+        if type(parent) is ast.Attribute:
+            if type(node) is ast.Attribute:
+                _convert_inner(node, context)
+        elif not (type(parent) is ast.Call and parent.func is node):
             _convert_reference(node, context)
-        elif isinstance(parent, ast.Attribute) and isinstance(node, ast.Attribute):
-            _convert_inner(node, context)
 
 
 def _convert_call(node: ast.Call, context: Context) -> None:
@@ -431,9 +440,9 @@ def _mark_findings(context: Context) -> None:
     if not statements:
         return
     starts: dict[int, ast.stmt] = {}
-    for node in context.source.nodes:
-        if isinstance(node, ast.stmt):
-            for line in range(_first_line(node), _header_end(node) + 1):
+    for node in context.source.statements:
+        for line in range(_first_line(node), _header_end(node) + 1):
+            if line in statements:
                 starts[line] = node if line not in starts or node.lineno >= starts[line].lineno else starts[line]
     marked: dict[ast.stmt, list[Finding]] = {}
     for line, found in statements.items():

@@ -129,6 +129,9 @@ class OriginalTexts:
     def is_removed(self, statement: ast.AST) -> bool:
         return False
 
+    def calls(self, node: ast.AST, helper: str) -> bool:
+        return False
+
     def name(self, qual: str) -> str:
         return qual
 

@@ -16,6 +16,7 @@ from ..apis.torch._members import members
 from ..artifacts import Site
 from ..layout import FRAMEWORKS
 from ..read.fstrings import is_located
+from ..read.types import UNKNOWN
 from ..read.uses import Use
 from .context import Context
 from .dispatch import is_unclear
@@ -27,7 +28,7 @@ OWNERS = ("Tensor", "Module", "Optimizer", "LRScheduler", "Dataset", "DataLoader
 def account(context: Context) -> list[Site]:
     """The file's sites, in source order; called when everything is decided and before the text is written."""
     ledger = _Ledger(context)
-    nodes = (*context.source.of(ast.Name), *context.source.of(ast.Attribute))
+    nodes: tuple[ast.Name | ast.Attribute, ...] = (*context.source.of(ast.Name), *context.source.of(ast.Attribute))
     sites = [site for node in nodes if (site := ledger.site(node)) is not None]
     return sorted(sites, key=lambda each: (each.line, each.column, each.name))
 
@@ -42,6 +43,7 @@ def _is_dotted(node: ast.expr) -> bool:
 class _Ledger:
     def __init__(self, context: Context) -> None:
         self.context, self.source = context, context.source
+        self.types, self.parents = context.reading.types, context.source.parents
         self.names = {name for owner in OWNERS for name in members().get(owner, ())}
         self.replaced = context.edits.replacements()
         self.starts = [start for start, _ in self.replaced]
@@ -51,11 +53,9 @@ class _Ledger:
             if each.severity != "note":
                 self.found.setdefault(each.line, []).append(f"{each.rule} {each.message}")
 
-    def site(self, node: ast.AST) -> Site | None:
-        if not isinstance(node, ast.Name | ast.Attribute) or not is_located(node):
-            return None
+    def site(self, node: ast.Name | ast.Attribute) -> Site | None:
         name = self._name(node)
-        if not name:
+        if not name or not is_located(node):
             return None
         verdict = self._verdict(node, name)
         if isinstance(node, ast.Attribute) and node.value in self.context.reading.observed:
@@ -66,9 +66,9 @@ class _Ledger:
 
     def _name(self, node: ast.Name | ast.Attribute) -> str:
         """torch's dotted name, `.size` for what one of its classes has, '' for what is no site."""
-        kind, symbols = self.context.reading.type(node), self.context.reading.symbols
-        parent = self.context.parents.get(node)
+        kind = self.types.get(node, UNKNOWN)
         if kind.kind == "ref":
+            symbols, parent = self.context.reading.symbols, self.parents.get(node)
             qual = symbols.origin(kind.qual)
             if qual.partition(".")[0] not in FRAMEWORKS or symbols.is_local(qual) or not isinstance(node.ctx, ast.Load):
                 is_member = isinstance(node, ast.Attribute) and node.attr in self.names and not _is_dotted(node.value)
@@ -76,7 +76,7 @@ class _Ledger:
             inner = isinstance(parent, ast.Attribute) and self.context.reading.type(parent).kind == "ref"
             return "" if inner else qual  # the longest name is the site
         if isinstance(node, ast.Attribute) and node.attr in self.names:
-            owner = self.context.reading.type(node.value)
+            owner = self.types.get(node.value, UNKNOWN)
             is_module = owner.kind == "ref" and owner.qual.partition(".")[0] in FRAMEWORKS
             return "" if is_module else f".{node.attr}"
         return ""

@@ -15,7 +15,7 @@ from ..read.source import Source, Unreadable, is_script
 from ..read.symbols import Symbols
 from .dependencies import rewrite_dependencies
 from .engine import FileResult, convert_file
-from .render.imports import COMPAT_MODULE
+from .render.imports import COMPAT_MODULE, HelpersImport
 from .render.notebook import convert_notebook
 from .settings import Settings
 
@@ -102,12 +102,12 @@ def left_out(each: LeftOut) -> Written:
 
 
 def _converted(
-    file: ProjectFile, raw: bytes, compat_import: str, symbols: Symbols, settings: Settings
+    file: ProjectFile, raw: bytes, helpers: HelpersImport, symbols: Symbols, settings: Settings
 ) -> tuple[bytes, FileResult]:
     if not file.module:
-        return convert_notebook(raw, file.relative, symbols, compat_import, settings)
+        return convert_notebook(raw, file.relative, symbols, helpers, settings)
     source = Source(raw, file.relative)
-    result = convert_file(source, symbols, file.module, file.is_package, compat_import, settings)
+    result = convert_file(source, symbols, file.module, file.is_package, helpers, settings)
     return _encoded(source, result.code, raw), result
 
 
@@ -170,44 +170,44 @@ def helper_name(layout: Layout) -> str:
     return name
 
 
-def helper_home(layout: Layout, file: ProjectFile) -> tuple[str, str]:
-    """(folder of the helpers relative to the root, import statement) for a file that uses helpers."""
+def helper_home(layout: Layout, file: ProjectFile) -> tuple[str, HelpersImport]:
+    """(folder of the helpers relative to the root, how they are imported) for a file that uses helpers."""
     folder, depth = Path(file.relative).parent, 0
-    name = helper_name(layout)
-    module = name if name == COMPAT_MODULE else f"{name} as {COMPAT_MODULE}"
+    plain = HelpersImport(module=helper_name(layout))
     if not file.module:
-        return str(folder), f"import {module}"  # a notebook runs where it stands
+        return str(folder), plain  # a notebook runs where it stands
     is_package = (layout.root / "__init__.py").is_file()
     if file.is_brought:
-        return ".", f"from {'.' * (file.relative.count('/') + 1)} import {module}" if is_package else f"import {module}"
+        relative = f"from {'.' * (file.relative.count('/') + 1)} import {{0}}"
+        return ".", replace(plain, lines=relative) if is_package else plain
     while (layout.root / folder / "__init__.py").is_file() and str(folder) != ".":
         folder, depth = folder.parent, depth + 1
     if is_package and str(folder) == ".":
-        return ".", _from_package(layout, file, depth + 1, layout.root.resolve().name, module)
+        return ".", _from_package(layout, file, depth + 1, layout.root.resolve().name, plain)
     if depth:
         package = Path(*Path(file.relative).parts[: len(folder.parts) + 1])
-        return str(package), _from_package(layout, file, depth, package.name, module)
+        return str(package), _from_package(layout, file, depth, package.name, plain)
     # Folders without __init__.py are imported by their path from the root (`models.net`); scripts are run where they are.
     runs_in_place = "/" in file.relative and is_script(read_regular(file.path, LARGEST_CODE))
-    return (str(folder) if runs_in_place else ".", f"import {module}")
+    return (str(folder) if runs_in_place else ".", plain)
 
 
-def _from_package(layout: Layout, file: ProjectFile, depth: int, package: str, module: str) -> str:
+def _from_package(layout: Layout, file: ProjectFile, depth: int, package: str, plain: HelpersImport) -> HelpersImport:
     """`from . import ms_compat`; for a file that is also run or imported where it stands, both ways."""
-    relative = f"from {'.' * depth} import {module}"
+    relative = f"from {'.' * depth} import {{0}}"
     if not _stands_alone(layout, file):
-        return relative
-    alone = [f"import {module}"]
+        return replace(plain, lines=relative)
+    alone = [plain.lines]
     if depth > 1:  # the folder that holds the package has to be found first
         up = ", ".join(['".."'] * depth)
         alone = [
             "import os",
             "import sys",
             f"sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), {up}))",
-            f"from {package} import {module}",
+            f"from {package} import {{0}}",
         ]
     lines = ["try:", f"    {relative}", "except ImportError:  # run as a script", *(f"    {line}" for line in alone)]
-    return "\n".join(lines)
+    return replace(plain, lines="\n".join(lines))
 
 
 def _stands_alone(layout: Layout, file: ProjectFile) -> bool:

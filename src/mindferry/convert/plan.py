@@ -16,6 +16,8 @@ from ..apis import Rule
 from ..artifacts import Finding
 from ..errors import MindferryError
 
+LAYER_PARAMETER = "compat.layer_parameter"  # the helper that finds a layer's parameter at run time
+
 
 class Texts(Protocol):
     """The file as far as it is converted. Reading changes nothing."""
@@ -35,6 +37,9 @@ class Texts(Protocol):
         """Whether anything changed in it."""
 
     def is_removed(self, statement: ast.AST) -> bool: ...
+
+    def calls(self, node: ast.AST, helper: str) -> bool:
+        """Whether a call of the helper stands for the node, or for a part of it."""
 
     def name(self, qual: str) -> str:
         """How this file spells a name of MindSpore's or of a helper; the import is seen to."""
@@ -78,6 +83,7 @@ class ReplaceNode:
     node: ast.AST
     text: Text
     swallows: bool = False  # what others change inside it is meant to go
+    helper: str = ""  # what is called there now, if others want to know: see `Texts.calls`
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +97,17 @@ class ReplaceSpan:
 
 @dataclass(frozen=True, slots=True)
 class InsertBefore:
-    """A prefix of what starts at the offset."""
+    """A prefix of the node, or of whatever starts at the offset. A node's own is no part of the text of what it begins with."""
 
-    offset: int
+    at: ast.AST | int
     text: Text
 
 
 @dataclass(frozen=True, slots=True)
 class InsertAfter:
-    """A suffix of what ends at the offset."""
+    """A suffix of the node, or of whatever ends at the offset."""
 
-    offset: int
+    at: ast.AST | int
     text: Text
 
 

@@ -33,6 +33,7 @@ from .trainer import NAME as TRAINER
 from .trainer import check_own_trainer, trainer_text
 
 
+@quietly()
 def convert_project(
     path: Path,
     output: Path,
@@ -102,8 +103,7 @@ def _read(
     """What the project defines, unless nothing changed since it was last read."""
     if previous is not None and previous.inputs == inputs and previous.facts:
         return None, previous.facts
-    with quietly():
-        symbols = _symbols(layout, observation, libraries)
+    symbols = _symbols(layout, observation, libraries)
     return symbols, facts_digest(symbols)
 
 

@@ -58,7 +58,7 @@ def file_key(file: ProjectFile, layout: Layout, facts: str, settings: Settings) 
             facts,
             file.relative,
             file.module,
-            helper_home(layout, file)[1],
+            repr(helper_home(layout, file)[1]),
             _digest_of(file.path),
         ]
     except OSError:

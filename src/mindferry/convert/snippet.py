@@ -31,9 +31,9 @@ def convert_source(text: str, path: str = "<string>", settings: Settings = PORTA
     source, symbols = Source(text.encode("utf-8", "surrogateescape"), path), Symbols(framework())
     read(source, symbols, is_api=table().is_api)
     planned = plan_file(source, symbols, settings=settings)
-    result = planned.write("import ms_compat")
+    result = planned.write()
     code, helpers = result.code, ""
     if result.compat:
         helpers = render(result.compat)
-        code = planned.write("").code
+        code = planned.write(helpers=None).code
     return Conversion(code, result.code, helpers, tuple(result.findings), tuple(result.rewrites), tuple(result.sites))

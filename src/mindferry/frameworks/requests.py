@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..artifacts import Profile
+from ..tune_record import Profile
 from ..verify.compare import Measurement
 
 

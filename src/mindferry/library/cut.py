@@ -40,6 +40,10 @@ class Cut:
             else:
                 out.append(self.lines[number - 1])
                 number += 1
+        out += [
+            f"from . import {each.rpartition('.')[2]}"
+            for each in sorted(self.reach.registered.get(self.module.name, ()))
+        ]
         text = "\n".join(out)
         extra = [*self.placeholders.values()]
         if "not_carried(" in text or extra:

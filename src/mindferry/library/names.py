@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from .sources import bound_names
 
+SHORTEST = 5  # letters of a pattern that is looked for
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -15,7 +17,18 @@ def attribute_set_by(statement: ast.stmt) -> str:
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return ""
     chain = chain_of(statement.targets[0]) if isinstance(statement.targets[0], ast.Attribute) else []
-    return chain[1] if chain else ""
+    return next((each for each in reversed(chain[1:]) if not each.startswith("__")), "")
+
+
+def pattern_of(node: ast.JoinedStr) -> re.Pattern[str] | None:
+    """The methods that `getattr(self, f"_validate_{kind}_parameters")` may mean; None where the text is no name, or says too little."""
+    known = "".join(
+        each.value for each in node.values if isinstance(each, ast.Constant) and isinstance(each.value, str)
+    )
+    if len(known) < SHORTEST or not known.isidentifier():
+        return None
+    parts = [re.escape(str(each.value)) if isinstance(each, ast.Constant) else r"\w*" for each in node.values]
+    return re.compile("".join(parts))
 
 
 def is_hook(name: str) -> bool:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections import deque
 from dataclasses import dataclass, field
 
 from ..apis import framework
 from ..read.uses import Use
 from .lookup import Lookup
-from .names import Definition, annotations_of, attribute_set_by, chain_of, is_hook, own_names
-from .sources import Import, Module, Sources, bound_names, root_name
+from .names import Definition, annotations_of, attribute_set_by, chain_of, is_hook, own_names, pattern_of
+from .registries import Registries
+from .sources import Import, Module, Sources, bound_names, is_star_of, root_name
 
 BUILTINS = frozenset(dir(builtins))
 # What torch itself calls on objects of a class that derives from one of its own.
@@ -70,6 +72,9 @@ class Reach:
         self._asked: set[tuple[str, str]] = set()
         self.noted: set[str] = set()  # texts in the code that is reached
         self._entries: list[tuple[str, Module, ast.Name]] = []  # of tables: key, module, value
+        self.registries = Registries(sources)
+        self.registered: dict[str, set[str]] = {}  # package -> modules of it that register what was asked for by a text
+        self._patterns: list[re.Pattern[str]] = []  # of methods' names
         self._by = "the project"
 
     def run(self) -> None:
@@ -104,6 +109,7 @@ class Reach:
             for statement in [*module.bound[name], *module.effects.get(name, ())]:
                 self._take(reached, statement, name)
         elif (star := self.lookup.star_of(module.stars, name)) is not None:
+            reached.statements.update(each for each in module.tree.body if is_star_of(module, each, star))
             self.ask(star, name)
         elif self.sources.path(f"{module_name}.{name}") is not None:
             self.ask_module(f"{module_name}.{name}")
@@ -224,7 +230,11 @@ class Reach:
                 self._method(reached, statement)
 
     def _can_wait(self, method: str) -> bool:
-        return not is_hook(method) and method not in self.mentioned
+        return (
+            not is_hook(method)
+            and method not in self.mentioned
+            and not any(pattern.fullmatch(method) for pattern in self._patterns)
+        )
 
     def _takes_all(self, module: Module, node: ast.ClassDef) -> bool:
         """A class on top of one that is not of these packages, whose methods may be called by that."""
@@ -269,6 +279,12 @@ class Reach:
                 else:
                     self._take(reached, statement, name)
 
+    def _expect(self, pattern: re.Pattern[str]) -> None:
+        """A name is put together from parts."""
+        self._patterns.append(pattern)
+        for name in [each for each in self._waiting if pattern.fullmatch(each)]:
+            self.mention(name)
+
     # what a piece of code uses
 
     def kept_decorators(self, module: Module, node: ast.ClassDef | Definition) -> list[ast.expr]:
@@ -300,17 +316,13 @@ class Reach:
                 self._follow(module, child, local)
         elif isinstance(node, ast.Import | ast.ImportFrom):
             self._import(module, node)
-        elif isinstance(node, ast.If) and not isinstance(node, ast.IfExp):
-            answer = self.sources.condition(module, node.test)
-            self._follow(module, node.test, local)
-            for child in (*(node.body if answer is not False else ()), *(node.orelse if answer is not True else ())):
-                self._follow(module, child, local)
+        elif isinstance(node, ast.If):
+            self._branches(module, node, local)
         elif isinstance(node, ast.Attribute):
             self._attribute(module, node, local)
         elif isinstance(node, ast.AnnAssign) and local:  # in a function, where annotations are not evaluated
-            for part in (node.target, node.value):
-                if part is not None:
-                    self._follow(module, part, local)
+            for part in filter(None, (node.target, node.value)):
+                self._follow(module, part, local)
         elif isinstance(node, ast.Name):
             if node.id not in local and isinstance(node.ctx, ast.Load):
                 self._name(module, node.id)
@@ -321,8 +333,17 @@ class Reach:
                 self._call(module, node)
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 self._note(node.value)
+            elif isinstance(node, ast.JoinedStr) and (pattern := pattern_of(node)) is not None:
+                self._expect(pattern)
             for child in ast.iter_child_nodes(node):
                 self._follow(module, child, local)
+
+    def _branches(self, module: Module, node: ast.If, local: frozenset[str]) -> None:
+        """Of a condition whose answer is known, the branch that is taken."""
+        answer = self.sources.condition(module, node.test)
+        self._follow(module, node.test, local)
+        for child in (*(node.body if answer is not False else ()), *(node.orelse if answer is not True else ())):
+            self._follow(module, child, local)
 
     def _is_table(self, module: Module, node: ast.Dict, local: frozenset[str]) -> bool:
         """`{"ForCausalLM": ForCausalLMLoss, …}` with functions and classes of other modules."""
@@ -491,6 +512,19 @@ class Reach:
                 self._call(module, node)
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 self._note(node.value)
+                self._ask_registry(node.value)
+
+    def _ask_registry(self, text: str) -> None:
+        """`create_model("resnet18.a1_in1k")`, wherever in the project the text stands."""
+        name = text.partition(".")[0]
+        home = self.registries.home(name) if name.isidentifier() else ""
+        if home:
+            self.registered.setdefault(home.rpartition(".")[0], set()).add(home)
+            self.ask(home, name)
+            module = self.sources.module(home)
+            for each in ("default_cfgs", "__all__"):  # what registering looks for in the module
+                if module is not None and each in module.bound:
+                    self.ask(home, each)
 
     def _everything(self, home: str) -> None:
         found = self.sources.module(home)

@@ -157,6 +157,12 @@ def _index_lazy(module: Module, block: list[ast.stmt]) -> None:
                     module.lazy.setdefault(alias.asname or alias.name, (home, alias.name))
 
 
+def is_star_of(module: Module, statement: ast.stmt, home: str) -> bool:
+    """`from .home import *`."""
+    is_star = isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*"
+    return is_star and module.resolve(statement) == home  # type: ignore[arg-type]
+
+
 def is_type_checking(test: ast.expr) -> bool:
     """`if TYPE_CHECKING:`, and what diffusers adds to it: `or DIFFUSERS_SLOW_IMPORT`."""
     if isinstance(test, ast.BoolOp):

@@ -25,7 +25,7 @@ def _holds_more_than_names(node: ast.JoinedStr) -> bool:
 
 
 def is_located(node: ast.AST) -> bool:
-    return not getattr(node, "_lost", False)
+    return "_lost" not in node.__dict__
 
 
 def _relocate_one(node: ast.JoinedStr, source: Source) -> None:

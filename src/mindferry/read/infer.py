@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from .expressions import Expressions
 from .framework import Framework, Role
@@ -14,7 +14,7 @@ from .guesses import looks_like_network
 from .networks import is_used_as_network
 from .scope import Scope
 from .source import Source
-from .symbols import ClassInfo, Symbols
+from .symbols import Symbols
 from .types import (
     MODULE,
     NONE,
@@ -62,16 +62,15 @@ def read(
     lines: list[int] | None = None,
 ) -> Reading:
     """Read the module; what it defines is added to `symbols`. Reading all files twice settles references between them."""
-    reader = _Reader(symbols, module, is_package, is_api, source.nodes)
+    reader = _Reader(symbols, module, is_package, is_api, source)
     reader.values.is_torch_file = source.mentions("torch")
     reader.values.seen = symbols.seen.of_file(source.path, lines)
     scope = Scope()
     reader.block(source.tree.body, scope)
     while reader.deferred:
         reader.deferred.pop(0)()
-    symbols.exports[module] = {
-        name: kind for name, kind in scope.names.items() if kind.kind in ("ref", "instance", "list", "dict", "tuple")
-    }
+    kinds = ("ref", "instance", "list", "dict", "tuple")
+    symbols.export(module, {name: kind for name, kind in scope.names.items() if kind.kind in kinds})
     seen = frozenset(reader.values.observed)
     reading = Reading(source, module, symbols, reader.values.types, reader.owners, scope, seen)
     symbols.unsure |= unsure_parameters(reading)
@@ -80,9 +79,9 @@ def read(
 
 class _Reader:
     def __init__(
-        self, symbols: Symbols, module: str, is_package: bool, is_api: Callable[[str], bool], nodes: list[ast.AST]
+        self, symbols: Symbols, module: str, is_package: bool, is_api: Callable[[str], bool], source: Source
     ) -> None:
-        self.symbols, self.module, self.is_package = symbols, module, is_package
+        self.symbols, self.module, self.is_package, self.source = symbols, module, is_package, source
         self.framework = framework = symbols.framework
         self.values = Expressions(symbols, is_api)
         self.deferred: list[Callable[[], None]] = []
@@ -91,10 +90,12 @@ class _Reader:
         self._used: dict[ast.FunctionDef, tuple[Counter[str], set[str]]] = {}
         self._foreign_uses: dict[ast.FunctionDef, set[str]] = {}  # names that are used as no tensor is
         self._functions: list[ast.FunctionDef] = []  # whose bodies are being read
+        distinctive = framework.members.distinctive
         self.suspects = frozenset(
-            _holder(node) if type(node) is ast.Attribute else _given(node, framework)
-            for node in nodes
-            if (type(node) is ast.Attribute and node.attr in framework.members.distinctive) or type(node) is ast.Call
+            [
+                *(_holder(node) for node in source.of(ast.Attribute) if node.attr in distinctive),
+                *(_given(node, framework) for node in source.of(ast.Call)),
+            ]
         )  # names that are used as tensors somewhere in the file
 
     def block(self, statements: list[ast.stmt], scope: Scope) -> None:
@@ -102,9 +103,9 @@ class _Reader:
             self.statement(statement, scope)
 
     def statement(self, node: ast.stmt | ast.ExceptHandler | ast.match_case, scope: Scope) -> None:
-        handler = getattr(self, f"_{type(node).__name__}", None)
+        handler = _STATEMENTS.get(type(node))
         if handler is not None:
-            handler(node, scope)
+            handler(self, node, scope)
             return
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
@@ -159,7 +160,7 @@ class _Reader:
         if function not in self._used:
             stores: Counter[str] = Counter()
             tensors: set[str] = set()
-            for node in ast.walk(function):
+            for node in self.source.walk(function):
                 if type(node) is ast.Name and type(node.ctx) is ast.Store:
                     stores[node.id] += 1
                 elif type(node) is ast.Call:
@@ -180,12 +181,19 @@ class _Reader:
     def _For(self, node: ast.For, scope: Scope) -> None:
         kind = self.values.iterate(self.values.visit(node.iter, scope))
         if kind.kind == "unknown" and isinstance(node.target, ast.Name) and self.values.is_torch_file:
-            kind = assumed(TENSOR) if _used_as_tensor(node, node.target.id, self.suspects, self.framework) else kind
+            kind = assumed(TENSOR) if self._is_tensor_in(node, node.target.id) else kind
         self.values.bind(node.target, kind, scope)
         self.block(node.body, scope)
         self.block(node.orelse, scope)
 
     _AsyncFor = _For
+
+    def _is_tensor_in(self, loop: ast.For, name: str) -> bool:
+        """Whether the loop calls a method on the name that nothing but a tensor has, or gives it to F.something first."""
+        return name in self.suspects and any(
+            type(node) is ast.Call and name in (_given(node, self.framework), _distinctive(node, self.framework))
+            for node in self.source.walk(loop)
+        )
 
     def _With(self, node: ast.With, scope: Scope) -> None:
         for item in node.items:
@@ -270,8 +278,7 @@ class _Reader:
         bases = [self.values.visit(base, scope) for base in node.bases]
         for other in (*node.decorator_list, *(keyword.value for keyword in node.keywords)):
             self.values.visit(other, scope)
-        info = self.symbols.classes.setdefault(qual, ClassInfo(qual, []))
-        info.bases = [self.symbols.origin(base.qual) for base in bases if base.kind == "ref"]
+        info = self.symbols.define_class(qual, [self.symbols.origin(base.qual) for base in bases if base.kind == "ref"])
         scope.names[node.name] = ref(qual)
         inner = Scope(scope, owner=qual)
         self.block(node.body, inner)
@@ -292,7 +299,8 @@ class _Reader:
             self.values.visit(default, scope)
         returns = self.values.annotation(node.returns, scope)
         if owner:
-            self.symbols.classes[owner].results.setdefault(node.name, returns)
+            if node.name not in self.symbols.classes[owner].results:
+                self.symbols.define_method(owner, node.name, returns)
         else:
             scope.names[node.name] = ref(qual)
             self.symbols.results.setdefault(qual, returns)
@@ -313,20 +321,33 @@ class _Reader:
         if not owner:
             self.symbols.results[qual] = result if not decorated & {"contextmanager"} else UNKNOWN
             return
-        info = self.symbols.classes[owner]
         if decorated & {"property", "cached_property"}:
+            info = self.symbols.classes[owner]
             info.results.pop(node.name, None)
             info.note(node.name, result)
         else:
-            info.results[node.name] = result
+            self.symbols.define_method(owner, node.name, result)
 
     def _may_be_tensor(self, function: ast.FunctionDef, argument: ast.arg) -> bool:
         """A network is given tensors, unless the annotation names something else or the argument is used as no tensor is."""
         if argument.annotation is not None:
             return _says_tensor(argument.annotation)
         if function not in self._foreign_uses:
-            self._foreign_uses[function] = _used_otherwise(function, self.framework)
+            self._foreign_uses[function] = self._used_otherwise(function)
         return argument.arg not in self._foreign_uses[function]
+
+    def _used_otherwise(self, function: ast.FunctionDef) -> set[str]:
+        """Names with a method that no tensor has, or read by a text: a cache, a dictionary."""
+        found, of_tensors = set(), self.framework.members.of_all_tensors
+        for node in self.source.walk(function):
+            if type(node) is ast.Attribute:
+                if type(node.value) is ast.Name and node.attr not in of_tensors:
+                    found.add(node.value.id)
+            elif type(node) is ast.Subscript:
+                match node:
+                    case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str())):
+                        found.add(name)
+        return found
 
     def _parameters(self, node: ast.FunctionDef, scope: Scope, owner: str, qual: str) -> None:
         arguments = node.args
@@ -362,7 +383,7 @@ class _Reader:
             if kind.kind in ("unknown", "none") and self.values.is_torch_file and looks_like_network(argument.arg):
                 kind = (
                     assumed(MODULE)
-                    if is_used_as_network(node, argument.arg, self.framework.members.of_networks)
+                    if is_used_as_network(self.source.walk(node), argument.arg, self.framework.members.of_networks)
                     and not self.symbols.defines_like_network("train")
                     else kind
                 )
@@ -373,6 +394,13 @@ class _Reader:
             scope.names[arguments.vararg.arg] = tuple_of(assumed(TENSOR)) if is_forward else Type("tuple")
         if arguments.kwarg:
             scope.names[arguments.kwarg.arg] = Type("dict")
+
+
+_STATEMENTS: dict[type, Callable[[_Reader, Any, Scope], None]] = {
+    kind: getattr(_Reader, f"_{name}")
+    for name, kind in vars(ast).items()
+    if isinstance(kind, type) and hasattr(_Reader, f"_{name}")
+}
 
 
 def _says_tensor(annotation: ast.expr) -> bool:
@@ -395,26 +423,6 @@ def _holder(node: ast.Attribute) -> str:
         else node.value
     )
     return owner.id if isinstance(owner, ast.Name) else ""
-
-
-def _used_as_tensor(loop: ast.For, name: str, suspects: frozenset[str], framework: Framework) -> bool:
-    """Whether the loop calls a method on the name that nothing but a tensor has, or gives it to F.something first."""
-    return name in suspects and any(
-        isinstance(node, ast.Call) and name in (_given(node, framework), _distinctive(node, framework))
-        for node in ast.walk(loop)
-    )
-
-
-def _used_otherwise(function: ast.FunctionDef, framework: Framework) -> set[str]:
-    """Names with a method that no tensor has, or read by a text: a cache, a dictionary."""
-    found = set()
-    for node in ast.walk(function):
-        match node:
-            case ast.Attribute(value=ast.Name(id=name), attr=attr) if attr not in framework.members.of_all_tensors:
-                found.add(name)
-            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str())):
-                found.add(name)
-    return found
 
 
 def _distinctive(node: ast.Call, framework: Framework) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from .guesses import looks_like_network, name_of
 
@@ -26,12 +27,10 @@ def is_mode_call(node: ast.Call) -> bool:
     return False
 
 
-def is_used_as_network(
-    function: ast.FunctionDef | ast.AsyncFunctionDef, name: str, of_networks: frozenset[str]
-) -> bool:
-    """Whether the function calls a method on its argument of that name that networks alone have."""
+def is_used_as_network(function: Iterable[ast.AST], name: str, of_networks: frozenset[str]) -> bool:
+    """Whether the function, given as its nodes, calls a method on its argument of that name that networks alone have."""
     found = False
-    for node in ast.walk(function):
+    for node in function:
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=method)) if owner == name:
                 if method in ("train", "eval"):

@@ -1,4 +1,4 @@
-"""A source file as bytes with spans, and lossless edits on it: what no edit covers stays byte for byte."""
+"""A source file as bytes, its syntax tree, and the byte span of every node."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import io
 import re
 import sys
 import tokenize
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -94,8 +94,11 @@ class Source:
             raise Unreadable(_complaint(error), error.lineno or 1, error.offset or 1) from None
         except (ValueError, RecursionError, MemoryError) as error:
             raise Unreadable(f"cannot be parsed: {error or type(error).__name__}") from None
-        self.nodes: list[ast.AST] = [self.tree]  # every node, each after its parent
+        self.nodes: list[ast.AST] = [
+            self.tree
+        ]  # every node, each after its parent: level by level, as `ast.walk` gives them
         self.parents: dict[ast.AST, ast.AST] = {}
+        self._children: list[int] = []  # where in `nodes` the children of each node begin; those of the next end them
         self._by_kind: dict[type, list[Any]] = {}
         self._texts: set[str] = set()  # names and strings
         self._list_nodes()
@@ -103,9 +106,25 @@ class Source:
     def _list_nodes(self) -> None:
         """Walk once: passes and rules look at all nodes many times."""
         nodes, parents, texts = self.nodes, self.parents, self._texts
+        append, begin = nodes.append, self._children.append
         for node in nodes:  # grows while it is read
-            if type(node) is ast.JoinedStr:
-                relocate(node, self)
+            begin(len(nodes))
+            which = type(node)
+            if which is ast.Name:  # most nodes are one of these three
+                texts.add(node.id)  # type: ignore[attr-defined]
+                continue
+            if which is ast.Attribute:
+                texts.add(node.attr)  # type: ignore[attr-defined]
+                owner: ast.expr = node.value  # type: ignore[attr-defined]
+                append(owner)
+                parents[owner] = node
+                continue
+            if which is ast.Constant:
+                if type(node.value) is str:  # type: ignore[attr-defined]
+                    texts.add(node.value)  # type: ignore[attr-defined]
+                continue
+            if which is ast.JoinedStr:
+                relocate(node, self)  # type: ignore[arg-type]
             fields = node.__dict__
             for name in node._fields:
                 value: Any = fields.get(name)
@@ -113,13 +132,31 @@ class Source:
                 if kind is list:
                     for item in value:
                         if isinstance(item, ast.AST):
-                            nodes.append(item)
+                            append(item)
                             parents[item] = node
                 elif kind is str:
                     texts.add(value)
                 elif kind not in _NO_NODES and isinstance(value, ast.AST):
-                    nodes.append(value)
+                    append(value)
                     parents[value] = node
+        begin(len(nodes))
+
+    @functools.cached_property
+    def _places(self) -> dict[ast.AST, int]:
+        return dict(zip(self.nodes, range(len(self.nodes)), strict=True))
+
+    def walk(self, root: ast.AST) -> Iterator[ast.AST]:
+        """The node and everything inside it, as `ast.walk` gives them: on each level they stand side by side in `nodes`."""
+        nodes, children = self.nodes, self._children
+        low = self._places[root]
+        high = low + 1
+        while low < high:
+            yield from nodes[low:high]
+            low, high = children[low], children[high]
+
+    def children(self, node: ast.AST) -> list[ast.AST]:
+        place = self._places[node]
+        return self.nodes[self._children[place] : self._children[place + 1]]
 
     def of(self, kind: type[N]) -> list[N]:
         """All nodes of one kind, each after its parent."""
@@ -127,6 +164,20 @@ class Source:
             for node in self.nodes:
                 self._by_kind.setdefault(type(node), []).append(node)
         return self._by_kind.get(kind, [])
+
+    @functools.cached_property
+    def statements(self) -> list[ast.stmt]:
+        """Each after the one that it stands in."""
+        return [node for node in self.nodes if isinstance(node, ast.stmt)]
+
+    @functools.cached_property
+    def assigned(self) -> dict[str, list[ast.Assign]]:
+        """Plain assignments by the names that they bind, `x` in `x = y = 3`."""
+        found: dict[str, list[ast.Assign]] = {}
+        for node in self.of(ast.Assign):
+            for name in dict.fromkeys(each.id for each in node.targets if isinstance(each, ast.Name)):
+                found.setdefault(name, []).append(node)
+        return found
 
     @functools.cached_property
     def lines_inside_strings(self) -> frozenset[int]:
@@ -225,6 +276,11 @@ class Source:
             offset += 1
         return -1
 
+    def value_start(self, node: ast.Assign) -> int:
+        """Where what is assigned begins, with its parentheses."""
+        equals = self.find_token(b"=", self.end(node.targets[-1]), self.start(node.value))
+        return self.skip_trivia(equals + 1)
+
     def newline(self) -> str:
         match = _LINE_ENDS.search(self.data)
         return match.group().decode() if match else "\n"
@@ -272,136 +328,3 @@ def _after_parentheses(source: Source, offset: int, limit: int) -> int:
     while (token := source.skip_trivia(offset)) < limit and source.data[token : token + 1] == b")":
         offset = token + 1
     return offset
-
-
-@dataclass(slots=True)
-class _Edit:
-    start: int
-    end: int
-    text: str
-    order: tuple[int, int]  # at one offset: suffixes of what ends there, then prefixes of what starts there
-    owner: str = ""
-
-
-class Edits:
-    """Replacements and insertions by byte span. Inner nodes edit first; an outer edit may take their text and replace it."""
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self._edits: list[_Edit] = []
-        self._count = 0
-        self.removed: set[ast.AST] = set()  # statements that went
-        self._owner, self._dropper = "", ""
-        self._read: list[tuple[int, int]] = []  # what this owner has taken the text of
-        self._clash: Callable[[int, str], None] | None = None
-
-    def watch(self, dropper: str, clash: Callable[[int, str], None]) -> None:
-        """Say where (line, what) one owner's edits are lost in another's. Only the dropper may leave out what it has not read."""
-        self._dropper, self._clash = dropper, clash
-        self.begin(dropper)
-
-    def begin(self, owner: str) -> None:
-        """From now on edits are this owner's, until another begins."""
-        self._owner = owner
-        self._read.clear()
-
-    def __len__(self) -> int:
-        return len(self._edits)
-
-    def before(self, offset: int, text: str) -> None:
-        """Insert as a prefix of what starts at `offset`; a later prefix belongs to an outer node and goes first."""
-        self._count += 1
-        self._add(_Edit(offset, offset, text, (1, -self._count), self._owner))
-
-    def after(self, offset: int, text: str) -> None:
-        """Insert as a suffix of what ends at `offset`."""
-        self._count += 1
-        self._add(_Edit(offset, offset, text, (0, self._count), self._owner))
-
-    def replace(self, start: int, end: int, text: str, swallows: bool = False, is_optional: bool = False) -> None:
-        """Replace a span together with every edit inside it; what lies inside an earlier, larger replacement is gone already."""
-        low, high = (
-            bisect.bisect_left(self._edits, start, key=_start),
-            bisect.bisect_right(self._edits, end, key=_start),
-        )
-        covering = self._covering(start, end, bisect.bisect_right(self._edits, start, low, key=_start))
-        if covering is not None:
-            if covering.owner != self._owner and not is_optional:
-                self._report(start, f"what {self._owner} writes is lost in what {covering.owner} wrote")
-            return
-        self._count += 1
-        kept = []
-        for edit in self._edits[low:high]:
-            if not _inside(edit, start, end):
-                kept.append(edit)
-            elif not swallows and not self._may_drop(edit):
-                self._report(edit.start, f"what {edit.owner} wrote is lost in what {self._owner} writes")
-        self._edits[low:high] = kept
-        self._add(_Edit(start, end, text, (1, 0), self._owner))
-
-    def _may_drop(self, edit: _Edit) -> bool:
-        """Its own, or one whose text it has taken along."""
-        return self._owner in (edit.owner, self._dropper) or any(
-            start <= edit.start and edit.end <= end for start, end in self._read
-        )
-
-    def _report(self, offset: int, message: str) -> None:
-        if self._clash is not None:
-            self._clash(self.source.position(offset)[0], message)
-
-    def _covering(self, start: int, end: int, index: int) -> _Edit | None:
-        """The larger replacement that holds the span. Replacements don't overlap, so it is the last one that starts before."""
-        while index > 0:
-            edit = self._edits[index - 1]
-            if edit.end > edit.start:
-                return edit if end <= edit.end and edit.end - edit.start > end - start else None
-            index -= 1
-        return None
-
-    def replace_node(self, node: ast.AST, text: str, swallows: bool = False) -> None:
-        self.replace(self.source.start(node), self.source.end(node), text, swallows)
-
-    def is_touched(self, node: ast.AST) -> bool:
-        """Whether some edit starts within the node."""
-        low = bisect.bisect_left(self._edits, self.source.start(node), key=_start)
-        return low < len(self._edits) and self._edits[low].start <= self.source.end(node)
-
-    def replacements(self) -> list[tuple[int, int]]:
-        """The spans that were replaced, in order; none overlaps another."""
-        return [(edit.start, edit.end) for edit in self._edits if edit.end > edit.start]
-
-    def text(self, node: ast.AST) -> str:
-        """The node's text with all edits so far applied."""
-        return self.span(self.source.start(node), self.source.end(node))
-
-    def span(self, start: int, end: int) -> str:
-        self._read.append((start, end))
-        low, high = (
-            bisect.bisect_left(self._edits, start, key=_start),
-            bisect.bisect_right(self._edits, end, key=_start),
-        )
-        pieces, position = [], start
-        for edit in self._edits[low:high]:
-            if not _inside(edit, start, end):
-                continue
-            pieces += [self.source.data[position : edit.start].decode("utf-8"), edit.text]
-            position = edit.end
-        return "".join([*pieces, self.source.data[position:end].decode("utf-8")])
-
-    def apply(self) -> str:
-        return self.span(0, len(self.source.data))
-
-    def _add(self, edit: _Edit) -> None:
-        bisect.insort(self._edits, edit, key=lambda each: (each.start, each.order, each.end))
-
-
-def _start(edit: _Edit) -> int:
-    return edit.start
-
-
-def _inside(edit: _Edit, start: int, end: int) -> bool:
-    if edit.start == edit.end:
-        belongs_left = edit.order[0] == 0 and edit.start == start and start != end
-        belongs_right = edit.order[0] == 1 and edit.start == end and start != end
-        return start <= edit.start <= end and not belongs_left and not belongs_right
-    return start <= edit.start and edit.end <= end

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import ItemsView, Iterator, Mapping, MutableMapping, ValuesView
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from .framework import Framework, Role
 from .guesses import looks_like_network
 from .observed import ObservedTypes
 from .types import MODULE, UNKNOWN, Type, join
+
+V = TypeVar("V")
 
 
 @dataclass(slots=True)
@@ -44,42 +45,87 @@ class Overlay(dict[str, Arguments]):
         return self[key]
 
 
-class ForkedClasses(MutableMapping[str, ClassInfo]):
-    """Classes on top of others, which stay as they are: one is copied when it is first looked at."""
+class Layered(dict[str, V]):
+    """Entries on top of others, which stay as they are. Looked up far more often than anything else, so there are two layers, not a chain."""
 
-    def __init__(self, base: Mapping[str, ClassInfo]) -> None:
+    def __init__(self, base: Mapping[str, V]) -> None:
+        super().__init__()
+        self.base = base
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self[key] if dict.__contains__(self, key) else self.base.get(key, default)
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        return self[key] if key in self else super().setdefault(key, default)
+
+    def __missing__(self, key: str) -> V:
+        return self.base[key]
+
+    def __contains__(self, key: object) -> bool:
+        return dict.__contains__(self, key) or key in self.base
+
+
+class Classes(MutableMapping[str, ClassInfo]):
+    """The project's classes by dotted name, perhaps on top of others, which stay as they are: one is copied when it is taken to be changed."""
+
+    def __init__(self, base: Classes | None = None) -> None:
         self.base = base
         self.own: dict[str, ClassInfo] = {}
+        self._by_method: dict[str, dict[str, None]] = {}  # method -> those of `own` that may have it
+
+    def get(self, qual: str, default: Any = None) -> Any:
+        """To look at, not to change."""
+        found = self.own.get(qual)
+        if found is None and self.base is not None:
+            found = self.base.own.get(qual)
+        return default if found is None else found
 
     def __getitem__(self, qual: str) -> ClassInfo:
-        if qual not in self.own:
-            each = self.base[qual]
-            self.own[qual] = ClassInfo(qual, each.bases, dict(each.attributes), dict(each.results))
-        return self.own[qual]
+        """To change."""
+        found = self.own.get(qual)
+        if found is None:
+            each = self.get(qual)
+            if each is None:
+                raise KeyError(qual)
+            found = self[qual] = ClassInfo(qual, each.bases, dict(each.attributes), dict(each.results))
+        return found
 
     def __setitem__(self, qual: str, info: ClassInfo) -> None:
         self.own[qual] = info
+        for method in info.results:
+            self.note_method(qual, method)
 
     def __delitem__(self, qual: str) -> None:
         raise TypeError("classes are added, never removed")
 
     def __contains__(self, qual: object) -> bool:
-        return qual in self.own or qual in self.base
+        return qual in self.own or (self.base is not None and qual in self.base.own)
 
     def __iter__(self) -> Iterator[str]:
-        yield from self.base
-        yield from (qual for qual in self.own if qual not in self.base)
+        if self.base is None:
+            return iter(self.own)
+        return iter({**self.base.own, **self.own})
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
     def items(self) -> ItemsView[str, ClassInfo]:
         """To look at, not to change: no class is copied."""
-        return ItemsView({**self.base, **self.own})
+        return ItemsView({**self.base.own, **self.own} if self.base is not None else self.own)
 
     def values(self) -> ValuesView[ClassInfo]:
         """To look at, not to change: no class is copied."""
-        return ValuesView({**self.base, **self.own})
+        return ValuesView({**self.base.own, **self.own} if self.base is not None else self.own)
+
+    def note_method(self, qual: str, method: str) -> None:
+        """So that `with_method` need not look at every class."""
+        self._by_method.setdefault(method, {})[qual] = None
+
+    def with_method(self, name: str) -> Iterator[str]:
+        """The classes that define a method of that name."""
+        yield from (qual for qual in self._by_method.get(name, ()) if name in self.own[qual].results)
+        if self.base is not None:
+            yield from (qual for qual in self.base.with_method(name) if qual not in self.own)
 
 
 @dataclass(slots=True)
@@ -87,9 +133,9 @@ class Symbols:
     """Everything by dotted name; filled while files are read, used while they are read again."""
 
     framework: Framework  # that the project is written for
-    classes: MutableMapping[str, ClassInfo] = field(default_factory=dict)
-    results: MutableMapping[str, Type] = field(default_factory=dict)  # function -> what it returns
-    exports: MutableMapping[str, dict[str, Type]] = field(default_factory=dict)  # module -> its global names
+    classes: Classes = field(default_factory=Classes)
+    results: dict[str, Type] = field(default_factory=dict)  # function -> what it returns
+    exports: dict[str, dict[str, Type]] = field(default_factory=dict)  # module -> its global names
     arguments: dict[str, Arguments] = field(default_factory=dict)  # function -> what it is called with
     excluded: frozenset[str] = frozenset()  # modules left out of the conversion
     sets_inner_mode: bool = False  # a network puts parts of itself in a mode
@@ -102,6 +148,8 @@ class Symbols:
         default_factory=dict
     )  # library that is brought along -> how it is imported from now on
     collates: set[str] = field(default_factory=set)  # what the project's loaders are given as collate_fn, by name
+    _origins: dict[str, str] = field(default_factory=dict)  # what `origin` and `bases` found, until more is defined
+    _bases: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def fork(self, is_known: bool = False) -> Symbols:
         """What one file's conversion may add to: what the others find must not depend on which came first.
@@ -111,9 +159,9 @@ class Symbols:
         """
         return Symbols(
             self.framework,
-            ForkedClasses(self.classes),
-            ChainMap({}, self.results),
-            ChainMap({}, self.exports),
+            Classes(self.classes),
+            Layered(self.results),
+            Layered(self.exports),
             Overlay(self.arguments),
             self.excluded,
             self.sets_inner_mode,
@@ -126,12 +174,33 @@ class Symbols:
             set(self.collates),
         )
 
+    def define_class(self, qual: str, bases: list[str]) -> ClassInfo:
+        """The class as it is known so far, with the bases that its statement names."""
+        info = self.classes.setdefault(qual, ClassInfo(qual, []))
+        info.bases = bases
+        self._bases.clear()
+        return info
+
+    def define_method(self, owner: str, name: str, result: Type) -> None:
+        self.classes[owner].results[name] = result
+        self.classes.note_method(owner, name)
+
+    def export(self, module: str, names: dict[str, Type]) -> None:
+        """The module's global names."""
+        self.exports[module] = names
+        self._origins.clear()
+        self._bases.clear()
+
     def origin(self, qual: str) -> str:
         """Follow re-exports, of the project (`pkg.Net` that pkg/__init__.py imports from pkg.model) and of the framework."""
+        found = self._origins.get(qual)
+        if found is None:
+            found = self._origins[qual] = self._follow(qual)
+        return found
+
+    def _follow(self, qual: str) -> str:
         for _ in range(8):
-            if self.framework.is_own(qual) and not self.is_local(
-                qual
-            ):  # most names are, and no file exports those again
+            if self.framework.is_own(qual) and not self.is_local(qual):  # no file exports those again
                 return self.framework.canonical(qual)
             module, _, name = qual.rpartition(".")
             found = self.exports.get(module, {}).get(name)
@@ -144,13 +213,20 @@ class Symbols:
         """Whether the project itself defines it, whatever its name: torchvision's own sources may be what is converted."""
         return qual.partition(".")[0] in self.roots
 
-    def bases(self, qual: str, seen: frozenset[str] = frozenset()) -> list[str]:
+    def bases(self, qual: str) -> tuple[str, ...]:
         """The class and all its bases, nearest first, into torch's own names."""
+        found = self._bases.get(qual)
+        if found is None:
+            found = self._bases[qual] = tuple(self._all_bases(qual, frozenset()))
+        return found
+
+    def _all_bases(self, qual: str, seen: frozenset[str]) -> Iterator[str]:
         qual = self.origin(qual)
+        yield qual
         info = self.classes.get(qual)
-        if info is None or qual in seen:
-            return [qual]
-        return [qual, *(each for base in info.bases for each in self.bases(base, seen | {qual}))]
+        if info is not None and qual not in seen:
+            for base in info.bases:
+                yield from self._all_bases(base, seen | {qual})
 
     def is_module(self, qual: str) -> bool:
         """Whether it is a network: derived from one of the framework's, or one of those."""
@@ -174,10 +250,7 @@ class Symbols:
 
     def defines_like_network(self, method: str) -> bool:
         """Whether a class of the project that is named like a network has such a method of its own."""
-        return any(
-            method in info.results and looks_like_network(qual.rpartition(".")[2])
-            for qual, info in self.classes.items()
-        )
+        return any(looks_like_network(qual.rpartition(".")[2]) for qual in self.classes.with_method(method))
 
     def torch_base(self, qual: str) -> str:
         """The nearest base that is torch's or torchvision's own class, or ''."""
@@ -186,11 +259,12 @@ class Symbols:
 
     def has_attribute(self, qual: str, name: str) -> bool:
         """Whether a class of the project sets it, even if its type isn't known."""
-        return any(name in self.classes[base].attributes for base in self.bases(qual) if base in self.classes)
+        known = (self.classes.get(base) for base in self.bases(qual))
+        return any(name in info.attributes for info in known if info is not None)
 
     def attribute(self, qual: str, name: str) -> Type:
         for base in self.bases(qual):
-            info = self.classes.get(base)
+            info: ClassInfo | None = self.classes.get(base)
             if info and name in info.attributes:
                 return info.attributes[name]
         return UNKNOWN
@@ -198,7 +272,7 @@ class Symbols:
     def method(self, qual: str, name: str) -> Type | None:
         """What a method defined in the project returns; None if no class here defines it."""
         for base in self.bases(qual):
-            info = self.classes.get(base)
+            info: ClassInfo | None = self.classes.get(base)
             if info and name in info.results:
                 return info.results[name]
         return None

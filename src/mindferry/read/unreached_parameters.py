@@ -19,6 +19,7 @@ WITH_PARAMETERS = (
 CONDITIONS = (ast.If, ast.IfExp, ast.While, ast.Try, ast.Match, ast.Lambda)
 STEPPED = (Role.OPTIMIZER, Role.SCHEDULER)
 FORWARD = frozenset({"forward", "__call__", "training_step"})
+LEAVES = frozenset({ast.Name, ast.Constant, ast.arg, ast.Pass})  # nodes that no attribute is in
 
 
 def unsure_parameters(reading: Reading) -> set[str]:
@@ -28,7 +29,9 @@ def unsure_parameters(reading: Reading) -> set[str]:
         return set()
     networks = [each for each in source.of(ast.ClassDef) if reading.symbols.is_module(reading.owners.get(each, ""))]
     held = _held(reading) if networks else {}
-    found = {reading.owners.get(each, each.name) for each in networks if _may_leave_out(each, held.get(each, set()))}
+    found = {
+        reading.owners.get(each, each.name) for each in networks if _may_leave_out(source, each, held.get(each, set()))
+    }
     for call in source.of(ast.Call):
         kind = reading.type(call.func)
         if kind.kind == "ref" and reading.symbols.framework.role(kind.qual) in STEPPED and len(_owners(call)) != 1:
@@ -48,22 +51,24 @@ def _owners(call: ast.Call) -> set[str]:
     } | {node.id for given in call.args[:1] if isinstance(given, ast.Name) for node in [given]}
 
 
-def _may_leave_out(owner: ast.ClassDef, held: set[str]) -> bool:
+def _may_leave_out(source: Source, owner: ast.ClassDef, held: set[str]) -> bool:
     """Whether a layer or parameter of the class is not used, or only under a condition."""
     if not held:
         return False
     methods = {each.name: each for each in owner.body if isinstance(each, ast.FunctionDef)}
     forwards = [methods[name] for name in sorted(FORWARD & set(methods))]
-    return not forwards or bool(held - _surely_used(methods, forwards[0], set()))
+    return not forwards or bool(held - _surely_used(source, methods, forwards[0], set()))
 
 
 def _held(reading: Reading) -> dict[ast.ClassDef, set[str]]:
     """Class -> its attributes that get a network or a parameter in one of its methods."""
     found: dict[ast.ClassDef, set[str]] = {}
-    for node in (*reading.source.of(ast.Assign), *reading.source.of(ast.Call)):
+    calls = [node for node in reading.source.of(ast.Call) if type(node.func) is ast.Attribute]
+    for node in (*reading.source.of(ast.Assign), *calls):
         match node:
             case ast.Assign(targets=[ast.Attribute(attr=name, value=ast.Name(id="self"))], value=value):
-                if not any(isinstance(each, ast.Call) and _has_parameters(reading, each) for each in ast.walk(value)):
+                inside = reading.source.walk(value)
+                if not any(type(each) is ast.Call and _has_parameters(reading, each) for each in inside):
                     continue
             case ast.Call(func=ast.Attribute(attr="add_module" | "register_parameter" | "register_module")):
                 name = "a name that is made up"
@@ -92,37 +97,44 @@ def _has_parameters(reading: Reading, call: ast.Call) -> bool:
     return kind.kind == "unknown"
 
 
-def _surely_used(methods: dict[str, ast.FunctionDef], method: ast.FunctionDef, seen: set[str]) -> set[str]:
+def _surely_used(
+    source: Source, methods: dict[str, ast.FunctionDef], method: ast.FunctionDef, seen: set[str]
+) -> set[str]:
     """Attributes that every run of the method uses, those that its own methods use included; `seen` are those looked into."""
     found: set[str] = set()
-    for name in _read(method, frozenset()):
+    for name in _read(source, method):
         if name not in methods:
             found.add(name)
         elif name not in seen:
             seen.add(name)
-            found |= _surely_used(methods, methods[name], seen)
+            found |= _surely_used(source, methods, methods[name], seen)
     return found
 
 
-def _read(node: ast.AST, known: frozenset[str]) -> Iterator[str]:
+def _read(source: Source, node: ast.AST) -> list[str]:
     """`self.x` where no condition but its own existence stands before it, and no `return` under a condition."""
+    found: list[str] = []
+    _gather(source, node, found)
+    return found
+
+
+def _gather(source: Source, node: ast.AST, found: list[str]) -> None:
     if isinstance(node, CONDITIONS):
         test = getattr(node, "test", None)
-        own = {each.attr for each in ast.walk(test) if isinstance(each, ast.Attribute)} if test is not None else set()
-        yield from _read(test, known) if test is not None else ()
-        inside = [each for child in ast.iter_child_nodes(node) for each in _read(child, known) if child is not test]
-        yield from (each for each in inside if each in own)
+        if test is None:  # a handler, a pattern, a loop that may not run: nothing in it is sure
+            return
+        own = {each.attr for each in source.walk(test) if type(each) is ast.Attribute}
+        _gather(source, test, found)
+        inside = [name for child in source.children(node) if child is not test for name in _read(source, child)]
+        found += [name for name in inside if name in own]
         return
-    if (
-        isinstance(node, ast.Subscript)
-        and isinstance(node.value, ast.Attribute)
-        and not isinstance(node.ctx, ast.Store)
-    ):
-        yield from _read(node.slice, known)  # one of several layers
+    if type(node) is ast.Subscript and type(node.value) is ast.Attribute and type(node.ctx) is not ast.Store:
+        _gather(source, node.slice, found)  # one of several layers
         return
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
-        yield node.attr
-    for child in ast.iter_child_nodes(node):
-        yield from _read(child, known)
-        if isinstance(child, ast.If) and any(isinstance(each, ast.Return) for each in ast.walk(child)):
+    if type(node) is ast.Attribute and type(node.value) is ast.Name and node.value.id == "self":
+        found.append(node.attr)
+    for child in source.children(node):
+        if type(child) not in LEAVES:
+            _gather(source, child, found)
+        if type(child) is ast.If and any(type(each) is ast.Return for each in source.walk(child)):
             return

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..analyze.sheets import sheets
-from ..artifacts import Comparison, Curves, PlainRun, TuneRecord
+from ..artifacts import Comparison, Curves, PlainRun
+from ..tune_record import TuneRecord
 from .code import RuleCard, Sides, rule_cards, sides
 from .gather import Found, gather
 from .modules import Tree, tree

@@ -7,19 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from ..artifacts import (
-    STATE,
-    Comparison,
-    Curves,
-    Inventory,
-    PlainRun,
-    ProjectConversion,
-    TuneRecord,
-    WeightsReport,
-    load,
-)
+from ..artifacts import STATE, Comparison, Curves, Inventory, PlainRun, ProjectConversion, WeightsReport, load
 from ..errors import MindferryError
 from ..observation import Observation
+from ..tune_record import TuneRecord
 
 if TYPE_CHECKING:
     from ..export.result import Export

@@ -2,40 +2,27 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import findings
-from ..accounts import summarize_sites
 from ..apis import framework
-from ..artifacts import Finding, Inventory, Outcome, PlainRun
+from ..artifacts import Finding, Inventory, Outcome
 from ..observation import Observation
 from ..read.uses import Use
 from .code import RuleCard
 from .gather import COMMANDS, Found
 from .modules import strain
 from .reach import unreached
+from .stages import SLOW, StageLine, batches, plain_sentence, stage_line, times_torch
+from .words import allowed, plural, scientific
 
 if TYPE_CHECKING:
     from ..verify.data import Pipelines
 
-TABS = {
-    "analyze": "analysis",
-    "convert": "code",
-    "weights": "weights",
-    "data": "verification",
-    "verify": "verification",
-    "train": "training",
-    "plain": "training",
-    "tune": "performance",
-    "export": "verification",
-}
 MEASURED = ("data", "verify", "train", "plain")
-SLOW = 2.0  # times torch's step, beyond which the overview speaks of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +35,6 @@ class Task:
     path: str = ""
     line: int = 0
     code: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class StageLine:
-    stage: str
-    tab: str
-    state: str  # ok, warn, look, absent
-    summary: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +72,7 @@ def overview(found: Found, cards: Mapping[str, RuleCard]) -> Overview:
         verdict,
         detail,
         tuple(_figures(found)),
-        tuple(_stage(found, stage) for stage in COMMANDS),
+        tuple(stage_line(found, stage) for stage in COMMANDS),
         todo,
         tuple(_warnings(found)),
         tuple(_unmeasured(found)),
@@ -142,7 +121,7 @@ def _todo(found: Found) -> Iterator[Task]:
 def _warnings(found: Found) -> Iterator[Task]:
     if found.convert:
         yield from (_task(each) for each in found.convert.findings if each.severity == "warning")
-    times = _times_torch(found)
+    times = times_torch(found)
     if times > SLOW:
         what = f"a training step takes {times:.2g} times as long as in torch"
         yield Task(
@@ -265,10 +244,6 @@ def _count(number: int, what: str) -> str:
     return f"{number:,} {what}{'s are' if number != 1 else ' is'}"
 
 
-def plural(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def _sentence(task: Task) -> str:
     where = f"{task.path}:{task.line}: " if task.path else ""
     return f"{where}{task.what}{'' if task.what.endswith('.') else '.'}"
@@ -283,11 +258,11 @@ def _measured(found: Found) -> Iterator[str]:
         also = f"; {told.agree} of {told.samples} predictions are equal" if told else ""
         yield f"{tensors:,} tensors agree within what torch's own rounding allows{also}."
     if found.data and found.data.pipelines:
-        yield f"{plural(_batches(found.data), 'batch', 'batches')} of {plural(len(found.data.pipelines), 'data pipeline')} agree."
+        yield f"{plural(batches(found.data), 'batch', 'batches')} of {plural(len(found.data.pipelines), 'data pipeline')} agree."
     if found.train and steps:
         yield f"{steps:,} training steps keep their losses within {scientific(found.train.worst)} of each other."
     if found.plain and found.plain.passed:
-        yield _plain_sentence(found.plain)
+        yield plain_sentence(found.plain)
     if found.observe:
         yield from _reached(found.observe)
     if tensors and not steps:
@@ -304,25 +279,6 @@ def _reached(observation: Observation) -> Iterator[str]:
         yield f"{len(missed):,} of {count:,} statements did not run and are not covered, first {path}:{line}."
 
 
-def _plain_sentence(plain: PlainRun) -> str:
-    steps, seeds = plural(len(plain.losses), "step"), plural(len(plain.seeds), "seed")
-    if not plain.losses:
-        return "The converted script runs by itself and ends as the original ends."
-    return f"The converted script runs by itself; its losses of {steps} lie in the band of {seeds} of torch."
-
-
-def scientific(value: float) -> str:
-    """Two digits: 1.8e-6, 0.25."""
-    if value == 0 or 1e-3 <= abs(value) < 1e4 or not math.isfinite(value):
-        return f"{value:.3g}"
-    mantissa, _, power = f"{value:.1e}".partition("e")
-    return f"{mantissa}e{int(power)}"
-
-
-def _allowed(tolerance: float) -> str:
-    return f"(allowed {scientific(tolerance).replace('.0e', 'e')})"
-
-
 def _figures(found: Found) -> Iterator[Figure]:
     """What proves it first, then how much there was."""
     if found.verify:
@@ -330,10 +286,10 @@ def _figures(found: Found) -> Iterator[Figure]:
     if found.data:
         state = "ok" if found.data.passed else "look"
         label = f"batches of {plural(len(found.data.pipelines), 'data pipeline')} compared"
-        yield Figure(f"{_batches(found.data):,}", label, "verification", state)
+        yield Figure(f"{batches(found.data):,}", label, "verification", state)
     if found.train:
         label = (
-            f"largest relative loss difference in {len(found.train.reference)} steps {_allowed(found.train.tolerance)}"
+            f"largest relative loss difference in {len(found.train.reference)} steps {allowed(found.train.tolerance)}"
         )
         yield Figure(scientific(found.train.worst), label, "training", "ok" if found.train.passed else "look")
     if found.weights:
@@ -352,7 +308,7 @@ def _verify_figures(found: Found) -> Iterator[Figure]:
     rows = found.verify.differences
     whole = max((row for row in rows if row.kind == "network"), key=strain, default=None)
     if whole is not None:
-        label = f"largest output difference, relative to the largest output {_allowed(whole.tolerance)}"
+        label = f"largest output difference, relative to the largest output {allowed(whole.tolerance)}"
         yield Figure(scientific(whole.max_rel), label, "verification", "ok" if whole.passed else "look")
     passed = sum(row.passed for row in rows)
     yield Figure(
@@ -366,146 +322,6 @@ def _verify_figures(found: Found) -> Iterator[Figure]:
         yield Figure(
             f"{told.agree} / {told.samples}", "predictions equal", "verification", "ok" if told.passed else "look"
         )
-
-
-def _stage(found: Found, stage: str) -> StageLine:
-    if stage in found.failed:
-        return StageLine(stage, TABS[stage], "look", f"could not run: {found.failed[stage]}")
-    if stage not in found.written:
-        return StageLine(stage, TABS[stage], "absent", f"not run: `{COMMANDS[stage].format(out=found.folder)}`")
-    state, summary = _SUMMARIES[stage](found)
-    return StageLine(stage, TABS[stage], state, summary)
-
-
-def _analyzed(found: Found) -> tuple[str, str]:
-    inventory = found.analyze
-    assert inventory is not None
-    left = {use.api for use in inventory.apis if use.kind in ("missing", "unknown")}
-    apis = len({use.api for use in inventory.apis})
-    said = f"{plural(len(inventory.files), 'file')}, {plural(inventory.lines, 'line')}, {plural(apis, 'torch API')}"
-    return (
-        "look" if left else "ok"
-    ), f"{said}, {len(left)} without a counterpart" if left else f"{said}, all of them covered"
-
-
-def _converted(found: Found) -> tuple[str, str]:
-    assert found.convert is not None
-    errors = sum(each.severity == "error" for each in found.convert.findings)
-    warnings = sum(each.severity == "warning" for each in found.convert.findings)
-    rewrites = sum(len(file.rewrites) for file in found.convert.files)
-    helpers = f", {plural(len(found.convert.helpers), 'helper')} written" if found.convert.helpers else ""
-    state = "look" if errors else "warn" if warnings else "ok"
-    said = f"{plural(rewrites, 'rewrite')}{helpers}, {plural(errors, 'call')} left, {warnings} to look at"
-    accounted = summarize_sites(site for file in found.convert.files for site in file.sites)
-    return state, f"{said}; {accounted}" if accounted else said
-
-
-def _carried(found: Found) -> tuple[str, str]:
-    report = found.weights
-    assert report is not None
-    lost = len(report.missing) + len(report.unexpected) + len(report.mismatched)
-    said = f"{plural(len(report.entries), 'parameter')} carried to {Path(report.output).name}, {len(report.dropped)} dropped by design"
-    return ("ok" if report.complete else "look"), f"{said}, {lost} without a place" if lost else said
-
-
-def _fed(found: Found) -> tuple[str, str]:
-    data = found.data
-    assert data is not None
-    wrong = sum(not each.passed for each in data.pipelines)
-    said = f"{plural(len(data.pipelines), 'pipeline')} in both frameworks, {plural(_batches(data), 'batch', 'batches')} compared"
-    return (
-        ("look", f"{said}; {plural(wrong, 'pipeline')} not the same") if wrong else ("ok", f"{said}, all of them agree")
-    )
-
-
-def _batches(pipelines: Pipelines) -> int:
-    return sum(each.compared for each in pipelines.pipelines)
-
-
-def _verified(found: Found) -> tuple[str, str]:
-    verify = found.verify
-    assert verify is not None
-    worst = max(verify.differences, key=strain, default=None)
-    said = f"{len(verify.differences):,} tensors compared in {verify.seconds:.0f} s"
-    if worst is not None and verify.passed:
-        said += f"; the closest call, {worst.name or 'the network'}, used {strain(worst):.0%} of its tolerance"
-    return (
-        ("ok", said)
-        if verify.passed
-        else ("look", f"{said}; same as far as compared")
-        if verify.outcome is Outcome.PARTIAL
-        else ("look", f"{said}; first divergence: {verify.first_divergence or 'the predictions'}")
-    )
-
-
-def _trained(found: Found) -> tuple[str, str]:
-    train = found.train
-    assert train is not None
-    apart = "within" if train.passed else "apart by up to"
-    said = f"{plural(len(train.reference), 'step')} in both frameworks, losses {apart} {scientific(train.worst)} {_allowed(train.tolerance)}"
-    return ("ok", said) if train.passed else ("look", f"{said}; {train.first_difference}")
-
-
-def _run_plainly(found: Found) -> tuple[str, str]:
-    plain = found.plain
-    assert plain is not None
-    if plain.finding is None:
-        return "ok", _plain_sentence(plain).rstrip(".")
-    where = f"{plain.finding.path}:{plain.finding.line}: " if plain.finding.path else ""
-    return "look", f"{where}{plain.finding.message}"
-
-
-def _tuned(found: Found) -> tuple[str, str]:
-    tune = found.tune
-    assert tune is not None
-    if not tune.profile.steps:
-        return "ok", "no step was measured"
-    said = f"a step takes {duration(tune.profile.step_seconds)}"
-    if tune.reference is not None:
-        said += f" ({duration(tune.reference.step_seconds)} in torch)"
-    if tune.best < tune.untouched:
-        said = f"a step takes {duration(tune.best)} instead of {duration(tune.untouched)}"
-    return (
-        "warn" if _times_torch(found) > SLOW else "ok"
-    ), f"{said}; {plural(len(tune.diagnoses), 'diagnosis', 'diagnoses')}, {plural(len(tune.experiments), 'experiment')}"
-
-
-def _times_torch(found: Found) -> float:
-    """How many times torch's step the best one takes; 0 where torch was not measured."""
-    tune = found.tune
-    if tune is None or tune.reference is None or not tune.profile.steps or not tune.reference.step_seconds > 0:
-        return 0.0
-    return (
-        min((value for value in (tune.best, tune.profile.step_seconds) if value > 0), default=0.0)
-        / tune.reference.step_seconds
-    )
-
-
-def _exported(found: Found) -> tuple[str, str]:
-    export = found.export
-    assert export is not None
-    made = [file for file in export.files if file.path]
-    said = f"{', '.join(file.form for file in made) or 'nothing'} written, reloaded and compared"
-    return ("ok" if export.passed else "look"), said
-
-
-def duration(seconds: float) -> str:
-    if not math.isfinite(seconds):
-        return "–"
-    return f"{seconds:.3g} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
-
-
-_SUMMARIES = {
-    "analyze": _analyzed,
-    "convert": _converted,
-    "weights": _carried,
-    "data": _fed,
-    "verify": _verified,
-    "train": _trained,
-    "plain": _run_plainly,
-    "tune": _tuned,
-    "export": _exported,
-}
 
 
 def _notes(found: Found) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from ..artifacts import Operator
+from ..tune_record import Operator
 from .clock import Span
 from .executions import Execution, scope_module, scope_phase
 from .layers import Finder, LayerCall

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ..artifacts import Diagnosis, Operator, Profile
 from ..frameworks.requests import Counted, TuneFacts
+from ..tune_record import Diagnosis, Operator, Profile
 
 LOADER, COMPILE, CAST, SYNC, HOST, OPTIMIZER, CONVOLUTION, ELEMENTWISE = (
     0.25,

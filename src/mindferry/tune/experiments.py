@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..artifacts import Diagnosis, Experiment, Profile
+from ..tune_record import Diagnosis, Experiment, Profile
 from .settings_file import WHAT
 
 

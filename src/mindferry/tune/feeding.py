@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from ..artifacts import PipelineStage
+from ..tune_record import PipelineStage
 from .clock import WARM, Clock
 
 LONGEST = 1.0  # seconds to time one operation of a pipeline

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from ..artifacts import Compilation
+from ..tune_record import Compilation
 from .clock import Clock, caller, now
 
 Signature = tuple[Any, ...]

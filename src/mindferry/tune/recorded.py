@@ -11,9 +11,9 @@ import statistics
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from ..artifacts import Operator, Phase, PipelineStage, Profile, TuneRecord
 from ..errors import MindferryError
 from ..frameworks.requests import TuneFacts
+from ..tune_record import Operator, Phase, PipelineStage, Profile, TuneRecord
 from .diagnose import diagnose
 from .executions import framework_folder, peak_active, read_executions, scope_module, scope_phase
 from .experiments import suggest

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from ..files import write_text
 from ..layout import find_files
-from ..read.source import Edits, Source, Unreadable
+from ..read.edits import Edits
+from ..read.source import Source, Unreadable
 
 LEVEL = "O2"
 

@@ -11,11 +11,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from ..artifacts import STATE, Experiment, Profile, TuneRecord
+from ..artifacts import STATE
 from ..errors import MindferryError
 from ..files import write_bytes
 from ..frameworks.process import Worker
 from ..frameworks.requests import Plan, TuneFacts
+from ..tune_record import Experiment, Profile, TuneRecord
 from . import mindspore_run, torch_run
 from .diagnose import diagnose
 from .experiments import TRIED, named, suggest

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from rich.table import Column, Table
 
-from ..artifacts import Experiment, Profile, TuneRecord
 from ..progress import stdout
+from ..tune_record import Experiment, Profile, TuneRecord
 
 OPERATORS = 12
 

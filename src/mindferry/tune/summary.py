@@ -10,8 +10,8 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..artifacts import Operator, Phase, Profile
 from ..frameworks.requests import Counted, SyncPlace, Tuned, TuneFacts
+from ..tune_record import Operator, Phase, Profile
 from .attribute import operators_of
 from .clock import OBSERVED, PLAIN, PROFILED, WARM, Clock
 from .executions import framework_folder, peak_active, read_executions

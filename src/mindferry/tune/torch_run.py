@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..artifacts import Profile
 from ..errors import MindferryError
 from ..frameworks.requests import Tuned, TuneRequest
 from ..frameworks.worker import Link
 from ..train.script import EnoughSteps, run_script
+from ..tune_record import Profile
 from .attribute import operators_of
 from .clock import OBSERVED, PLAIN, PROFILED, Clock, now
 from .executions import Execution

@@ -128,15 +128,15 @@ class _Source:
             self.is_busy = before
 
 
+def first(args: Any, named: dict[str, Any], names: tuple[str, ...], defaults: tuple[Any, ...]) -> list[Any]:
+    """The values of these arguments, given by place, by name or not at all."""
+    return [args[i] if i < len(args) else named.get(n, d) for i, (n, d) in enumerate(zip(names, defaults, strict=True))]
+
+
 @cache
 def _sharing() -> Any:
     import torch
     from torch.overrides import TorchFunctionMode
-
-    def first(args: Any, named: dict[str, Any], names: tuple[str, ...], defaults: tuple[Any, ...]) -> list[Any]:
-        return [
-            args[i] if i < len(args) else named.get(n, d) for i, (n, d) in enumerate(zip(names, defaults, strict=True))
-        ]
 
     class Sharing(TorchFunctionMode):  # type: ignore[misc]
         def __init__(self, source: _Source, dropouts: dict[Any, int], attention: Any, note: Note) -> None:

@@ -14,7 +14,7 @@ from .. import Case, Rule
 from .inputs import case_inputs, make_input
 
 NAMES = "xyzw"
-LIGHTNING = ("pytorch_lightning", "lightning", "lightning.pytorch", "lightning.fabric")
+LIGHTNING = ("pytorch_lightning", "lightning", "lightning.pytorch", "lightning.fabric", "torchmetrics")
 PRELUDE = (
     "import math\nimport numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
     "from torch import Tensor, optim\n\n"

@@ -72,6 +72,9 @@ COUNTERPARTS = {
     "torch.nn.init": "mindspore.common.initializer",
 }
 
+LIGHTNING = ("pytorch_lightning", "lightning", "torchmetrics")
+LIGHTNING_HOMES = ("pytorch_lightning.", "torchmetrics.")  # after canonical()
+
 Types = dict[tuple[str, str, str], Type]  # (what has it, name, arguments) -> the type
 
 
@@ -79,8 +82,8 @@ Types = dict[tuple[str, str, str], Type]  # (what has it, name, arguments) -> th
 def describe() -> Framework:
     return Framework(
         name="torch",
-        roots=("torch", "torchvision", "einops", "accelerate", "ema_pytorch", "pytorch_lightning", "lightning"),
-        homes=("torch.", "torchvision.", "einops.", "pytorch_lightning."),
+        roots=("torch", "torchvision", "einops", "accelerate", "ema_pytorch", *LIGHTNING),
+        homes=("torch.", "torchvision.", "einops.", *LIGHTNING_HOMES),
         packages=re.compile(
             r"(?:torch|torchvision)(?:\.[a-z]+)?|torch\.nn\.(?:functional|init|utils)|torch\.utils\.data"
         ),
@@ -103,7 +106,7 @@ def describe() -> Framework:
             ("torch.optim.", "torch.optim.Optimizer"),
             *(
                 (home, "")
-                for home in ("torch.utils.data.", "torchvision.", DISTRIBUTIONS, "torch.sparse.", "pytorch_lightning.")
+                for home in ("torch.utils.data.", "torchvision.", DISTRIBUTIONS, "torch.sparse.", *LIGHTNING_HOMES)
             ),
         ),
         is_lost=lambda base, name: base == SPARSE and is_lost_when_sparse(name),

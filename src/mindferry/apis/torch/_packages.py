@@ -12,7 +12,7 @@ from ...read.installed import is_installed, why_needed
 TORCH = frozenset({"torch", "torchvision", "torchaudio", "torchtext", "pytorch", "pytorch-lightning", "lightning"})
 SERVED = frozenset(
     {"einops", "accelerate", "safetensors", "tensorboardX", "torch", "torchvision", "mindspore", "pytorch_lightning"}
-) | {"lightning"}
+) | {"lightning", "torchmetrics"}
 ADVICE = "copy what is used of it into the project and convert that, or write it by hand"
 
 

@@ -70,10 +70,8 @@ def _assigned(name: str, call: Call) -> list[ast.expr]:
     scope: ast.AST | None = call.node
     while scope is not None and not isinstance(scope, FUNCTIONS):
         scope = call.reading.source.parents.get(scope)
-    found = []
-    for node in ast.walk(scope or call.reading.source.tree):
-        if isinstance(node, ast.Assign) and any(
-            isinstance(each, ast.Name) and each.id == name for each in node.targets
-        ):
+    source, found = call.reading.source, []
+    for node in source.assigned.get(name, ()):
+        if scope is None or source.start(scope) <= source.start(node) < source.end(scope):
             found.append(node.value)
     return found

@@ -46,14 +46,14 @@ class Names:
         self._uses: dict[ast.AST, dict[str, list[ast.Name]]] = {}
         self._scopes: dict[ast.AST, ast.AST] = {}
         self._nested: dict[ast.AST, list[ast.AST]] = {}  # functions directly within each scope
-        tree, parents = facts.source.tree, facts.parents
+        tree, parents, scopes = facts.source.tree, facts.parents, self._scopes
         for node in facts.source.nodes:  # parents first
             parent = parents.get(node, tree)
-            scope = self._scopes[node] = parent if isinstance(parent, FUNCTIONS) else self._scopes.get(parent, tree)
-            if isinstance(node, FUNCTIONS):
-                self._nested.setdefault(scope, []).append(node)
-            if isinstance(node, ast.Name):
+            scope = scopes[node] = parent if type(parent) in FUNCTIONS else scopes.get(parent, tree)
+            if type(node) is ast.Name:
                 self._uses.setdefault(scope, {}).setdefault(node.id, []).append(node)
+            elif type(node) in FUNCTIONS:
+                self._nested.setdefault(scope, []).append(node)
 
     def scope(self, node: ast.AST) -> ast.AST:
         return self._scopes.get(node, self.facts.source.tree)

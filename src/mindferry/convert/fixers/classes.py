@@ -72,7 +72,7 @@ def _rename(facts: Facts, method: ast.FunctionDef) -> Iterator[Change]:
 
 def _rename_chosen(facts: Facts, node: ast.ClassDef) -> Iterator[Change]:
     """`self.forward = self.forward_split`: the method is chosen when the network is built."""
-    for part in ast.walk(node):
+    for part in facts.source.walk(node):
         match part:
             case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr="forward") as target]):
                 end = facts.source.end(target)
@@ -99,7 +99,7 @@ def _call_own_train(facts: Facts, node: ast.ClassDef, method: ast.FunctionDef) -
         return f"@{texts.name('compat.with_own_train')}"
 
     indent = f"{source.newline()}{source.indent(node)}"
-    yield InsertBefore(source.start(node), lambda texts: decorator(texts) + indent)
+    yield InsertBefore(node, lambda texts: decorator(texts) + indent)
     before = f"class {node.name}"
     yield facts.record(
         method, facts.framework.of_network("train"), before, lambda texts: f"{decorator(texts)} {before}"

@@ -43,7 +43,7 @@ def images_made_tensors(facts: Facts) -> list[ast.Call]:
     """Calls that make an array of an image, where torch's code goes on with a tensor: not in data workers."""
     if not any(word in facts.source.data for word in (b"ransform", b"to_tensor", b"ToTensor")):
         return []
-    inside = {each for zone in facts.derived(_zones) for part in zone for each in ast.walk(part)}
+    inside = {each for zone in facts.derived(_zones) for part in zone for each in facts.source.walk(part)}
     return [node for node in facts.source.of(ast.Call) if node not in inside and _is_image_made_array(facts, node)]
 
 
@@ -95,18 +95,18 @@ def _helpers(facts: Facts, root: ast.AST) -> list[ast.AST]:
     functions = {
         each.name: each for each in facts.source.tree.body if isinstance(each, ast.FunctionDef) and each is not root
     }
-    inside = {id(node) for node in ast.walk(root)}
+    inside = set(facts.source.walk(root))
     used: dict[str, list[bool]] = {}
     for node in facts.source.of(ast.Name):
         if node.id in functions:
-            used.setdefault(node.id, []).append(id(node) in inside)
+            used.setdefault(node.id, []).append(node in inside)
     return [functions[name] for name, places in used.items() if all(places)]
 
 
 def _convert(facts: Facts, zone: list[ast.AST]) -> Iterator[Change]:
     """All or nothing: a value is an array everywhere in the class, or nowhere."""
     chosen: dict[ast.Call, Rule] = {}
-    for node in (each for root in zone for each in _calls(root)):
+    for node in (each for root in zone for each in _calls(facts, root)):
         api, _, unknown = api_of(node.func, facts.reading, facts.rules)
         if unknown in TENSOR_ONLY:
             api = facts.framework.of_tensor(unknown)
@@ -134,5 +134,5 @@ def _convert(facts: Facts, zone: list[ast.AST]) -> Iterator[Change]:
         )
 
 
-def _calls(root: ast.AST) -> Iterator[ast.Call]:
-    return (node for node in ast.walk(root) if isinstance(node, ast.Call))
+def _calls(facts: Facts, root: ast.AST) -> Iterator[ast.Call]:
+    return (node for node in facts.source.walk(root) if isinstance(node, ast.Call))

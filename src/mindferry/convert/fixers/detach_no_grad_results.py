@@ -199,8 +199,8 @@ def _switched(facts: Facts, switch: ast.expr, texts: Texts) -> str:
 def _wrap(facts: Facts, value: ast.expr, is_tensor: bool, stop: str, texts: Texts) -> Iterator[Edit]:
     function = texts.name("mindspore.ops.stop_gradient" if is_tensor else "compat.detached")
     if stop == "{stop}":
-        yield InsertBefore(facts.source.start(value), f"{function}(")
-        yield InsertAfter(facts.source.end(value), ")")
+        yield InsertBefore(value, f"{function}(")
+        yield InsertAfter(value, ")")
     else:
         text = texts.of(value)
         yield ReplaceNode(value, stop.replace("{stop}", f"{function}({text})").replace("{value}", f"({text})"))

@@ -45,6 +45,6 @@ def _name(facts: Facts, node: ast.expr, texts: Texts) -> Iterator[Edit]:
     helper = texts.name("compat.Device")
     if before.startswith(f"{helper}("):
         return
-    yield InsertBefore(facts.source.start(node), f"{helper}(")
-    yield InsertAfter(facts.source.end(node), ")")
+    yield InsertBefore(node, f"{helper}(")
+    yield InsertAfter(node, ")")
     yield facts.record(node, facts.framework.device, before, texts.of(node))

@@ -40,6 +40,6 @@ def _rewrite(facts: Facts, node: ast.Assign, owner: ast.Name, parts: list[ast.ex
             f"({', '.join(texts.of(each) if each is not None else 'None' for each in (part.lower, part.upper))})"
         )
     opening = f"{owner.id} = {texts.name('compat.fill_slices')}({owner.id}, ({', '.join(bounds)}), "
-    yield ReplaceSpan(source.start(node), source.start(node.value), opening)
-    yield InsertAfter(source.end(node.value), ")")
+    yield ReplaceSpan(source.start(node), source.value_start(node), opening)
+    yield InsertAfter(node, ")")
     yield facts.record(node, "filled slice", before, texts.of(node))

@@ -62,7 +62,7 @@ def _format_at_run_time(facts: Facts, node: ast.Call, texts: Texts) -> Iterator[
     source, text = facts.source, node.func.value
     before = texts.of(node)
     opening = source.find_token(b"(", source.end(node.func), source.end(node)) + 1
-    yield InsertBefore(source.start(node), f"{texts.name('compat.format_numbers')}(")
+    yield InsertBefore(node, f"{texts.name('compat.format_numbers')}(")
     yield ReplaceSpan(source.end(text), opening, ", ")
     yield facts.record(node, "format", before, texts.of(node))
 

@@ -22,7 +22,7 @@ def plan(facts: Facts) -> Iterator[Change]:
             yield facts.record(node, facts.framework.of_network("forward"), ".forward", ".construct")
             yield claim(node)
         elif isinstance(parent, ast.Assign) and parent.targets == [node] and _is_unknown(facts, node.value):
-            yield _set_when_run(facts, node, parent.value)
+            yield _set_when_run(facts, node, parent)
 
 
 def _is_called(facts: Facts, node: ast.Attribute) -> bool:
@@ -43,15 +43,15 @@ def _is_network(facts: Facts, owner: ast.expr) -> bool:
     return is_own and symbols.is_module(kind.qual)
 
 
-def _set_when_run(facts: Facts, target: ast.Attribute, value: ast.expr) -> AtEnd:
+def _set_when_run(facts: Facts, target: ast.Attribute, statement: ast.Assign) -> AtEnd:
     """`cls.forward = patched`: what it calls its forward method is asked when it runs."""
     source = facts.source
 
     def write(texts: Texts) -> Iterator[Edit]:
         owner = texts.of(target.value)
         opening = f"setattr({owner}, {texts.name('compat.forward_name')}({owner}), "
-        yield ReplaceSpan(source.start(target), source.start(value), opening, swallows=True)
-        yield InsertAfter(source.end(value), ")")
+        yield ReplaceSpan(source.start(target), source.value_start(statement), opening, swallows=True)
+        yield InsertAfter(statement, ")")
         yield facts.record(target, facts.framework.of_network("forward"), source.text(target), opening)
 
     return AtEnd(write)

@@ -111,10 +111,10 @@ def _write(facts: Facts, statement: ast.Assign, node: ast.Attribute, texts: Text
         source.skip_trivia(equals + 1)
     ] != ord("(")
     opening, before = texts.name("compat.set_layer_setting") + "(", source.text(statement)
-    yield InsertBefore(source.start(node), opening)
+    yield InsertBefore(statement, opening)
     yield ReplaceSpan(dot, equals + 1, f", '{node.attr}',", swallows=True)  # the helper goes by torch's name
     if is_bare:
-        yield InsertBefore(source.start(value), "(")
-    yield InsertAfter(source.end(statement), "))" if is_bare else ")")
+        yield InsertBefore(value, "(")
+    yield InsertAfter(statement, "))" if is_bare else ")")
     after = f"{opening}{source.text(node.value)}, '{node.attr}', {source.text(value)})"
     yield facts.record(statement, facts.framework.network, before, after)

@@ -23,7 +23,7 @@ def plan(facts: Facts) -> Iterator[Change]:
 
 def _rewrite(facts: Facts, target: ast.Name, call: ast.Call, method: ast.Attribute) -> Iterator[Change]:
     source = facts.source
-    yield InsertBefore(source.start(target), "_, ")
+    yield InsertBefore(target, "_, ")
     yield ReplaceSpan(source.end(method) - len(b"modules"), source.end(method), "cells_and_names")
     yield facts.record(call, facts.framework.of_network("modules"), source.text(call), lambda texts: texts.of(call))
     yield claim(call, method)

@@ -118,6 +118,6 @@ def _given_tensors(facts: Facts, elements: Iterator[ast.expr]) -> Iterator[ast.e
 
 def _wrap(facts: Facts, element: ast.expr, texts: Texts) -> Iterator[Edit]:
     before = texts.of(element)
-    yield InsertBefore(facts.source.start(element), f"{texts.name('compat.on_tensors')}(")
-    yield InsertAfter(facts.source.end(element), ")")
+    yield InsertBefore(element, f"{texts.name('compat.on_tensors')}(")
+    yield InsertAfter(element, ")")
     yield facts.record(element, facts.uses.name(Use.COMPOSE), before, texts.of(element))

@@ -25,7 +25,7 @@ def plan(facts: Facts) -> Iterator[Change]:
 
 def _fills(facts: Facts, method: ast.FunctionDef) -> bool:
     """`self.blocks.append(...)`, `self.heads[name] = ...`; torch looks names up, MindSpore writes them when a part is given."""
-    for node in ast.walk(method):
+    for node in facts.source.walk(method):
         match node:
             case ast.Call(func=ast.Attribute(attr=name, value=owner)) if name in FILLING and _is_container(
                 facts, owner
@@ -45,5 +45,5 @@ def _name_anew(facts: Facts, method: ast.FunctionDef, texts: Texts) -> Iterator[
     source, last = facts.source, method.body[-1]
     if not texts.is_removed(last) and not source.indent(last).strip():
         added = "self.update_parameters_name()"
-        yield InsertAfter(source.end(last), f"{source.newline()}{source.indent(last)}{added}")
+        yield InsertAfter(last, f"{source.newline()}{source.indent(last)}{added}")
         yield facts.record(method, f"{facts.uses.name(Use.NETWORK_LIST)}.append", "", added)

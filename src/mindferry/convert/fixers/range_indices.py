@@ -31,12 +31,11 @@ def _is_range(node: ast.AST) -> bool:
 def _holds_range(facts: Facts, name: ast.Name) -> bool:
     """Every assignment of the name in its function gives it a range."""
     scope = facts.enclosing(name, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
-    stores = [
-        node
-        for node in ast.walk(scope)
-        if isinstance(node, ast.Name) and node.id == name.id and isinstance(node.ctx, ast.Store)
+    owners = [
+        facts.parents.get(store)
+        for store in facts.stores(name.id)
+        if isinstance(store.ctx, ast.Store) and facts.is_within(store, scope)
     ]
-    owners = [facts.parents.get(store) for store in stores]
     return bool(owners) and all(isinstance(owner, ast.Assign) and _is_range(owner.value) for owner in owners)
 
 
@@ -44,8 +43,8 @@ def _rewrite(facts: Facts, part: ast.expr, what: ast.expr) -> Iterator[Change]:
     """The call's name where the receiver is a tensor; a list, which arrays and tensors both take, where that isn't certain."""
     before = facts.source.text(part)
     if what is part:
-        yield InsertBefore(facts.source.start(part), "list(")
-        yield InsertAfter(facts.source.end(part), ")")
+        yield InsertBefore(part, "list(")
+        yield InsertAfter(part, ")")
     else:
         yield ReplaceNode(what, lambda texts: texts.name("mindspore.ops.arange"))
     yield facts.record(part, "index by a range", before, lambda texts: texts.of(part))

@@ -11,7 +11,7 @@ from ...read.types import MODULE, TENSOR, Type, tuple_of
 from ...read.uses import Use
 from ..dispatch import is_asked_for_shape
 from ..facts import Facts
-from ..plan import AtEnd, Change, Edit, InsertAfter, ReplaceNode, ReplaceSpan, Texts, claim, claim_all
+from ..plan import LAYER_PARAMETER, AtEnd, Change, Edit, InsertAfter, ReplaceNode, ReplaceSpan, Texts, claim, claim_all
 
 PAIR = tuple_of(TENSOR, TENSOR)  # torch.return_types of max, topk, sort
 ANY_LAYER = frozenset({"weight", "bias", "running_mean", "running_var", "__class__"})
@@ -76,12 +76,12 @@ def _tie(facts: Facts, node: ast.Attribute) -> Iterator[Change]:
     parent = facts.parents[node]
     if not isinstance(parent, ast.Assign) or len(parent.targets) != 1:
         return
-    source, value = facts.source, parent.value
+    source = facts.source
 
     def write(texts: Texts) -> Iterator[Edit]:
         opening = f"{texts.name('compat.set_layer_parameter')}({source.text(node.value)}, '{node.attr}', "
-        yield ReplaceSpan(source.start(node), source.start(value), opening)
-        yield InsertAfter(source.end(value), ")")
+        yield ReplaceSpan(source.start(node), source.value_start(parent), opening)
+        yield InsertAfter(parent, ")")
         yield facts.record(node, facts.framework.network, source.text(node), opening)
 
     yield claim_all(node)
@@ -96,12 +96,12 @@ def _look_up(facts: Facts, node: ast.Attribute) -> Iterator[Change]:
     if node.attr == "weight" and is_asked_for_shape(parent):
         helper, arguments = "compat.shaped_weight", f"({owner})"
     elif node.attr != "__class__":
-        helper, arguments = "compat.layer_parameter", f"({owner}, '{node.attr}')"
+        helper, arguments = LAYER_PARAMETER, f"({owner}, '{node.attr}')"
     elif isinstance(parent, ast.Attribute) and parent.attr == "__name__":
         helper, arguments, whole = "compat.layer_name", f"({owner})", parent
     else:
         return
-    yield ReplaceNode(whole, lambda texts: texts.name(helper) + arguments)
+    yield ReplaceNode(whole, lambda texts: texts.name(helper) + arguments, helper=helper)
     yield facts.record(whole, facts.framework.network, facts.source.text(whole), lambda texts: texts.of(whole))
     yield claim_all(whole)
 

@@ -46,8 +46,8 @@ def _tell(facts: Facts, call: ast.Call, keeps_parts: bool, texts: Texts) -> Iter
     if texts.is_removed(facts.statement_of(call)) or not before.endswith(")"):
         return
     if keeps_parts:
-        yield InsertBefore(facts.source.start(call), f"{texts.name('compat.in_training')}(")
-    yield InsertAfter(facts.source.end(call), ")" if keeps_parts else ".set_train()")
+        yield InsertBefore(call, f"{texts.name('compat.in_training')}(")
+    yield InsertAfter(call, ")" if keeps_parts else ".set_train()")
     yield facts.record(call, facts.framework.of_network("train"), before, f"{before}.set_train()")
 
 

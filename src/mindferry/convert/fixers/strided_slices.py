@@ -51,7 +51,7 @@ def _is_start(node: ast.expr | None) -> bool:
 
 def _rewrite(facts: Facts, node: ast.Subscript, picks: list[str], texts: Texts) -> Iterator[Edit]:
     source, before = facts.source, facts.source.text(node)
-    yield InsertBefore(source.start(node), f"{texts.name('compat.take_every')}(")
+    yield InsertBefore(node, f"{texts.name('compat.take_every')}(")
     opening = source.find_token(b"[", source.end(node.value), source.end(node))  # the value may stand in parentheses
     yield ReplaceSpan(opening, source.end(node), f", {', '.join(picks)})")
     yield facts.record(node, "strided slice", before, texts.of(node))

@@ -7,13 +7,17 @@ import io
 import tokenize
 from collections import Counter
 
-from ...read.source import Edits
+from ...read.edits import Edits
+
+IMPORTS = (ast.Import, ast.ImportFrom)
 
 
 def keep_comments(edits: Edits) -> None:
     source = edits.source
-    for node in source.nodes:
-        if not isinstance(node, ast.stmt) or isinstance(node, ast.Import | ast.ImportFrom):
+    if b"#" not in source.data:
+        return
+    for node in source.statements:
+        if isinstance(node, IMPORTS):
             continue
         body = getattr(node, "body", None)
         start = min(source.start(each) for each in (node, *getattr(node, "decorator_list", ())))

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 
 from ...artifacts import Finding
 from ...layout import FRAMEWORKS
+from ...read.edits import Edits
 from ...read.infer import Reading, imported_names
-from ...read.source import Edits, Source
+from ...read.source import Source
 from .helpers_module import SETTINGS, inline
 from .replace_left_names import left_over_names, placeholder
 
@@ -45,11 +46,15 @@ HOMES = {
 }
 
 
-def bound_as(statement: str, name: str) -> str:
-    """The import of the helpers under another name, in every line of it: `from . import ms_compat as helpers`."""
-    return re.sub(
-        rf"(import {COMPAT_MODULE}\w*)(?: as {COMPAT_MODULE})?$", rf"\1 as {name}", statement, flags=re.MULTILINE
-    )
+@dataclass(frozen=True, slots=True)
+class HelpersImport:
+    """How a file imports the helpers."""
+
+    lines: str = "import {0}"  # {0}: the module, and the name that it gets
+    module: str = COMPAT_MODULE
+
+    def bound_as(self, name: str) -> str:
+        return self.lines.replace("{0}", self.module if name == self.module else f"{self.module} as {name}")
 
 
 @dataclass(slots=True)
@@ -57,7 +62,7 @@ class Imports:
     """The file's `Writer`: spells names, collects what they need, then edits the import statements."""
 
     reading: Reading
-    compat_import: str = f"import {COMPAT_MODULE}"  # '' to define the helpers in the file itself
+    helpers: HelpersImport | None = HelpersImport()  # None: they are defined in the file itself
     homes: dict[str, str] = field(default_factory=dict)  # home -> name bound in this file
     compat: set[str] = field(default_factory=set)
     renamed: dict[str, str] = field(
@@ -72,7 +77,7 @@ class Imports:
             return qual  # a builtin such as `tuple` or `print`
         if home == "compat":
             self.compat.add(qual.split(".")[1])
-            if not self.compat_import:
+            if self.helpers is None:
                 self.homes[home] = ""
                 return self._inline_name(qual.removeprefix("compat."))
         if home not in self.homes:
@@ -89,7 +94,7 @@ class Imports:
 
     def _names_taken(self) -> set[str]:
         if self._taken is None:
-            self._taken = _bound_names(self.reading) | self.kept | (set() if self.compat_import else OF_HELPERS)
+            self._taken = _bound_names(self.reading) | self.kept | (set() if self.helpers is not None else OF_HELPERS)
         return self._taken
 
     def _bind(self, home: str) -> str:
@@ -105,9 +110,9 @@ class Imports:
     def statement(self, home: str) -> str:
         bound, (form, usual) = self.homes[home], HOMES[home]
         if home == "compat":
-            if not self.compat_import:
+            if self.helpers is None:
                 return inline(self.compat, self.renamed)
-            statement = self.compat_import if bound == COMPAT_MODULE else bound_as(self.compat_import, bound)
+            statement = self.helpers.bound_as(bound)
             is_for_settings = self.compat == {SETTINGS} and "\n" not in statement
             return f"{statement}  # for what MindSpore needs on a CPU" if is_for_settings else statement
         return form.replace("{0}", bound).replace("{as}", "" if bound == usual else f" as {bound}")
@@ -202,7 +207,7 @@ class Imports:
         for statement in source.tree.body:
             if isinstance(statement, ast.Import | ast.ImportFrom | ast.Try | ast.If):
                 continue
-            if any(isinstance(node, ast.Name) and node.id in bound for node in ast.walk(statement)):
+            if any(type(node) is ast.Name and node.id in bound for node in source.walk(statement)):
                 return source.start(statement)
         return len(source.data)
 

@@ -20,6 +20,7 @@ from ...read.source import Source, Unreadable
 from ...read.symbols import Symbols
 from ..engine import FileResult, convert_file
 from ..settings import Settings
+from .imports import HelpersImport
 
 PYTHON_CELLS = ("%%time", "%%timeit", "%%capture", "%%prun", "%%memit")  # what follows the first line is Python
 _MAGIC = re.compile(r"\s*[%!?]|.*\?\s*$|\s*[\w.,\s]+=\s*[%!]")
@@ -76,7 +77,7 @@ class Cell:
 
 
 def convert_notebook(
-    raw: bytes, path: str, symbols: Symbols, compat_import: str, settings: Settings
+    raw: bytes, path: str, symbols: Symbols, helpers: HelpersImport, settings: Settings
 ) -> tuple[bytes, FileResult]:
     """The converted notebook, and what was done to it. Findings name the cell: `net.ipynb:cell 3:2:5`."""
     encoding, body = _load(raw)
@@ -94,7 +95,7 @@ def convert_notebook(
         line = cell.first_line + pieces[-1].count("\n")
     source = Source("".join(pieces), path)
     read(source, symbols, is_api=table().is_api)
-    result = convert_file(source, symbols, compat_import=compat_import, settings=settings, is_notebook=True)
+    result = convert_file(source, symbols, helpers=helpers, settings=settings, is_notebook=True)
     texts = marks.split(result.code)
     if set(texts) != {cell.number for cell in cells}:
         raise ValueError("a cell's beginning was lost")

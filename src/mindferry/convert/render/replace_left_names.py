@@ -7,8 +7,8 @@ import bisect
 from collections.abc import Iterable
 
 from ...artifacts import Finding
+from ...read.edits import Edits
 from ...read.infer import Reading
-from ...read.source import Edits
 
 LONGEST = 120  # characters of a line
 

@@ -55,6 +55,10 @@ class ConvertedTexts:
     def is_removed(self, statement: ast.AST) -> bool:
         return statement in self._context.edits.removed
 
+    def calls(self, node: ast.AST, helper: str) -> bool:
+        called = self._context.called
+        return any(called.get(each) == helper for each in self._context.source.walk(node))
+
     def name(self, qual: str) -> str:
         return self._context.imports.spell(qual)
 
@@ -95,14 +99,20 @@ class PlanWriter:
         edits = self.context.edits
         for change in changes:
             match change:
-                case ReplaceNode(node, text, swallows):
+                case ReplaceNode(node, text, swallows, helper):
                     edits.replace(edits.source.start(node), edits.source.end(node), self._text(text), swallows)
+                    if helper:
+                        self.context.called[node] = helper
                 case ReplaceSpan(start, end, text, swallows, is_optional):
                     edits.replace(start, end, self._text(text), swallows, is_optional)
-                case InsertBefore(offset, text):
+                case InsertBefore(int(offset), text):
                     edits.before(offset, self._text(text))
-                case InsertAfter(offset, text):
+                case InsertBefore(ast.AST() as node, text):
+                    edits.before_node(node, self._text(text))
+                case InsertAfter(int(offset), text):
                     edits.after(offset, self._text(text))
+                case InsertAfter(ast.AST() as node, text):
+                    edits.after_node(node, self._text(text))
                 case RemoveStatement(node):
                     delete_statement(edits, node)
                 case RemoveDecorator(decorator):

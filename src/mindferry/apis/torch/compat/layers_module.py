@@ -7,7 +7,7 @@ from mindspore import nn, ops
 from mindspore.common.initializer import Uniform, initializer
 
 from .layers_container import hold
-from .layers_faces import drop_bias
+from .layers_faces import drop_bias, layer_parameter
 from .state_names import TORCH_NAMES
 
 TRANSPOSED_CONVOLUTIONS = (nn.Conv1dTranspose, nn.Conv2dTranspose, nn.Conv3dTranspose)
@@ -42,6 +42,14 @@ def set_layer_parameter(cell, name, value):
     if value is None and name == "bias" and isinstance(cell, nn.Cell):
         return drop_bias(cell)
     return setattr(cell, own_name(cell, name), value)
+
+
+def set_by_name(owner, name, value):
+    """setattr(m, name, value) with a name that only running tells: a layer's parameter goes by MindSpore's own."""
+    if isinstance(owner, nn.Cell) and isinstance(value, ms.Parameter):
+        set_layer_parameter(owner, name, value)
+    else:
+        setattr(owner, name, value)
 
 
 def reset_parameters(cell):
@@ -140,7 +148,7 @@ def buffers(cell, recurse=True):
 def get_parameter(cell, target):
     """torch.nn.Module.get_parameter, get_buffer: by dotted path."""
     path, _, name = target.rpartition(".")
-    return getattr(cell.get_sub_cell(path) if path else cell, name)
+    return layer_parameter(cell.get_sub_cell(path) if path else cell, name)
 
 
 def set_requires_grad(cell, requires_grad=True):

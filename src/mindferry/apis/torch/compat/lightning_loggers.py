@@ -36,6 +36,20 @@ class Logger:
         return os.path.join(self.save_dir, str(self.name or ""), version)
 
 
+class SilentLogger(Logger):
+    """What a trial run (fast_dev_run) writes to: whatever is asked of it or of its experiment does nothing."""
+
+    def __getattr__(self, name):
+        return self
+
+    def __call__(self, *arguments, **options):
+        return self
+
+    @property
+    def experiment(self):
+        return self
+
+
 class CSVLogger(Logger):
     """A row for each step that was logged, in metrics.csv."""
 

@@ -12,7 +12,7 @@ from .layers_module import in_training
 from .layers_state import load_state_dict, state_dict
 from .lightning_callbacks import EarlyStopping
 from .lightning_checkpoint import ModelCheckpoint
-from .lightning_loggers import CSVLogger
+from .lightning_loggers import CSVLogger, SilentLogger
 from .lightning_loops import CombinedLoader, EvaluationLoop, FitLoop, PredictionLoop, limit_of, loader_length
 from .lightning_module import LightningDataModule
 from .lightning_optimizers import OptimizerHandle, configured_optimizers
@@ -39,10 +39,10 @@ class Trainer:
         limit_test_batches=1.0,
         limit_predict_batches=1.0,
         overfit_batches=0.0,
-        val_check_interval=1.0,
+        val_check_interval=None,
         check_val_every_n_epoch=1,
         num_sanity_val_steps=2,
-        log_every_n_steps=50,
+        log_every_n_steps=None,
         enable_checkpointing=True,
         enable_progress_bar=True,
         accumulate_grad_batches=1,
@@ -61,7 +61,8 @@ class Trainer:
             limits[:2] = [overfit_batches, overfit_batches]
         if fast_dev_run:
             limits, max_epochs, max_steps = [int(fast_dev_run)] * 4, 1, int(fast_dev_run)
-            num_sanity_val_steps, val_check_interval, check_val_every_n_epoch, logger = 0, 1.0, 1, False
+            num_sanity_val_steps, val_check_interval, check_val_every_n_epoch = 0, 1.0, 1
+            logger = False if logger is False else SilentLogger()
         self.limit_train_batches, self.limit_val_batches, self.limit_test_batches, self.limit_predict_batches = [
             1.0 if each is None else each for each in limits
         ]

@@ -19,6 +19,7 @@ from ....read.uses import Use
 from ...facts import Facts
 from ...plan import Change, ReplaceSpan, claim
 from ..bindings import CERTAIN_VIEWS, Names
+from .arguments import is_given_true, tensor_argument
 from .holders import is_held, views
 
 MARKS_ONLY = frozenset({"requires_grad_", "share_memory_"})  # the numbers stay
@@ -110,13 +111,13 @@ def _changed(facts: Facts, node: ast.AST) -> ast.expr | None:
     if isinstance(node, ast.Call):
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
         if name in COLLECTIVES:
-            return _tensor_of(node) if facts.is_use(Use.COLLECTIVE, node.func) else None
-        if not name.endswith("_") and not _is_true(node, "inplace"):
+            return tensor_argument(node) if facts.is_use(Use.COLLECTIVE, node.func) else None
+        if not name.endswith("_") and not is_given_true(node, "inplace"):
             return None
         api, receiver, _ = api_of(node.func, facts.reading, facts.rules)
         if facts.framework.is_in_place(api) and api.rpartition(".")[2] not in MARKS_ONLY:
             return receiver if receiver is not None else node.args[0] if node.args else None
-        if facts.uses.has(Use.FUNCTIONAL, api) and node.args and _is_true(node, "inplace"):
+        if facts.uses.has(Use.FUNCTIONAL, api) and node.args and is_given_true(node, "inplace"):
             return node.args[0]
         return None
     if isinstance(node, ast.AugAssign) and facts.reading.type(node.target).is_tensor:
@@ -126,16 +127,6 @@ def _changed(facts: Facts, node: ast.AST) -> ast.expr | None:
         if isinstance(target, ast.Subscript) or (isinstance(target, ast.Attribute) and target.attr == "data"):
             return target.value if facts.reading.type(target.value).is_tensor or _is_parameter(target.value) else None
     return None
-
-
-def _tensor_of(call: ast.Call) -> ast.expr | None:
-    return call.args[0] if call.args else next((key.value for key in call.keywords if key.arg == "tensor"), None)
-
-
-def _is_true(node: ast.Call, name: str) -> bool:
-    return any(
-        key.arg == name and isinstance(key.value, ast.Constant) and key.value.value is True for key in node.keywords
-    )
 
 
 def _chain(facts: Facts, call: ast.Call, changed: ast.expr) -> tuple[list[ast.Call], ast.expr]:

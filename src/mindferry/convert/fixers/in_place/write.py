@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from ....apis._own_memory import owned
 from ....read.uses import Use
 from ...facts import Facts
-from ...plan import Edit, InsertAfter, InsertBefore, ReplaceNode, ReplaceSpan, Texts
+from ...plan import LAYER_PARAMETER, Edit, InsertAfter, InsertBefore, ReplaceNode, ReplaceSpan, Texts
 from .find import COLLECTIVES, How, InPlaceChange
 
-LOOKED_UP = "layer_parameter"  # the helper that finds a layer's parameter at run time
 WRITERS = {How.ASSIGN: "mindspore.ops.assign", How.OVERWRITE: "compat.overwrite"}
 PLAIN_TYPES = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.Call)
 
@@ -38,8 +37,8 @@ def changed(facts: Facts, change: InPlaceChange, texts: Texts) -> Iterator[Edit]
         yield InsertBefore(_outside_parentheses(facts, change.call)[0], f"{target} = ")
     else:
         yield from _unwrap(change.call, texts)
-        yield InsertBefore(start, _opening(change.how, target, texts))
-        yield InsertAfter(end, ")")
+        yield InsertBefore(change.call, _opening(change.how, change.target, target, texts))
+        yield InsertAfter(change.call, ")")
     yield facts.record(change.call, "in place", before, texts.span(start, end))
 
 
@@ -54,10 +53,11 @@ def _written_entry(facts: Facts, change: InPlaceChange, texts: Texts) -> Iterato
     yield ReplaceSpan(*_outside_parentheses(facts, change.call), text, swallows=True)
 
 
-def _opening(how: How, target: str, texts: Texts) -> str:
-    if how is How.SET_DATA and f"{LOOKED_UP}(" in target:  # a weight that weight_norm computes is no Parameter
+def _opening(how: How, target: ast.expr, text: str, texts: Texts) -> str:
+    is_computed = texts.calls(target, LAYER_PARAMETER)  # a weight that weight_norm computes is no Parameter
+    if how is How.SET_DATA and is_computed:
         how = How.OVERWRITE
-    return f"{target}.set_data(" if how is How.SET_DATA else f"{texts.name(WRITERS[how])}({target}, "
+    return f"{text}.set_data(" if how is How.SET_DATA else f"{texts.name(WRITERS[how])}({text}, "
 
 
 def _assignable(facts: Facts, target: ast.expr, texts: Texts) -> str:
@@ -124,9 +124,9 @@ def statement(facts: Facts, node: ast.Assign | ast.AugAssign, how: How, texts: T
     left, right = (f"{target} {operator} ", "") if operator else ("", "")
     if operator and not isinstance(node.value, PLAIN_TYPES):
         left, right = left + "(", ")"
-    opening = _opening(how, target, texts)
+    opening = _opening(how, written, target, texts)
     if not operator and how is How.SET_DATA and (text := texts.of(node.value)) != owned(text):
         yield ReplaceNode(node.value, owned(text))
     yield ReplaceSpan(source.start(node), source.skip_trivia(equals + 1), opening + left, swallows=True)
-    yield InsertAfter(source.end(node), right + ")")
+    yield InsertAfter(node, right + ")")
     yield facts.record(node, "in place", before, texts.of(node))

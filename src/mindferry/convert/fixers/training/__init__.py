@@ -38,7 +38,7 @@ def _kept_gradients(facts: Facts, plain: set[ast.Expr]) -> Iterator[Change]:
             optimizer = facts.source.text(node.func.value)
             start = facts.source.start(node.args[0])
             yield InsertBefore(start, lambda texts: f"{texts.name('compat.closure_with_gradients')}(")
-            yield InsertAfter(facts.source.end(node.args[0]), f", {optimizer})")
+            yield InsertAfter(node.args[0], f", {optimizer})")
             yield claim(node, node.func)
         elif steps.clears(facts, node):
             yield from _as_function(facts, node, node.func, "compat.clear_gradients")

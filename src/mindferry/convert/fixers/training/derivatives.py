@@ -158,7 +158,7 @@ def _arguments(facts: Facts, each: Derivative, found: list[Derivative]) -> list[
 def _fresh_inputs(facts: Facts, found: list[Derivative]) -> Iterator[tuple[ast.stmt, str]]:
     """`x.requires_grad_()` starts a graph at x: such statements, and their x."""
     wanted = {(each.scope, name) for each in found for name in each.inputs}
-    for node in facts.source.nodes:
+    for node in facts.source.nodes if wanted else ():
         match node:
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr="requires_grad_", value=ast.Name(id=name)))):
                 pass

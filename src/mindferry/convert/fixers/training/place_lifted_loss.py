@@ -8,7 +8,7 @@ from ....read.guesses import looks_like_optimizer_wrapper
 from ...facts import Facts
 from ...refused import Refused
 from . import flow, set_first_values, sources
-from .steps import Backward, is_optimizer_method, obstacle
+from .steps import Backward, Rebound, is_optimizer_method, obstacle
 
 # Calls whose value is the same each time; a condition with another one can't be asked twice.
 STEADY = frozenset("len isinstance hasattr getattr bool int float any all abs min max".split())
@@ -22,6 +22,7 @@ def settle(facts: Facts, each: Backward, others: list[Backward]) -> None:
     if each.step is None:
         _clear_first(facts, each)
     each.anchor = _anchor(facts, each)
+    each.rebound = _rebound(facts, each)
     _inputs_and_outputs(facts, each)
     if each.step is not None and each.outputs and not any(_may_be_tensor(facts, each, name) for name in each.outputs):
         each.step, each.idle, each.clips = None, [], []  # has_aux wants a tensor among the results
@@ -309,6 +310,7 @@ def _inputs_and_outputs(facts: Facts, each: Backward) -> None:
         for name in flow.reads(node)
     }
     losses = {flow.key(each.loss)} if not each.others and not each.directions else set()
+    losses -= set(each.rebound)
     own_leaves = set(
         sources.own_leaves(facts, [*each.lifted, *each.others, each.loss])
     )  # parameters: found by the function itself
@@ -318,6 +320,41 @@ def _inputs_and_outputs(facts: Facts, each: Backward) -> None:
     written = flow.written_in_order(facts, each.lifted)
     each.outputs = [name for name in written if name in used | state and name not in losses]
     _bind(facts, each, set(written) & {*each.outputs, *losses})
+
+
+def _rebound(facts: Facts, each: Backward) -> dict[str, Rebound]:
+    """`v = loss.item(); loss /= 2`: the first reads what the call has bound by then, so that must be the value before the second."""
+    block = facts.block_of(each.place)
+    inner = [statement for statement in each.lifted if statement in block and statement.lineno > each.place.lineno]
+    taken = {node.id for node in facts.source.of(ast.Name)}
+    outside = _outside(facts, each.scope, {*each.lifted, each.statement, *each.merged})
+    found = {}
+    for name in sorted({name for statement in inner for name in flow.writes(statement) if name.isidentifier()}):
+        makers = [statement for statement in inner if name in flow.writes(statement)]
+        readers = [node for node in outside if name in flow.reads(node)]
+        between = [node for node in readers if _line(each.place) < _line(node) < makers[-1].lineno]
+        makers = [statement for statement in makers if between and statement.lineno > _line(between[0])]
+        is_bound_before = any(name in flow.writes(s) for s in each.lifted if makers and s.lineno < _line(between[0]))
+        if not makers or not is_bound_before:
+            continue
+        if any(_line(node) > makers[0].lineno for node in between):
+            raise Refused(
+                f"{name} is read between the lines that bind it again, {makers[0].lineno} and {makers[-1].lineno}"
+            )
+        is_read_later = any(node not in between for node in readers)
+        before, after = (_free(f"{name}_{word}", taken) for word in ("before", "after"))
+        found[name] = Rebound(makers[0], makers[-1], before, after if is_read_later else "")
+    return found
+
+
+def _line(node: ast.AST) -> int:
+    return getattr(node, "lineno", 0)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _in_loop(facts: Facts, each: Backward) -> bool:

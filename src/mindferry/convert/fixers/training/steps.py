@@ -30,6 +30,16 @@ ALSO = {"grad_tensors": "gradient"}
 
 
 @dataclass(slots=True)
+class Rebound:
+    """A name that lifted statements bind again after others, which are not lifted, have read it: `v = loss.item(); loss /= 2`."""
+
+    first: ast.stmt  # of those that bind it again
+    last: ast.stmt
+    before: str  # what the function calls the value that the others read
+    after: str  # what the final value is called outside until its place comes; "" if nobody reads it
+
+
+@dataclass(slots=True)
 class Backward:
     """One backward() that can be lifted."""
 
@@ -56,10 +66,30 @@ class Backward:
     idle: list[ast.Expr] = field(default_factory=list)
     cleared: list[ast.Expr] = field(default_factory=list)  # zero_grad() calls that have to come before `place`
     clips: list[ast.Expr] = field(default_factory=list)
+    rebound: dict[str, Rebound] = field(default_factory=dict)
     unbound: list[str] = field(default_factory=list)  # outputs that some ways through the function leave unset
     first_values: list[tuple[ast.stmt, str]] = field(
         default_factory=list
     )  # inputs that need one: None before a statement
+
+    @property
+    def result_name(self) -> str:
+        """The name of the loss, if it is all that is differentiated."""
+        return self.loss.id if isinstance(self.loss, ast.Name) and not self.others and not self.directions else ""
+
+    @property
+    def targets(self) -> list[str]:
+        """What the call of the gradient function binds: the loss and the outputs."""
+        name = self.result_name
+        first = self.rebound[name].after if name in self.rebound else name
+        later = [each.after for key, each in self.rebound.items() if key != name and each.after]
+        return [first or "_", *self.outputs, *later]
+
+    @property
+    def returned(self) -> list[str]:
+        """What the function returns beside the loss."""
+        values = [self.rebound[name].before if name in self.rebound else name for name in self.outputs]
+        return [*values, *(key for key, each in self.rebound.items() if key != self.result_name and each.after)]
 
     @property
     def losses(self) -> list[ast.expr]:

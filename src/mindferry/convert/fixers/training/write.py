@@ -82,6 +82,7 @@ def _function(draft: Draft, each: Backward, name: str, dropped: set[ast.stmt]) -
         if any(line.strip() for line in between) and all(line.strip()[:1] in (b"#", b"") for line in between):
             start = previous  # a comment between two lifted statements goes with them
         old = indentation(draft, statement)
+        lines += [f"    {way.before} = {key}" for key, way in each.rebound.items() if way.first is statement]
         body = [
             line[len(old) :] if line.startswith(old) else line
             for line in draft.texts.span(start, source.end(statement)).splitlines()
@@ -93,7 +94,7 @@ def _function(draft: Draft, each: Backward, name: str, dropped: set[ast.stmt]) -
             ]
         lines += [f"    {line}" if line.strip() else "" for line in body]
     loss = " + ".join(_loss(draft, each, part) for part in (*each.others, each.loss))
-    lines += [f"    {line}" for line in f"return {', '.join([loss, *each.outputs])}".splitlines()]
+    lines += [f"    {line}" for line in f"return {', '.join([loss, *each.returned])}".splitlines()]
     return lines
 
 
@@ -109,9 +110,8 @@ def _loss(draft: Draft, each: Backward, loss: ast.expr) -> str:
 
 
 def _result(each: Backward) -> str:
-    is_itself = isinstance(each.loss, ast.Name) and not each.others and not each.directions
-    loss = each.loss.id if isinstance(each.loss, ast.Name) and is_itself else "_"
-    return f"({', '.join([loss, *each.outputs])})" if each.outputs else loss
+    loss, *others = each.targets
+    return f"({', '.join([loss, *others])})" if others else loss
 
 
 def _plain(draft: Draft, each: Backward, forward: str, names: set[str]) -> Generator[Edit, None, tuple[str, str]]:
@@ -362,8 +362,11 @@ def _replace(
             each.statement,
             f"{call}{draft.source.newline()}{indentation(draft, each.statement)}{later}" if later else call,
         )
+    renewed = {way.last: f"{key} = {way.after}" for key, way in each.rebound.items() if way.after}
     for statement in gone:
-        if statement not in places and statement not in retained:
+        if statement in renewed:
+            yield ReplaceNode(statement, renewed[statement], swallows=True)
+        elif statement not in places and statement not in retained:
             yield RemoveStatement(statement)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
 import os
 import sys
@@ -51,7 +52,8 @@ class Objects:
         def noted_call(module: Any, *args: Any, **kwargs: Any) -> Any:
             if objects.depth:
                 return call(module, *args, **kwargs)
-            objects.before_call(module, args, kwargs)
+            with contextlib.suppress(Exception):  # a value of a kind that nobody thought of must not end the user's run
+                objects.before_call(module, args, kwargs)
             objects.depth += 1
             try:
                 return call(module, *args, **kwargs)
@@ -122,7 +124,7 @@ class Objects:
                 "shapes": [],
                 "inputs": [],
                 "structure": _structure(module),
-                "parameters": sum(p.numel() for p in module.parameters()),
+                "parameters": sum(_size(p) for p in module.parameters()),
             }
         entry["calls"] += 1
         shapes = [_shape(each) for each in args] + [[name, _shape(each)] for name, each in kwargs.items()]
@@ -141,13 +143,7 @@ class Objects:
     def _value(self, value: Any, name: str, room: list[int]) -> list[Any]:
         """["array", its name], ["plain", its repr], ["list" or "tuple" or "dict", its parts], ["other", its class]."""
         if hasattr(value, "detach") and hasattr(value, "numpy"):
-            size = value.numel() * value.element_size()
-            if size > room[0]:
-                return ["other", "an array that is too large to keep"]
-            room[0] -= size
-            tensor = value.detach().cpu()
-            self.arrays[name] = (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy().copy()
-            return ["array", name]
+            return self._tensor(value, name, room)
         if isinstance(value, list | tuple):
             parts = [self._value(each, f"{name}-{index}", room) for index, each in enumerate(value)]
             return ["tuple" if isinstance(value, tuple) else "list", parts]
@@ -155,6 +151,18 @@ class Objects:
             return ["dict", {str(key): self._value(each, f"{name}-{key}", room) for key, each in value.items()}]
         text = _literal(value)
         return ["plain", text] if text is not None else ["other", public_name(type(value))]
+
+    def _tensor(self, value: Any, name: str, room: list[int]) -> list[Any]:
+        try:
+            size = value.numel() * value.element_size()
+            if size > room[0]:
+                return ["other", "an array that is too large to keep"]
+            tensor = value.detach().cpu()
+            self.arrays[name] = (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy().copy()
+        except (TypeError, RuntimeError, ValueError):
+            return ["other", "a tensor that is no plain array, such as a sparse one"]
+        room[0] -= size
+        return ["array", name]
 
     def _watch_loaders(self) -> None:
         from torch.utils.data import DataLoader
@@ -293,6 +301,14 @@ def _literal(value: Any) -> str | None:
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
     return text
+
+
+def _size(parameter: Any) -> int:
+    """How many numbers; none yet of a lazy layer's before its first call."""
+    try:
+        return int(parameter.numel())
+    except (ValueError, RuntimeError):
+        return 0
 
 
 def _shape(value: Any) -> Any:

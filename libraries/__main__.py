@@ -1,0 +1,145 @@
+"""`make libraries`: convert, run both sides in processes of their own, compare, write docs/reference/libraries.md. Goes on where it stopped."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from .models import Network, networks
+
+WORKER = Path(__file__).with_name("worker.py")
+FORWARD, GRADIENT = 1e-4, 1e-3  # of the largest value
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    library: str
+    name: str
+    modules: int
+    forward: float | None  # largest difference, of the largest value
+    gradient: float | None
+    error: str = ""
+
+    @property
+    def agrees(self) -> bool:
+        return self.forward is not None and self.forward < FORWARD
+
+    @property
+    def gradients_agree(self) -> bool:
+        return self.gradient is not None and self.gradient < GRADIENT
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--site", required=True, help="folder with the libraries")
+    parser.add_argument("--work", default="build/libraries", help="folder for what is made")
+    parser.add_argument("--only", nargs="*", default=[], help="names, or libraries")
+    parser.add_argument("--group", type=int, default=10, help="networks that are converted as one project")
+    parser.add_argument("--again", action="store_true", help="forget what was measured")
+    parser.add_argument("--page", default="docs/reference/libraries.md")
+    options = parser.parse_args()
+    work = Path(options.work).resolve()
+    (work / "results").mkdir(parents=True, exist_ok=True)
+    wanted = [each for each in networks() if not options.only or {each.name, each.library} & set(options.only)]
+    todo = [each for each in wanted if options.again or not (work / f"results/{each.name}.json").exists()]
+    for library in dict.fromkeys(each.library for each in todo):
+        of_library = [each for each in todo if each.library == library]
+        for start in range(0, len(of_library), options.group):
+            measure(of_library[start : start + options.group], library, work, options.site)
+    done = [load(work, each) for each in networks() if (work / f"results/{each.name}.json").exists()]
+    if options.page != "-":
+        from .page import page
+
+        Path(options.page).write_text(page(done))
+    for each in done:
+        if each.name in {one.name for one in wanted}:
+            print(f"{each.library:13} {each.name:30} {shown(each.forward)} {shown(each.gradient)} {each.error[:220]}")
+
+
+def shown(value: float | None) -> str:
+    return "   -    " if value is None else f"{value:8.1e}"
+
+
+def load(work: Path, network: Network) -> Outcome:
+    return Outcome(**json.loads((work / f"results/{network.name}.json").read_text()))
+
+
+def measure(group: list[Network], library: str, work: Path, site: str) -> None:
+    results = work / "results"
+    source, target = work / f"project_{group[0].name}", work / f"converted_{group[0].name}"
+    source.mkdir(exist_ok=True)
+    for network in group:
+        (source / f"net_{network.name}.py").write_text(f"{network.text}\n\nBATCH = {network.batch!r}\n")
+    subprocess.run(["rm", "-rf", str(target)], check=True)
+    words = ["convert", str(source), "-o", str(target), "--with", library, "--site", site, "-j", "1"]
+    subprocess.run([sys.executable, "-m", "mindferry", *words], check=False, stdout=subprocess.DEVNULL)
+    for side, folder in (("torch", source), ("mindspore", target)):
+        left = [
+            each.name for each in group if not (results / f"{each.name}.{side}.npz").exists() or side == "mindspore"
+        ]
+        left = [name for name in left if side == "torch" or (results / f"{name}.torch.npz").exists()]
+        while left:
+            for name in left:
+                (results / f"{name}.{side}.error").unlink(missing_ok=True)
+                (results / f"{name}.begun").unlink(missing_ok=True)
+            run(side, folder, results, site, left)
+            begun = [name for name in left if (results / f"{name}.begun").exists()]
+            last = begun[-1] if begun else left[0]
+            is_done = any((results / f"{last}.{side}{end}").exists() for end in (".npz", ".error"))
+            if not is_done:
+                (results / f"{last}.{side}.error").write_text("the process ended")
+            left = left[left.index(last) + 1 :]
+    modules = len(list((target / "ported").rglob("*.py")))
+    for network in group:
+        outcome = compare(network, results, modules)
+        (results / f"{network.name}.json").write_text(json.dumps(asdict(outcome)))
+        print(f"{network.name:32} {shown(outcome.forward)} {shown(outcome.gradient)} {outcome.error[:300]}", flush=True)
+
+
+def run(side: str, folder: Path, results: Path, site: str, names: list[str]) -> None:
+    words = [sys.executable, str(WORKER), side, str(folder), str(results), site, *names]
+    try:
+        subprocess.run(words, check=False, timeout=120 + 60 * len(names), env={**os.environ}, capture_output=True)
+    except subprocess.TimeoutExpired:
+        return
+
+
+def compare(network: Network, results: Path, modules: int) -> Outcome:
+    import numpy as np
+
+    errors = [results / f"{network.name}.{side}.error" for side in ("torch", "mindspore")]
+    said = " | ".join(f"{path.suffixes[0][1:]}: {path.read_text().strip()}" for path in errors if path.exists())
+    forward = gradient = None
+    try:
+        theirs, ours = (
+            np.load(results / f"{network.name}.torch.npz"),
+            np.load(results / f"{network.name}.mindspore.npz"),
+        )
+    except OSError:
+        return Outcome(network.library, network.name, modules, None, None, said or "nothing came out")
+    forward = difference(theirs["out"], ours["out"])
+    keys = [key for key in ours.files if key.startswith("g/")]
+    if keys:
+        scale = max(float(np.abs(ours[f"r/{key[2:]}"]).max()) for key in keys)
+        gradient = max(float(np.abs(ours[key] - ours[f"r/{key[2:]}"]).max()) for key in keys) / (scale or 1.0)
+    if not bool(ours["complete"]):
+        said += " not all weights found their place"
+    return Outcome(network.library, network.name, modules, forward, gradient, said)
+
+
+def difference(theirs: Any, ours: Any) -> float:
+    import numpy as np
+
+    if theirs.shape != ours.shape:
+        return float("inf")
+    return float(np.abs(theirs - ours).max() / (np.abs(theirs).max() or 1.0))
+
+
+if __name__ == "__main__":
+    main()

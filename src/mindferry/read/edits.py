@@ -1,0 +1,167 @@
+"""Lossless edits of a source file: what no edit covers stays byte for byte."""
+
+from __future__ import annotations
+
+import ast
+import bisect
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from .source import Source
+
+BLOCK = 4096  # bytes of a file whose edits are kept together
+
+
+class _Edit(NamedTuple):
+    """Sorted as they are written: at one offset suffixes of what ends there, then prefixes of what starts there."""
+
+    start: int
+    side: int  # 0: a suffix, 1: a prefix or a replacement
+    turn: int  # a later suffix belongs to an outer node and goes last, a later prefix goes first
+    end: int
+    number: int
+    text: str
+    owner: str
+    reach: int  # where what a prefix belongs to ends, or what a suffix belongs to starts; -1: not said
+
+
+class Edits:
+    """Replacements and insertions by byte span. Inner nodes edit first; an outer edit may take their text and replace it."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._rows: dict[int, list[_Edit]] = {}  # sorted, by the block of the file that they start in
+        self._blocks: list[int] = []  # those with edits, sorted
+        self._count = 0
+        self.removed: set[ast.AST] = set()  # statements that went
+        self._owner, self._dropper = "", ""
+        self._read: list[tuple[int, int]] = []  # what this owner has taken the text of
+        self._clash: Callable[[int, str], None] | None = None
+
+    def watch(self, dropper: str, clash: Callable[[int, str], None]) -> None:
+        """Say where (line, what) one owner's edits are lost in another's. Only the dropper may leave out what it has not read."""
+        self._dropper, self._clash = dropper, clash
+        self.begin(dropper)
+
+    def begin(self, owner: str) -> None:
+        """From now on edits are this owner's, until another begins."""
+        self._owner = owner
+        self._read.clear()
+
+    def __len__(self) -> int:
+        return sum(map(len, self._rows.values()))
+
+    def before(self, offset: int, text: str, reach: int = -1) -> None:
+        """Insert as a prefix of what starts at `offset` and ends at `reach`; a later prefix belongs to an outer node and goes first."""
+        self._count += 1
+        self._insert(_Edit(offset, 1, -self._count, offset, self._count, text, self._owner, reach))
+
+    def after(self, offset: int, text: str, reach: int = -1) -> None:
+        """Insert as a suffix of what starts at `reach` and ends at `offset`."""
+        self._count += 1
+        self._insert(_Edit(offset, 0, self._count, offset, self._count, text, self._owner, reach))
+
+    def _insert(self, edit: _Edit) -> None:
+        """Unless what it would stand in is gone: an argument that was dropped takes along what is written in it later."""
+        covering = self._covering(edit.start, edit.end)
+        if covering is None or covering.text or not covering.start < edit.start < covering.end:
+            self._add(edit)
+
+    def before_node(self, node: ast.AST, text: str) -> None:
+        self.before(self.source.start(node), text, self.source.end(node))
+
+    def after_node(self, node: ast.AST, text: str) -> None:
+        self.after(self.source.end(node), text, self.source.start(node))
+
+    def replace(self, start: int, end: int, text: str, swallows: bool = False, is_optional: bool = False) -> None:
+        """Replace a span together with every edit inside it; what lies inside an earlier, larger replacement is gone already."""
+        covering = self._covering(start, end)
+        if covering is not None:
+            if covering.owner != self._owner and not is_optional:
+                self._report(start, f"what {self._owner} writes is lost in what {covering.owner} wrote")
+            return
+        self._count += 1
+        for row, low, high in self._slices(start, end):
+            inside = [edit for edit in row[low:high] if _inside(edit, start, end)]
+            if inside:
+                row[low:high] = [edit for edit in row[low:high] if not _inside(edit, start, end)]
+            for edit in inside if not swallows else ():
+                if not self._may_drop(edit):
+                    self._report(edit.start, f"what {edit.owner} wrote is lost in what {self._owner} writes")
+        self._add(_Edit(start, 1, 0, end, self._count, text, self._owner, -1))
+
+    def _may_drop(self, edit: _Edit) -> bool:
+        """Its own, or one whose text it has taken along."""
+        return self._owner in (edit.owner, self._dropper) or any(
+            start <= edit.start and edit.end <= end for start, end in reversed(self._read)
+        )
+
+    def _report(self, offset: int, message: str) -> None:
+        if self._clash is not None:
+            self._clash(self.source.position(offset)[0], message)
+
+    def _covering(self, start: int, end: int) -> _Edit | None:
+        """The larger replacement that holds the span. Replacements don't overlap, so it is the last one that starts before."""
+        for block in reversed(self._blocks[: bisect.bisect_right(self._blocks, start // BLOCK)]):
+            row = self._rows[block]
+            for index in range(bisect.bisect_left(row, (start + 1,)) - 1, -1, -1):
+                edit = row[index]
+                if edit.end > edit.start:
+                    return edit if end <= edit.end and edit.end - edit.start > end - start else None
+        return None
+
+    def replace_node(self, node: ast.AST, text: str, swallows: bool = False) -> None:
+        self.replace(self.source.start(node), self.source.end(node), text, swallows)
+
+    def is_touched(self, node: ast.AST) -> bool:
+        """Whether some edit starts within the node."""
+        return any(low < high for _, low, high in self._slices(self.source.start(node), self.source.end(node)))
+
+    def replacements(self) -> list[tuple[int, int]]:
+        """The spans that were replaced, in order; none overlaps another."""
+        return [(edit.start, edit.end) for block in self._blocks for edit in self._rows[block] if edit.end > edit.start]
+
+    def text(self, node: ast.AST) -> str:
+        """The node's text with all edits so far applied; what was put around a larger one is no part of it."""
+        return self.span(self.source.start(node), self.source.end(node))
+
+    def span(self, start: int, end: int) -> str:
+        self._read.append((start, end))
+        data, pieces, position = self.source.data, [], start
+        for row, low, high in self._slices(start, end):
+            for edit in row[low:high]:
+                if _inside(edit, start, end):
+                    pieces += [data[position : edit.start].decode("utf-8"), edit.text]
+                    position = edit.end
+        return "".join([*pieces, data[position:end].decode("utf-8")])
+
+    def apply(self) -> str:
+        return self.span(0, len(self.source.data))
+
+    def _slices(self, start: int, end: int) -> Iterator[tuple[list[_Edit], int, int]]:
+        """(row, from, to) of the edits that start within the span, its end included."""
+        first, last, blocks = start // BLOCK, end // BLOCK, self._blocks
+        for block in blocks[bisect.bisect_left(blocks, first) : bisect.bisect_right(blocks, last)]:
+            row = self._rows[block]
+            low = bisect.bisect_left(row, (start,)) if block == first else 0
+            yield row, low, bisect.bisect_left(row, (end + 1,)) if block == last else len(row)
+
+    def _add(self, edit: _Edit) -> None:
+        block = edit.start // BLOCK
+        row = self._rows.get(block)
+        if row is None:
+            self._rows[block] = [edit]
+            bisect.insort(self._blocks, block)
+        else:
+            bisect.insort(row, edit)
+
+
+def _inside(edit: _Edit, start: int, end: int) -> bool:
+    """Whether an edit that starts from `start` to `end` belongs to that span."""
+    if edit.end > edit.start:
+        return edit.end <= end
+    if start == end:
+        return True
+    if edit.side == 0:  # a suffix: of what ends here, unless that begins before the span
+        return edit.start != start and not (edit.start == end and 0 <= edit.reach < start)
+    return edit.start != end and not (edit.start == start and edit.reach > end)

@@ -1,0 +1,1 @@
+"""Frameworks that exist for a test only."""

@@ -1,0 +1,1 @@
+"""A framework with one class and three functions."""

@@ -1,0 +1,71 @@
+"""Edits of a source file: what is put around a node is no part of what the node begins or ends with."""
+
+from __future__ import annotations
+
+import ast
+from random import Random
+
+import pytest
+
+from mindferry.read.edits import BLOCK, Edits
+from mindferry.read.source import Source
+
+
+def _edits(code: str) -> tuple[Edits, ast.Call, ast.expr]:
+    """Edits of `x.view(2)`, its call, and the name that it begins with."""
+    source = Source(code)
+    call = source.of(ast.Call)[0]
+    assert isinstance(call.func, ast.Attribute)
+    return Edits(source), call, call.func.value
+
+
+def test_the_prefix_of_a_call_is_no_part_of_its_receiver() -> None:
+    edits, call, receiver = _edits("x.view(2)\n")
+    edits.before_node(call, "ops.reshape(")
+    assert edits.text(receiver) == "x"
+    assert edits.text(call) == "ops.reshape(x.view(2)"
+
+
+def test_the_suffix_of_a_whole_is_no_part_of_what_it_ends_with() -> None:
+    source = Source("a + b\n")
+    whole, edits = source.of(ast.BinOp)[0], Edits(source)
+    edits.after_node(whole, ".sum()")
+    edits.after_node(whole.right, "[0]")
+    assert edits.text(whole.right) == "b[0]"
+    assert edits.text(whole) == "a + b.sum()[0]"  # the later suffix goes last
+
+
+def test_a_receiver_that_is_replaced_keeps_the_prefix_of_its_call() -> None:
+    edits, call, receiver = _edits("x.view(2)\n")
+    edits.before_node(call, "(")
+    edits.after_node(call, ")")
+    edits.replace_node(receiver, "y")
+    assert edits.apply() == "(y.view(2))\n"
+
+
+def test_a_node_that_is_replaced_loses_its_own_prefix() -> None:
+    edits, call, _ = _edits("x.view(2)\n")
+    edits.before_node(call, "(")
+    edits.after_node(call, ")")
+    edits.replace_node(call, "z")
+    assert edits.apply() == "z\n"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_edits_far_apart_and_close_together_come_out_as_if_written_by_hand(seed: int) -> None:
+    """Names of a file of several blocks, in any order: some replaced, some wrapped."""
+    chance = Random(seed)
+    words = [f"name_{number}_{'x' * chance.randrange(60)}" for number in range(BLOCK // 8)]
+    source = Source("\n".join(words) + "\n")
+    edits, wanted = Edits(source), list(words)
+    nodes = source.of(ast.Name)
+    for number in chance.sample(range(len(nodes)), len(nodes) // 2):
+        if chance.random() < 0.5:
+            edits.replace_node(nodes[number], "é")
+            wanted[number] = "é"
+        else:
+            edits.before_node(nodes[number], "f(")
+            edits.after_node(nodes[number], ")")
+            wanted[number] = f"f({words[number]})"
+        assert edits.text(nodes[number]) == wanted[number]
+    assert edits.apply() == "\n".join(wanted) + "\n"

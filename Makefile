@@ -4,7 +4,7 @@ PYTHON ?= python3.11
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: setup browser demo test docs lint fuzz conformance zoo corpus benchmarks clean
+.PHONY: setup browser demo test docs lint fuzz conformance zoo corpus libraries benchmarks clean
 
 setup: $(VENV)/.done
 
@@ -28,8 +28,8 @@ docs: setup
 	@echo "docs: build/docs/index.html"
 
 lint: setup
-	$(BIN)/ruff check src tests conformance corpus benchmarks fuzz
-	$(BIN)/ruff format --check --quiet src tests conformance corpus benchmarks fuzz docs
+	$(BIN)/ruff check src tests conformance corpus libraries benchmarks fuzz
+	$(BIN)/ruff format --check --quiet src tests conformance corpus libraries benchmarks fuzz docs
 	$(BIN)/mypy
 
 conformance: setup
@@ -42,6 +42,9 @@ zoo: setup
 
 corpus: setup # CLONES=FOLDER of git clones, named owner+name/repo or owner/name; packages come from pip
 	$(BIN)/python -m corpus $(if $(CLONES),--clones $(CLONES))
+
+libraries: setup # SITE=FOLDER that holds transformers, timm and the others, as `pip install --target` fills it
+	$(BIN)/python -m libraries $(if $(SITE),--site $(SITE))
 
 fuzz: setup
 	$(BIN)/python fuzz/weights.py --seconds 3600

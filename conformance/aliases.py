@@ -56,7 +56,7 @@ def _modules() -> Iterator[Any]:
 
 
 def _aliases(names: list[str]) -> Iterator[tuple[str, str]]:
-    rules = table().rules
+    rules = table().calls
     known = [name for name in names if name in rules]
     if not known:
         return

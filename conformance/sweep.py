@@ -21,7 +21,7 @@ VARIANTS = ("float64", "int64", "int32", "bool", "empty", "scalar", "view")
 
 def names(payload: Any, link: Any) -> list[str]:
     """In the worker: every rule with a call that runs on tensors."""
-    return sorted(rule.api for rule in table() if _calls(rule))
+    return sorted(rule.title for rule in table() if _calls(rule))
 
 
 def check_all(payload: Any, link: Any) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def check_all(payload: Any, link: Any) -> dict[str, Any]:
     torch.set_num_threads(1)
     ms.runtime.launch_blocking()
     runner = Runner(link.scratch)
-    calls = [(case, variant) for case in _calls(table().rules[payload["name"]]) for variant in VARIANTS]
+    calls = [(case, variant) for case in _calls(table().titled(payload["name"])) for variant in VARIANTS]
     for index, (case, variant) in enumerate(calls):
         if index < payload["start"]:
             continue

@@ -27,15 +27,13 @@ def write_rule_pages(folder: Path) -> None:
         if old.stem not in {*families, "index"}:
             old.unlink()
     for family, rules in families.items():
-        _write(folder / f"{family}.md", _page(family, sorted(rules, key=lambda rule: rule.api)))
+        _write(folder / f"{family}.md", _page(family, sorted(rules, key=lambda rule: rule.title)))
     _write(folder / "index.md", _index(families))
 
 
 def _family(api: str) -> str:
-    """torch.nn.functional.relu -> torch.nn.functional; torch.Tensor.view -> torch.Tensor; any#to -> any."""
-    head = api.split("#")[0].rstrip("@")
-    parts = head.split(".")
-    return ".".join(parts[:-1]) if len(parts) > 1 else head
+    """torch.nn.functional.relu -> torch.nn.functional; torch.Tensor.view -> torch.Tensor."""
+    return api.rpartition(".")[0] or api
 
 
 def _write(path: Path, text: str) -> None:
@@ -66,7 +64,7 @@ def _index(families: dict[str, list[Rule]]) -> str:
 def _page(family: str, rules: list[Rule]) -> str:
     lines = [f"# {family}", ""]
     for rule in rules:
-        lines += [f"## `{rule.api.rstrip('@')}`", "", f"*{rule.kind}*" + (f": `{rule.to}`" if rule.to else ""), ""]
+        lines += [f"## `{rule.title}`", "", f"*{rule.kind}*" + (f": `{rule.to}`" if rule.to else ""), ""]
         lines += [
             f"{text}\n"
             for text in (rule.differs, rule.missing, rule.advice and f"**What to do:** {rule.advice}")

@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from mindferry.apis import table
+from mindferry.apis import Form, table
 from mindferry.convert import convert_source
 from mindferry.read.source import Unreadable
 
@@ -269,7 +269,7 @@ def fuzz(seconds: float, files: float, seed: int, keep: Path, say: Callable[[str
     counts: Counter[str] = Counter()
     signal.signal(signal.SIGPROF, _hanging)
     texts = seeds()
-    apis = sorted(entry.api.rstrip("@") for entry in table() if "#" not in entry.api)
+    apis = sorted(entry.api for entry in table() if entry.form is not Form.UNKNOWN)
     apis += ["x." + api.rpartition(".")[2] for api in apis if api.startswith("torch.Tensor.")]
     end, slowest = time.monotonic() + seconds, 0.0
     while time.monotonic() < end and counts.total() < files:

@@ -188,7 +188,7 @@ def test_a_rule_that_writes_nonsense_leaves_the_file_as_it_was(monkeypatch: pyte
     """No code is known to make MF901; a broken rule makes it."""
     from mindferry.apis import table
 
-    monkeypatch.setattr(table().rules["torch.relu"], "to", "mindspore.ops.(")
+    monkeypatch.setattr(table().calls["torch.relu"], "to", "mindspore.ops.(")
     code = HEAD + "x = torch.relu(torch.zeros(3))\n"
     result = convert_source(code)
     assert only(result.findings, findings.MF901).severity == "error" and result.main == code

@@ -379,6 +379,7 @@ class Curves:
     drift: tuple[
         float, ...
     ] = ()  # per step: the reference's own float32 loss against its float64 loss, relative; empty if not measured
+    cause: str = ""  # why they part: the rate, decay, momentum, clipping, the schedule, the order of data
 
 
 @dataclass(frozen=True, slots=True)

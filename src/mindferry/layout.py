@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .apis import framework, table
-from .apis._lookup import FRAMEWORKS as FRAMEWORKS
 from .apis.torch._packages import need_of_torch
 from .errors import MindferryError
 from .files import read_regular
@@ -21,6 +20,7 @@ from .read.observed import ObservedTypes, observed_types
 from .read.source import Source
 from .read.symbols import Symbols
 
+FRAMEWORKS = framework().roots  # packages whose files are worth reading
 SKIPPED_FOLDERS = {
     ".git",
     ".hg",

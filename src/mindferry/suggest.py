@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from .apis import framework
 from .layout import find_files
 from .made_networks import made_by
 
@@ -56,7 +57,7 @@ def suggest_network(project: Path) -> str:
 
 
 def _is_module(base: ast.expr) -> bool:
-    return ast.unparse(base) in ("nn.Module", "torch.nn.Module", "Module")
+    return f".{framework().network}".endswith(f".{ast.unparse(base)}")
 
 
 def suggest_model(project: Path, path: str, name: str) -> Suggestion:

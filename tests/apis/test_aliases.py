@@ -35,7 +35,7 @@ def test_a_second_name_is_converted_like_the_first(before: str, after: str) -> N
 def test_what_only_the_second_version_of_the_transforms_has_is_found_with_its_reason() -> None:
     name = "torchvision.transforms.v2.Transform"
     (finding,) = convert_source("from torchvision.transforms import v2\nclass A(v2.Transform):\n    pass\n").findings
-    assert finding.rule == name and table().rules[name].missing in finding.message
+    assert finding.rule == name and table().calls[name].missing in finding.message
 
 
 def test_no_entry_of_the_table_is_looked_up_under_another_name() -> None:
@@ -45,5 +45,5 @@ def test_no_entry_of_the_table_is_looked_up_under_another_name() -> None:
 
 def test_every_second_name_leads_to_an_entry_of_the_table() -> None:
     assert [name for name in _exports() if table().get(name) is None] == []
-    assert [name for name in _exports() if canonical(name) not in table().rules] == []
+    assert [name for name in _exports() if canonical(name) not in table().calls] == []
     assert canonical("torch.autograd.function.Function.apply") == "torch.autograd.Function.apply"

@@ -8,7 +8,7 @@ from mindferry.apis import Case, Rule, table
 from mindferry.apis.checks.cases import check_case, converted_text
 
 CASES = [
-    pytest.param(rule, case, id=f"{rule.api}-{index}") for rule in table() for index, case in enumerate(rule.cases)
+    pytest.param(rule, case, id=f"{rule.title}-{index}") for rule in table() for index, case in enumerate(rule.cases)
 ]
 RUNNING = [param for param in CASES if param.values[1].runs and not param.values[0].missing]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mindferry.apis import Case, Rule, Table, table
+from mindferry.apis import Case, Rule, Table, framework, table
 from mindferry.apis._table import _read_tsv
 from mindferry.apis.checks.cases import Mismatch, check_case
 from mindferry.errors import MindferryError
@@ -21,12 +21,12 @@ def mindferry(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_two_rules_for_one_name_are_refused_with_both_places() -> None:
     with pytest.raises(MindferryError, match=r"b\.py:7: torch\.abs has a rule already, at a\.py:3"):
-        Table([Rule("torch.abs", file="a.py", line=3), Rule("torch.abs", file="b.py", line=7)])
+        Table([Rule("torch.abs", file="a.py", line=3), Rule("torch.abs", file="b.py", line=7)], framework())
 
 
 def test_a_missing_api_needs_a_strategy() -> None:
     with pytest.raises(MindferryError, match=r"a\.py:3: torch\.abs is missing but its strategy"):
-        Table([Rule("torch.abs", missing="no kernel", strategy="hope", file="a.py", line=3)])
+        Table([Rule("torch.abs", missing="no kernel", strategy="hope", file="a.py", line=3)], framework())
 
 
 def test_a_line_with_a_lost_tab_is_refused_with_its_number(tmp_path: Path) -> None:

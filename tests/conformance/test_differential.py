@@ -55,7 +55,7 @@ def test_a_right_conversion_passes(tmp_path: Path) -> None:
 
 
 def test_an_unconverted_call_is_a_mismatch_with_its_reason(tmp_path: Path) -> None:
-    missing = table().rules["torch.fx.symbolic_trace"].missing
+    missing = table().calls["torch.fx.symbolic_trace"].missing
     with pytest.raises(Mismatch, match=f"not converted: .*{re.escape(missing)}"):
         Runner(tmp_path).check(sample("torch.fx.symbolic_trace(torch.nn.ReLU())(t0)", (3, 4)))
 

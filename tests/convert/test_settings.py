@@ -42,7 +42,7 @@ def test_every_operator_for_ascend_has_torchs_parameters_and_exists() -> None:
         home, _, last = name.rpartition(".")
         function = getattr(importlib.import_module(home), last)
         names = [each for each in inspect.signature(function).parameters if each != "self"]
-        assert names == list(rules_for("ascend").rules[api].args), api
+        assert names == list(rules_for("ascend").calls[api].args), api
 
 
 NET = "import torch\nimport torch.nn.functional as F\n\n\ndef f(x: torch.Tensor):\n    return F.relu(x.view(-1)) + torch.zeros(2)\n"

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from mindferry import convert_source
 from mindferry.convert import convert_project
 from mindferry.frameworks.process import settings
 
@@ -213,6 +214,106 @@ def train():
 
 train()
 """,
+    "batches put together in another file": """
+import torch
+import batches
+from torch.utils.data import DataLoader, Dataset
+from batches import Collator, pad
+
+
+class Rows(Dataset):
+    def __len__(self):
+        return 6
+
+    def __getitem__(self, i):
+        return torch.arange(i + 1).float(), torch.tensor(i)
+
+
+def show(loader):
+    for x, y, n in loader:
+        print(list(x.shape), x.sum().item(), y.tolist(), n.tolist())
+
+
+show(DataLoader(Rows(), batch_size=3, collate_fn=pad))
+show(DataLoader(Rows(), batch_size=3, collate_fn=Collator(3)))
+show(DataLoader(Rows(), batch_size=3, collate_fn=batches.pad))
+show(DataLoader(Rows(), batch_size=3, collate_fn=lambda rows: pad(rows)))
+""",
+    "a weight of the script's own, read in a function": """
+import torch
+w = torch.tensor([1.0], requires_grad=True)
+
+
+def forward(x):
+    return x * w
+
+
+def scaled(x):
+    return forward(x) * 0.5
+
+
+def loss(predicted, wanted):
+    return (predicted - wanted) ** 2
+
+
+for epoch in range(2):
+    for x_val, y_val in zip([1.0, 2.0, 3.0], [2.0, 4.0, 6.0]):
+        predicted = scaled(x_val) + forward(x_val)
+        l = loss(predicted, y_val)
+        l.backward()
+        print(round(w.grad.item(), 4))
+        w.data = w.data - 0.01 * w.grad.item()
+        w.grad.data.zero_()
+    print(round(l.item(), 4))
+""",
+    "weights of layers that come in a list": """
+import torch
+from torch import nn
+
+
+def fans(layers):
+    for layer in layers:
+        print(list(layer.weight.shape), layer.weight.dim(), layer.weight.size(-1))
+        layer.weight.data.fill_(0.5)
+        print(list(layer.weight.view(layer.weight.size(0), -1).shape), layer.weight.sum().item())
+
+
+fans([nn.Conv1d(2, 3, 5), nn.Linear(2, 4), nn.Conv1d(4, 4, 3, groups=4), nn.ConvTranspose1d(2, 3, 4), nn.Conv2d(1, 2, 3)])
+""",
+    "an LSTM that gets its state as a list": """
+import torch
+from torch import nn
+net = nn.LSTM(3, 4)
+for p in net.parameters():
+    nn.init.constant_(p, 0.1)
+
+
+def detach(states):
+    return [state.detach() for state in states]
+
+
+states = (torch.zeros(1, 2, 4), torch.zeros(1, 2, 4))
+for i in range(2):
+    out, states = net(torch.ones(5, 2, 3) * i, detach(states))
+    print(round(out.sum().item(), 3), round(states[1].sum().item(), 3))
+""",
+    "tensors of ranges": """
+import torch
+rows = range(4)
+print(torch.LongTensor(rows).tolist(), torch.FloatTensor(range(3)).tolist(), torch.ones(2).new_tensor(range(2)).tolist())
+""",
+    "the slope of a leaky relu at zero": """
+import torch
+from torch import nn
+import torch.nn.functional as F
+for act in (nn.LeakyReLU(0.2), nn.LeakyReLU()):
+    x = torch.tensor([-1.0, 0.0, 2.0], requires_grad=True)
+    act(x).sum().backward()
+    print([round(v, 4) for v in x.grad.tolist()])
+y = torch.tensor([-1.0, 0.0, 2.0], requires_grad=True)
+F.leaky_relu(y, 0.2).sum().backward()
+print([round(v, 4) for v in y.grad.tolist()])
+""",
 }
 
 DRIVER = """
@@ -265,3 +366,40 @@ def test_a_script_prints_the_same(title: str, outcome: tuple[dict[str, str], dic
     errors = [each.message for each in conversion.findings if each.path == name and each.severity == "error"]
     assert not errors
     assert ours[name] == theirs[name]
+
+
+TRANSFORMS = """
+from torchvision import transforms
+
+
+class Noise:
+    def __call__(self, x):
+        return x.mul(2)
+
+
+def flat(x):
+    return x.view(-1)
+
+
+def build(is_flat):
+    steps = [transforms.Resize(8), transforms.ToTensor()]
+    steps.append(Noise())
+    if is_flat:
+        steps += [flat]
+    return transforms.Compose(steps)
+
+
+noise = Noise()
+inner = transforms.Compose([transforms.ToTensor(), transforms.Compose([noise, transforms.Normalize(0, 1)])])
+before = transforms.Compose([Noise(), transforms.ToTensor()] + [flat])
+"""
+
+
+def test_transforms_behind_to_tensor_get_tensors_however_the_list_is_put_together() -> None:
+    code = convert_source(TRANSFORMS).main
+    assert "steps.append(ms_compat.on_tensors(Noise()))" in code
+    assert "steps += [ms_compat.on_tensors(flat)]" in code
+    assert "ms_compat.on_tensors(noise)" in code
+    assert code.count("on_tensors") == 4, (
+        code
+    )  # the last is the flat of the sum; what stands before ToTensor gets an image

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
 from mindferry.cli.verify import command
 from mindferry.convert import convert_project
 from mindferry.errors import MindferryError
+from mindferry.verify.data import Run, compare_runs
 
 DATA = """import numpy as np
 import torch
@@ -137,3 +139,19 @@ def test_migrate_compares_the_data_where_mindferry_toml_names_it(projects: tuple
     outcomes = {each.stage: each for each in migrate(projects[0], tmp_path / "migrated", lambda outcome: None)}
     assert list(outcomes) == ["analyze", "convert", "data"]
     assert outcomes["data"].ok and outcomes["data"].summary == "3 pipelines, 26 batches compared"
+
+
+def test_a_shuffled_loader_with_other_values_differs_in_its_values_and_not_in_its_order() -> None:
+    def run_of(epochs: list[list[list[float]]]) -> Run:
+        batches = {
+            (epoch, number): {"x": np.array(batch, np.float32)}
+            for epoch, found in enumerate(epochs)
+            for number, batch in enumerate(found)
+        }
+        return Run("", (2, 2), 2, batches)
+
+    shuffled = run_of([[[1.0, 2.0], [3.0, 4.0]], [[4.0, 1.0], [2.0, 3.0]]])
+    zeros = run_of([[[0.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]]])
+    ordered = run_of([[[1.0, 2.0], [3.0, 4.0]], [[1.0, 2.0], [3.0, 4.0]]])
+    assert {each.what for each in compare_runs(shuffled, zeros, 1e-6).differences} == {"values"}
+    assert {each.what for each in compare_runs(shuffled, ordered, 1e-6).differences} == {"order"}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from pages import ROOT, blocks, run_page
 
-PAGES = [*sorted((ROOT / "docs" / "tutorials").glob("*.md")), ROOT / "docs" / "how-to" / "terminal.md"]
+HOW_TO = [ROOT / "docs" / "how-to" / f"{name}.md" for name in ("terminal", "precision", "performance")]
+PAGES = [*sorted((ROOT / "docs" / "tutorials").glob("*.md")), *HOW_TO]
 MINUTES = {"01-resnet50", "04-a-gan", "05-a-transformer"}
 
 

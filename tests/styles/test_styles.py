@@ -71,10 +71,29 @@ def test_the_model_style_replaces_the_loop(tmp_path: Path) -> None:
     assert refused == []
     assert "trainer = Model(nn.TrainOneStepCell(nn.WithLossCell(net, criterion), optimizer))\n" in text
     assert "dataset = ms_compat.as_dataset(loader, ['inputs', 'labels'])\n" in text
-    assert "callbacks = [LossMonitor(), TimeMonitor(), ModelCheckpoint(directory='checkpoints')]\n" in text
+    assert "callbacks = [LossMonitor(), TimeMonitor()]\n" in text, "the loop saves nothing"
     assert "trainer.train(3, dataset, callbacks=callbacks, dataset_sink_mode=False)\n" in text
-    assert "from mindspore.train import LossMonitor, Model, ModelCheckpoint, TimeMonitor\n" in text
+    assert "from mindspore.train import LossMonitor, Model, TimeMonitor\n" in text
     assert "for epoch" not in text and "forward_fn" not in text
+
+
+@pytest.mark.parametrize(
+    ("loop", "first"),
+    [
+        ("for i, data in enumerate(loader, 0):", "inputs, labels = data"),
+        ("for i, data in enumerate(loader):", "inputs, labels = data"),
+        ("for data in loader:", "inputs, labels = data"),
+        ("for i, (inputs, labels) in enumerate(loader, 1):", "pass"),
+    ],
+)
+def test_the_model_style_takes_batches_in_every_usual_form(tmp_path: Path, loop: str, first: str) -> None:
+    script = SCRIPT.replace("for inputs, labels in loader:", f"{loop}\n        {first}" if first != "pass" else loop)
+    if "enumerate" in loop:
+        script = script.replace("        print('loss'", "        if i % 20 == 19:\n            print('loss'")
+    text, refused = converted(tmp_path, Settings(style="model"), script)
+    assert refused == []
+    assert "dataset = ms_compat.as_dataset(loader, ['inputs', 'labels'])\n" in text
+    assert f"callbacks = [LossMonitor({20 if 'enumerate' in loop else ''}), TimeMonitor()]\n" in text
 
 
 def test_jit_compiles_the_gradient_function(tmp_path: Path) -> None:

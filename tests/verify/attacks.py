@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mindferry.artifacts import Comparison
+
 if __package__:
     from .twins import Twin, compare_twin
 else:  # run as a script
@@ -321,8 +323,19 @@ ATTACKS = (
 
 def said_of(attack: Attack, folder: Path, seed: int = 0) -> str:
     """The outcome, or the sentence with which the comparison was refused."""
+    return outcome_of(attack, folder, seed)[0]
+
+
+def outcome_of(attack: Attack, folder: Path, seed: int = 0) -> tuple[str, bool]:
+    """The same, and whether the conversion came to an error."""
     twin = Twin(attack.name, attack.torch, attack.mindspore, attack.inputs)
     try:
-        return str(compare_twin(twin, folder, seed, **attack.options).outcome)
+        comparison = compare_twin(twin, folder, seed, **attack.options)
     except Exception as error:
-        return f"refused: {' '.join(str(error).split())[:150]}"
+        return f"refused: {' '.join(str(error).split())[:150]}", True
+    return str(comparison.outcome), has_failed(comparison)
+
+
+def has_failed(comparison: Comparison) -> bool:
+    """Whether some mode, or some size of the inputs, came to an error in the conversion."""
+    return any(gap.subject in ("mode", "inputs") and gap.state == "not comparable" for gap in comparison.coverage.gaps)

@@ -1,8 +1,8 @@
 """The yardstick of verify: planted faults, attacks on the word "same", and right conversions.
 
-    python tests/verify/faults.py                        everything; about half an hour on an idle machine
+    python tests/verify/faults.py                        everything; about half an hour of one core
     python tests/verify/faults.py first open sealed      faults of these sets alone
-    python tests/verify/faults.py attacks right          63 attacks; 204 right runs with other seeds, sizes and modes
+    python tests/verify/faults.py attacks right          attacks; 204 right runs with other seeds, sizes and modes
     python tests/verify/faults.py --keep FILE …          goes on where an interrupted run stopped
 
 Prints one line a case, then the figures. `first` are the six networks of twins.py; `open` and `sealed` the two halves of
@@ -13,20 +13,26 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 if __package__:
     from . import second_faults, second_twins
-    from .attacks import ATTACKS, said_of
+    from .attacks import ATTACKS as FIRST_ATTACKS
+    from .attacks import has_failed, outcome_of
     from .fault import Fault
+    from .more_attacks import MORE
+    from .separate import Case, Separate
     from .twins import BERT, GAN, LSTM, RESNET, UNET, VIT, Twin, compare_twin
 else:  # run as a script
     import second_faults
     import second_twins
-    from attacks import ATTACKS, said_of
+    from attacks import ATTACKS as FIRST_ATTACKS
+    from attacks import has_failed, outcome_of
     from fault import Fault
+    from more_attacks import MORE
+    from separate import Case, Separate
     from twins import BERT, GAN, LSTM, RESNET, UNET, VIT, Twin, compare_twin
 
 NETWORK = "the network"
@@ -147,18 +153,26 @@ FAULTS = (
 
 
 SETS = {"first": FAULTS, "open": second_faults.OPEN, "sealed": second_faults.SEALED}
+ATTACKS = (*FIRST_ATTACKS, *MORE)
+PARTS = (*SETS, "attacks", "right")
 SEEDS = 17  # of each of the twelve networks of the second set
 BATCHES = (1, 2, 3, 5)
 
 
 def plant(fault: Fault, folder: Path) -> tuple[bool, bool, str]:
     """(found, named exactly, what verify said)."""
+    return _planted(fault, folder)[:3]
+
+
+def _planted(fault: Fault, folder: Path) -> tuple[bool, bool, str, bool]:
+    """The same, and whether an operator failed."""
     try:
         comparison = compare_twin(fault.twin.mutate(fault.before, fault.after), folder)
     except Exception as error:  # what doesn't fit or doesn't run is refused, by name
-        return True, any(name in str(error) for name in fault.culprits), " ".join(str(error).split())[:200]
+        return True, any(name in str(error) for name in fault.culprits), " ".join(str(error).split())[:200], True
     said = comparison.first_divergence
-    return comparison.outcome == "different", said in fault.culprits, said or str(comparison.outcome)
+    is_found = comparison.outcome == "different"
+    return is_found, said in fault.culprits, said or str(comparison.outcome), has_failed(comparison)
 
 
 def false_alarm(twin: Twin, seed: int, folder: Path, modes: tuple[str, ...] = ("eval", "train")) -> str:
@@ -169,13 +183,15 @@ def false_alarm(twin: Twin, seed: int, folder: Path, modes: tuple[str, ...] = ("
     return "" if comparison.outcome != "different" else "; ".join(failures(comparison))
 
 
-def right_runs() -> Iterator[tuple[str, Twin, int, tuple[str, ...]]]:
-    """Seeds, batch sizes and modes in turn."""
-    for seed in range(SEEDS):
-        for twin in (*second_twins.OPEN, *second_twins.SEALED):
+def right_runs() -> list[tuple[str, Twin, int, tuple[str, ...]]]:
+    """Of each network seeds, batch sizes and modes in turn."""
+    runs = []
+    for twin in (*second_twins.OPEN, *second_twins.SEALED):
+        for seed in range(SEEDS):
             modes = (("eval", "train"), ("train",), ("eval",))[seed % 3]
             batch = BATCHES[seed % 4] if seed % 2 else 0
-            yield f"{twin.name} {seed}", twin.with_batch(batch) if batch else twin, seed, modes
+            runs.append((f"{twin.name} {seed}", twin.with_batch(batch) if batch else twin, seed, modes))
+    return runs
 
 
 class Kept:
@@ -193,62 +209,75 @@ class Kept:
                 file.write(json.dumps([name, result]) + "\n")
 
 
-def run_faults(chosen: str, kept: Kept, folder: Path) -> str:
-    for index, fault in enumerate(SETS[chosen]):
-        name = f"{chosen} {fault}"
-        if name not in kept.results:
-            kept.add(name, list(plant(fault, folder / f"{chosen}{index}")))
-            found, named, said = kept.results[name]
-            print("named " if found and named else "found " if found else "MISSED", fault, "->", said, flush=True)
-    results = [kept.results[f"{chosen} {fault}"] for fault in SETS[chosen]]
-    found, named = sum(bool(each[0]) for each in results), sum(bool(each[0] and each[1]) for each in results)
-    networks = len({fault.twin.name for fault in SETS[chosen]})
-    return f"{chosen}: {len(results)} faults in {networks} networks: {found} found, {named} named exactly"
+def names_of(part: str) -> list[tuple[str, str]]:
+    """(name of the case, group that shares a process) of all cases of a part."""
+    if part in SETS:
+        return [(f"{part} {fault}", fault.twin.name) for fault in SETS[part]]
+    if part == "attacks":
+        return [(f"attack {attack}", part) for attack in ATTACKS]
+    return [(f"right {name}", twin.name) for name, twin, _, _ in right_runs()]
 
 
-def run_attacks(kept: Kept, folder: Path) -> str:
-    for index, attack in enumerate(ATTACKS):
-        name = f"attack {attack}"
-        if name not in kept.results:
-            kept.add(name, [said_of(attack, folder / f"attack{index}")])
-            print(
-                "SAME  " if kept.results[name] == ["same"] else "      ",
-                attack,
-                "->",
-                kept.results[name][0],
-                flush=True,
-            )
-    fooled = sum(kept.results[f"attack {attack}"] == ["same"] for attack in ATTACKS)
-    return f"{len(ATTACKS)} attacks: {fooled} called same"
+def run_case(case: Case) -> tuple[list[object], bool]:
+    """One case in this process: its result, and whether an operator failed."""
+    part, index = case
+    with tempfile.TemporaryDirectory() as folder:
+        if part in SETS:
+            found, named, said, is_failure = _planted(SETS[part][index], Path(folder))
+            return [found, named, said], is_failure
+        if part == "attacks":
+            said, is_failure = outcome_of(ATTACKS[index], Path(folder))
+            return [said], is_failure
+        _, twin, seed, modes = right_runs()[index]
+        try:
+            return [false_alarm(twin, seed, Path(folder), modes)], False
+        except Exception as error:
+            return [f"refused: {' '.join(str(error).split())[:200]}"], True
 
 
-def run_right(kept: Kept, folder: Path) -> str:
-    runs = list(right_runs())
-    for name, twin, seed, modes in runs:
-        if f"right {name}" not in kept.results:
-            try:
-                alarm = false_alarm(twin, seed, folder / name.replace(" ", ""), modes)
-            except Exception as error:
-                alarm = f"refused: {' '.join(str(error).split())[:200]}"
-            kept.add(f"right {name}", [alarm])
-            if alarm:
-                print("FALSE ALARM", name, ", ".join(modes), "->", alarm, flush=True)
-    alarms = sum(kept.results[f"right {run[0]}"] != [""] for run in runs)
-    return f"{len(runs)} right runs: {alarms} false alarms"
+def shown(part: str, result: list[object]) -> str:
+    """What is worth a line: all faults and attacks, and right runs that were called wrong."""
+    if part in SETS:
+        found, named, said = result
+        return f"{'named ' if found and named else 'found ' if found else 'MISSED'} -> {said}"
+    if part == "attacks":
+        return f"{'SAME' if result == ['same'] else 'not called same'} -> {result[0]}"
+    return f"FALSE ALARM -> {result[0]}" if result != [""] else ""
+
+
+def figures(part: str, results: list[list[object]]) -> str:
+    if part in SETS:
+        found, named = sum(bool(each[0]) for each in results), sum(bool(each[0] and each[1]) for each in results)
+        networks = len({fault.twin.name for fault in SETS[part]})
+        return f"{part}: {len(results)} faults in {networks} networks: {found} found, {named} named exactly"
+    if part == "attacks":
+        return f"{len(results)} attacks: {sum(each == ['same'] for each in results)} called same"
+    refused = sum(str(each[0]).startswith("refused: the reference gives NaN") for each in results)
+    wrong = sum(each != [""] for each in results) - refused
+    return f"{len(results)} right runs: {wrong} called wrong, {refused} where the reference itself gives NaN"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="The yardstick of verify.")
-    parser.add_argument("parts", nargs="*", default=[*SETS, "attacks", "right"])
+    parser.add_argument("parts", nargs="*", default=[*PARTS])
     parser.add_argument("--keep", type=Path, help="results so far; a second run goes on from there")
     options = parser.parse_args()
-    kept, lines = Kept(options.keep), []
-    with tempfile.TemporaryDirectory() as folder:
-        for part in options.parts:
-            if part in SETS:
-                lines.append(run_faults(part, kept, Path(folder)))
-            else:
-                lines.append({"attacks": run_attacks, "right": run_right}[part](kept, Path(folder)))
+    kept, separate, lines = Kept(options.keep), Separate(run_case), []
+    for part in options.parts:
+        names = names_of(part)
+        for index, (name, group) in enumerate(names):
+            if name in kept.results:
+                continue
+            result = separate.ask((part, index), group)
+            if result is None:
+                result = [False, False, "crashed"] if part in SETS else ["crashed"]
+            kept.add(name, result)
+            said = shown(part, result)
+            if said:
+                print(f"{name}: {said}", flush=True)
+        lines.append(figures(part, [kept.results[name] for name, _ in names]))
+    separate.close()
+    lines.append(f"{resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime / 60:.1f} minutes of CPU")
     print("\n".join(lines))
 
 

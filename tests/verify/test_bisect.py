@@ -12,6 +12,8 @@ from click.testing import CliRunner
 
 from mindferry.artifacts import Comparison, load
 from mindferry.cli.verify import command
+from mindferry.frameworks.requests import SourceText
+from mindferry.verify.gradient_line import gradient_lines
 
 from .twins import GAN, RESNET, VIT, Twin
 
@@ -19,6 +21,10 @@ CASES = {
     "a setting": (RESNET.mutate("eps=1e-5", "eps=1e-3"), "Its eps is 1e-05 in torch and 0.001 in MindSpore."),
     "a line": (VIT.mutate("axis=-1)", "axis=-2)"), "    a = ops.softmax(a, axis=-2)\n"),
     "the line that returns": (GAN.mutate("* 0.5 + 0.5", "* 0.5 - 0.5"), "    return self.main(x) * 0.5 - 0.5\n"),
+    "a gradient that is cut": (
+        RESNET.mutate("y = y + x", "y = y + ops.stop_gradient(x)"),
+        "stops the gradient, torch does not:\n    y = y + ops.stop_gradient(x)\n",
+    ),
     "a statistic": (
         GAN.mutate("nn.BatchNorm2d(8)", "nn.BatchNorm2d(8, momentum=0.99)"),
         "Its momentum is 0.1 in torch and 0.01 in MindSpore (as torch counts it).",
@@ -52,6 +58,29 @@ def test_the_culprit_is_found_inside_the_module(tmp_path: Path, what: str) -> No
     assert "\n".join(load(Comparison, folder, "verify").diagnosis) in output
     if what == "a line":
         assert "    a = a.softmax(-1)" in output
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "names", "said"),
+    [
+        (
+            "y = x.detach()\nreturn y",
+            "y = x\nreturn y",
+            [],
+            "b.py:10 lets the gradient through, torch stops it:\n    y = x",
+        ),
+        (
+            "return self.fc(x) * self.g",
+            "return self.fc(x) * self.g",
+            ["g"],
+            "b.py:10 uses g:\n    return self.fc(x) * self.g",
+        ),
+        ("return x", "return x * 2", ["g"], ""),
+    ],
+)
+def test_the_line_of_a_gradient_is_read_from_both_methods(theirs: str, ours: str, names: list[str], said: str) -> None:
+    found = gradient_lines(SourceText("a.py", 3, theirs), SourceText("b.py", 10, ours), names)
+    assert found.startswith(said) if said else not found
 
 
 def test_train_mode_alone_will_do(tmp_path: Path) -> None:

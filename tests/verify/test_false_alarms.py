@@ -11,6 +11,7 @@ from mindferry.verify.golden import Golden, Reference
 from mindferry.verify.judge import Rule, judge
 from mindferry.verify.live import compare
 
+from .attacks import Attack, linear, said_of
 from .twins import Twin
 
 STATEFUL = Twin(
@@ -165,3 +166,15 @@ def test_a_tensor_of_few_elements_may_be_off_a_little_more(shape: tuple[int, ...
         for factor in (0.99, 1.01)
     ]
     assert verdicts == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("function", "outcome"),
+    [("ops.tanh(y)", "same"), ("2 * ops.sigmoid(2 * y) - 1", "same"), ("ops.tanh(y) * 1.00005", "different")],
+)
+def test_the_error_of_a_rough_kernel_is_known_and_no_more_than_that_is_allowed(
+    function: str, outcome: str, tmp_path: Path
+) -> None:
+    """MindSpore's tanh is off by 1e-4 between 4 and 5; half of that elsewhere is a fault."""
+    attack = Attack("tanh", *linear("return torch.tanh(4 * self.fc(x))", f"y = 4 * self.fc(x)\nreturn {function}"))
+    assert said_of(attack, tmp_path) == outcome

@@ -51,7 +51,7 @@ CALLS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
         (
             r"torch\.onnx\..*|torch\.jit\.(script|trace|save)",
             "export",
-            "ms.export(net, x, file_format='MINDIR'), or `mindferry export`",
+            "ms.export(net, x, file_name='net', file_format='MINDIR'), or `mindferry export`",
         ),
         (r"torch\.compile", "graph mode", "decorate the function with ms.jit"),
         (r"torch\.nn\.utils\.prune\..*", "pruning", "MindSpore Golden Stick"),

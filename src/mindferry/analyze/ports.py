@@ -9,6 +9,7 @@ import tomllib
 from importlib.resources import files
 
 from ..artifacts import Port
+from ..read.uses import Use
 from .scan import CallSite, FileScan
 from .structure import is_built_on_network
 
@@ -29,10 +30,10 @@ def ports(scan: FileScan) -> list[Port]:
             assert isinstance(node, ast.ClassDef | ast.FunctionDef)
             found += _matches(node.name, f"{'class' if is_network else 'function'} {node.name}", scan.path, node.lineno)
     for call in scan.calls:
-        if call.name.startswith("torchvision.models.") or call.last in ("create_model", "from_pretrained"):
+        if scan.uses.has(Use.READY_MODEL, call.name) or call.last in ("create_model", "from_pretrained"):
             name = (
                 call.last
-                if call.name.startswith("torchvision.")
+                if scan.uses.has(Use.VISION, call.name)
                 else _first_string(call.node) or call.name.rpartition(".")[0].rpartition(".")[2]
             )
             found += _matches(name, f"call {name}", scan.path, call.node.lineno)

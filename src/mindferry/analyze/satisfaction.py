@@ -32,7 +32,7 @@ def api_uses(scan: FileScan, rules: Table, target: str, version: str) -> list[Ap
     calls = {call.node.func: call.node for call in scan.calls}
     uses = []
     for api, found in sorted(nodes.items()):
-        entry = rule_of(api, rules) or rules.get(f"{api}@")
+        entry = rule_of(api, rules) or rules.attribute(api)
         fixed = _made_by_fixers(api, scan.framework)
         if entry is None and not fixed and (rules.is_module(api) or scan.framework.is_of_network(api)):
             continue  # a package; a child such as `self.blocks.norm`, which the rules don't know as a method

@@ -104,8 +104,8 @@ def scan(reading: Reading, path: str, rules: Table, own: str) -> FileScan:
 
 def callee(node: ast.Call, reading: Reading, rules: Table) -> str:
     """The dotted name of what is called."""
-    api, _ = api_of(node.func, reading, rules)
-    if api and not api.startswith("any#"):
+    api = api_of(node.func, reading, rules).api
+    if api:
         return api
     kind = reading.type(node.func)
     if kind.kind in ("ref", "value", "method") and kind.qual and not kind.qual.startswith("."):
@@ -115,7 +115,7 @@ def callee(node: ast.Call, reading: Reading, rules: Table) -> str:
 
 def _used_api(node: ast.Attribute | ast.Name, reading: Reading, rules: Table, is_called: bool, is_inner: bool) -> str:
     """The torch API that is used here, or '' for attributes that stay and for the `torch.nn` in `torch.nn.Linear`."""
-    api, receiver = api_of(node, reading, rules)
+    api, receiver, _ = api_of(node, reading, rules)
     framework = reading.symbols.framework
     if not framework.has(api):
         return ""
@@ -125,13 +125,13 @@ def _used_api(node: ast.Attribute | ast.Name, reading: Reading, rules: Table, is
     if receiver is None:
         return "" if is_inner and not rules.is_api(api) else api
     assert isinstance(node, ast.Attribute)
-    if rules.get(f"{api}@") is None and (not is_called or reading.type(node).kind != "method"):
+    if rules.attribute(api) is None and (not is_called or reading.type(node).kind != "method"):
         return ""
     if (
         framework.is_of_tensor(api)
         and not framework.uses.has(Use.NO_ENTRY, api)
         and rule_of(api, rules) is None
-        and rules.get(f"{api}@") is None
+        and rules.attribute(api) is None
     ):
         return ""
     return (

@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 import re
 
-from ..apis._lookup import FRAMEWORKS, is_in_place
 from ..apis.torch._packages import packages
 from ..artifacts import Place
-from ..layout import ProjectFile
+from ..layout import FRAMEWORKS, ProjectFile
 from ..read.framework import Role
 from ..read.uses import Use
 from .scan import CallSite, FileScan, argument, line_of
@@ -100,7 +99,7 @@ def _from_call(call: CallSite, scan: FileScan) -> list[Place]:
     is_told = scan.framework.is_of_tensor(name) or (
         name == f".{last}" and last in scan.reading.symbols.framework.members.in_place
     )  # nothing but a tensor has them
-    is_method = is_told and is_in_place(scan.framework.of_tensor(last)) and last not in NOT_TRICKS
+    is_method = is_told and scan.framework.is_in_place(scan.framework.of_tensor(last)) and last not in NOT_TRICKS
     is_function = scan.framework.has(name) and argument(node, -1, "out") is not None
     if is_method or is_function or (scan.uses.has(Use.MANY_AT_ONCE, name) and last.endswith("_")):
         return [Place("in-place", scan.text(node.func), *here, IN_PLACE)]

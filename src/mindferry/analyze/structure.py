@@ -43,7 +43,7 @@ def parts(scan: FileScan) -> list[Part]:
             found.append(Part("network", node.name, scan.path, node.lineno, role(node.name), _children(node, scan)))
         elif symbols.role(qual) in DATA:
             found.append(Part("dataset", node.name, scan.path, node.lineno))
-    ready = [call for call in scan.calls if call.name.startswith("torchvision.datasets.") and call.last[:1].isupper()]
+    ready = [call for call in scan.calls if scan.uses.has(Use.READY_DATASET, call.name) and call.last[:1].isupper()]
     found += {
         call.last: Part("dataset", call.last, scan.path, line_of(call.node)) for call in reversed(ready)
     }.values()  # the first of each

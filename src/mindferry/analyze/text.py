@@ -7,6 +7,7 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..apis import framework
 from ..artifacts import Inventory
 from .sheets import Sheet, sheets
 
@@ -94,8 +95,7 @@ def _short(name: str) -> str:
     for long, short in (
         ("mindspore.dataset.vision.", "vision."),
         ("mindspore.", "ms."),
-        ("torchvision.", "tv."),
-        ("torch.nn.functional.", "F."),
+        *framework().short,
     ):
         name = name.replace(long, short)
     return name

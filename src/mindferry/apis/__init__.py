@@ -1,7 +1,8 @@
-"""The table: what each torch API becomes. Every file below is a family; a rule is found by where it stands, not by an index."""
+"""The table: what each API of a source framework becomes. Every file below is a family; a rule is found by where it stands, not by an index."""
 
 from ._framework import framework as framework
 from ._rule import Case as Case
+from ._rule import Form as Form
 from ._rule import Rule as Rule
 from ._rule import rule as rule
 from ._table import Table as Table

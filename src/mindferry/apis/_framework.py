@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
+
 from ..read.framework import Framework
-from .torch._framework import torch
 
 
-def framework(name: str = "torch") -> Framework:
-    return {"torch": torch}[name]()
+def package_of(source: str) -> str:
+    """Where a framework's entries are: `torch` is apis/torch/, a dotted name is a package of somebody else's."""
+    return source if "." in source else f"{__package__}.{source}"
+
+
+@functools.cache
+def framework(source: str = "torch") -> Framework:
+    """What its `_framework.py` says of it."""
+    made: Framework = importlib.import_module(f"{package_of(source)}._framework").describe()
+    return made

@@ -3,39 +3,51 @@
 from __future__ import annotations
 
 import ast
+from typing import NamedTuple
 
 from ..read.infer import Reading
-from ._framework import framework
 from ._rule import Rule
 from ._table import Table
-from .torch._members import is_lost_when_sparse
-from .torch._objects import SPARSE
-
-FRAMEWORKS = framework().roots
-LIGHTNING = "pytorch_lightning."
-IN_PLACE_HOMES = ("torch", "torch.Tensor", "torch.nn.functional")
 
 
-def api_of(node: ast.expr, reading: Reading, rules: Table) -> tuple[str, ast.expr | None]:
-    """(torch's dotted name, receiver if it is a method or attribute of a value) of what is named, or ('', None)."""
+class Reference(NamedTuple):
+    """What an expression refers to, as the table sees it."""
+
+    api: str = ""  # the framework's dotted name; '' if it is none of the framework's, or that can't be told
+    receiver: ast.expr | None = None  # if it is a method or attribute of a value
+    unknown: str = ""  # the method or attribute, where nothing is known of the receiver
+
+
+NOTHING = Reference()
+
+
+def api_of(node: ast.expr, reading: Reading, rules: Table) -> Reference:
     kind = reading.type(node)
+    framework = reading.symbols.framework
     if kind.kind == "ref":
         qual = reading.symbols.origin(kind.qual)
-        is_own = qual.partition(".")[0] in reading.symbols.framework.roots and not reading.symbols.is_local(qual)
-        return (qual, None) if is_own else ("", None)
+        is_own = qual.partition(".")[0] in framework.roots and not reading.symbols.is_local(qual)
+        return Reference(qual) if is_own else NOTHING
     if isinstance(node, ast.Attribute):
         receiver = reading.type(node.value)
-        if receiver.is_tensor or kind.qual.startswith("torch.Tensor."):
-            return f"torch.Tensor.{node.attr}", node.value
+        if receiver.is_tensor or framework.is_of_tensor(kind.qual):
+            return Reference(framework.of_tensor(node.attr), node.value)
         if receiver.kind == "instance":
-            return _method_api(receiver.qual, node.attr, reading, rules), node.value
-        if receiver.kind == "unknown" and kind.qual.startswith("torch.nn.Module."):  # told by its name or its methods
-            return kind.qual, node.value
+            return Reference(_method_api(receiver.qual, node.attr, reading, rules), node.value)
+        if receiver.kind == "unknown" and framework.is_of_network(kind.qual):  # told by its name or its methods
+            return Reference(kind.qual, node.value)
         if receiver.kind in ("unknown", "batch"):
-            return f"any#{node.attr}", node.value
+            return Reference("", node.value, node.attr)
         if receiver.kind == "size":
-            return f"torch.Size.{node.attr}", node.value
-    return "", None
+            return Reference(f"{framework.size}.{node.attr}", node.value)
+    return NOTHING
+
+
+def rule_for(found: Reference, rules: Table) -> Rule | None:
+    """What answers for a call of it."""
+    if found.unknown:
+        return rules.unknown.get(found.unknown)
+    return rule_of(found.api, rules) if found.api else None
 
 
 def rule_of(api: str, rules: Table) -> Rule | None:
@@ -43,20 +55,15 @@ def rule_of(api: str, rules: Table) -> Rule | None:
     entry = rules.get(api)
     if entry is not None:
         return entry
-    if api.startswith("torch.Tensor."):
-        name = api.removeprefix("torch.Tensor.")
-        entry = rules.get(f"torch.{name}") or rules.get(f"torch.nn.functional.{name}")
+    framework = rules.framework
+    if framework.is_of_tensor(api):
+        name = api.rpartition(".")[2]
+        entry = next(filter(None, (rules.get(f"{home}.{name}") for home in framework.functions)), None)
         if entry is not None and entry.args[:1] in (("input",), ("self",)):
             return entry
-    if is_in_place(api):
+    if framework.is_in_place(api):
         return rule_of(api[:-1], rules)
     return None
-
-
-def is_in_place(api: str) -> bool:
-    """x.add_, torch.relu_, F.elu_: the value goes into the first argument too. The pass `in_place` sees to that."""
-    home, _, name = api.rpartition(".")
-    return home in IN_PLACE_HOMES and name.endswith("_") and not name.startswith("_")
 
 
 def _method_api(qual: str, name: str, reading: Reading, rules: Table) -> str:
@@ -65,16 +72,14 @@ def _method_api(qual: str, name: str, reading: Reading, rules: Table) -> str:
     if symbols.method(qual, name) is not None and name != "forward":
         return ""
     base = symbols.torch_base(qual)
-    if base and (f"{base}.{name}" in rules or f"{base}.{name}@" in rules):
-        return f"{base}.{name}"
+    own = f"{base}.{name}" if base else ""
+    if own and (own in rules or rules.attribute(own) is not None):
+        return own
     if symbols.is_module(qual):
-        return f"torch.nn.Module.{name}"
-    if base.startswith("torch.optim.lr_scheduler."):
-        return f"torch.optim.lr_scheduler.LRScheduler.{name}"
-    if base.startswith("torch.optim."):
-        return f"torch.optim.Optimizer.{name}"
-    if base == SPARSE and is_lost_when_sparse(name):
-        return f"{base}.{name}"
-    if base.startswith(("torch.utils.data.", "torchvision.", "torch.distributions.", "torch.sparse.", LIGHTNING)):
-        return ""  # what a dataset, a distribution, a sparse tensor or a trainer has, its helper class has too
-    return f"{base}.{name}" if base else ""
+        return symbols.framework.of_network(name)
+    if symbols.framework.is_lost(base, name):
+        return own
+    for prefix, answering in symbols.framework.answering:
+        if base.startswith(prefix):  # a dataset's, a distribution's: its helper class has it too
+            return f"{answering}.{name}" if answering else ""
+    return own

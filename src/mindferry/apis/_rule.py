@@ -1,10 +1,11 @@
-"""One rule: the rewrite, the parameter names, the doc page and the test of one torch API."""
+"""One rule: the rewrite, the parameter names, the doc page and the test of one API of a source framework."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,6 +36,14 @@ class Case:
     why: str = ""
 
 
+class Form(Enum):
+    """How an API is met. The same name may have an entry for each."""
+
+    CALL = "call"  # called, or named: a function, a class, a method of something known
+    ATTRIBUTE = "attribute"  # read from a value: `x.T`
+    UNKNOWN = "unknown"  # a method of a value that nothing is known of
+
+
 @dataclass(slots=True)
 class Rule:
     api: str
@@ -58,6 +67,7 @@ class Rule:
     file: str = ""
     line: int = 0
     function: Callable[[Call], None] | None = None
+    form: Form = Form.CALL
     target: str = "portable"  # what it is converted for: a function may ask which defects of MindSpore it must mind
 
     @property
@@ -70,8 +80,9 @@ class Rule:
         return "native" if self.to or self.function else "removed"
 
     @property
-    def is_method(self) -> bool:
-        return self.api.startswith(("torch.Tensor.", "torch.nn.Module.", "torch.optim.Optimizer.")) or "#" in self.api
+    def title(self) -> str:
+        """The API, and how it is met where that is not a call."""
+        return self.api if self.form is Form.CALL else f"{self.api} ({self.form.value})"
 
 
 _collecting: list[Rule] = []
@@ -95,6 +106,7 @@ def rule(
     strategy: str = "",
     advice: str = "",
     platforms: str = "CPU Ascend",
+    form: Form = Form.CALL,
 ) -> Callable[[Callable[[Call], None]], Callable[[Call], None]]:
     """Add an entry. Used alone it is declarative; as a decorator, the function edits the call after the declared part."""
     frame = sys._getframe(1)
@@ -118,6 +130,7 @@ def rule(
         tuple(platforms.split()),
         frame.f_code.co_filename,
         frame.f_lineno,
+        form=form,
     )
     _collecting.append(entry)
 

@@ -5,50 +5,68 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from itertools import chain
 
 from ..errors import MindferryError
-from ._rule import STRATEGIES, Case, Rule, take_collected
-from .torch._aliases import canonical as canonical
+from ..read.framework import Framework
+from ._framework import framework, package_of
+from ._rule import STRATEGIES, Case, Form, Rule, take_collected
 
 HIDDEN = ("_", "compat")
 
 
 class Table:
-    def __init__(self, rules: list[Rule]) -> None:
-        self.rules: dict[str, Rule] = {}
+    """The entries of one source framework."""
+
+    def __init__(self, rules: Iterable[Rule], source: Framework) -> None:
+        self.framework = source
+        self.calls: dict[str, Rule] = {}
+        self.attributes: dict[str, Rule] = {}
+        self.unknown: dict[str, Rule] = {}  # by the method's name
+        forms = {Form.CALL: self.calls, Form.ATTRIBUTE: self.attributes, Form.UNKNOWN: self.unknown}
         for entry in rules:
-            other = self.rules.get(entry.api)
+            name = entry.api if entry.form is not Form.UNKNOWN else entry.api.rpartition(".")[2]
+            other = forms[entry.form].get(name)
             if other is not None:
                 raise MindferryError(
-                    f"{entry.file}:{entry.line}: {entry.api} has a rule already, at {other.file}:{other.line}; keep one"
+                    f"{entry.file}:{entry.line}: {entry.title} has a rule already, at {other.file}:{other.line}; keep one"
                 )
             if entry.missing and entry.strategy not in STRATEGIES:
                 raise MindferryError(
                     f"{entry.file}:{entry.line}: {entry.api} is missing but its strategy is none of {', '.join(STRATEGIES)}"
                 )
-            self.rules[entry.api] = entry
-        self._modules = {prefix for api in self.rules for prefix in _prefixes(api)}
+            forms[entry.form][name] = entry
+        self._modules = {prefix for entry in self for prefix in _prefixes(entry.api)}
 
     def get(self, api: str) -> Rule | None:
-        return self.rules.get(api) or self.rules.get(canonical(api))
+        """What answers for a call of the API, or for its name."""
+        return self.calls.get(api) or self.calls.get(self.framework.canonical(api))
+
+    def attribute(self, api: str) -> Rule | None:
+        """What answers for reading an attribute."""
+        return self.attributes.get(api) or self.attributes.get(self.framework.canonical(api))
+
+    def titled(self, title: str) -> Rule:
+        """By what a list of the entries calls it."""
+        return next(entry for entry in self if entry.title == title)
 
     def __contains__(self, api: str) -> bool:
         return self.get(api) is not None
 
     def __iter__(self) -> Iterator[Rule]:
-        return iter(self.rules.values())
+        return chain(self.calls.values(), self.attributes.values(), self.unknown.values())
 
     def is_api(self, name: str) -> bool:
-        """Whether it is a name of torch's that has a counterpart."""
-        entry = self.get(name)
+        """Whether it is a name of the framework's that has a counterpart."""
+        entry = self.get(name) or self.attribute(name)
         return entry is not None and not entry.missing
 
     def is_module(self, name: str) -> bool:
         """Whether it is a package of APIs, such as torch.nn.functional."""
-        return canonical(name) in self._modules
+        return self.framework.canonical(name) in self._modules
 
 
 def _prefixes(api: str) -> list[str]:
@@ -57,23 +75,25 @@ def _prefixes(api: str) -> list[str]:
 
 
 @functools.cache
-def table() -> Table:
-    package = importlib.import_module("mindferry.apis.torch")
+def table(source: str = "torch") -> Table:
+    """The entries for a source framework: a folder here, or any package that is made like one."""
+    package = importlib.import_module(package_of(source))
+    depth = package.__name__.count(".") + 1
     take_collected()
     names = sorted(
         module.name
-        for module in pkgutil.walk_packages(package.__path__, "mindferry.apis.torch.")
-        if not any(part.startswith(HIDDEN) for part in module.name.split(".")[3:])
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+        if not any(part.startswith(HIDDEN) for part in module.name.split(".")[depth:])
     )
     rules: list[Rule] = []
     for name in names:
         importlib.import_module(name)
         rules += take_collected()
-    for path in sorted(_tsv_files(files("mindferry.apis"), "renames.tsv"), key=str):
+    for path in sorted(_tsv_files(files(package), "renames.tsv"), key=str):
         rules += _read_tsv(path)
-    for path in sorted(_tsv_files(files("mindferry.apis"), "missing.tsv"), key=str):
+    for path in sorted(_tsv_files(files(package), "missing.tsv"), key=str):
         rules += _read_missing(path)
-    return Table(rules)
+    return Table(rules, framework(source))
 
 
 def _tsv_files(folder: Traversable, name: str) -> Iterator[Traversable]:
@@ -97,7 +117,7 @@ def _lines(path: Traversable, count: int) -> Iterator[tuple[int, list[str]]]:
 
 
 def _read_missing(path: Traversable) -> list[Rule]:
-    """Columns: torch's name, why MindSpore has none, strategy, what to do."""
+    """Columns: the framework's name, why MindSpore has none, strategy, what to do."""
     return [
         Rule(api, missing=why, strategy=strategy, advice=advice, file=str(path), line=number)
         for number, (api, why, strategy, advice) in _lines(path, 4)
@@ -105,7 +125,7 @@ def _read_missing(path: Traversable) -> list[Rule]:
 
 
 def _read_tsv(path: Traversable) -> list[Rule]:
-    """Columns: torch's name, MindSpore's name, torch's parameters, a call, what it becomes, the inputs."""
+    """Columns: the framework's name, MindSpore's name, the framework's parameters, a call, what it becomes, the inputs."""
     rules = []
     for number, (api, to, args, before, after, inputs) in _lines(path, 6):
         case = Case(before, after, inputs=tuple(inputs.split()), gradient="float" in inputs)

@@ -1,12 +1,14 @@
 """What MindSpore gets wrong on a platform, in a version. tests/apis/test_quirks.py runs each case: one that is mended is an error there.
 
-A rule whose only reason for a helper is such a defect names it in `native`, or asks `applies`: `--target ascend` then gets MindSpore's own API.
+A rule whose only reason for a helper is such a defect names it in its framework's quirks.tsv, or asks `applies`: `--target ascend` then gets MindSpore's own API.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from importlib.resources import files
+
+from ._framework import package_of
 
 TARGETS_ON = {"CPU": ("portable", "cpu"), "Ascend": ("portable", "ascend")}
 
@@ -18,11 +20,6 @@ class Quirk:
     version: str  # of MindSpore, in which it was measured
     what: str
     case: str  # an expression over ms, nn, ops, np, inf and a function t(list): True as long as the defect is there
-    native: Mapping[str, str] = field(default_factory=dict)  # API -> what it becomes where the defect is not
-
-
-def _same(*apis: str, to: str) -> dict[str, str]:
-    return dict.fromkeys(apis, to)
 
 
 QUIRKS = (
@@ -32,11 +29,6 @@ QUIRKS = (
         "2.10",
         "ops.tanh is off by 1e-4 in float32 for some inputs, and its gradient vanishes beyond 5",
         "float(ms.grad(lambda x: ops.tanh(x).sum())(t([5.5]))[0]) == 0",
-        {
-            **_same("torch.tanh", "torch.nn.functional.tanh", to="mindspore.ops.tanh"),
-            "torch.nn.Tanh": "mindspore.nn.Tanh",
-            "torch.nn.Tanhshrink": "mindspore.nn.Tanhshrink",
-        },
     ),
     Quirk(
         "softmax of -inf",
@@ -66,7 +58,6 @@ QUIRKS = (
         "2.10",
         "the gradient of mindspore.nn.SeLU is wrong for negative inputs",
         "abs(float(ms.grad(lambda x: nn.SeLU()(x).sum())(t([-1.0]))[0]) - 1.7580993 * np.exp(-1.0)) > 1e-2",
-        {"torch.nn.SELU": "mindspore.nn.SeLU"},
     ),
     Quirk(
         "gradient of a search",
@@ -84,6 +75,8 @@ def applies(name: str, target: str) -> bool:
     return target in TARGETS_ON[BY_NAME[name].platform]
 
 
-def native_on(target: str) -> dict[str, str]:
+def native_on(target: str, source: str = "torch") -> dict[str, str]:
     """API -> MindSpore's own name, of helpers that a target does without."""
-    return {api: to for quirk in QUIRKS if not applies(quirk.name, target) for api, to in quirk.native.items()}
+    lines = files(package_of(source)).joinpath("quirks.tsv").read_text("utf-8").splitlines()
+    rows = (line.split("\t") for line in lines if line and not line.startswith("#"))
+    return {api: to for name, api, to in rows if not applies(name, target)}

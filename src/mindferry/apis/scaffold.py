@@ -10,16 +10,7 @@ from typing import Any
 
 from ..errors import MindferryError
 from ..files import write_text
-
-FAMILIES = (
-    ("torch.nn.functional.", "functional"),
-    ("torch.nn.", "nn"),
-    ("torch.Tensor.", "tensor"),
-    ("torch.optim.", "optim"),
-    ("torch.utils.data.", "data"),
-    ("torchvision.", "vision"),
-    ("torch.", "functions"),
-)
+from ._framework import framework, package_of
 
 TEMPLATE = '''"""{api}: say in a sentence what MindSpore does differently."""
 
@@ -37,14 +28,14 @@ rule(
 
 def scaffold(api: str, output: Path | None) -> Path:
     """Write the file; refuses a name that torch doesn't have and a file that exists."""
-    family = next((folder for prefix, folder in FAMILIES if api.startswith(prefix)), None)
+    family = next((folder for prefix, folder in framework().families if api.startswith(prefix)), None)
     if family is None:
         raise MindferryError(
             f"{api} is not a name of torch or torchvision; write it in full, such as torch.nn.Softsign"
         )
     subject = _resolve(api)
     name = api.rpartition(".")[2]
-    path = output or Path(str(files("mindferry.apis.torch"))) / family / f"{name.lower()}.py"
+    path = output or Path(str(files(package_of(framework().name)))) / family / f"{name.lower()}.py"
     if path.exists():
         raise MindferryError(f"{path} is there already; add the rule to it, or choose another file with -o")
     is_layer = inspect.isclass(subject)

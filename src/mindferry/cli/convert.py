@@ -135,7 +135,7 @@ def command(
     if tests and not check:
         from ..verify.unit_tests import write_tests
 
-        write_tests(result)
+        write_tests(result, *_observed_network(observed, output))
     if as_json or form == "json":
         click.echo(artifacts.dumps(result), nl=False)
     elif form == "sarif":
@@ -145,6 +145,19 @@ def command(
             _print_diff(path, result, texts)
         _summarize(result, check)
     raise click.exceptions.Exit(1 if any(f.severity == "error" for f in result.findings) else 0)
+
+
+def _observed_network(observed: Path | None, output: Path) -> tuple[str, tuple[str, ...]]:
+    """The largest network of the run that was watched, and what it was called with there, laid out beside the tests."""
+    if observed is None:
+        return "", ()
+    from ..observe.use import comparables
+
+    found, _ = comparables(load_observation(observed), observed, output / "tests" / "observed")
+    if not found:
+        return "", ()
+    largest = max(found, key=lambda each: each.network.parameters)
+    return largest.model, largest.inputs
 
 
 def _folders(sites: tuple[Path, ...]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from rich.table import Table as Grid
 
-from ..apis import Rule, table
+from ..apis import Rule, framework, table
 from ..apis._lookup import rule_of
 from ..errors import MindferryError
 from ..progress import progress, stdout
@@ -52,7 +52,7 @@ def list_rules(prefix: str, kind: str | None, as_json: bool) -> None:
             )
         )
         return
-    rows = [(rule.api.rstrip("@"), rule.to or "-", rule.kind, rule.differs or rule.missing) for rule in chosen]
+    rows = [(rule.title, rule.to or "-", rule.kind, rule.differs or rule.missing) for rule in chosen]
     if stdout.is_terminal:
         grid = Grid("torch", "becomes", "how", "differs")
         for row in rows:
@@ -103,10 +103,7 @@ def show(api: str, as_json: bool) -> None:
 
 
 def _page(api: str) -> str:
-    name = api.rstrip("@")
-    if not name.startswith("torch.") or "#" in name:
-        return ""
-    return f"https://docs.pytorch.org/docs/stable/generated/{name}.html"
+    return framework().page.format(api=api) if framework().has(api) else ""
 
 
 @command.command()
@@ -132,7 +129,7 @@ def check(apis: tuple[str, ...], as_json: bool) -> None:
     with progress("check", len(numbers)) as advance, Worker("mindspore") as worker:
         for rule, index in numbers:
             advance(rule.api)
-            failure = worker.ask(check_one, CaseRequest(rule.api, index))
+            failure = worker.ask(check_one, CaseRequest(rule.title, index))
             results.append({"api": rule.api, "case": rule.cases[index].before, "failure": failure})
     failed = [each for each in results if each["failure"]]
     if as_json:
@@ -140,7 +137,9 @@ def check(apis: tuple[str, ...], as_json: bool) -> None:
     else:
         for each in failed:
             click.echo(each["failure"])
-        click.echo(f"{len(results) - len(failed)} of {len(results)} cases right, {len({r.api for r in chosen})} rules")
+        click.echo(
+            f"{len(results) - len(failed)} of {len(results)} cases right, {len({r.title for r in chosen})} rules"
+        )
     raise click.exceptions.Exit(1 if failed else 0)
 
 
@@ -172,7 +171,7 @@ def new(api: str, output: Path | None, as_json: bool) -> None:
 
 
 def _find(api: str) -> Rule:
-    rule = rule_of(api, table()) or table().get(f"{api}@")
+    rule = rule_of(api, table()) or table().attribute(api)
     if rule is None:
         raise _unknown(api)
     return rule

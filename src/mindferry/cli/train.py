@@ -115,4 +115,6 @@ def print_curves(curves: Curves) -> None:
         table.add_row(str(index + 1), f"{theirs.loss:.6f}", f"{ours.loss:.6f}", f"{difference:.1e}", norms, apart)
     stdout.print(table)
     verdict = "same" if curves.passed else f"different: {curves.first_difference}"
+    if curves.cause:
+        stdout.print(f"Cause: {curves.cause}.")
     stdout.print(f"{verdict}; largest relative difference {curves.worst:.2e}, tolerance {curves.tolerance:g}")

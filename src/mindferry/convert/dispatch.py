@@ -54,6 +54,7 @@ TAKES_TEXT = frozenset("to type norm cuda add_module register_buffer register_pa
 TAKES_FUNCTIONS = frozenset("apply register_hook".split())
 NOT_NETWORKS = ("train", "fit", "run", "learn", "engine", "agent", "solver")
 # What layers of torch's have, and MindSpore's call otherwise or keep elsewhere.
+SHAPES = frozenset("shape size dim ndim squeeze view reshape permute transpose t flatten unsqueeze".split())
 FACES = frozenset(
     "weight bias running_mean running_var in_features out_features num_embeddings embedding_dim groups".split()
 )
@@ -73,13 +74,15 @@ def judge_call(node: ast.Call, context: Context) -> Verdict | None:
     candidates = [each for each in (of_tensor, of_module) if each is not None and each.is_method]
     if not candidates:
         return None
-    if not context.source.mentions("torch"):
+    if not context.source.mentions(context.framework.name):
         return Verdict(Outcome.NOT_TORCH, "the file has nothing of torch's", "assumed")
     if not any(each.fits(node) for each in candidates):
         return Verdict(Outcome.NOT_TORCH, "torch's method doesn't take these arguments", "proven")
     given = (*node.args, *(each.value for each in node.keywords))
     is_odd = (
-        any(map(_is_text, given)) if name not in TAKES_TEXT else not all(_is_own_text(name, each) for each in given)
+        any(map(_is_text, given))
+        if name not in TAKES_TEXT
+        else not all(_is_own_text(name, each, context) for each in given)
     )
     if is_odd:
         return Verdict(Outcome.NOT_TORCH, "torch's method takes no text", "proven")
@@ -118,7 +121,7 @@ def dispatch_call(node: ast.Call, context: Context) -> None:
     verdict, name = judge_call(node, context), function.attr
     if verdict is None:
         return
-    api = f"torch.Tensor.{name}"
+    api = context.framework.of_tensor(name)
     if verdict.outcome is Outcome.DISPATCHED and not context.settings.applies_to(api, api):
         verdict = Verdict(Outcome.NOT_TORCH, "left as it was, as --only or --skip asked", "assumed")
     context.verdicts[function] = verdict
@@ -141,7 +144,7 @@ def is_unclear(node: ast.Attribute, context: Context) -> bool:
     if kind.kind == "method" and kind.qual.startswith("."):
         return False
     if kind.kind in ("unknown", "batch", "method", "none"):
-        return not context.reading.type(node).qual.startswith(("torch.Tensor.", "torch.nn.Module."))
+        return not context.framework.is_of_value(context.reading.type(node).qual)
     if kind.kind == "ndarray":
         return node.attr not in OF_ARRAYS
     if kind.kind in PLAIN:
@@ -173,7 +176,7 @@ def _is_text(node: ast.expr) -> bool:
     return False
 
 
-def _is_own_text(name: str, node: ast.expr) -> bool:
+def _is_own_text(name: str, node: ast.expr, context: Context) -> bool:
     """Whether torch's method takes this text, or it is none: `to("cuda:0")`, `norm("fro")`."""
     if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
         return True
@@ -183,7 +186,7 @@ def _is_own_text(name: str, node: ast.expr) -> bool:
         case "norm":
             return node.value in ("fro", "nuc")
         case "type":
-            return node.value.startswith("torch.")
+            return context.framework.has(node.value)
     return True
 
 
@@ -214,7 +217,7 @@ def _speaks_for_torch(node: ast.Call, name: str, context: Context) -> bool:
 
 def _names_type(node: ast.Call, context: Context) -> bool:
     kinds = [context.reading.type(each) for each in node.args]
-    return any(kind.qual.startswith("torch.") or kind.kind == "method" for kind in kinds)
+    return any(context.framework.has(kind.qual) or kind.kind == "method" for kind in kinds)
 
 
 def _may_be_network(node: ast.Call, name: str, context: Context) -> bool:
@@ -238,8 +241,8 @@ class _DryWriter:
 def _is_unchanged(node: ast.Call, name: str, context: Context) -> bool:
     """Whether the tensor's rule would leave this call as it stands: then it doesn't matter what the receiver is."""
     assert isinstance(node.func, ast.Attribute)
-    entry = rule_of(f"torch.Tensor.{name}", context.rules)
-    if entry is None or entry.missing or not entry.api.startswith("torch.Tensor."):
+    entry = rule_of(context.framework.of_tensor(name), context.rules)
+    if entry is None or entry.missing or not context.framework.is_of_tensor(entry.api):
         return False
     call = Call(node, entry, context.reading, context.edits, _DryWriter(), node.func.value)
     run_rule(call, entry)
@@ -251,7 +254,7 @@ def judge_attribute(node: ast.Attribute, context: Context) -> Verdict | None:
     found = member("Tensor", node.attr)
     if found is None or found.is_method:
         return None
-    if not context.source.mentions("torch"):
+    if not context.source.mentions(context.framework.name):
         return Verdict(Outcome.NOT_TORCH, "the file has nothing of torch's", "assumed")
     if node.attr in SAME_ATTRIBUTES or not isinstance(node.ctx, ast.Load):
         return Verdict(Outcome.CONVERTED, "means the same in MindSpore")
@@ -264,18 +267,25 @@ def judge_attribute(node: ast.Attribute, context: Context) -> Verdict | None:
 
 def dispatch_face(node: ast.Attribute, context: Context) -> bool:
     """`m.weight`, `layers[-1].in_features`, `cls.forward` of something that may be any layer; whether it is one of these."""
-    if not context.source.mentions("torch") or not _may_be_layer(node, context):
+    if not context.source.mentions(context.framework.name) or not _may_be_layer(node, context):
         return False
     before, owner = context.source.text(node), context.edits.text(node.value)
     if node.attr == "forward":
         new = f"getattr({owner}, {context.imports.spell('compat.forward_name')}({owner}))"
+    elif node.attr == "weight" and is_asked_for_shape(context.parents.get(node)):
+        new = f"{context.imports.spell('compat.shaped_weight')}({owner})"
     else:
         new = f"{context.imports.spell(LAYER_PARAMETER)}({owner}, '{node.attr}')"
         context.called[node] = LAYER_PARAMETER
     context.edits.replace_node(node, new)
     context.verdicts[node] = Verdict(Outcome.DISPATCHED, "asked at run time")
-    context.rewritten(node, "torch.nn.Module", before, new)
+    context.rewritten(node, context.framework.network, before, new)
     return True
+
+
+def is_asked_for_shape(parent: ast.AST | None) -> bool:
+    """`m.weight.size(2)`, `m.weight.squeeze(1)`: where the axis that MindSpore's Conv1d has more would count."""
+    return isinstance(parent, ast.Attribute) and parent.attr in SHAPES
 
 
 def _may_be_layer(node: ast.Attribute, context: Context) -> bool:
@@ -315,4 +325,4 @@ def dispatch_attribute(node: ast.Attribute, context: Context) -> None:
         before = context.source.text(node)
         new = f"{context.imports.spell(f'compat.{PREFIX}{node.attr}')}({context.edits.text(node.value)})"
         context.edits.replace_node(node, new)
-        context.rewritten(node, f"torch.Tensor.{node.attr}", before, new)
+        context.rewritten(node, context.framework.of_tensor(node.attr), before, new)

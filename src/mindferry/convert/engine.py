@@ -6,9 +6,9 @@ import ast
 from dataclasses import dataclass, field, replace
 
 from .. import findings
-from ..apis import Rule, table
+from ..apis import Form, Rule, table
 from ..apis._call import Call
-from ..apis._lookup import api_of, is_in_place, rule_of
+from ..apis._lookup import api_of, rule_for
 from ..apis.torch._packages import need_of_torch
 from ..artifacts import Finding, Rewrite, Site
 from ..layout import FRAMEWORKS
@@ -18,6 +18,7 @@ from ..read.observed import ObservedTypes
 from ..read.source import Source, Unreadable, is_script
 from ..read.symbols import Symbols
 from ..read.types import UNKNOWN
+from ..read.uses import Use
 from .context import Context
 from .dispatch import dispatch_attribute, dispatch_call, dispatch_face, is_defined_here
 from .facts import Facts
@@ -29,7 +30,7 @@ from .plan import Plan
 from .render.comment_out_decorators import comment_out
 from .render.comments import keep_comments
 from .render.helpers_module import SETTINGS
-from .render.imports import COMPAT_MODULE, NATURAL, HelpersImport, Imports, fill_empty_blocks
+from .render.imports import COMPAT_MODULE, HelpersImport, Imports, fill_empty_blocks
 from .render.split_lines import apart
 from .render.styles import restyle
 from .render.write import PlanWriter
@@ -139,7 +140,7 @@ def _write(facts: Facts, plan: Plan, helpers: HelpersImport | None) -> FileResul
         context.imports.spell(f"compat.{SETTINGS}")
     context.imports.rewrite(context.edits, context.findings)
     fill_empty_blocks(context.edits)
-    steps = [each.line for each in context.rewrites if each.rule == "torch.Tensor.backward"]
+    steps = [each.line for each in context.rewrites if context.framework.uses.has(Use.BACKWARD, each.rule)]
     code = context.edits.apply()
     try:
         styled = restyle(code, settings, source.path, steps, helpers.bound_as(COMPAT_MODULE) if helpers else "")
@@ -225,7 +226,7 @@ def _check_compiles(source: Source, flags: int) -> None:
 def _keep_names(context: Context) -> None:
     """Names of torch's that are left alone on request stay imported."""
     for node in (*context.source.of(ast.Name), *context.source.of(ast.Attribute)):
-        api, receiver = api_of(node, context.reading, context.rules)
+        api, receiver, _ = api_of(node, context.reading, context.rules)
         if (
             api
             and receiver is None
@@ -242,7 +243,7 @@ def _keep_names(context: Context) -> None:
 def _is_skipped(node: ast.AST, api: str, entry: Rule, context: Context) -> bool:
     if context.settings.applies_to(api, entry.api):
         return False
-    if not api.startswith("any#"):
+    if entry.form is not Form.UNKNOWN:
         context.find(node, findings.MF103, f"{api}: left as it was, as --only or --skip asked", rule=api)
     return True
 
@@ -274,16 +275,18 @@ def _convert_node(node: ast.AST, context: Context) -> None:
 
 
 def _convert_call(node: ast.Call, context: Context) -> None:
-    api, receiver = api_of(node.func, context.reading, context.rules)
-    entry = context.instead.get(node) or (rule_of(api, context.rules) if api else None)
-    if (not api or api.startswith("any#")) and (entry is None or is_defined_here(node, context)):
+    found = api_of(node.func, context.reading, context.rules)
+    framework, receiver = context.framework, found.receiver
+    entry = context.instead.get(node) or rule_for(found, context.rules)
+    if not found.api and (entry is None or is_defined_here(node, context)):
         dispatch_call(node, context)
         return
+    api = found.api or framework.of_tensor(found.unknown)
     if entry is None:
-        if api.partition(".")[0] in FRAMEWORKS and not api.startswith(("torch.Tensor.", "torch.nn.Module.")):
+        if framework.is_of_tensor(api):
+            _unknown(node, api, context, severity="error" if framework.is_in_place(api) else "warning")
+        elif framework.is_own(api) and not framework.is_of_network(api):
             _unknown(node, api, context)
-        elif api.startswith("torch.Tensor."):
-            _unknown(node, api, context, severity="error" if is_in_place(api) else "warning")
         return
     if _is_skipped(node, api, entry, context):
         return
@@ -291,7 +294,7 @@ def _convert_call(node: ast.Call, context: Context) -> None:
     call = Call(node, entry, context.reading, context.edits, context.imports, receiver)
     call.noted = context.notes.get(node, "")
     run_rule(call, entry)
-    if call.is_kept or (call.refusal and api.startswith("any#")):
+    if call.is_kept or (call.refusal and not found.api):
         context.verdicts.setdefault(node.func, Verdict(Outcome.CONVERTED, "stays as it is", "proven"))
         dispatch_call(node, context)
         return
@@ -301,7 +304,7 @@ def _convert_call(node: ast.Call, context: Context) -> None:
         context.verdicts[node.func] = Verdict(Outcome.LEFT, message, "proven")
         return
     call.apply()
-    context.verdicts[node.func] = Verdict(Outcome.CONVERTED, "", "unknown" if api.startswith("any#") else "proven")
+    context.verdicts[node.func] = Verdict(Outcome.CONVERTED, "", "proven" if found.api else "unknown")
     _note_platform(node, api, entry, context)
     if call.note:
         context.find(node, findings.MF110, f"{api}: {call.note}", rule=api)
@@ -322,8 +325,8 @@ def _unknown(node: ast.AST, api: str, context: Context, severity: str = "error")
 
 def _convert_reference(node: ast.Attribute | ast.Name, context: Context) -> None:
     """A torch name that is not called here: a class as a value, a dtype, a base class, an annotation, a tensor's attribute."""
-    api, receiver = api_of(node, context.reading, context.rules)
-    if isinstance(node, ast.Attribute) and (not api or api.startswith("any#")):
+    api, receiver, _ = api_of(node, context.reading, context.rules)
+    if isinstance(node, ast.Attribute) and not api:
         dispatch_attribute(node, context)
         return
     if not api or (receiver is None and context.rules.is_module(api) and context.rules.get(api) is None):
@@ -331,7 +334,7 @@ def _convert_reference(node: ast.Attribute | ast.Name, context: Context) -> None
             _convert_module(node, api, context)
         return
     if receiver is not None:
-        entry = context.rules.get(f"{api}@")
+        entry = context.rules.attribute(api)
         if entry is not None and isinstance(node, ast.Attribute) and not _is_skipped(node, api, entry, context):
             _convert_attribute(node, entry, receiver, context)
         elif entry is None and isinstance(node, ast.Attribute):
@@ -365,7 +368,7 @@ def _convert_reference(node: ast.Attribute | ast.Name, context: Context) -> None
 def _convert_module(node: ast.Name | ast.Attribute, api: str, context: Context) -> None:
     """A module of torch's that is neither called into nor looked into here."""
     if _is_type_position(node, context):  # `input_fmt: F = "NCHW"`: evaluated, although it means nothing
-        context.edits.replace_node(node, context.imports.spell(NATURAL.get(api, "mindspore")))
+        context.edits.replace_node(node, context.imports.spell(context.framework.counterparts.get(api, "mindspore")))
     else:
         context.find(
             node,
@@ -379,7 +382,7 @@ def _convert_module(node: ast.Name | ast.Attribute, api: str, context: Context) 
 def _convert_attribute(node: ast.Attribute, entry: Rule, receiver: ast.expr, context: Context) -> None:
     """A tensor's attribute: the rule's target is a template with {x} for the tensor, or '.name'."""
     if entry.missing:
-        context.find(node, findings.MF101, f"{entry.api.rstrip('@')}: {entry.missing}", entry.advice, rule=entry.api)
+        context.find(node, findings.MF101, f"{entry.api}: {entry.missing}", entry.advice, rule=entry.api)
         return
     before = context.source.text(node)
     if entry.to.startswith("."):

@@ -17,6 +17,7 @@ from ..artifacts import Site
 from ..layout import FRAMEWORKS
 from ..read.fstrings import is_located
 from ..read.types import UNKNOWN
+from ..read.uses import Use
 from .context import Context
 from .dispatch import is_unclear
 from .verdict import Outcome, Verdict
@@ -124,8 +125,8 @@ class _Ledger:
         reading, owner = self.context.reading, self.context.reading.type(node.value)
         if is_unclear(node, self.context) or (owner.kind == "unknown" and not self._is_called(node)):
             return self._of_unknown(node)
-        api, _ = api_of(node, reading, self.context.rules)
-        if not api or api.startswith("any#"):
+        api, framework = api_of(node, reading, self.context.rules).api, reading.symbols.framework
+        if not api:
             return Verdict(Outcome.NOT_TORCH, f"of {owner.qual or owner.kind}", "proven")
         own = owner.kind == "instance" and (
             reading.symbols.method(owner.qual, node.attr) is not None
@@ -133,12 +134,13 @@ class _Ledger:
         )
         if own:
             return Verdict(Outcome.NOT_TORCH, f"{owner.qual} has its own", "proven")
-        home = "Tensor" if api.startswith("torch.Tensor.") else "Module" if api.startswith("torch.nn.") else ""
+        is_part = framework.uses.has(Use.NETWORK_PART, api)
+        home = "Tensor" if framework.is_of_tensor(api) else "Module" if is_part else ""
         if home and node.attr not in members()[home]:
             return Verdict(Outcome.NOT_TORCH, f"torch's {home} has no {node.attr}", "proven")
         if not isinstance(node.ctx, ast.Load):
             return Verdict(Outcome.CONVERTED, "set as in torch", "proven")
-        entry = self.context.rules.get(api if self._is_called(node) else f"{api}@")
+        entry = self.context.rules.get(api) if self._is_called(node) else self.context.rules.attribute(api)
         if entry is not None and not entry.missing:
             return Verdict(Outcome.CONVERTED, "stays as it is", "proven")
         return self._unaccounted(node, f".{node.attr}")

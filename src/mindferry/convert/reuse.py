@@ -44,6 +44,7 @@ def facts_digest(symbols: Symbols) -> str:
         sorted(symbols.beside),
         sorted(symbols.unsure),
         symbols.ported,
+        sorted(symbols.collates),
     ]
     return digest(json.dumps(facts).encode("utf-8"))
 

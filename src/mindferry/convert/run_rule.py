@@ -11,7 +11,7 @@ UNBOUND = ("is taken from its class here", "use it as a method of the object, `x
 def run_rule(call: Call, entry: Rule) -> None:
     if entry.missing:
         call.leave(entry.missing, entry.advice or f"strategy: {entry.strategy}")
-    elif entry.api.startswith("torch.") and call.literal("out", None) is not None:
+    elif call.reading.symbols.framework.has(entry.api) and call.literal("out", None) is not None:
         call.leave(
             "writes into out=, which MindSpore's functions don't",
             "assign the result instead, `y = ...`, and convert again",

@@ -7,8 +7,7 @@ import functools
 from dataclasses import dataclass, replace
 from importlib.resources import files
 
-from ..apis import Table, table
-from ..apis._table import canonical
+from ..apis import Rule, Table, framework, table
 from ..apis.quirks import native_on
 from ..errors import MindferryError
 
@@ -46,10 +45,12 @@ class Settings:
         if self.jit and self.style != "functional":
             raise MindferryError(f"--jit compiles the functional form; leave out --style {self.style}, or --jit")
         names: set[str] = set(passes)
+        source = framework()
         for entry in table():
             names.update(_spellings(entry.api))
-            if entry.api.count(".") == 1 or entry.api.startswith("torch.nn.functional."):
-                names.add(f"torch.Tensor.{entry.api.rpartition('.')[2]}")  # x.add follows torch.add
+            home, _, name = entry.api.rpartition(".")
+            if home in source.functions:
+                names.add(source.of_tensor(name))  # x.add follows torch.add
         for pattern in (*self.only, *self.skip):
             if not any(fnmatch.fnmatchcase(name, pattern) for name in names):
                 raise MindferryError(
@@ -62,8 +63,7 @@ def _matches(names: tuple[str, ...], patterns: tuple[str, ...]) -> bool:
 
 
 def _spellings(api: str) -> tuple[str, ...]:
-    plain = api.rstrip("@").replace("any#", "torch.Tensor.")
-    return plain, canonical(plain)
+    return api, framework().canonical(api)
 
 
 @functools.cache
@@ -71,22 +71,26 @@ def rules_for(target: str) -> Table:
     """The rules, with mint's own operators for Ascend, and what only Ascend has left alone for a CPU."""
     if target == "portable":
         return table()
-    rules = {api: replace(entry, target=target) for api, entry in table().rules.items()}
-    for api, entry in rules.items():
-        if target == "cpu" and "CPU" not in entry.platforms:
-            rules[api] = replace(
-                entry,
-                missing=f"{entry.to} runs on Ascend only",
-                strategy="not needed",
-                advice="leave it out, or convert with --target ascend",
-                function=None,
-            )
+    made = Table((_for_target(entry, target) for entry in table()), framework())
     if target == "ascend":
         for api, name in _native_on_ascend():
-            rules[api] = replace(rules[api], to=name, like=name, function=None)
+            made.calls[api] = replace(made.calls[api], to=name, like=name, function=None)
     for api, name in native_on(target).items():
-        rules[api] = replace(rules[api], to=name, like=name, drop=("inplace",), function=None)
-    return Table(list(rules.values()))
+        made.calls[api] = replace(made.calls[api], to=name, like=name, drop=("inplace",), function=None)
+    return made
+
+
+def _for_target(entry: Rule, target: str) -> Rule:
+    if target != "cpu" or "CPU" in entry.platforms:
+        return replace(entry, target=target)
+    return replace(
+        entry,
+        target=target,
+        missing=f"{entry.to} runs on Ascend only",
+        strategy="not needed",
+        advice="leave it out, or convert with --target ascend",
+        function=None,
+    )
 
 
 def _native_on_ascend() -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ from ..errors import MindferryError
 from ..verify.compare import Measurement
 from ..verify.golden import Golden, open_golden
 from ..verify.goldenfile import RecordError
-from ..verify.named import build, find, one_line, plain_settings
+from ..verify.named import build, find, one_line, plain_settings, small_settings, source_of
 from ..verify.nesting import leaves
 from ..verify.predict import batches, save
 from ..verify.reach import Reach
@@ -22,7 +22,17 @@ from .mindspore_state import State, restore, state_of
 from .mindspore_steps import mixed, step, train
 from .mindspore_tensors import as_numpy, is_tensor
 from .mindspore_weights import Buffers, compare_initial, initial_buffers, load_weights
-from .requests import CellRequest, CompareRequest, Found, Measured, PredictRequest, Shortfall, Traced, TraceRequest
+from .requests import (
+    CellRequest,
+    CompareRequest,
+    Found,
+    Measured,
+    PredictRequest,
+    Shortfall,
+    SourceText,
+    Traced,
+    TraceRequest,
+)
 from .worker import Link
 
 Cell = Any
@@ -61,6 +71,12 @@ def predict(request: PredictRequest, link: Link) -> Found:
 def settings_of(request: CellRequest, link: Link) -> dict[str, Any]:
     """In the worker, after `compare`: a cell's plain attributes."""
     return plain_settings(dict(link.state["cell"].cells_and_names()).get(request.path, object))
+
+
+def source(request: CellRequest, link: Link) -> SourceText:
+    """In the worker, after `compare`: a cell's construct."""
+    cell = dict(link.state["cell"].cells_and_names()).get(request.path)
+    return SourceText(*source_of(getattr(type(cell), "construct", None)))
 
 
 def weights_of(request: CellRequest, link: Link) -> Found:
@@ -140,8 +156,14 @@ def against(
     if any(mode != "jit" for mode in modes):
         found.note_unreached()
     classes = {path: type(each).__name__ for path, each in cell.cells_and_names()}
+    settings = {path: small_settings(each) for path, each in cell.cells_and_names()}
     return Measured(
-        tuple(found.measurements), tuple(found.unmatched), tuple(found.shortfalls), classes, found.is_spoilt
+        tuple(found.measurements),
+        tuple(found.unmatched),
+        tuple(found.shortfalls),
+        classes,
+        found.is_spoilt,
+        {path: each for path, each in settings.items() if each},
     )
 
 

@@ -17,7 +17,7 @@ Problem = Callable[[str, str], None]  # path, what is wrong
 @contextlib.contextmanager
 def without_dropout(cell: Cell) -> Iterator[None]:
     """Dropout off, in cells and where a function asks for it, as on the torch side."""
-    with replaced_dropout(cell, lambda input, *_, **__: input):
+    with replaced_dropout(cell, lambda name, input, *_, **__: input):
         yield
 
 
@@ -33,6 +33,18 @@ def multiply(input: Tensor, values: Any, path: str, wrong: Problem) -> Tensor:
     return input * mask
 
 
+def other_unit(name: str, drawn: int, size: int) -> str:
+    """What is wrong if a layer of this name drops whole channels and the reference single elements, or the reverse."""
+    is_by_channel, was_by_channel = name[-2:].lower() in ("1d", "2d", "3d"), drawn < size
+    if is_by_channel == was_by_channel or (is_by_channel and drawn == size and size == 1):
+        return ""
+    return (
+        "drops whole channels, the reference single elements"
+        if is_by_channel
+        else ("drops single elements, the reference whole channels")
+    )
+
+
 def is_dropout(cell: Cell) -> bool:
     """MindSpore's own or a helper's, not one that the project wrote itself."""
     home = type(cell).__module__
@@ -42,7 +54,7 @@ def is_dropout(cell: Cell) -> bool:
 
 @contextlib.contextmanager
 def replaced_dropout(cell: Cell, function: Callable[..., Tensor]) -> Iterator[None]:
-    """Dropout cells hand on what they get; `function` stands in for every function that is called dropout."""
+    """Dropout cells hand on what they get; `function`, given its name first, stands in for every one that is called dropout."""
     from mindspore import mint, ops
 
     cells = [c for _, c in cell.cells_and_names() if is_dropout(c) and c.training]
@@ -93,4 +105,4 @@ def is_drop_function(value: Any) -> bool:
 
 def _plainly(function: Callable[..., Tensor], name: str, input: Tensor, *args: Any, **options: Any) -> Tensor:
     """Alpha dropout stays off on both sides."""
-    return input if "alpha" in name else function(input, *args, **options)
+    return input if "alpha" in name else function(name, input, *args, **options)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .mindspore_dropout import is_dropout, multiply, replaced_dropout
+from .mindspore_dropout import is_dropout, multiply, other_unit, replaced_dropout
 
 Cell = Any
 Tensor = Any
@@ -61,7 +61,7 @@ def shared_randomness(
     `hidden`: recurrent layers and how much they drop between their own layers. There it is off, and the rates are compared.
     """
 
-    def drop(path: str, rate: float | None, input: Tensor) -> Tensor:
+    def drop(path: str, rate: float | None, input: Tensor, name: str) -> Tensor:
         found = masks.take(path, input.size)
         if found is None:
             if rate:
@@ -70,10 +70,12 @@ def shared_randomness(
         values, expected = found
         if rate is not None and abs(rate - expected) > 1e-6:
             wrong(path, f"drops {rate:g} of its input, not {expected:g}")
+        if problem := other_unit(name, values.size, input.size):
+            wrong(path, problem)
         return multiply(input, values, path, wrong)
 
-    def function(input: Tensor, p: float = 0.5, training: bool = True, *_: Any, **__: Any) -> Tensor:
-        return drop(here(), float(p), input) if training and p else input
+    def function(name: str, input: Tensor, p: float = 0.5, training: bool = True, *_: Any, **__: Any) -> Tensor:
+        return drop(here(), float(p), input, name) if training and p else input
 
     handles = []
     for path, found in cell.cells_and_names():
@@ -83,7 +85,9 @@ def shared_randomness(
         inside = next((hidden[above] for above in hidden if path.startswith(f"{above}.")), None)
         if inside is None:
             handles.append(
-                found.register_forward_hook(lambda _, args, output, path=path, rate=rate: drop(path, rate, output))
+                found.register_forward_hook(
+                    lambda self, args, output, path=path, rate=rate: drop(path, rate, output, type(self).__name__)
+                )
             )
     if cell.training:
         for path, problem in _hidden_problems(cell, hidden):

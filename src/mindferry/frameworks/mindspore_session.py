@@ -19,6 +19,7 @@ from ..verify.seeding import seeded
 from ..verify.structure import compare_structure
 from .mindspore_pin import pin
 from .mindspore_random import Stock, shared_randomness
+from .mindspore_state import has_changed, state_of
 from .mindspore_tensors import as_numpy, is_activation, is_tensor, make_inputs
 from .mindspore_weights import gradient_pairs, tensor_at, torn_ties
 from .requests import Shortfall
@@ -53,8 +54,28 @@ class Session:
 
     def whole(self) -> None:
         """The network as it is: every output against the reference's."""
+        state = state_of(self.cell) if self.mode == "eval" else None
         self._network(self.forward("whole"))
+        if state is not None and self.record.second and (self.record.is_stateful or has_changed(state)):
+            self._second()
         self.unmatched += [f"{call_name(c.path, c.call)}: only in torch" for c in self.record.calls if not self._ran(c)]
+
+    def _second(self) -> None:
+        """The network called again: one that keeps a state or a cache has to keep what the reference keeps."""
+        self.doing("the second call")
+        with seeded(self.golden.seed), self.reach or contextlib.nullcontext():
+            positional, named = make_inputs(self.golden, self.golden.inputs)
+            rolled = [_rolled(value) for value in positional], {name: _rolled(value) for name, value in named.items()}
+            found = leaves(self.cell(*rolled[0], **rolled[1]), is_tensor, objects=True)
+        if len(found) != self.record.second:
+            problem = f"{len(found)} output tensors when it is called again, not {self.record.second}"
+            self._add("whole", "network", NETWORK, "", (), float("inf"), float("nan"), problem)
+            return
+        for index, tensor in enumerate(found):
+            value, key = as_numpy(tensor), self.record.outputs[min(index, len(self.record.outputs) - 1)]
+            at = CallRecord(f"output {index}, second call", 0, "", ())
+            reference = self.golden.array(f"eval/second.{index}")
+            self._add("whole", "network", at, key, value.shape, *distance(value, reference))
 
     def forward(self, run: str) -> Any:
         with self._watched(run):
@@ -347,6 +368,17 @@ class Session:
 
     def _add(self, run: str, kind: str, at: CallRecord, key: str, shape: Any, *found: Any) -> None:
         self.measurements.append(Measurement(self.mode, run, kind, at.path, at.call, key, tuple(shape), *found))
+
+
+def _rolled(value: Any) -> Any:
+    """As the recorder does it."""
+    import mindspore as ms
+    import numpy as np
+
+    if not is_tensor(value) or not value.ndim:
+        return value
+    rolled = np.roll(as_numpy(value), 1, -1)
+    return ms.Tensor(rolled * rolled.dtype.type(0.75) if rolled.dtype.kind == "f" else rolled)
 
 
 def call_name(path: str, call: int) -> str:

@@ -37,6 +37,35 @@ def state_of(cell: Cell) -> State:
     return State(tuple(found), tuple(plain))
 
 
+def has_changed(state: State) -> bool:
+    """Whether a run left something behind: a later one may compute something else."""
+    import numpy as np
+
+    for owner, own, copies in state.plain:
+        held = {name: value for name, value in owner.__dict__.items() if _is_plain(name)}
+        if held.keys() != own.keys() or any(held[name] is not own[name] for name in own):
+            return True
+        if any(_is_other(held[name], copies[name]) for name in copies):
+            return True
+    return any(
+        (name and getattr(owner, name, None) is not tensor) or not np.array_equal(as_numpy(tensor), value)
+        for owner, name, tensor, value in state.tensors
+    )
+
+
+def _is_other(value: Any, before: Any) -> bool:
+    if len(value) != len(before):
+        return True
+    if isinstance(value, set):
+        return bool(value != before)
+    pairs = (
+        zip(value.values(), before.values(), strict=True)
+        if isinstance(value, dict)
+        else zip(value, before, strict=True)
+    )
+    return any(one is not other for one, other in pairs)
+
+
 def restore(state: State) -> None:
     """Every run starts from the same values, whether the last one assigned to a tensor or bound a new one."""
     import mindspore as ms

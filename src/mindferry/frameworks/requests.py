@@ -25,6 +25,7 @@ class RecordRequest:
     optimizer: str = ""
     steps: int = 0
     variant: str = ""  # the inputs in another size: its description, from VariantsRequest
+    is_rough: bool = False  # with MindSpore's own formula for tanh
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ class Measured:
     shortfalls: tuple[Shortfall, ...] = ()
     classes: dict[str, str] = field(default_factory=dict)  # path -> the cell's class
     is_spoilt: bool = False  # an operator failed: MindSpore computes wrong gradients from then on
+    settings: dict[str, dict[str, float]] = field(default_factory=dict)  # path -> what is too small to show in a value
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,15 @@ class CellRequest:
     """To MindSpore: something about one cell of the network that was compared last."""
 
     path: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """A method as it stands in a file; all empty where there is none."""
+
+    file: str = ""
+    line: int = 0
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +155,21 @@ class TrainStep:
     grad_norm: float
     distance: float = 0.0  # the largest of a parameter from its twin
     worst: str = ""  # that parameter
+    batch: tuple[int, ...] = ()  # the loop over a loader, and the number of the batch in it
+
+
+@dataclass(frozen=True, slots=True)
+class CauseRequest:
+    """To torch: why do these two trainings part? What they did at each step is in `exchange`."""
+
+    exchange: str  # folder
+    reference: tuple[TrainStep, ...]
+    converted: tuple[TrainStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    cause: str  # a sentence; "" if it can't be told
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +299,7 @@ class ExportedRequest:
 class CaseRequest:
     """To MindSpore, with torch beside it: one case of one rule of the table."""
 
-    api: str
+    title: str  # the rule's
     case: int
 
 

@@ -8,14 +8,24 @@ from typing import Any
 
 from ..errors import MindferryError
 from ..verify.goldenfile import RecordError
-from ..verify.named import build, find, load_weights, make_inputs, shake
+from ..verify.named import build, find, load_weights, make_inputs, shake, source_of
 from ..verify.nesting import leaves
 from ..verify.predict import batches, save
 from ..verify.surroundings import computed_buffers
 from ..verify.trace import save as save_trace
 from ..verify.trace import traced
 from ..verify.variants import variants
-from .requests import BuildRequest, Found, PredictRequest, RecordRequest, Traced, TraceRequest, VariantsRequest
+from .requests import (
+    BuildRequest,
+    CellRequest,
+    Found,
+    PredictRequest,
+    RecordRequest,
+    SourceText,
+    Traced,
+    TraceRequest,
+    VariantsRequest,
+)
 from .worker import Link
 
 
@@ -39,6 +49,7 @@ def record(request: RecordRequest, link: Link) -> None:
             steps=request.steps,
             initial=initial,
             is_quick=request.is_quick,
+            is_rough=request.is_rough,
             note=lambda run: link.doing(f"{run} on {', '.join(request.inputs)}"),
         )
     except RecordError as error:
@@ -87,6 +98,12 @@ def predict(request: PredictRequest, link: Link) -> Found:
                 yield leaves(model(*inputs), torch.is_tensor)[0].numpy(), labels
 
     return Found(str(save(scored(), link.scratch, lambda count: link.say(f"{count} samples"))))
+
+
+def source(request: CellRequest, link: Link) -> SourceText:
+    """In the worker, after `record`: a module's forward."""
+    module = dict(link.state["model"].named_modules()).get(request.path)
+    return SourceText(*source_of(getattr(type(module), "forward", None)))
 
 
 def trace(request: TraceRequest, link: Link) -> Traced:

@@ -7,6 +7,8 @@ import builtins
 from collections import deque
 from dataclasses import dataclass, field
 
+from ..apis import framework
+from ..read.uses import Use
 from .lookup import Lookup
 from .names import Definition, annotations_of, attribute_set_by, chain_of, is_hook, own_names
 from .sources import Import, Module, Sources, bound_names, root_name
@@ -249,7 +251,8 @@ class Reach:
             for each in statements
             if isinstance(each, ast.Import | ast.ImportFrom)
         ]
-        return any(home.startswith("torch.nn") or home in ("torch", "torch.nn") for home in homes)
+        uses = framework().uses
+        return any(home == framework().name or uses.has(Use.NETWORK_PART, f"{home}.") for home in homes)
 
     def _method(self, reached: Reached, statement: ast.stmt) -> None:
         if statement not in reached.methods:

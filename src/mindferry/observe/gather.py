@@ -225,6 +225,6 @@ def _apis(layout: Layout, lines: dict[str, frozenset[int]]) -> Iterable[str]:
         for node in source.nodes:
             if isinstance(node, ast.Name | ast.Attribute) and node.lineno in lines[file.relative]:
                 kind = reading.type(node)
-                is_torch = kind.kind in ("ref", "method") and kind.qual.startswith(("torch.", "torchvision."))
+                is_torch = kind.kind in ("ref", "method") and symbols.framework.has(kind.qual)
                 found |= {kind.qual} if is_torch else set()
     return sorted(found)

@@ -48,7 +48,7 @@ def _unclear(reading: Reading, names: frozenset[str]) -> list[ast.expr]:
         if isinstance(node, ast.Attribute) and node.attr in names and is_unclear(reading, node.value):
             found.append(node.value)
         elif isinstance(node, ast.Call):
-            is_torch = reading.type(node.func).qual.startswith("torch.")
+            is_torch = reading.symbols.framework.has(reading.type(node.func).qual)
             is_asked = is_torch or (isinstance(node.func, ast.Attribute) and node.func.value in found)
             found += [each for each in node.args if is_asked and is_unclear(reading, each)]
     return found

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from ..apis import framework
 from ..config import MODULE, Train
 from ..observation import Maker, Network, Observation, Value
+from ..read.uses import Use
 
 NOT_FACTORIES = {"main", "train", "run", "fit", "test", "evaluate", "cli"}
 LAUNCHERS = {"torchrun"}
@@ -35,9 +37,13 @@ def training_of(command: Sequence[str], steps: int, tolerance: float = 1e-3) -> 
         words = words[1:]
     while words and words[0].startswith("-") and words[0] != "-m":
         words = words[1:]  # -u, -O
-    if len(words) >= 2 and words[0] == "-m" and words[1] not in ("pytest", "unittest", "torch.distributed.run"):
+    if len(words) >= 2 and words[0] == "-m" and not _runs_others(words[1]):
         return Train(f"{MODULE}{words[1]}", tuple(words[2:]), steps, tolerance)
     return Train(words[0], tuple(words[1:]), steps, tolerance) if words and words[0].endswith(".py") else None
+
+
+def _runs_others(module: str) -> bool:
+    return module in ("pytest", "unittest") or framework().uses.has(Use.LAUNCHER, module)
 
 
 def _without_launcher(words: list[str]) -> list[str]:

@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
+from .handed_over import functions_named
 from .networks import is_mode_call, is_named_like_network
 from .observed import Span, span_of
 from .scope import Scope
@@ -188,7 +189,7 @@ class Expressions:
     def _is_own_field(self, base: str, name: str) -> bool:
         """Whether the framework's networks have nothing of that name: something that the project, or another, put there."""
         return name not in self.members.of_all_networks and not any(
-            self.is_api(f"{home}.{name}") or self.is_api(f"{home}.{name}@") for home in (base, self.framework.network)
+            self.is_api(f"{home}.{name}") for home in (base, self.framework.network)
         )
 
     def _Call(self, node: ast.Call, scope: Scope) -> Type:
@@ -198,6 +199,8 @@ class Expressions:
         arguments = [self.visit(argument, scope) for argument in node.args]
         for keyword in node.keywords:
             self.visit(keyword.value, scope)
+            if keyword.arg == "collate_fn":
+                self.symbols.collates.update(functions_named(keyword.value))
         count = len(arguments) + len(node.keywords)
         self._fill(node, arguments, scope)
         if function.kind == "ref" and function.qual == "builtins.super":

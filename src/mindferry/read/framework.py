@@ -69,9 +69,14 @@ class Framework:
     optimizer: str
     loader: str
     dtype: str
+    device: str
     dtypes: frozenset[str]
     lists_of_networks: frozenset[str]
     table_of_networks: str
+    size: str  # the class of a tensor's shape
+    functions: tuple[str, ...]  # modules whose functions take a tensor first: x.foo(y) may follow foo(x, y)
+    answering: tuple[tuple[str, str], ...]  # (prefix of a class, the class whose methods' entries answer for it, or '')
+    is_lost: Callable[[str, str], bool]  # (class, method): what the helper class for it does not have
     pairs: frozenset[str]  # functions that give values and indices if they are given a dimension
     takes_parameters: tuple[str, ...]  # where functions and classes are that get a network's parameters
     forward: frozenset[str]  # the method that a network computes with, before and after the conversion
@@ -80,6 +85,10 @@ class Framework:
     gradient: str  # attribute of a parameter
     members: Members
     uses: Uses
+    counterparts: Mapping[str, str]  # module -> where a new import line stands best beside it: MindSpore's, or "compat"
+    families: tuple[tuple[str, str], ...]  # (prefix, folder of the entries), the longest first
+    short: tuple[tuple[str, str], ...]  # prefixes as one writes them in code
+    page: str  # where an API is documented, with {api} for its name
     checklist: Mapping[str, ListedCall]  # API -> what it is called there
     roles: tuple[tuple[str, Role], ...]  # (prefix, role), the longest prefix first
     role_homes: tuple[str, ...]  # the prefixes alone: most names are none of them, which must be told fast
@@ -107,11 +116,20 @@ class Framework:
         """Whether it is a method or attribute of every network."""
         return api.startswith(f"{self.network}.")
 
+    def is_of_value(self, api: str) -> bool:
+        return self.is_of_tensor(api) or self.is_of_network(api)
+
     def of_tensor(self, name: str) -> str:
         return f"{self.tensor}.{name}"
 
     def of_network(self, name: str) -> str:
         return f"{self.network}.{name}"
+
+    def is_in_place(self, api: str) -> bool:
+        """x.add_, torch.relu_, F.elu_: the value goes into the first argument too. The fixer `in_place` sees to that."""
+        home, _, name = api.rpartition(".")
+        is_named_so = name.endswith("_") and not name.startswith("_")
+        return is_named_so and (home == self.tensor or home in self.functions)
 
     def of_optimizer(self, name: str) -> str:
         return f"{self.optimizer}.{name}"

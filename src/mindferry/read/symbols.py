@@ -147,6 +147,7 @@ class Symbols:
     ported: dict[str, str] = field(
         default_factory=dict
     )  # library that is brought along -> how it is imported from now on
+    collates: set[str] = field(default_factory=set)  # what the project's loaders are given as collate_fn, by name
     _origins: dict[str, str] = field(default_factory=dict)  # what `origin` and `bases` found, until more is defined
     _bases: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -170,6 +171,7 @@ class Symbols:
             self.seen,
             self.beside,
             self.ported,
+            set(self.collates),
         )
 
     def define_class(self, qual: str, bases: list[str]) -> ClassInfo:

@@ -74,6 +74,9 @@ class Use(Enum):
     ANY_FUNCTION = "any function"  # as a transform
     MAKES_TENSOR = "makes tensor"  # of an image
     VISION = "vision"
+    READY_MODEL = "ready model"
+    LAUNCHER = "launcher"  # a module that starts processes
+    DATA_PIPELINE = "data pipeline"
     READY_DATASET = "ready dataset"
     ARRAY_DATA = "array data"  # gives arrays already
     # code that touches the device

@@ -67,7 +67,7 @@ def rule_cards(files: Sequence[Sides]) -> dict[str, RuleCard]:
     rules = table()
     cards = {}
     for name in names:
-        rule = rule_of(name, rules) or rules.get(f"{name}@")
+        rule = rule_of(name, rules) or rules.attribute(name)
         if rule is not None:
             cards[name] = RuleCard(rule.to, rule.kind, rule.differs or rule.missing)
     return cards

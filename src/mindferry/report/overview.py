@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 from .. import findings
 from ..accounts import summarize_sites
+from ..apis import framework
 from ..artifacts import Finding, Inventory, Outcome, PlainRun
 from ..observation import Observation
+from ..read.uses import Use
 from .code import RuleCard
 from .gather import COMMANDS, Found
 from .modules import strain
@@ -154,7 +156,9 @@ def _unmeasured(found: Found) -> Iterator[Task]:
     """Only what there is: a project without a loader has no pipelines to compare."""
     if found.convert is None or not found.convert.files:
         return
-    has_data = found.analyze is not None and any(use.api.startswith("torch.utils.data.") for use in found.analyze.apis)
+    has_data = found.analyze is not None and any(
+        framework().uses.has(Use.DATA_PIPELINE, use.api) for use in found.analyze.apis
+    )
     has_training = _is_trained(found)
     whats = {
         "verify": "the network, module by module",
@@ -175,7 +179,7 @@ def _unmeasured(found: Found) -> Iterator[Task]:
 def _is_trained(found: Found) -> bool:
     """Whether the project has a script that trains."""
     uses = found.analyze.apis if found.analyze is not None else ()
-    return found.train is not None or any(use.api.startswith("torch.optim.") for use in uses)
+    return found.train is not None or any(framework().uses.has(Use.OPTIMIZER, use.api) for use in uses)
 
 
 def _other_data(pipelines: Pipelines) -> Task:

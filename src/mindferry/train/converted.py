@@ -52,6 +52,7 @@ class _Player:
         self.losses: list[float] = []
         self.norm = float("nan")
         self.depth = self.nesting = self.iterations = 0
+        self.batch: tuple[int, ...] = ()
 
     def install(self, helpers: list[Any]) -> None:
         self.host.move_to(self.exchange.read_state("first"))
@@ -78,6 +79,7 @@ class _Player:
             is_update = is_optimizer(cell)
             if is_update:
                 player.norm = _norm(args[0]) if args else float("nan")
+                player.before_step(cell, args[0] if args else ())
             else:
                 player.networks.meet(cell)
             player.depth += 1
@@ -208,6 +210,7 @@ class _Player:
             iteration, player.iterations = player.iterations, player.iterations + 1
             for number, batch in enumerate(player.exchange.read_batches(iteration, ms.Tensor)):
                 player.host.move_to(player.exchange.read_state(f"batch-{iteration}-{number}"))
+                player.batch = (iteration, number)
                 yield batch
 
         base = next(each for each in dataset.GeneratorDataset.__mro__ if "create_tuple_iterator" in vars(each))
@@ -231,12 +234,28 @@ class _Player:
                 self.norm,
                 distance,
                 worst,
+                self.batch,
             )
         )
+        self.exchange.write_step(f"ours-after-{len(self.steps) - 1}", self.weights())
         self.link.say(f"MindSpore loss {self.steps[-1].loss:.4f}")
         self.link.doing(f"step {len(self.steps) + 1}")
         if len(self.steps) >= self.wanted:
             raise EnoughSteps
+
+    def before_step(self, optimizer: Any, gradients: Any) -> None:
+        """What cause.py replays."""
+        step = len(self.steps)
+        self.exchange.write_step(f"ours-before-{step}", self.weights())
+        names = {id(parameter): key for key, parameter in self.networks.parameters.items()}
+        parameters = list(getattr(optimizer, "parameters", ())) if isinstance(gradients, tuple | list) else []
+        if len(parameters) == len(gradients):
+            pairs = [(names[id(p)], g) for p, g in zip(parameters, gradients, strict=True) if id(p) in names]
+            found = {key: sample(g.asnumpy()) for key, g in pairs if hasattr(g, "asnumpy")}
+            self.exchange.write_step(f"ours-gradients-{step}", found)
+
+    def weights(self) -> dict[str, Any]:
+        return {key: sample(parameter.asnumpy()) for key, parameter in self.networks.parameters.items()}
 
     def distance(self, step: int) -> tuple[float, str]:
         """(largest relative distance between a parameter and its twin, which one), over the sampled elements."""

@@ -54,6 +54,21 @@ class Exchange:
     def read_sample(self, step: int) -> dict[str, Any]:
         return self._read_arrays(f"sample-{step}")
 
+    def write_step(self, name: str, arrays: dict[str, Any]) -> None:
+        """Elements of gradients or weights at a step, "0:fc.weight" -> sample."""
+        self._write_arrays(f"step-{name}", arrays)
+
+    def read_step(self, name: str) -> dict[str, Any]:
+        return self._read_arrays(f"step-{name}")
+
+    def write_optimizer(self, step: int, facts: dict[str, Any]) -> None:
+        (self.folder / f"optimizer-{step}.json").write_text(json.dumps(facts))
+
+    def read_optimizer(self, step: int) -> dict[str, Any]:
+        path = self.folder / f"optimizer-{step}.json"
+        facts: dict[str, Any] = json.loads(path.read_text()) if path.is_file() else {}
+        return facts
+
     def write_draws(self, draws: dict[str, list[Any]]) -> None:
         self._write_arrays(
             "draws",

@@ -42,6 +42,7 @@ class Recorder:
         self.modules: list[Any] = []  # weak references
         self.has_optimizer = False
         self.depth = self.iterations = 0
+        self.batch: tuple[int, ...] = ()  # the loop and the number of the last batch
 
     def install(self) -> None:
         from torch.nn.modules import module
@@ -55,6 +56,7 @@ class Recorder:
         self._watch_draws()
         module.register_module_forward_pre_hook(self._before_forward)
         module.register_module_forward_hook(self._after_forward, always_call=True)
+        optimizer.register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: self.before_step(optimizer))
         optimizer.register_optimizer_step_post_hook(lambda optimizer, args, kwargs: self.after_step(optimizer))
 
     def _watch_loaders(self) -> None:
@@ -82,6 +84,7 @@ class Recorder:
             self.exchange.write_batch(iteration, number, batch, lambda tensor: tensor.detach().cpu().numpy())
             if repr(after := host_state()) != repr(before):
                 self.exchange.write_state(f"batch-{iteration}-{number}", after)
+            self.batch = (iteration, number)
             number += 1
             yield batch
 
@@ -195,20 +198,52 @@ class Recorder:
         norm = sum(float(gradient.double().pow(2).sum()) for gradient in gradients) ** 0.5
         losses, self.losses = self.losses, []
         rate = float(groups[0]["lr"]) if groups else float("nan")
-        self.steps.append(TrainStep(sum(losses) if losses else float("nan"), rate, norm))
+        self.steps.append(TrainStep(sum(losses) if losses else float("nan"), rate, norm, batch=self.batch))
         self.write_sample()
         self.link.say(f"torch loss {self.steps[-1].loss:.4f}")
         self.link.doing(f"step {len(self.steps) + 1}")
         if len(self.steps) >= self.wanted:
             raise EnoughSteps
 
-    def write_sample(self) -> None:
-        values = {
+    def before_step(self, optimizer: Any) -> None:
+        """What cause.py replays: weights, gradients, and the optimizer's settings."""
+        step, names = len(self.steps), self.names()
+        self.exchange.write_step(f"before-{step}", self.weights())
+        parameters = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+        gradients = {names[id(p)]: sample(p.grad.detach().cpu().numpy()) for p in parameters if id(p) in names}
+        self.exchange.write_step(f"gradients-{step}", gradients)
+        groups = [
+            {
+                "params": [names[id(p)] for p in group["params"] if id(p) in names],
+                "settings": {name: value for name, value in group.items() if _is_plain(value)},
+            }
+            for group in optimizer.param_groups
+        ]
+        self.exchange.write_optimizer(step, {"kind": type(optimizer).__name__, "groups": groups})
+
+    def names(self) -> dict[int, str]:
+        return {
+            id(value): f"{index}:{name}"
+            for index, root in enumerate(self.roots)
+            for name, value in root.named_parameters()
+        }
+
+    def weights(self) -> dict[str, Any]:
+        return {
             f"{index}:{name}": sample(value.detach().cpu().numpy())
             for index, root in enumerate(self.roots)
             for name, value in root.named_parameters()
         }
+
+    def write_sample(self) -> None:
+        values = self.weights()
         self.exchange.write_sample(len(self.steps) - 1, values)
+        self.exchange.write_step(f"after-{len(self.steps) - 1}", values)
+
+
+def _is_plain(value: Any) -> bool:
+    items = value if isinstance(value, tuple | list) else (value,)
+    return all(isinstance(each, bool | int | float | None) for each in items)
 
 
 def switch_dropout_off() -> None:

@@ -13,8 +13,9 @@ from ..artifacts import Curves, ProjectConversion, Step, load, save
 from ..config import Train, read_config
 from ..errors import MindferryError
 from ..frameworks.process import Worker
-from ..frameworks.requests import TrainRequest, TrainStep
+from ..frameworks.requests import CauseRequest, TrainRequest, TrainStep
 from ..progress import Advance
+from .cause import explain
 from .converted import replay
 from .double import record_double
 from .reference import record
@@ -62,7 +63,9 @@ def train_side_by_side(
         ours_args = tuple(_TORCH_FILE.sub(".ckpt", each) for each in options.args)
         with Worker("mindspore", converted, reference=home) as worker:
             ours = worker.ask(replay, replace(request, args=ours_args, helpers=tuple(helpers)), note)
-    curves = compare_curves(theirs.steps, ours.steps, options.tolerance, time.monotonic() - started, own)
+        curves = compare_curves(theirs.steps, ours.steps, options.tolerance, time.monotonic() - started, own)
+        if not curves.passed:
+            curves = replace(curves, cause=_cause(home, CauseRequest(exchange, theirs.steps, ours.steps)))
     save(curves, converted, "train")
     return curves
 
@@ -71,6 +74,12 @@ def _own_drift(reference: Path, request: TrainRequest, steps: tuple[TrainStep, .
     with Worker("torch", reference) as worker:
         losses = worker.ask(record_double, request).losses
     return tuple(_apart(step.loss, loss) for step, loss in zip(steps, losses, strict=False))
+
+
+def _cause(reference: Path, request: CauseRequest) -> str:
+    """What makes them part; "" if that can't be told."""
+    with Worker("torch", reference) as worker:
+        return worker.ask(explain, request).cause
 
 
 def _apart(loss: float, reference: float) -> float:

@@ -16,6 +16,7 @@ from ..frameworks.process import Worker
 from ..frameworks.requests import CellRequest, TraceRequest
 from .blame import NETWORK, caller
 from .golden import CallRecord, Golden
+from .gradient_line import gradient_lines
 from .judge import Verdict
 from .settings import Verification
 from .trace import first_difference, load
@@ -57,6 +58,8 @@ def bisect(
     if row.kind in ("output", "input") and torch is not None:
         line = _line(path, row, golden, torch, mindspore, settings)
         lines += [line] if line else []
+    elif row.kind in ("gradient", "input gradient", "parameter") and torch is not None:
+        lines += _gradient_line(path, row, torch, mindspore, settings)
     script = _script(settings, golden, call, row, mindspore) if call is not None else ""
     return Culprit(tuple(lines), script)
 
@@ -117,6 +120,22 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return _plain(value[0]) if value and all(item == value[0] for item in value) else tuple(value)
     return round(value, 12) if isinstance(value, float) else value
+
+
+def _gradient_line(path: str, row: Difference, torch: Worker, mindspore: Worker, settings: Verification) -> list[str]:
+    """Where the gradient is cut, or where what has the wrong gradient is used: in the module, or in one of those around it."""
+    pieces = path.split(".") if path else []
+    for count in range(len(pieces), -1, -1):
+        above, rest = ".".join(pieces[:count]), pieces[count:]
+        names = [*rest[:1], *([row.name.rpartition(".")[2]] if row.kind == "parameter" and not rest else [])]
+        ours = mindspore.ask(mindspore_side.source, CellRequest(above))
+        if not ours.file or not Path(ours.file).is_relative_to(settings.converted):
+            continue  # a layer of the framework: its caller is to be looked at
+        theirs = torch.ask(torch_side.source, CellRequest(above))
+        found = gradient_lines(theirs, ours, names)
+        if found:
+            return [found]
+    return []
 
 
 def _line(path: str, row: Difference, golden: Golden, torch: Worker, mindspore: Worker, settings: Verification) -> str:

@@ -39,6 +39,8 @@ class Leaf:
     way: str
     dtype: str  # "" for a plain value
     value: Any = None
+    opaque: str = ""  # the class of something that can't be looked into
+    container: str = ""  # list, tuple or dict: what is around other parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,10 @@ class ModeRecord:
     is_random: bool = False  # it drew numbers that could not be shared
     structure: tuple[Leaf, ...] = ()  # of what the network returns
     input_gradients: dict[int, str] = field(default_factory=dict)  # number of the input -> key
+    second: int = 0  # how many tensors a second call returns, on rolled inputs; 0 if there was none
+    is_stateful: bool = False  # the first call changed an attribute or a buffer
+    draws_outside: bool = False  # from Python's or numpy's random numbers
+    kept: tuple[str, ...] = ()  # plain attributes that a call changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +130,8 @@ class Golden:
     unrun: tuple[Unrun, ...] = ()
     is_modal: bool = True  # whether train mode can differ from eval mode
     trainable: tuple[str, ...] = ()  # parameters that take a gradient, each under one name
+    rough: tuple[str, ...] = ()  # functions that ran and that MindSpore computes roughly, see kernels.py
+    is_rough: bool = False  # they were computed as MindSpore does
     _memory: list[NDArray[np.uint8]] = field(default_factory=list)  # of `lent`
 
     def array(self, key: str) -> Array:
@@ -202,6 +210,8 @@ def _golden(path: Path, facts: Any, entries: dict[str, dict[str, Any]], start: i
         tuple(Unrun(**each) for each in facts["unrun"]),
         facts["modal"],
         tuple(facts["trainable"]),
+        tuple(facts.get("rough", ())),
+        facts.get("is_rough", False),
     )
 
 
@@ -236,4 +246,8 @@ def _mode(facts: dict[str, Any]) -> ModeRecord:
         facts.get("random", False),
         tuple(Leaf(**each) for each in facts.get("structure", ())),
         {int(index): key for index, key in facts.get("input_gradients", ())},
+        facts.get("second", 0),
+        facts.get("is_stateful", False),
+        facts.get("draws_outside", False),
+        tuple(facts.get("kept", ())),
     )

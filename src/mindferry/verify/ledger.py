@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -41,6 +42,8 @@ def coverage(
         *_activations(golden, measured.classes),
         *_parameters(golden, differences),
         *_branches(golden),
+        *_states(golden),
+        *_settings(golden, measured.settings),
         *more,
     ]
     return Coverage(dict(counts), tuple(dict.fromkeys(gaps)))
@@ -148,6 +151,31 @@ def _parameters(golden: Golden, differences: Sequence[Difference]) -> Iterator[G
     for name in golden.updates:
         if name not in updated:
             yield Gap("update", name, "not comparable", "the conversion has no parameter of its own for it")
+
+
+def _settings(golden: Golden, converted: Mapping[str, Mapping[str, float]]) -> Iterator[Gap]:
+    """Settings of torch's own layers that differ, and that no value showed."""
+    for path, part in golden.parts.items():
+        if not part.home.startswith("torch.nn"):
+            continue
+        for name, ours in converted.get(path, {}).items():
+            theirs = golden.attributes.get(path, {}).get(name)
+            if isinstance(theirs, int | float) and not math.isclose(theirs, ours, rel_tol=1e-6):
+                said = f"{ours:g}" if ours >= 0 else "none"
+                why = f"its {name} is {theirs:g} in torch and {said} in MindSpore, which does not show on these inputs"
+                yield Gap("module", path, "not comparable", why)
+
+
+def _states(golden: Golden) -> Iterator[Gap]:
+    """An attribute that only training changes is in no second call."""
+    called_again = golden.modes["eval"].kept if "eval" in golden.modes and golden.modes["eval"].second else ()
+    for mode, record in golden.modes.items():
+        if record.draws_outside:
+            why = "it draws from Python's or numpy's random numbers, and one draw was compared"
+            yield Gap("random", mode, "not reached", why)
+        for name in record.kept:
+            if name not in called_again:
+                yield Gap("state", name, "not reached", f"{mode}: a call changes it, and no second call was compared")
 
 
 def _branches(golden: Golden) -> Iterator[Gap]:

@@ -67,3 +67,19 @@ def _lifting() -> Any:
             return function(*map(lifted, args), **named)
 
     return Lifting
+
+
+@contextlib.contextmanager
+def full_precision() -> Iterator[None]:
+    """No TF32 on a GPU: its error, 1e-3, would be taken for float32's, and hide faults."""
+    import torch
+
+    switches = (torch.backends.cudnn, torch.backends.cuda.matmul)
+    before = [switch.allow_tf32 for switch in switches]
+    for switch in switches:
+        switch.allow_tf32 = False
+    try:
+        yield
+    finally:
+        for switch, value in zip(switches, before, strict=True):
+            switch.allow_tf32 = value

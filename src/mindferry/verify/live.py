@@ -6,7 +6,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,9 @@ from .judge import Rule, Verdict, judge
 from .ledger import coverage, outcome_of
 from .named import one_line
 from .recorder import record
-from .result import Result, join, judge_initial, needs_full
+from .result import Look, Result, closer, join, judge_initial, next_look, notes_on
 from .surroundings import computed_buffers
-from .variants import variants
+from .variants import floor_on, variants
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class _Pair:
     made: dict[str, Any] | None  # and the module's, where that is known
     rule: Rule
 
-    def measure(self, path: Path, inside: bool) -> Result:
+    def measure(self, path: Path, look: Look) -> Result:
         recorded = sorted({"eval" if mode == "jit" else mode for mode in self.modes})
         made, seed = self.optimizers[0], self.seed
         try:
@@ -48,26 +48,35 @@ class _Pair:
                 path,
                 modes=recorded,
                 seed=seed,
-                inside=inside,
+                inside=look.inside,
                 optimizer=made,
                 initial=self.made,
+                is_rough=look.is_rough,
             )
         except RecordError as error:
             raise MindferryError(str(error)) from None
         golden = open_golden(path)
-        measured = against(self.cell, golden, self.modes, optimizer=self.optimizers[1], initial=self.initial)
+        doing = [""]
+        try:
+            measured = against(self.cell, golden, self.modes, None, self.optimizers[1], doing.append, self.initial)
+        except MindferryError:
+            raise
+        except Exception as error:  # a worker would say it so
+            raise MindferryError(f"{doing[-1] or 'the conversion'} failed: {one_line(error)}") from error
         return Result(golden, measured, judge(measured.measurements, golden, self.rule))
 
-    def try_size(self, path: Path, inputs: list[tuple[str, Any]], inside: bool) -> Result | None:
+    def try_size(self, path: Path, said: str, inputs: list[tuple[str, Any]], look: Look) -> Result | None:
         """Outputs alone, in eval mode, on other inputs; None if the reference does not take them."""
+        options: dict[str, Any] = {"inside": look.inside, "is_quick": not look.inside, "is_rough": look.is_rough}
         try:
-            record(self.module, inputs, path, modes=["eval"], seed=self.seed, inside=inside, is_quick=not inside)
+            record(self.module, inputs, path, modes=["eval"], seed=self.seed, **options)
         except Exception:  # whatever the user's code raises on a size that it was not made for
             return None
         golden = open_golden(path)
         measured = against(self.cell, golden, ["eval"], initial=self.initial)
         rows = [row for row in measured.measurements if row.mode != "init"]
-        return Result(golden, measured, judge(rows, golden, self.rule))
+        rule = replace(self.rule, floor=floor_on(said, self.rule.floor))
+        return Result(golden, measured, judge(rows, golden, rule))
 
 
 def compare(
@@ -103,9 +112,12 @@ def compare(
     was_training = cell.training
     with tempfile.TemporaryDirectory(prefix="mindferry-") as folder:
         path = Path(folder) / "golden.safetensors"
-        result = pair.measure(path, in_full)
-        if not in_full and (not result.verdict.passed or needs_full(result.golden)) and not result.measured.is_spoilt:
-            result = pair.measure(path, True)
+        result = pair.measure(path, Look(in_full))
+        look = next_look(result, Look(in_full))
+        while look is not None and not result.measured.is_spoilt:
+            found = pair.measure(path.with_suffix(f".{look.is_rough}"), look)
+            result = closer(result, found) if look.is_rough else found
+            look = next_look(result, look)
         others, gaps = (
             _try_sizes(pair, path) if vary and result.verdict.passed and not result.measured.is_spoilt else ([], [])
         )
@@ -116,7 +128,6 @@ def compare(
     verdict = join([("", verdict), *others])
     ledger = coverage(golden, measured, verdict.differences, modes, gaps)
     outcome = outcome_of(verdict.passed, ledger)
-    notes = () if not golden.why else (f"the reference does not run in float64 ({golden.why})",)
     return Comparison(
         type(cell).__name__,
         "",
@@ -127,7 +138,7 @@ def compare(
         time.monotonic() - began,
         verdict.culprits,
         measured.unmatched,
-        notes,
+        notes_on(golden),
         outcome=outcome,
         coverage=ledger,
     )
@@ -140,9 +151,11 @@ def _try_sizes(pair: _Pair, path: Path) -> tuple[list[tuple[str, Verdict]], list
     for group in variants(pair.inputs):
         for said, inputs in group:
             try:
-                tried = pair.try_size(path, inputs, False)
-                if tried is not None and (not tried.verdict.passed or needs_full(tried.golden)):
-                    tried = pair.try_size(path, inputs, True)
+                tried = pair.try_size(path, said, inputs, Look())
+                look = next_look(tried, Look()) if tried is not None else None
+                while tried is not None and look is not None:
+                    tried = pair.try_size(path, said, inputs, look)
+                    look = next_look(tried, look) if tried is not None else None
             except Exception as error:
                 gaps.append(Gap("inputs", said, "not comparable", f"the conversion fails: {one_line(error)}"))
                 return found, gaps  # an operator failed in this process

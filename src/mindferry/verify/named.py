@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import importlib
+import inspect
 import re
 import sys
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from typing import Any
 from .goldenfile import RecordError
 
 Tensor = Any  # torch.Tensor
+SMALL = {"eps": ("epsilon",), "negative_slope": ("alpha",), "padding_idx": ()}  # torch's name -> MindSpore's
 
 
 def build(spec: str) -> Any:
@@ -161,6 +163,25 @@ def plain_settings(module: Any) -> dict[str, Any]:
         and name != "training"
         and (isinstance(value, plain) or (isinstance(value, tuple) and all(isinstance(item, plain) for item in value)))
     }
+
+
+def small_settings(module: Any) -> dict[str, float]:
+    """Settings of a layer that a value may not show: 1.1e-5 for 1e-5 beside a variance of 1, a row that no input names."""
+    found = {}
+    for name, others in SMALL.items():
+        value = next((vars(module)[other] for other in (name, *others) if other in vars(module)), False)
+        if not isinstance(value, bool) and isinstance(value, int | float | None):
+            found[name] = -1.0 if value is None else float(value)
+    return found
+
+
+def source_of(function: Any) -> tuple[str, int, str]:
+    """File, first line and text of a method; empty where it has none."""
+    try:
+        lines, first = inspect.getsourcelines(function)
+        return str(inspect.getsourcefile(function)), first, "".join(lines)
+    except (OSError, TypeError):
+        return "", 0, ""
 
 
 def one_line(error: BaseException) -> str:

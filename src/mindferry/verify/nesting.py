@@ -10,7 +10,15 @@ from typing import Any
 Tensor = Any  # torch.Tensor or mindspore.Tensor: both sides use this
 DEEPEST = 12  # an object that holds itself has no bottom
 PLAIN = (bool, int, float, complex, str, type(None))
+LARGEST = 1 << 16  # elements of a numpy array that are looked at
 NETWORKS = ("_modules", "_cells", "param_groups")  # what a module, a cell and an optimizer have
+
+
+@dataclasses.dataclass(frozen=True)
+class Opaque:
+    """Something in an output that nothing is known of: a generator, a function, an object without attributes."""
+
+    kind: str
 
 
 def leaves(value: Any, is_tensor: Callable[[Any], bool], objects: bool = False) -> list[Tensor]:
@@ -25,12 +33,38 @@ def parts(
     value: Any, is_tensor: Callable[[Any], bool], objects: bool = False, way: str = "", depth: int = 0
 ) -> list[tuple[str, Any]]:
     """Every tensor and every plain value, with the way to it: `logits`, `1.boxes`; "" if there is nothing around it."""
-    if is_tensor(value) or isinstance(value, PLAIN) or depth > DEEPEST:
+    if is_tensor(value) or isinstance(value, PLAIN):
         return [(way, value)]
+    items = _items(value, objects) if depth <= DEEPEST else []
+    if not items and not isinstance(value, dict | list | tuple):
+        return [(way, _as_plain(value))]
     found: list[tuple[str, Any]] = []
-    for name, item in _items(value, objects):
+    for name, item in items:
         found += parts(item, is_tensor, objects, f"{way}.{name}" if way else name, depth + 1)
     return found
+
+
+def containers(
+    value: Any, is_tensor: Callable[[Any], bool], way: str = "", depth: int = 0
+) -> Iterator[tuple[str, str]]:
+    """The way to every list, tuple and dictionary, and which it is; a named tuple is a tuple."""
+    if is_tensor(value) or isinstance(value, PLAIN) or depth > DEEPEST:
+        return
+    for kind in (dict, list, tuple):
+        if isinstance(value, kind):
+            yield way, kind.__name__
+    for name, item in _items(value, True):
+        yield from containers(item, is_tensor, f"{way}.{name}" if way else name, depth + 1)
+
+
+def _as_plain(value: Any) -> Any:
+    """numpy's values and sets as lists; what can't be told is Opaque."""
+    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
+        if value.dtype.kind in "biuf" and value.size <= LARGEST:
+            return value.tolist() if not value.shape else [str(value.dtype), list(value.shape), value.ravel().tolist()]
+    elif isinstance(value, set | frozenset) and all(isinstance(item, PLAIN) for item in value):
+        return ["set", sorted(map(repr, value))]
+    return Opaque(type(value).__name__)
 
 
 def rebuild(

@@ -17,12 +17,15 @@ from .dropout import make_mask, without_dropout
 Tensor = Any  # torch.Tensor
 KeepMask = Callable[[str, float, Tensor], None]  # path#number, rate, mask
 KeepDraw = Callable[[str, str, Tensor], None]  # path#number, uniform or normal, numbers
+Note = Callable[[str], None]  # the name of a function of torch's
 RANKS = {"dropout": 0, "dropout1d": 1, "dropout2d": 2, "dropout3d": 3}  # how many last axes share one number
 
 
 @contextlib.contextmanager
-def shared_randomness(model: Any, seed: int, keep_mask: KeepMask, keep_draw: KeepDraw) -> Iterator[None]:
-    """While the block runs, `keep_mask` sees each dropout mask and `keep_draw` every other random tensor.
+def shared_randomness(
+    model: Any, seed: int, keep_mask: KeepMask, keep_draw: KeepDraw, note: Note = lambda name: None
+) -> Iterator[None]:
+    """While the block runs, `keep_mask` sees each dropout mask, `keep_draw` every other random tensor, `note` each function.
 
     Inside recurrent layers and alpha dropout it stays off; what is drawn from a generator of the user's own is not touched.
     """
@@ -40,7 +43,7 @@ def shared_randomness(model: Any, seed: int, keep_mask: KeepMask, keep_draw: Kee
             setattr(functional, name, source.dropout(rank))  # taken back by without_dropout
         functional.scaled_dot_product_attention = source.attention(attention)
         try:
-            with _sharing()(source, originals, attention):
+            with _sharing()(source, originals, attention, note):
                 yield
         finally:
             for handle in handles:
@@ -136,9 +139,9 @@ def _sharing() -> Any:
         ]
 
     class Sharing(TorchFunctionMode):  # type: ignore[misc]
-        def __init__(self, source: _Source, dropouts: dict[Any, int], attention: Any) -> None:
+        def __init__(self, source: _Source, dropouts: dict[Any, int], attention: Any, note: Note) -> None:
             super().__init__()
-            self.source, self.dropouts, self.attention = source, dropouts, attention
+            self.source, self.dropouts, self.attention, self.note = source, dropouts, attention, note
 
         def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             named = kwargs or {}
@@ -149,6 +152,7 @@ def _sharing() -> Any:
             if function is self.attention:
                 return self.source.attention(function)(*args, **named)
             name = getattr(function, "__name__", "")
+            self.note(name)
             draw = getattr(self, f"draw_{name.strip('_')}", None) if is_random(function) else None
             return function(*args, **named) if draw is None else draw(function, args, named)
 

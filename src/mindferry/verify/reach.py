@@ -1,4 +1,4 @@
-"""Which lines of the model's own code ran, and which branches never did."""
+"""Which lines of the model's own code ran, and which branches never did; those inside of a line (`a if c else b`) too."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
@@ -18,6 +17,8 @@ STEADY_CALLS = {"is_scripting", "is_tracing", "is_exporting", "is_autocast_enabl
 STEADY_CALLS |= {"is_grad_enabled", "is_available", "getattr", "bool", "int", "version", "is_compiling", "enumerate"}
 STEADY_CALLS |= {"range", "zip", "reversed", "children", "items", "values", "keys", "modules"}
 STEADY_ATTRIBUTES = {"is_cuda", "device", "is_mps", "is_quantized"}
+CONDITIONAL = ast.If | ast.While | ast.IfExp | ast.Assert
+Place = tuple[int, int, int, int]  # line and column where an expression begins and where it ends
 MESSAGES = {"print", "warn", "warning", "info", "debug", "error", "warn_once"}
 
 
@@ -34,6 +35,8 @@ class Reach:
 
     def __init__(self, also: Iterable[CodeType] = ()) -> None:
         self.lines: dict[CodeType, set[int]] = {}
+        self._steps: dict[CodeType, set[int]] = {}  # instructions, where a line holds a choice
+        self._trees: dict[str, ast.Module | None] = {}
         self._also = set(also)
         self._standard = sysconfig.get_paths()["stdlib"]
         self._watched: dict[CodeType, bool] = {}
@@ -54,13 +57,43 @@ class Reach:
             watched = self._watched[code] = code in self._also or self._is_own(code.co_filename)
         if not watched:
             return None
-        ran = self.lines.setdefault(code, set())
+        ran = self.lines.get(code)
+        if ran is None:
+            ran = self.lines[code] = set()
+            if self._has_choice(code):
+                self._steps[code] = set()
+        steps = self._steps.get(code)
+        frame.f_trace_opcodes = steps is not None
 
         def step(frame: FrameType, event: str, argument: Any) -> Any:
-            ran.add(frame.f_lineno)
+            if event == "opcode" and steps is not None:
+                steps.add(frame.f_lasti)
+            else:
+                ran.add(frame.f_lineno)
             return step
 
         return step
+
+    def _tree(self, file: str) -> ast.Module | None:
+        if file not in self._trees:
+            self._trees[file] = _parse(file)
+        return self._trees[file]
+
+    def _has_choice(self, code: CodeType) -> bool:
+        if not hasattr(code, "co_positions"):  # the stand-alone recorder under Python 3.10
+            return False
+        tree = self._tree(code.co_filename)
+        lines = [line for _, _, line in code.co_lines() if line is not None]
+        return tree is not None and any(min(lines) <= each.lineno <= max(lines) for each in choices(tree))
+
+    def _places(self, file: str) -> set[Place]:
+        """What was evaluated of the lines that hold choices."""
+        found = set()
+        for code, steps in self._steps.items():
+            if code.co_filename == file:
+                places = list(code.co_positions())
+                found |= {places[step // 2] for step in steps}
+        return {(a, c, b, d) for a, b, c, d in found if None not in (a, b, c, d)}  # type: ignore[misc]
 
     def _is_own(self, file: str) -> bool:
         is_ours = file == __file__  # the stand-alone recorder is one file
@@ -69,15 +102,15 @@ class Reach:
     def unreached(self) -> list[Unreached]:
         """Branches that never ran in functions that did, but those that no input could reach in this network."""
         found = []
-        files = {Path(code.co_filename) for code in self.lines}
-        trees = {str(path): _parse(str(path)) for path in files}
+        states = {file: _states(tree) for file, tree in self._trees.items() if tree is not None}
+        places = {file: self._places(file) for file in states}
         for code, ran in self.lines.items():
-            tree = trees[code.co_filename]
+            tree = self._tree(code.co_filename)
             node = _function(tree, code) if tree is not None else None
             if node is None or tree is None or node.name == "__init__":
                 continue
-            view = _View(node, ran, _states(tree))
-            for line in view.gaps(node.body):
+            view = _View(node, ran, states[code.co_filename])
+            for line in (*view.gaps(node.body), *view.gaps_in_lines(node, places[code.co_filename])):
                 text = linecache.getline(code.co_filename, line).strip()
                 found.append(Unreached(code.co_filename, line, getattr(code, "co_qualname", code.co_name), text))
         return sorted(set(found), key=lambda each: (each.file, each.line))
@@ -173,6 +206,13 @@ class _View:
                 elif not (self.is_steady(test) or _says_nothing(block)):
                     yield block[0].lineno
 
+    def gaps_in_lines(self, function: ast.FunctionDef, places: set[Place]) -> Iterator[int]:
+        """Lines with a choice of which one side was never evaluated, while the choice was made."""
+        for node in choices(function):
+            for test, side in _sides(node):
+                if not self.is_steady(test) and _was_evaluated(test, places) and not _was_evaluated(side, places):
+                    yield side.lineno
+
     def _ran(self, statement: ast.stmt) -> bool:
         if isinstance(statement, ast.Pass | ast.Global | ast.Nonlocal | ast.FunctionDef | ast.ClassDef):
             return True
@@ -181,6 +221,39 @@ class _View:
         if isinstance(statement, ast.AnnAssign) and statement.value is None:
             return True
         return any(line in self.ran for line in range(statement.lineno, (statement.end_lineno or 0) + 1))
+
+
+def choices(tree: ast.AST) -> list[ast.expr]:
+    """Expressions of which a part may not be evaluated. Of `a or b` only where that computes something, not in a condition."""
+    conditions = {id(each) for node in ast.walk(tree) if isinstance(node, CONDITIONAL) for each in ast.walk(node.test)}
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.IfExp | ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp)
+        or (isinstance(node, ast.BoolOp) and id(node) not in conditions and _computes(node.values[-1]))
+    ]
+
+
+def _computes(node: ast.expr) -> bool:
+    return any(isinstance(each, ast.BinOp | ast.Call) for each in ast.walk(node))
+
+
+def _sides(node: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """(what it depends on, what may not be evaluated)."""
+    if isinstance(node, ast.IfExp):
+        return [(node.test, node.body), (node.test, node.orelse)]
+    if isinstance(node, ast.BoolOp):
+        return [(node.values[0], node.values[-1])]
+    if isinstance(node, ast.DictComp):
+        return [(node.generators[0].iter, node.value)]
+    if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp):
+        return [(node.generators[0].iter, node.elt)]
+    return []
+
+
+def _was_evaluated(node: ast.expr, places: set[Place]) -> bool:
+    start, end = (node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset or 0)
+    return any(start <= place[:2] and place[2:] <= end for place in places)
 
 
 def _blocks(statement: ast.stmt) -> Iterator[tuple[ast.expr, list[ast.stmt]]]:

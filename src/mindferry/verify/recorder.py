@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -22,14 +22,15 @@ from .capture import Capture, is_tensor
 from .dropout import without_dropout
 from .goldenfile import GoldenWriter, RecordError, as_kept
 from .jitter import jittered, jittering
-from .lifted import cast, in_double
+from .kernels import ROUGH, as_mindspore
+from .lifted import cast, full_precision, in_double
 from .named import one_line, plain_settings
 from .nesting import leaves
 from .randomness import shared_randomness
 from .reach import Reach
 from .scale import apart, scale_of
-from .seeding import seeded
-from .state import same_state
+from .seeding import host_state, seeded
+from .state import Watch, same_state
 from .surroundings import (
     computed_buffers,
     forward_codes,
@@ -40,6 +41,7 @@ from .surroundings import (
     tied_parameters,
 )
 from .update import run_steps, train_steps
+from .written import json_errors, write_inputs, write_tensors, write_weights
 
 FORMAT = "mindferry golden 3"  # 2: no structure of the outputs, no initial buffers, no random numbers but dropout's
 Tensor = Any  # torch.Tensor
@@ -68,6 +70,8 @@ class Recorder:
     why: str = ""
     is_lifted: bool = True
     takes_gradients: bool = True  # whether the inputs may require a gradient
+    is_rough: bool = False  # with MindSpore's own kernels where they are known to be rough
+    rough: set[str] = field(default_factory=set)  # functions that ran and are such
     jitter: int = 0
 
     def mode(self, mode: str, gradients: bool) -> dict[str, Any]:
@@ -82,12 +86,18 @@ class Recorder:
             if which == "whole" and wanted == "float32" and not self.inside:
                 self._copy_whole(mode, facts)
             elif which == "whole" or self.inside:
-                turns = (0, 1) if which == "whole" or self.reference == "float64" else (1, 2)
+                turns = self._turns(which)
                 for self.jitter in turns:
                     with same_state(self.model):
                         self._run(mode, which, gradients and which == "own", torch.float32, facts)
                 self.jitter = 0
         return facts
+
+    def _turns(self, which: str) -> tuple[int, ...]:
+        """Without jitter, and with. What went through the whole network is a sample of few, so it is taken three times."""
+        if which == "whole":
+            return (0, 1, 2) if self.inside else (0, 1)
+        return (0, 1) if self.reference == "float64" else (1, 2)
 
     def _write(self, mode: str, gradients: bool, wanted: str) -> dict[str, Any]:
         """In float64 as far as the model's code lets it; with a gradient of the inputs, if it stands that."""
@@ -130,25 +140,31 @@ class Recorder:
         found: dict[str, list[Any]] = {"masks": [], "draws": []}
         fork = partial(self._fork, which) if self.inside and which != "whole" else None
         capture = Capture(self.model, mode, partial(self._visit, which), fork)
+        watch = Watch(self.model) if not self.jitter and which != "own" else None
         try:
             jitter = jittering()(self.jitter * 10**6) if self.jitter else contextlib.nullcontext()
-            with torch.set_grad_enabled(gradients), seeded(self.seed), jitter, self._shared(mode, which, found):
-                before = torch.get_rng_state()
+            kernels = as_mindspore()() if self.is_rough else contextlib.nullcontext()
+            shared = self._shared(mode, which, found)
+            with torch.set_grad_enabled(gradients), seeded(self.seed), jitter, kernels, shared:
+                before, host = torch.get_rng_state(), host_state()
                 output = self.model(*positional, **named)
                 is_random = not torch.equal(before, torch.get_rng_state())
+                draws_outside = host != host_state()
         finally:
             capture.stop()
         outputs = leaves(output, is_tensor, objects=True)
         if facts is not None and dtype == torch.float32:
             facts["structure"] = output_structure(output)
         if which == "whole":
-            for index, tensor in enumerate(outputs if not self.jitter else ()):
-                self.writer.write(f"{mode}/float32.{index}", tensor)
+            if watch is not None:
+                self._write_whole(mode, outputs, facts or {}, watch)
             return {}
         if facts is None:
             facts = {"calls": capture.calls, "outputs": capture.calls[-1]["outputs"], "gradients": gradients}
             facts |= {"cotangents": [], "parameters": {}, "buffers": {}, "loss": "", "random": is_random, **found}
-            facts |= {"structure": output_structure(output), "input_gradients": []}
+            facts |= {"structure": output_structure(output), "input_gradients": [], "second": 0, "is_stateful": False}
+            facts["draws_outside"] = draws_outside
+            facts["kept"] = watch.changed(with_buffers=False) if watch is not None else []
         if gradients and facts["gradients"]:
             total = self._total(mode, which, output, outputs, facts, dtype)
             facts["gradients"] = total is not None
@@ -159,6 +175,26 @@ class Recorder:
                 facts["buffers"][name] = f"{mode}/buffer/{name}"
                 self._keep(which, f"{mode}/buffer/{name}", buffer)
         return facts
+
+    def _write_whole(self, mode: str, outputs: list[Tensor], facts: dict[str, Any], watch: Watch) -> None:
+        """What the network returns in float32, and then on other inputs: one may keep a state, or a cache of the first."""
+        for index, tensor in enumerate(outputs):
+            self.writer.write(f"{mode}/float32.{index}", tensor)
+        if mode != "eval" or facts["masks"] or facts["draws"] or facts["random"]:
+            return
+        import torch
+
+        facts["is_stateful"] = bool(watch.changed())
+        positional, named, _ = self._given(torch.float32, False)
+        rolled = [_rolled(value) for value in positional], {name: _rolled(value) for name, value in named.items()}
+        try:
+            with torch.no_grad(), seeded(self.seed), self.reach:
+                again = leaves(self.model(*rolled[0], **rolled[1]), is_tensor, objects=True)
+        except Exception:  # whatever the user's code makes of inputs that were shifted
+            return
+        facts["second"] = len(again)
+        for index, tensor in enumerate(again):
+            self.writer.write(f"{mode}/second.{index}", tensor)
 
     def _given(self, dtype: Any, gradients: bool) -> tuple[list[Any], dict[str, Any], dict[int, Tensor]]:
         """Positional and keyword arguments, and the tensors whose gradient is looked at."""
@@ -189,7 +225,11 @@ class Recorder:
                 self.writer.write(f"{mode}/draw/{place}", numbers)
                 found["draws"].append([place.rpartition("#")[0], f"{mode}/draw/{place}", family])
 
-        return shared_randomness(self.model, self.seed, keep_mask, keep_draw)
+        return shared_randomness(self.model, self.seed, keep_mask, keep_draw, self._note_function)
+
+    def _note_function(self, name: str) -> None:
+        if name in ROUGH:
+            self.rough.add(name.rstrip("_"))
 
     def _total(
         self, mode: str, which: str, output: Any, outputs: list[Tensor], facts: dict[str, Any], dtype: Any
@@ -385,6 +425,7 @@ def record(
     steps: int = 0,
     initial: dict[str, Tensor] | None = None,
     is_quick: bool = False,
+    is_rough: bool = False,
     note: Note = lambda text: None,
 ) -> None:
     """Write the golden file of `model` on `inputs` to `path`. Gradients are taken in the last of `modes`.
@@ -393,7 +434,8 @@ def record(
     an optimizer, whose steps on made-up gradients are recorded as well; with `steps`, so are the losses of as many real ones.
     To see that a conversion is right, it is mostly enough to run the first mode whole and the last one module by
     module, the latter without float64. `is_quick` is less: outputs alone, and no float64. With `inside`, every mode runs in all the ways above, and every module's inputs
-    are kept: they tell a module that is wrong from one that is called wrongly.
+    are kept: they tell a module that is wrong from one that is called wrongly. `is_rough` computes as MindSpore's kernels do,
+    see kernels.py.
     """
     import torch
 
@@ -401,20 +443,21 @@ def record(
     inputs, targets = ([(n, v.to(device) if is_tensor(v) else v) for n, v in given] for given in (inputs, targets))
     writer = GoldenWriter(path, 4096 + 1500 * len(modes) * len(list(model.modules())))
     metadata: dict[str, Any] = {"format": FORMAT, "title": title, "torch": torch.__version__, "device": device}
-    metadata |= {"seed": seed, "weights": _write_weights(model, writer)}
-    metadata |= {"inputs": _write_inputs("input", inputs, writer), "targets": _write_inputs("target", targets, writer)}
+    metadata |= {"seed": seed, "weights": write_weights(model, writer)}
+    metadata |= {"inputs": write_inputs("input", inputs, writer), "targets": write_inputs("target", targets, writer)}
     metadata["attributes"] = {path: plain_settings(module) for path, module in model.named_modules()}
     plain = [mode for mode in modes if mode != "amp"] or ["eval"]
     buffers = computed_buffers(model) if initial is None else initial
-    metadata["initial"] = _write_tensors("initial", buffers, writer)
-    metadata["loose"] = _write_tensors("loose", loose_buffers(model), writer)
+    metadata["initial"] = write_tensors("initial", buffers, writer)
+    metadata["loose"] = write_tensors("loose", loose_buffers(model), writer)
     metadata |= {"tied": tied_parameters(model), "parts": module_parts(model), "modal": is_modal(model)}
     metadata["trainable"] = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
     reach = Reach(forward_codes(model))
     runs = {mode: ["whole"] for mode in plain} if is_quick else _runs(plain, inside)
     recorder = Recorder(model, inputs, writer, seed, note, inside, runs, loss, targets, reach, is_quick)
+    recorder.is_rough = is_rough
     was_training = model.training
-    with _full_precision():
+    with full_precision():
         metadata["modes"] = {mode: recorder.mode(mode, mode == plain[-1] and not is_quick) for mode in plain}
         metadata["step"] = recorder.step(optimizer) if optimizer is not None else {}
         if "amp" in modes:
@@ -422,7 +465,8 @@ def record(
         metadata["steps"] = recorder.train(optimizer, steps) if optimizer is not None and loss is not None else []
     model.train(was_training)
     metadata["unrun"] = [asdict(each) for each in reach.unreached()]
-    metadata |= {"complete": inside, "why": recorder.why, "errors": _json_errors(recorder.errors)}
+    metadata |= {"rough": sorted(recorder.rough), "is_rough": is_rough}
+    metadata |= {"complete": inside, "why": recorder.why, "errors": json_errors(recorder.errors)}
     writer.finish(metadata)
 
 
@@ -435,47 +479,6 @@ def _runs(modes: Sequence[str], inside: bool) -> dict[str, list[str]]:
     return runs
 
 
-def _write_weights(model: Any, writer: GoldenWriter) -> dict[str, str]:
-    """State names -> keys; tied weights are written once."""
-    places: dict[tuple[int, tuple[int, ...]], str] = {}
-    keys = {}
-    for name, tensor in model.state_dict().items():
-        if is_tensor(tensor):
-            place = (tensor.data_ptr(), tuple(tensor.shape))
-            if place not in places or not tensor.numel():
-                places[place] = f"weights/{name}"
-                writer.write(places[place], tensor)
-            keys[name] = places[place]
-    return keys
-
-
-def _write_inputs(kind: str, inputs: list[tuple[str, Any]], writer: GoldenWriter) -> list[dict[str, Any]]:
-    facts = []
-    for index, (name, value) in enumerate(inputs):
-        if is_tensor(value):
-            writer.write(f"{kind}/{index}", value)
-            facts.append({"name": name, "key": f"{kind}/{index}"})
-        else:
-            facts.append({"name": name, "literal": value})
-    return facts
-
-
-@contextlib.contextmanager
-def _full_precision() -> Iterator[None]:
-    """No TF32 on a GPU: its error, 1e-3, would be taken for float32's, and hide faults."""
-    import torch
-
-    switches = (torch.backends.cudnn, torch.backends.cuda.matmul)
-    before = [switch.allow_tf32 for switch in switches]
-    for switch in switches:
-        switch.allow_tf32 = False
-    try:
-        yield
-    finally:
-        for switch, value in zip(switches, before, strict=True):
-            switch.allow_tf32 = value
-
-
 def describe(key: str) -> str:
     """`train/layer1.0#0.0~` -> `the gradient of layer1.0`."""
     name = key.rstrip("~").split("/", 1)[-1]
@@ -483,16 +486,13 @@ def describe(key: str) -> str:
     return f"the gradient of {path}" if key.endswith("~") else path
 
 
+def _rolled(value: Any) -> Any:
+    """Each row moved on by one, and smaller: other inputs of the same kind."""
+    if not is_tensor(value) or not value.ndim:
+        return value
+    rolled = value.roll(1, -1)
+    return rolled * 0.75 if rolled.is_floating_point() else rolled
+
+
 def _as(value: Any, dtype: Any) -> Any:
     return value.to(dtype) if is_tensor(value) and value.is_floating_point() else value
-
-
-def _write_tensors(kind: str, tensors: dict[str, Tensor], writer: GoldenWriter) -> dict[str, str]:
-    for name, tensor in tensors.items():
-        writer.write(f"{kind}/{name}", tensor)
-    return {name: f"{kind}/{name}" for name in tensors}
-
-
-def _json_errors(errors: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-    """Without what only the recorder needs."""
-    return {key: {name: value for name, value in facts.items() if name != "cut"} for key, facts in errors.items()}

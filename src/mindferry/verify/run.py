@@ -28,8 +28,9 @@ from .golden import Golden, open_golden
 from .judge import Verdict, judge
 from .ledger import coverage, outcome_of
 from .predict import agreement
-from .result import Result, join, judge_initial, needs_full
+from .result import FIRST, Look, Result, closer, join, judge_initial, next_look, notes_on
 from .settings import Verification
+from .variants import floor_on
 
 Show = Callable[[str], None]
 
@@ -107,7 +108,7 @@ def verify(settings: Verification, show: Show = lambda text: None, into: bool = 
         time.monotonic() - began,
         verdict.culprits,
         result.measured.unmatched,
-        (*settings.notes, *notes, *_notes(result.golden)),
+        (*settings.notes, *notes, *notes_on(result.golden)),
         culprit.lines,
         culprit.script,
         outcome,
@@ -122,10 +123,13 @@ def _main_set(settings: Verification, golden: Golden | None, sides: Sides, show:
     settings = sides.settings = _fit(settings, golden)
     show("running the conversion")
     result = _compare(settings, golden, sides)
-    if settings.golden is None and (not result.verdict.passed or needs_full(golden)):
-        show("looking for the culprit")
-        golden = sides.record(_request(settings, sides, inside=True))
-        result = _compare(settings, golden, sides)
+    look = next_look(result, FIRST) if settings.golden is None else None
+    while look is not None:
+        show("looking for the culprit" if not look.is_rough else "allowing for MindSpore's own kernels")
+        golden = sides.record(_request(settings, sides, look))
+        found = _compare(settings, golden, sides)
+        result = closer(result, found) if look.is_rough else found
+        look = next_look(result, look)
     if sides.torch is not None and any(row.mode == "init" and not row.passed for row in result.verdict.differences):
         request = BuildRequest(settings.model, settings.seed)
         unsteady = sides.torch.ask(torch.unsteady_buffers, request)
@@ -166,9 +170,12 @@ class _ConversionFailed(Exception):
 
 def _try_size(settings: Verification, sides: Sides, said: str) -> Verdict | None:
     """Outputs alone, in eval mode, on the inputs in another size; None if the reference does not take it."""
-    chosen = sides.settings = replace(settings, modes=("eval",), optimizer="", steps=0, loss="", targets=())
-    for inside in (False, True):
-        request = replace(_request(chosen, sides, inside, said), variant=said, is_quick=not inside)
+    rule = replace(settings.rule, floor=floor_on(said, settings.rule.floor))
+    chosen = replace(settings, modes=("eval",), optimizer="", steps=0, loss="", targets=(), rule=rule)
+    sides.settings = chosen
+    look: Look | None = FIRST
+    while look is not None:
+        request = replace(_request(chosen, sides, look, said), variant=said, is_quick=not look.inside)
         try:
             golden = sides.record(request)
         except MindferryError:
@@ -177,8 +184,7 @@ def _try_size(settings: Verification, sides: Sides, said: str) -> Verdict | None
             result = _compare(chosen, golden, sides, is_first=False)
         except MindferryError as error:
             raise _ConversionFailed(str(error)) from None
-        if result.verdict.passed and not needs_full(golden):
-            break
+        look = next_look(result, look)
     return result.verdict
 
 
@@ -201,18 +207,19 @@ def record(settings: Verification, path: Path, show: Show = lambda text: None) -
     """Write the golden file of the torch model to `path`."""
     show("running the reference")
     with complete_or_absent(path) as partial, Worker("torch", settings.reference, silence=settings.timeout) as worker:
-        worker.ask(torch.record, _record_request(settings, partial, inside=True))
+        worker.ask(torch.record, _record_request(settings, partial, Look(inside=True)))
     return open_golden(path)
 
 
-def _request(settings: Verification, sides: Sides, inside: bool = False, other: str = "") -> RecordRequest:
+def _request(settings: Verification, sides: Sides, look: Look = FIRST, other: str = "") -> RecordRequest:
     assert sides.torch is not None
-    name = f"golden-{zlib.crc32(repr((settings.inputs, other)).encode())}.safetensors"  # --bisect reads the first again
-    return _record_request(settings, sides.torch.scratch / name, inside)
+    what = repr((settings.inputs, other, look.is_rough))
+    name = f"golden-{zlib.crc32(what.encode())}.safetensors"  # --bisect reads the first again
+    return _record_request(settings, sides.torch.scratch / name, look)
 
 
-def _record_request(settings: Verification, path: Path, inside: bool) -> RecordRequest:
-    """What the reference computes; `inside`, with each module's inputs, is needed only to find a culprit."""
+def _record_request(settings: Verification, path: Path, look: Look) -> RecordRequest:
+    """What the reference computes; each module's inputs are needed only to find a culprit."""
     return RecordRequest(
         settings.model,
         settings.inputs,
@@ -220,11 +227,12 @@ def _record_request(settings: Verification, path: Path, inside: bool) -> RecordR
         settings.weights,
         tuple(sorted({"eval" if mode == "jit" else mode for mode in settings.modes})),
         settings.seed,
-        inside,
+        look.inside,
         loss=settings.loss,
         targets=settings.targets,
         optimizer=settings.optimizer,
         steps=settings.steps,
+        is_rough=look.is_rough,
     )
 
 
@@ -262,9 +270,3 @@ def _fit(settings: Verification, golden: Golden) -> Verification:
     modes = tuple(mode for mode in settings.modes if mode in golden.modes or (mode == "jit" and "eval" in golden.modes))
     described = tuple(item.name or item.key or repr(item.literal) for item in golden.inputs)
     return replace(settings, converted_model=settings.converted_model or golden.title, inputs=described, modes=modes)
-
-
-def _notes(golden: Golden) -> tuple[str, ...]:
-    if not golden.why:
-        return ()
-    return (f"the reference does not run in float64 ({golden.why}): tolerances by dtype, depth and a run with jitter",)

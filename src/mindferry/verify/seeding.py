@@ -8,6 +8,12 @@ import sys
 from collections.abc import Iterator
 
 
+def host_state() -> str:
+    """Where both generators are."""
+    numpy = sys.modules.get("numpy")
+    return repr((random.getstate(), numpy.random.get_state() if numpy is not None else None))
+
+
 @contextlib.contextmanager
 def seeded(seed: int) -> Iterator[None]:
     """Both generators start from `seed`, and go on afterwards where they were."""

@@ -24,6 +24,47 @@ def same_state(model: Any) -> Iterator[None]:
         _restore_attributes(attributes)
 
 
+class Watch:
+    """Tells which buffers and plain attributes are no longer what they were when it was made."""
+
+    def __init__(self, model: Any) -> None:
+        self._buffers, self._attributes = _buffers(model), _attributes(model)
+        self._names = {id(module): name for name, module in model.named_modules()}
+
+    def changed(self, with_buffers: bool = True) -> list[str]:
+        import torch
+
+        found = []
+        for module, name, buffer, value in self._buffers if with_buffers else ():
+            now = module._buffers.get(name)
+            if now is not buffer or (buffer is not None and not torch.equal(buffer, value)):
+                found.append(self._path(module, name))
+        for module, plain, containers, tensors in self._attributes:
+            held = {name: value for name, value in vars(module).items() if not name.startswith("_")}
+            for name in {**plain, **held}:
+                if name == "training":
+                    continue
+                is_kept = name in plain and name in held and held[name] is plain[name]
+                if is_kept and name in containers:
+                    is_kept = _is_unchanged(held[name], containers[name])
+                elif is_kept and name in tensors:
+                    is_kept = torch.equal(held[name], tensors[name])
+                if not is_kept:
+                    found.append(self._path(module, name))
+        return found
+
+    def _path(self, module: Any, name: str) -> str:
+        return f"{self._names[id(module)]}.{name}".lstrip(".")
+
+
+def _is_unchanged(value: Any, before: Any) -> bool:
+    if isinstance(value, dict):
+        return not _differs(value, before)
+    if isinstance(value, set):
+        return bool(value == before)
+    return len(value) == len(before) and all(one is other for one, other in zip(value, before, strict=True))
+
+
 def _buffers(model: Any) -> list[tuple[Any, str, Any, Any]]:
     slots = [(module, name, buffer) for module in model.modules() for name, buffer in module._buffers.items()]
     return [(*slot, None if slot[2] is None else slot[2].detach().clone()) for slot in slots]

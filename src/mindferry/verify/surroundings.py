@@ -7,7 +7,7 @@ from types import CodeType
 from typing import Any
 
 from .capture import is_tensor
-from .nesting import parts
+from .nesting import Opaque, containers, parts
 
 Tensor = Any  # torch.Tensor
 STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
@@ -88,6 +88,9 @@ def output_structure(output: Any) -> list[dict[str, Any]]:
     for way, leaf in parts(output, is_tensor, objects=True):
         if is_tensor(leaf):
             found.append({"way": way, "dtype": str(leaf.dtype).removeprefix("torch.")})
+        elif isinstance(leaf, Opaque):
+            found.append({"way": way, "dtype": "", "opaque": leaf.kind})
         else:
             found.append({"way": way, "dtype": "", "value": leaf if not isinstance(leaf, complex) else str(leaf)})
-    return found
+    around = [{"way": way, "dtype": "", "container": kind} for way, kind in containers(output, is_tensor)]
+    return [*found, *around]

@@ -1,7 +1,8 @@
 """A converted project -> tests/test_<module>.py: one test for each cell against its torch original. Nothing is executed here.
 
 How a class is made is read from the code: its defaults, or a call with plain arguments somewhere in the project. What it is called with is
-read from its first layer, where that tells. Where the project's mindferry.toml names a network, a test takes the cell as it stands there.
+read from its first layer, where that tells. Where the project's mindferry.toml names a network, or one was observed, a test takes the cell
+as it stands there, on what reaches it there.
 """
 
 from __future__ import annotations
@@ -32,14 +33,19 @@ class Subject:
     why: str  # what is not known
 
 
-def write_tests(result: ProjectConversion) -> list[Path]:
-    """Write the tests beside the conversion; a file that is there already, and not ours, stays."""
+def write_tests(result: ProjectConversion, model: str = "", inputs: tuple[str, ...] = ()) -> list[Path]:
+    """Write the tests beside the conversion; a file that is there already, and not ours, stays.
+
+    `model` and `inputs`: a network that was observed and what it was called with; mindferry.toml goes before them.
+    """
     source, output = Path(result.source), Path(result.output)
     root = source if source.is_dir() else source.parent
     trees = dict(_read(root, [file.path for file in result.files if file.status == "converted"]))
     modules = _module_classes(trees.values())
     calls = [node for tree in trees.values() for node in ast.walk(tree) if isinstance(node, ast.Call)]
     config = read_config(root).verify
+    if config.model and config.inputs:
+        model, inputs = config.model, next(iter(input_sets(config.inputs)))
     written = []
     for path, tree in trees.items():
         subjects = [
@@ -49,8 +55,7 @@ def write_tests(result: ProjectConversion) -> list[Path]:
         ]
         if subjects:
             target = _target(output, path)
-            inputs = next(iter(input_sets(config.inputs)), ())
-            write_text(target, _text(root, path, subjects, config.model, inputs, config.seed))
+            write_text(target, _text(root, path, subjects, model, inputs, config.seed))
             written.append(target)
     return written
 

@@ -1,4 +1,4 @@
-"""The same inputs in another batch size and in other sizes: a network that fits only what it was tried on is found."""
+"""The same inputs in another batch size, in other sizes and far larger: a network that fits only what it was tried on is found."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Any
 
 Tensor = Any  # torch.Tensor
 Inputs = list[tuple[str, Any]]
+FAR = 100.0  # times the values: where a clamp, a threshold or another branch of a function begins
+GROSS = 1e-2  # what counts as different there: rounding is judged on the inputs that were asked for
+LARGER = "values times"
 
 
 def variants(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
@@ -21,7 +24,35 @@ def variants(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
         groups.append([(f"batch of {count}", _with_batch(inputs, batch, count))])
     small = _with_batch(inputs, batch, 2) if batch > 2 and tensors[0].ndim > 1 else inputs
     sizes = list(_resized(small, next(value for _, value in small if _is_tensor(value) and value.ndim)))
-    return [*groups, sizes] if sizes else groups
+    return [group for group in (*groups, sizes, _larger(inputs, tensors)) if group]
+
+
+def _larger(inputs: Inputs, tensors: list[Tensor]) -> list[tuple[str, Inputs]]:
+    """Numbers far from zero; whole numbers twice as large and odd, where a table has so many rows."""
+    has_numbers = any(value.is_floating_point() and value.numel() for value in tensors)
+    has_indices = any(str(value.dtype) in ("torch.int64", "torch.int32") and value.numel() for value in tensors)
+    factors = (-FAR, FAR) if has_numbers else (1.0,)
+    found = []
+    for is_whole in (True, False) if has_indices else (False,):
+        for factor in factors if has_numbers or is_whole else ():
+            said = f"{LARGER} {factor:g}" + (", whole numbers times 2 plus 1" if is_whole else "")
+            found.append((said, _with_values(inputs, factor, is_whole)))
+    return found
+
+
+def floor_on(said: str, floor: float) -> float:
+    """What an error may be on a variant of the inputs."""
+    return max(floor, GROSS) if said.startswith(LARGER) else floor
+
+
+def _with_values(inputs: Inputs, factor: float, is_whole: bool) -> Inputs:
+    def moved(value: Any) -> Any:
+        if _is_tensor(value) and value.is_floating_point():
+            return value * factor
+        is_index = is_whole and _is_tensor(value) and str(value.dtype) in ("torch.int64", "torch.int32")
+        return value * 2 + 1 if is_index else value
+
+    return [(name, moved(value)) for name, value in inputs]
 
 
 def _resized(inputs: Inputs, first: Tensor) -> Iterator[tuple[str, Inputs]]:

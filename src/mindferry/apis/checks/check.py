@@ -10,8 +10,8 @@ from .cases import Mismatch, check_case
 
 def check_one(request: CaseRequest, link: Link) -> str:
     """'' if both frameworks agree, otherwise why not."""
-    link.doing(request.api)
-    rule = table().rules[request.api]
+    link.doing(request.title)
+    rule = table().titled(request.title)
     try:
         check_case(rule, rule.cases[request.case])
     except Mismatch as error:

@@ -11,8 +11,8 @@ from ...read.framework import Framework, ListedCall, Members, Role
 from ...read.types import SIMPLE, TENSOR, UNKNOWN, Type, instance, tuple_of
 from ...read.uses import read_uses
 from ._aliases import canonical
-from ._members import members
-from ._objects import SPARSE, object_attribute, object_method
+from ._members import is_lost_when_sparse, members
+from ._objects import DISTRIBUTIONS, SPARSE, object_attribute, object_method
 
 TYPED_TENSORS = frozenset(
     f"torch.{place}{kind}Tensor"
@@ -59,12 +59,24 @@ PAIR = tuple_of(TENSOR, TENSOR)
 OF_TABLES = frozenset(
     "keys values items get pop update clear to cuda cpu apply forward training half float add_module".split()
 )
+COUNTERPARTS = {
+    "torch": "mindspore",
+    "torch.nn": "mindspore.nn",
+    "torch.nn.functional": "mindspore.ops",
+    "torch.optim": "mindspore.experimental.optim",
+    "torch.optim.lr_scheduler": "mindspore.experimental.optim.lr_scheduler",
+    "torch.utils.data": "mindspore.dataset",
+    "torchvision.transforms": "mindspore.dataset.vision",
+    "torchvision.datasets": "compat",
+    "torch.distributed": "mindspore.communication",
+    "torch.nn.init": "mindspore.common.initializer",
+}
 
 Types = dict[tuple[str, str, str], Type]  # (what has it, name, arguments) -> the type
 
 
 @functools.cache
-def torch() -> Framework:
+def describe() -> Framework:
     return Framework(
         name="torch",
         roots=("torch", "torchvision", "einops", "accelerate", "ema_pytorch", "pytorch_lightning", "lightning"),
@@ -80,9 +92,21 @@ def torch() -> Framework:
         optimizer="torch.optim.Optimizer",
         loader="torch.utils.data.DataLoader",
         dtype="torch.dtype",
+        device="torch.device",
         dtypes=DTYPES,
         lists_of_networks=frozenset({"torch.nn.ModuleList", "torch.nn.Sequential"}),
         table_of_networks="torch.nn.ModuleDict",
+        size="torch.Size",
+        functions=("torch", "torch.nn.functional"),
+        answering=(
+            ("torch.optim.lr_scheduler.", "torch.optim.lr_scheduler.LRScheduler"),
+            ("torch.optim.", "torch.optim.Optimizer"),
+            *(
+                (home, "")
+                for home in ("torch.utils.data.", "torchvision.", DISTRIBUTIONS, "torch.sparse.", "pytorch_lightning.")
+            ),
+        ),
+        is_lost=lambda base, name: base == SPARSE and is_lost_when_sparse(name),
         pairs=frozenset({"torch.max", "torch.min", "torch.median"}),
         takes_parameters=("torch.optim.", "torch.nn.utils."),
         forward=frozenset({"forward", "construct"}),
@@ -108,6 +132,18 @@ def torch() -> Framework:
             parameter_names=frozenset({"register_buffer", "register_parameter"}),
         ),
         uses=read_uses((use, names) for use, names in _rows("uses.tsv")),
+        counterparts=COUNTERPARTS,
+        families=(
+            ("torch.nn.functional.", "functional"),
+            ("torch.nn.", "nn"),
+            ("torch.Tensor.", "tensor"),
+            ("torch.optim.", "optim"),
+            ("torch.utils.data.", "data"),
+            ("torchvision.", "vision"),
+            ("torch.", "functions"),
+        ),
+        short=(("torchvision.", "tv."), ("torch.nn.functional.", "F.")),
+        page="https://docs.pytorch.org/docs/stable/generated/{api}.html",
         checklist=_checklist(),
         roles=_roles(),
         role_homes=tuple(prefix for prefix, _ in _roles()),

@@ -83,7 +83,8 @@ def _given_as_collate(facts: Facts) -> set[str]:
 
 def _is_collate(facts: Facts, node: ast.FunctionDef | ast.ClassDef) -> bool:
     """A function or class called …collate…, outside of a dataset: what a loader calls with a list of samples."""
-    if not looks_like_collate(node.name) and node.name not in facts.derived(_given_as_collate):
+    given = facts.derived(_given_as_collate) | facts.reading.symbols.collates  # here, or in another file
+    if not looks_like_collate(node.name) and node.name not in given:
         return False
     owner = facts.enclosing(node, ast.ClassDef)
     return owner is None or not (isinstance(owner, ast.ClassDef) and is_dataset(facts, owner))
@@ -106,13 +107,11 @@ def _convert(facts: Facts, zone: list[ast.AST]) -> Iterator[Change]:
     """All or nothing: a value is an array everywhere in the class, or nowhere."""
     chosen: dict[ast.Call, Rule] = {}
     for node in (each for root in zone for each in _calls(facts, root)):
-        api, _ = api_of(node.func, facts.reading, facts.rules)
+        api, _, unknown = api_of(node.func, facts.reading, facts.rules)
+        if unknown in TENSOR_ONLY:
+            api = facts.framework.of_tensor(unknown)
         if not api or facts.uses.has(Use.ARRAY_DATA, api):
             continue
-        if api.startswith("any#"):
-            if api[4:] not in TENSOR_ONLY:
-                continue
-            api = facts.framework.of_tensor(api[4:])
         found = array_rule(api)
         if found is None or not found.accepts(node, facts.framework.is_of_tensor(api)):
             yield facts.found(

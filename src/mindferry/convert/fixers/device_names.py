@@ -10,15 +10,14 @@ from ...read.fstrings import is_located
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, Texts
 
-AFTER = ("formatted",)
+AFTER = ("format_tensors",)
 WRITERS = frozenset({"str", "repr", "print", "format"})
-DEVICE = "torch.device"
 
 
 def plan(facts: Facts) -> Iterator[Change]:
     if facts.source.mentions("device"):
         for node in _written_out(facts):
-            if facts.reading.type(node).qual == DEVICE and facts.reading.type(node).kind == "instance":
+            if facts.reading.type(node).qual == facts.framework.device and facts.reading.type(node).kind == "instance":
                 yield AtEnd(partial(_name, facts, node))
 
 
@@ -48,4 +47,4 @@ def _name(facts: Facts, node: ast.expr, texts: Texts) -> Iterator[Edit]:
         return
     yield InsertBefore(node, f"{helper}(")
     yield InsertAfter(node, ")")
-    yield facts.record(node, DEVICE, before, texts.of(node))
+    yield facts.record(node, facts.framework.device, before, texts.of(node))

@@ -13,7 +13,7 @@ from ... import findings
 from ...read.uses import Use
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, RemoveDecorator, RemoveStatement, ReplaceSpan, Texts, claim_all
-from . import detach_no_grad_results
+from . import detach_no_grad_results, mixed_precision
 
 AFTER = ("format_tensors", "in_place", "make_leaf_parameters")
 
@@ -82,7 +82,8 @@ def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
 
 def _write_block(facts: Facts, node: ast.With, texts: Texts) -> Iterator[Edit]:
     yield from _unwrap(facts, node)
-    if any(_casts(item, facts) for item in node.items):
+    is_cast = facts.settings.target == "ascend" and bool(mixed_precision.networks_called(facts, node))
+    if any(_casts(item, facts) for item in node.items) and not is_cast:
         yield facts.found(
             node,
             findings.MF203,

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from ... import findings
 from ...read.types import MODULE, TENSOR, Type, tuple_of
 from ...read.uses import Use
+from ..dispatch import is_asked_for_shape
 from ..facts import Facts
 from ..plan import LAYER_PARAMETER, AtEnd, Change, Edit, InsertAfter, ReplaceNode, ReplaceSpan, Texts, claim, claim_all
 
@@ -92,7 +93,9 @@ def _look_up(facts: Facts, node: ast.Attribute) -> Iterator[Change]:
     if getattr(facts.enclosing(node, ast.FunctionDef), "name", "") in ("forward", "construct"):
         return
     owner, whole, parent = facts.source.text(node.value), node, facts.parents[node]
-    if node.attr != "__class__":
+    if node.attr == "weight" and is_asked_for_shape(parent):
+        helper, arguments = "compat.shaped_weight", f"({owner})"
+    elif node.attr != "__class__":
         helper, arguments = LAYER_PARAMETER, f"({owner}, '{node.attr}')"
     elif isinstance(parent, ast.Attribute) and parent.attr == "__name__":
         helper, arguments, whole = "compat.layer_name", f"({owner})", parent

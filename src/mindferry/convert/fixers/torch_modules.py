@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from functools import partial
 
 from ... import findings
-from ...apis._table import canonical
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, RemoveStatement, ReplaceNode, ReplaceSpan, Text, Texts, claim, claim_all
 from . import built_names
@@ -138,7 +137,7 @@ def _options(facts: Facts, home: str, chosen: ast.expr) -> tuple[list[str] | Non
     found = built_names.patterns(facts, chosen)
     if found is None:
         return None, []
-    prefix = canonical(f"{home}.")
+    prefix = facts.framework.canonical(f"{home}.")
     all_names = sorted(
         each.api[len(prefix) :]
         for each in facts.rules

@@ -23,7 +23,7 @@ def comment_out(context: Context) -> None:
 
 def _is_left(context: Context, decorator: ast.expr) -> bool:
     function = decorator.func if isinstance(decorator, ast.Call) else decorator
-    api, receiver = api_of(function, context.reading, context.rules)
+    api, receiver, _ = api_of(function, context.reading, context.rules)
     if not api or receiver is not None or decorator in context.handled:
         return False
     entry = context.rules.get(api)

@@ -44,19 +44,6 @@ HOMES = {
     "contextlib": ("import contextlib{as}", "contextlib"),
     "compat": ("", COMPAT_MODULE),
 }
-# Where a new import line stands best: beside the torch import that it replaces.
-NATURAL = {
-    "torch": "mindspore",
-    "torch.nn": "mindspore.nn",
-    "torch.nn.functional": "mindspore.ops",
-    "torch.optim": "mindspore.experimental.optim",
-    "torch.optim.lr_scheduler": "mindspore.experimental.optim.lr_scheduler",
-    "torch.utils.data": "mindspore.dataset",
-    "torchvision.transforms": "mindspore.dataset.vision",
-    "torchvision.datasets": "compat",
-    "torch.distributed": "mindspore.communication",
-    "torch.nn.init": "mindspore.common.initializer",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +133,11 @@ class Imports:
             dropped = [alias for alias in node.names if self._is_dropped(node, alias)]
             if not dropped:
                 continue
-            wanted = [home for home in missing if top_level and any(_natural(node, alias) == home for alias in dropped)]
+            wanted = [
+                home
+                for home in missing
+                if top_level and any(_natural(node, alias, self.reading) == home for alias in dropped)
+            ]
             if is_first and top_level:
                 wanted = ["compat", *(home for home in wanted if home != "compat")]
             elif is_first:
@@ -432,10 +423,12 @@ def _imported(node: ast.Import | ast.ImportFrom, alias: ast.alias, reading: Read
     return node.module or ""
 
 
-def _natural(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str | None:
+def _natural(node: ast.Import | ast.ImportFrom, alias: ast.alias, reading: Reading) -> str | None:
+    """Where a new import line stands best: beside the framework's import that it replaces."""
+    counterparts = reading.symbols.framework.counterparts
     if isinstance(node, ast.Import):
-        return NATURAL.get(alias.name)
-    return NATURAL.get(f"{node.module}.{alias.name}") or NATURAL.get(node.module or "")
+        return counterparts.get(alias.name)
+    return counterparts.get(f"{node.module}.{alias.name}") or counterparts.get(node.module or "")
 
 
 def _bound_names(reading: Reading) -> set[str]:

@@ -98,7 +98,7 @@ def tensor_form(name: str, rules: Table) -> str:
     known = members()["Tensor"].get(name)
     if name.endswith("_") or known is None or not known.is_method:
         return ""
-    entry = rule_of(f"torch.Tensor.{name}", rules)
+    entry = rule_of(rules.framework.of_tensor(name), rules)
     if entry is None or entry.missing:
         return ""
     if entry.like and not entry.like.startswith("."):
@@ -113,7 +113,7 @@ def module_form(name: str) -> str:
 
 def attribute_form(name: str, rules: Table) -> str:
     """What a tensor's attribute is, as an expression of {x}; '' if MindSpore's is the same, or there is none."""
-    entry = rules.get(f"torch.Tensor.{name}@")
+    entry = rules.attribute(rules.framework.of_tensor(name))
     if entry is None or entry.missing or entry.to.startswith(".") or not entry.to:
         return ""
     return entry.to if "{" in entry.to or entry.to == "False" else f"{entry.to}({{x}})"

@@ -232,7 +232,7 @@ rule(
     "torch.jit.save",
     missing="TorchScript is torch's own format",
     strategy="equivalent",
-    advice="use ms.export(net, x, file_format='MINDIR')",
+    advice="use ms.export(net, x, file_name='net', file_format='MINDIR')",
 )
 for _name in (
     "_export",
@@ -252,5 +252,5 @@ for _name in (
         f"torch.onnx.{_name}",
         missing="torch's ONNX exporter has no counterpart of this",
         strategy="equivalent",
-        advice="use ms.export(net, x, file_format='ONNX')",
+        advice="use ms.export(net, x, file_name='net', file_format='ONNX')",
     )

@@ -1,6 +1,7 @@
-"""Loss scaling on the gradients that parameters keep."""
+"""Mixed precision: loss scaling on the gradients that parameters keep, and networks that are cast."""
 
-from mindspore import ops
+import mindspore as ms
+from mindspore import amp, ops
 
 from .gradients import apply_gradients
 
@@ -53,3 +54,11 @@ class GradScaler:
 
     def load_state_dict(self, state_dict):
         self.current, self.good_steps = state_dict["scale"], state_dict["_growth_tracker"]
+
+
+def mixed_precision(net, dtype=ms.float16):
+    """torch.autocast for a network: operators are cast by their kind, from the first call on. A CPU computes in float32."""
+    if ms.get_context("device_target") != "CPU" and not getattr(net, "has_mixed_precision", False):
+        amp.auto_mixed_precision(net, "auto", dtype)
+        net.has_mixed_precision = True
+    return net

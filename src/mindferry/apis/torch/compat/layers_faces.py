@@ -79,6 +79,13 @@ def parameters_inside(cell):
     return {names.get(name, name) if is_renamed else name: value for name, value in cell._params.items()}
 
 
+def shaped_weight(layer):
+    """m.weight of any layer, in torch's shape."""
+    return (
+        flat_weight(layer) if isinstance(layer, (nn.Conv1d, nn.Conv1dTranspose)) else layer_parameter(layer, "weight")
+    )
+
+
 def flat_weight(layer):
     """The weight of a Conv1d in torch's shape: MindSpore's has an axis more, (out, in, 1, width)."""
     return layer.weight.squeeze(2) if layer.weight.ndim == 4 else layer.weight

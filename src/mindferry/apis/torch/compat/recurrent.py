@@ -32,6 +32,8 @@ def drop_between_layers(cell, share):
 
 def run_recurrent(cell, run, input, hx):
     """Call `run(x, hx, lengths)` on a batch, whatever form the input has, and give the result in that form."""
+    if isinstance(hx, list):  # of [h.detach() for h in states]
+        hx = (hx[0], hx[1])
     if isinstance(input, PackedSequence):
         x, lengths = pad_packed_sequence(input, cell.batch_first)
         output, state = run(x, hx, lengths.astype(ms.int32))

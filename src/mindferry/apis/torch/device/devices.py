@@ -1,6 +1,6 @@
 """Devices. MindSpore runs on one target (ms.set_device) and places tensors itself: a device is the target's name."""
 
-from ... import Case, rule
+from ... import Case, Form, rule
 from ..._call import Call
 from ._places import is_only_a_place
 
@@ -42,14 +42,16 @@ def device(call: Call) -> None:
 
 
 rule(
-    "torch.device.type@",
+    "torch.device.type",
+    form=Form.ATTRIBUTE,
     to="compat.device_type",
     cases=[
         Case("x.device.type", "ms_compat.device_type(x.device)", shapes=((2, 3),), gradient=False),
     ],
 )
 rule(
-    "torch.device.index@",
+    "torch.device.index",
+    form=Form.ATTRIBUTE,
     to="(None if {x} == 'CPU' else 0)",
     cases=[
         Case(

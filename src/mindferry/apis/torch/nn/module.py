@@ -3,7 +3,7 @@
 import ast
 import re
 
-from ... import Case, rule
+from ... import Case, Form, rule
 from ..._call import Call
 
 STRUCTURE = "structure only; tests/apis/test_module_methods.py runs it"
@@ -54,7 +54,8 @@ def forward(call: Call) -> None:
 
 
 @rule(
-    "any#forward",
+    "torch.Tensor.forward",
+    form=Form.UNKNOWN,
     to=".construct",
     cases=[
         Case(

@@ -1,10 +1,11 @@
 """What networks keep inside, and hooks into how a checkpoint is loaded."""
 
-from ... import Case, rule
+from ... import Case, Form, rule
 
 STRUCTURE = "structure only; tests/convert/test_layer_faces.py runs it"
 rule(
-    "torch.nn.Module._modules@",
+    "torch.nn.Module._modules",
+    form=Form.ATTRIBUTE,
     to="compat.modules_inside",
     cases=[
         Case(
@@ -16,7 +17,8 @@ rule(
     ],
 )
 rule(
-    "torch.nn.Module._parameters@",
+    "torch.nn.Module._parameters",
+    form=Form.ATTRIBUTE,
     to="compat.parameters_inside",
     cases=[Case("nn.ReLU()._parameters", "ms_compat.parameters_inside(nn.ReLU())", runs=False, why=STRUCTURE)],
 )

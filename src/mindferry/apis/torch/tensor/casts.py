@@ -2,7 +2,7 @@
 
 import ast
 
-from ... import Case, rule
+from ... import Case, Form, rule
 from ..._call import Call
 from .._framework import DTYPES
 
@@ -247,7 +247,8 @@ def in_torch_file(call: Call) -> bool:
 
 
 @rule(
-    "any#to",
+    "torch.Tensor.to",
+    form=Form.UNKNOWN,
     args="other",
     cases=[
         Case("vars()['x'].to('cpu') * 2", "vars()['x'] * 2", shapes=((2, 3),)),
@@ -274,7 +275,8 @@ def _names_device(call: Call, node: ast.expr) -> bool:
 
 
 @rule(
-    "any#cuda",
+    "torch.Tensor.cuda",
+    form=Form.UNKNOWN,
     args="device non_blocking",
     cases=[
         Case(
@@ -293,7 +295,7 @@ def any_cuda(call: Call) -> None:
         call.keep()
 
 
-@rule("any#cpu", cases=[Case("vars()['x'].cpu() * 2", "vars()['x'] * 2", shapes=((2, 3),))])
+@rule("torch.Tensor.cpu", form=Form.UNKNOWN, cases=[Case("vars()['x'].cpu() * 2", "vars()['x'] * 2", shapes=((2, 3),))])
 def any_cpu(call: Call) -> None:
     if in_torch_file(call) and not call.node.args and not call.node.keywords:
         call.replace(call.target)
@@ -301,7 +303,11 @@ def any_cpu(call: Call) -> None:
         call.keep()
 
 
-@rule("any#numpy", cases=[Case("vars()['x'].numpy() * 2", "vars()['x'].asnumpy() * 2", inputs=("int64[2,3]",))])
+@rule(
+    "torch.Tensor.numpy",
+    form=Form.UNKNOWN,
+    cases=[Case("vars()['x'].numpy() * 2", "vars()['x'].asnumpy() * 2", inputs=("int64[2,3]",))],
+)
 def any_numpy(call: Call) -> None:
     if in_torch_file(call) and not call.node.args and not call.node.keywords:
         call.replace(f"{call.target}.asnumpy()")
@@ -310,7 +316,8 @@ def any_numpy(call: Call) -> None:
 
 
 @rule(
-    "any#size",
+    "torch.Tensor.size",
+    form=Form.UNKNOWN,
     args="dim",
     cases=[
         Case("vars()['x'].size(0) * x", "vars()['x'].shape[0] * x", shapes=((2, 3),)),

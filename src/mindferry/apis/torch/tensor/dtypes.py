@@ -1,9 +1,10 @@
 """What a type says of itself: `x.dtype.is_floating_point`."""
 
-from ... import Case, rule
+from ... import Case, Form, rule
 
 rule(
-    "torch.dtype.is_floating_point@",
+    "torch.dtype.is_floating_point",
+    form=Form.ATTRIBUTE,
     to="compat.is_floating_type",
     cases=[
         Case(
@@ -15,7 +16,8 @@ rule(
     ],
 )
 rule(
-    "torch.dtype.is_complex@",
+    "torch.dtype.is_complex",
+    form=Form.ATTRIBUTE,
     to="compat.is_complex_type",
     cases=[
         Case(

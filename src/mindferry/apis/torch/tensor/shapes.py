@@ -2,7 +2,7 @@
 
 import ast
 
-from ... import Case, rule
+from ... import Case, Form, rule
 from ..._call import Call
 
 rule(
@@ -54,7 +54,8 @@ rule(
 
 
 @rule(
-    "any#transpose",
+    "torch.Tensor.transpose",
+    form=Form.UNKNOWN,
     args="dim0 dim1",
     to=".swapaxes",
     cases=[
@@ -111,12 +112,17 @@ def t(call: Call) -> None:
     call.replace(f"{call.target}.T")
 
 
-rule("torch.Tensor.T@", to=".T", cases=[Case("x.T * 2", "x.T * 2", shapes=((3, 4),))])
-rule("torch.Tensor.mT@", to=".mT", cases=[Case("x.mT * 2", "x.mT * 2", shapes=((2, 3, 4),))])
-rule("torch.Tensor.H@", to=".mH", cases=[Case("x.H * 2", "x.mH * 2", shapes=((3, 4),))])
-rule("torch.Tensor.mH@", to=".mH", cases=[Case("x.mH * 2", "x.mH * 2", shapes=((2, 3, 4),))])
-rule("torch.Tensor.ndim@", to=".ndim", cases=[Case("x.ndim * x", "x.ndim * x", shapes=((3, 4),))])
-rule("torch.Tensor.shape@", to=".shape", cases=[Case("x.shape[1] * x", "x.shape[1] * x", shapes=((3, 4),))])
+rule("torch.Tensor.T", form=Form.ATTRIBUTE, to=".T", cases=[Case("x.T * 2", "x.T * 2", shapes=((3, 4),))])
+rule("torch.Tensor.mT", form=Form.ATTRIBUTE, to=".mT", cases=[Case("x.mT * 2", "x.mT * 2", shapes=((2, 3, 4),))])
+rule("torch.Tensor.H", form=Form.ATTRIBUTE, to=".mH", cases=[Case("x.H * 2", "x.mH * 2", shapes=((3, 4),))])
+rule("torch.Tensor.mH", form=Form.ATTRIBUTE, to=".mH", cases=[Case("x.mH * 2", "x.mH * 2", shapes=((2, 3, 4),))])
+rule("torch.Tensor.ndim", form=Form.ATTRIBUTE, to=".ndim", cases=[Case("x.ndim * x", "x.ndim * x", shapes=((3, 4),))])
+rule(
+    "torch.Tensor.shape",
+    form=Form.ATTRIBUTE,
+    to=".shape",
+    cases=[Case("x.shape[1] * x", "x.shape[1] * x", shapes=((3, 4),))],
+)
 
 rule(
     "torch.Tensor.unsqueeze",
@@ -257,7 +263,8 @@ def repeat(call: Call) -> None:
 
 
 @rule(
-    "any#repeat",
+    "torch.Tensor.repeat",
+    form=Form.UNKNOWN,
     to=".repeat",
     cases=[
         Case("vars()['x'].repeat(2, 1, 3) * 2", "vars()['x'].tile((2, 1, 3)) * 2", shapes=((2, 3),)),

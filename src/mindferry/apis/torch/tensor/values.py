@@ -2,7 +2,7 @@
 
 import ast
 
-from ... import Case, rule
+from ... import Case, Form, rule
 from ..._call import Call
 
 
@@ -33,7 +33,11 @@ def detach(call: Call) -> None:
     call.replace(f"{call.name('mindspore.ops.stop_gradient')}({call.of(call.subject)})")
 
 
-@rule("any#detach", cases=[Case("vars()['x'].detach() * x", "ops.stop_gradient(vars()['x']) * x", shapes=((2, 3),))])
+@rule(
+    "torch.Tensor.detach",
+    form=Form.UNKNOWN,
+    cases=[Case("vars()['x'].detach() * x", "ops.stop_gradient(vars()['x']) * x", shapes=((2, 3),))],
+)
 def any_detach(call: Call) -> None:
     if call.edits.source.mentions("torch") and not call.node.args and not call.node.keywords:
         detach(call)
@@ -42,12 +46,14 @@ def any_detach(call: Call) -> None:
 
 
 rule(
-    "torch.Tensor.data@",
+    "torch.Tensor.data",
+    form=Form.ATTRIBUTE,
     to="mindspore.ops.stop_gradient",
     cases=[Case("x.data * x", "ops.stop_gradient(x) * x", shapes=((2, 3),))],
 )
 rule(
-    "torch.Tensor.device@",
+    "torch.Tensor.device",
+    form=Form.ATTRIBUTE,
     to=".device",
     differs="a string such as 'CPU' or 'Ascend:0'",
     cases=[
@@ -55,19 +61,32 @@ rule(
     ],
 )
 rule(
-    "torch.Tensor.dtype@",
+    "torch.Tensor.dtype",
+    form=Form.ATTRIBUTE,
     to=".dtype",
     cases=[Case("y.to(x.dtype) * x", "y.to(x.dtype) * x", inputs=("float64[2]", "float32[2]"))],
 )
-rule("torch.Tensor.nbytes@", to=".nbytes", cases=[Case("x.nbytes * x", "x.nbytes * x", shapes=((2, 3),))])
-rule("torch.Tensor.itemsize@", to=".itemsize", cases=[Case("x.itemsize * x", "x.itemsize * x", shapes=((2, 3),))])
 rule(
-    "torch.Tensor.real@",
+    "torch.Tensor.nbytes",
+    form=Form.ATTRIBUTE,
+    to=".nbytes",
+    cases=[Case("x.nbytes * x", "x.nbytes * x", shapes=((2, 3),))],
+)
+rule(
+    "torch.Tensor.itemsize",
+    form=Form.ATTRIBUTE,
+    to=".itemsize",
+    cases=[Case("x.itemsize * x", "x.itemsize * x", shapes=((2, 3),))],
+)
+rule(
+    "torch.Tensor.real",
+    form=Form.ATTRIBUTE,
     to="mindspore.ops.real",
     cases=[Case("x.real * 2", "ops.real(x) * 2", inputs=("complex64[3]",), gradient=False)],
 )
 rule(
-    "torch.Tensor.imag@",
+    "torch.Tensor.imag",
+    form=Form.ATTRIBUTE,
     to="mindspore.ops.imag",
     cases=[Case("x.imag * 2", "ops.imag(x) * 2", inputs=("complex64[3]",), gradient=False)],
 )
@@ -75,7 +94,8 @@ rule(
 ON_ACCELERATOR = "({x}.device != 'CPU')"
 for _name in ("is_cuda", "is_xpu", "is_mps"):
     rule(
-        f"torch.Tensor.{_name}@",
+        f"torch.Tensor.{_name}",
+        form=Form.ATTRIBUTE,
         to=ON_ACCELERATOR,
         differs="true on any accelerator",
         cases=[
@@ -83,19 +103,22 @@ for _name in ("is_cuda", "is_xpu", "is_mps"):
         ],
     )
 rule(
-    "torch.Tensor.is_cpu@",
+    "torch.Tensor.is_cpu",
+    form=Form.ATTRIBUTE,
     to="({x}.device == 'CPU')",
     cases=[Case("x.is_cpu", "(x.device == 'CPU')", shapes=((2, 3),), gradient=False)],
 )
 rule(
-    "torch.Tensor.is_sparse@",
+    "torch.Tensor.is_sparse",
+    form=Form.ATTRIBUTE,
     to="compat.is_sparse",
     cases=[
         Case("x * (not x.is_sparse)", "x * (not ms_compat.is_sparse(x))", shapes=((2, 3),)),
     ],
 )
 rule(
-    "torch.Tensor.is_quantized@",
+    "torch.Tensor.is_quantized",
+    form=Form.ATTRIBUTE,
     to="False",
     differs="MindSpore has no quantized tensors",
     cases=[
@@ -103,13 +126,15 @@ rule(
     ],
 )
 rule(
-    "torch.Tensor.layout@",
+    "torch.Tensor.layout",
+    form=Form.ATTRIBUTE,
     missing="MindSpore's sparse tensors are classes of their own",
     strategy="not needed",
     advice="remove the test",
 )
 rule(
-    "torch.Tensor.requires_grad@",
+    "torch.Tensor.requires_grad",
+    form=Form.ATTRIBUTE,
     to="getattr({x}, 'requires_grad', False)",
     differs="only parameters have it",
     cases=[
@@ -120,7 +145,8 @@ rule(
 FUNCTIONS = "MindSpore differentiates functions: tensors carry no graph"
 ADVICE = "take the gradient from ms.value_and_grad(forward_fn, None, parameters)"
 rule(
-    "torch.Tensor.grad@",
+    "torch.Tensor.grad",
+    form=Form.ATTRIBUTE,
     to="getattr({x}, 'grad', None)",
     differs="parameters keep gradients, in training steps that need them",
     cases=[
@@ -132,7 +158,7 @@ rule(
     ],
 )
 for _name in ("grad_fn", "is_leaf"):
-    rule(f"torch.Tensor.{_name}@", missing=FUNCTIONS, strategy="equivalent", advice=ADVICE)
+    rule(f"torch.Tensor.{_name}", form=Form.ATTRIBUTE, missing=FUNCTIONS, strategy="equivalent", advice=ADVICE)
 rule("torch.Tensor.retain_grad", missing=FUNCTIONS, strategy="equivalent", advice=ADVICE)
 rule(
     "torch.Tensor.register_hook",

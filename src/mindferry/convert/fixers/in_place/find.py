@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from .... import findings
-from ....apis._lookup import api_of, is_in_place
+from ....apis._lookup import api_of
 from ....read.framework import Role
 from ....read.guesses import looks_like_parameter
 from ....read.types import TENSOR, Type
@@ -113,8 +113,8 @@ def _changed(facts: Facts, node: ast.AST) -> ast.expr | None:
             return _tensor_of(node) if facts.is_use(Use.COLLECTIVE, node.func) else None
         if not name.endswith("_") and not _is_true(node, "inplace"):
             return None
-        api, receiver = api_of(node.func, facts.reading, facts.rules)
-        if is_in_place(api) and api.rpartition(".")[2] not in MARKS_ONLY:
+        api, receiver, _ = api_of(node.func, facts.reading, facts.rules)
+        if facts.framework.is_in_place(api) and api.rpartition(".")[2] not in MARKS_ONLY:
             return receiver if receiver is not None else node.args[0] if node.args else None
         if facts.uses.has(Use.FUNCTIONAL, api) and node.args and _is_true(node, "inplace"):
             return node.args[0]
@@ -463,7 +463,7 @@ def _plan_flag(facts: Facts, found: InPlace, call: ast.Call) -> None:
     """`p.requires_grad_(False)` as a statement sets the parameter's attribute."""
     if not isinstance(call.func, ast.Attribute) or call.func.attr != "requires_grad_":
         return
-    api, receiver = api_of(call.func, facts.reading, facts.rules)
+    api, receiver, _ = api_of(call.func, facts.reading, facts.rules)
     if facts.uses.has(Use.REQUIRES_GRADIENT, api) and isinstance(receiver, ast.Name | ast.Attribute | ast.Subscript):
         if isinstance(receiver, ast.Name) and facts.derived(Names).binding(receiver).how == "fresh":
             return

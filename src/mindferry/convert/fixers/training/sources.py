@@ -230,7 +230,7 @@ def networks(facts: Facts, statements: Iterable[ast.AST]) -> list[str] | None:
                 if not owner:
                     return None
                 found[owner] = None
-            if not isinstance(call, ast.Call) or not calls_network(facts, call):
+            if not isinstance(call, ast.Call) or not calls_network(facts, call) or _reads_only_leaves(facts, call):
                 continue
             callee = _called(facts, call)
             kind = facts.reading.type(callee)
@@ -244,6 +244,21 @@ def networks(facts: Facts, statements: Iterable[ast.AST]) -> list[str] | None:
                 return None
             found[facts.source.text(callee)] = None
     return list(found)
+
+
+def _reads_only_leaves(facts: Facts, call: ast.Call, seen: frozenset[ast.AST] = frozenset()) -> bool:
+    """Whether a function of this file computes with tensors of the user's own and runs no network: `return x * w`."""
+    body = _body(facts, call)
+    if body is None or body in seen:
+        return False
+    for node in _connected(body):
+        if isinstance(node, ast.Attribute) and _is_source(facts, node):
+            return False
+        if not isinstance(node, ast.Call) or not calls_network(facts, node):
+            continue
+        if not _reads_only_leaves(facts, node, seen | {body}):
+            return False
+    return not any(_is_network(facts, each) for each in call.args)
 
 
 def unknown_networks(facts: Facts, statements: Iterable[ast.AST]) -> list[str]:

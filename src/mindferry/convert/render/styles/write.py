@@ -45,7 +45,10 @@ def as_cell(step: Step, text: Text) -> None:
 
 
 def as_model(step: Step, text: Text) -> None:
-    """Model.train with LossMonitor, TimeMonitor and ModelCheckpoint in place of the loop over batches."""
+    """Model.train with LossMonitor and TimeMonitor in place of the loop over batches.
+
+    Such a loop saves nothing, so there is no ModelCheckpoint, which would save after every step; what is saved after the loop stays.
+    """
     network, loss = _network_and_loss(step, text)
     loop, columns = _batch_loop(step, text)
     owner = text.parents[loop]
@@ -62,11 +65,11 @@ def as_model(step: Step, text: Text) -> None:
     loader = loop.iter.args[0] if isinstance(loop.iter, ast.Call) else loop.iter
     name = _free("trainer", text)
     text.need("from mindspore import nn")
-    text.need("from mindspore.train import LossMonitor, Model, ModelCheckpoint, TimeMonitor")
+    text.need("from mindspore.train import LossMonitor, Model, TimeMonitor")
     lines = [
         f"{name} = Model(nn.TrainOneStepCell(nn.WithLossCell({network}, {loss}), {text.of(step.optimizer)}))",
         f"dataset = ms_compat.as_dataset({text.of(loader)}, {columns!r})",
-        "callbacks = [LossMonitor(), TimeMonitor(), ModelCheckpoint(directory='checkpoints')]",
+        f"callbacks = [LossMonitor({_print_interval(loop)}), TimeMonitor()]",
         f"{name}.train({epochs}, dataset, callbacks=callbacks, dataset_sink_mode=False)",
     ]
     text.replace(step.forward, step.maker, "")
@@ -109,19 +112,10 @@ def _batch_loop(step: Step, text: Text) -> tuple[ast.For, list[str]]:
     loop = text.parents[step.call]
     if not isinstance(loop, ast.For) or step.call not in loop.body or step.update is None or loop.orelse:
         raise Refused("its loop over the batches does more than one plain step")
-    match loop:
-        case ast.For(target=ast.Tuple(elts=[ast.Name() as x, ast.Name() as y]), iter=ast.Name() | ast.Attribute()):
-            pass
-        case ast.For(
-            target=ast.Tuple(elts=[ast.Name(), ast.Tuple(elts=[ast.Name() as x, ast.Name() as y])]),
-            iter=ast.Call(func=ast.Name(id="enumerate"), args=[ast.Name() | ast.Attribute()], keywords=[]),
-        ):
-            pass
-        case _:
-            raise Refused("its loop is not `for x, y in loader`")
-    if [text.of(each) for each in step.inputs] != [x.id, y.id]:
+    columns, unpacking = _columns(loop)
+    if [text.of(each) for each in step.inputs] != columns:
         raise Refused("the batch is changed before the step")
-    others = [each for each in loop.body if each not in (step.call, step.update)]
+    others = [each for each in loop.body if each not in (step.call, step.update, unpacking)]
     if not all(_only_prints(each) for each in others):
         raise Refused(
             f"its loop does more than step and print: `{text.of(next(each for each in others if not _only_prints(each))).splitlines()[0]}`"
@@ -134,7 +128,43 @@ def _batch_loop(step: Step, text: Text) -> tuple[ast.For, list[str]]:
     ]
     if after:
         raise Refused("the last loss is used after the loop")
-    return loop, [x.id, y.id]
+    return loop, columns
+
+
+def _columns(loop: ast.For) -> tuple[list[str], ast.stmt | None]:
+    """The names of a batch's two parts, and the statement that takes the batch apart where the loop itself does not."""
+    target = loop.target
+    match loop.iter:
+        case ast.Name() | ast.Attribute():
+            pass
+        case ast.Call(func=ast.Name(id="enumerate"), args=[ast.Name() | ast.Attribute(), *start], keywords=_):
+            if len(start) > 1 or not isinstance(target, ast.Tuple) or len(target.elts) != 2:
+                raise Refused("its loop is not `for x, y in loader`")
+            target = target.elts[1]
+        case _:
+            raise Refused("its loop is not `for x, y in loader`")
+    match target, loop.body[0]:
+        case ast.Tuple(elts=[ast.Name(id=x), ast.Name(id=y)]), _:
+            return [x, y], None
+        case (
+            ast.Name(id=batch),
+            ast.Assign(
+                targets=[ast.Tuple(elts=[ast.Name(id=x), ast.Name(id=y)])], value=ast.Name(id=taken)
+            ) as statement,
+        ) if batch == taken:
+            return [x, y], statement
+    raise Refused("its loop is not `for x, y in loader`")
+
+
+def _print_interval(loop: ast.For) -> str:
+    """`if step % 100 == 0: print(...)`: how often the loop prints; '' for every step."""
+    for node in loop.body:
+        match node:
+            case ast.If(
+                test=ast.Compare(left=ast.BinOp(op=ast.Mod(), right=ast.Constant(value=int() as count)), ops=[ast.Eq()])
+            ) if count > 0:
+                return str(count)
+    return ""
 
 
 def _only_prints(node: ast.stmt) -> bool:

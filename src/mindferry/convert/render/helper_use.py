@@ -6,10 +6,12 @@ import ast
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from .folded import NOTHING, constant
 
 UNKNOWN = "?"
+CONTEXTS = frozenset({ast.Load, ast.Store, ast.Del})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,28 +47,48 @@ def use_of(texts: Iterable[str], module: str, is_library: bool) -> ProjectUse:
             use.stored |= words
             use.values |= words
             continue
-        _add_names(tree, use.mentioned, use.stored)
-        _add_project_calls(tree, _bound_to(tree, module), use)
+        found = _by_kind(tree)
+        _add_names(found, use)
+        _add_project_calls(found, _bound_to(found, module), use)
     return use
 
 
-def _bound_to(tree: ast.Module, module: str) -> set[str]:
-    found = {module}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            found |= {alias.asname for alias in node.names if alias.asname and alias.name.endswith(module)}
+Nodes = dict[type, list[Any]]
+
+
+def _by_kind(tree: ast.Module) -> Nodes:
+    """All nodes, each after its parent: a project's files are walked once, not once for each question."""
+    found: Nodes = {}
+    nodes: list[ast.AST] = [tree]
+    for node in nodes:  # grows while it is read
+        found.setdefault(type(node), []).append(node)
+        for value in node.__dict__.values():
+            if type(value) is list:
+                nodes += [each for each in value if isinstance(each, ast.AST)]
+            elif isinstance(value, ast.AST) and type(value) not in CONTEXTS:
+                nodes.append(value)
     return found
 
 
-def _add_project_calls(tree: ast.Module, bound: set[str], use: ProjectUse) -> None:
+def _bound_to(nodes: Nodes, module: str) -> set[str]:
+    found = {module}
+    for node in (*nodes.get(ast.Import, ()), *nodes.get(ast.ImportFrom, ())):
+        found |= {alias.asname for alias in node.names if alias.asname and alias.name.endswith(module)}
+    return found
+
+
+def _add_project_calls(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
     called = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _helper(node.func, bound):
+    for node in nodes.get(ast.Call, ()):
+        if helper := _helper(node.func, bound):
             called.add(node.func)
-            use.calls.setdefault(_helper(node.func, bound), []).append(shape_of(node, ""))
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").endswith(tuple(bound)):
+            use.calls.setdefault(helper, []).append(shape_of(node, ""))
+    for node in nodes.get(ast.ImportFrom, ()):
+        if (node.module or "").endswith(tuple(bound)):
             use.values |= {alias.name for alias in node.names}
-    use.values |= {_helper(node, bound) for node in ast.walk(tree) if node not in called and _helper(node, bound)}
+    for node in nodes.get(ast.Attribute, ()):
+        if node not in called and (helper := _helper(node, bound)):
+            use.values.add(helper)
 
 
 def _helper(node: ast.AST, bound: set[str]) -> str:
@@ -89,14 +111,12 @@ def literal_of(node: ast.AST | None) -> str:
     return UNKNOWN if node is None or constant(node) is NOTHING else ast.unparse(node).replace("'", '"')
 
 
-def _add_names(tree: ast.AST, mentioned: set[str], stored: set[str]) -> None:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute):
-            (mentioned if isinstance(node.ctx, ast.Load) else stored).add(node.attr)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
-            mentioned.add(node.value)
-            stored.add(node.value)
-        elif isinstance(node, ast.keyword) and node.arg:
-            stored.add(node.arg)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            mentioned.add(node.name)  # a class of the project's may override it
+def _add_names(nodes: Nodes, use: ProjectUse) -> None:
+    for node in nodes.get(ast.Attribute, ()):
+        (use.mentioned if type(node.ctx) is ast.Load else use.stored).add(node.attr)
+    texts = {node.value for node in nodes.get(ast.Constant, ()) if isinstance(node.value, str)}
+    words = {text for text in texts if text.isidentifier()}
+    use.mentioned |= words
+    use.stored |= words | {node.arg for node in nodes.get(ast.keyword, ()) if node.arg}
+    for node in (*nodes.get(ast.FunctionDef, ()), *nodes.get(ast.AsyncFunctionDef, ())):
+        use.mentioned.add(node.name)  # a class of the project's may override it

@@ -6,12 +6,12 @@ import ast
 import builtins
 import re
 from collections import deque
-from dataclasses import dataclass, field
 
 from ..apis import framework
 from ..read.uses import Use
 from .lookup import Lookup
 from .names import Definition, annotations_of, attribute_set_by, chain_of, is_hook, own_names, pattern_of
+from .reached import Left, Reached
 from .registries import Registries
 from .sources import Import, Module, Sources, bound_names, is_star_of, root_name
 
@@ -37,26 +37,6 @@ DOCUMENTING = frozenset(
         "replace_example_docstring",
     }
 )
-
-
-@dataclass(slots=True, eq=False)
-class Reached:
-    """What of one module is needed."""
-
-    module: Module
-    names: set[str] = field(default_factory=set)
-    statements: set[ast.stmt] = field(default_factory=set)  # outside of functions
-    methods: set[ast.AST] = field(default_factory=set)  # of classes among them
-    pulled_by: str = ""  # the module that it was first reached from
-
-
-@dataclass(frozen=True, slots=True)
-class Left:
-    """A name that is used and not carried along."""
-
-    name: str
-    why: str
-    pulled_by: str
 
 
 class Reach:

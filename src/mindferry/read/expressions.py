@@ -442,7 +442,8 @@ class Expressions:
         if identity or not any(each.kind in ("tensor", "ndarray", "unknown") for each in kinds):
             return BOOL
         tensors = [each for each in kinds if each.is_tensor]
-        return surest(*tensors) if tensors else UNKNOWN
+        arrays = [each for each in kinds if each.kind == "ndarray"]
+        return surest(*tensors) if tensors else arrays[0] if arrays else UNKNOWN
 
     def _BoolOp(self, node: ast.BoolOp, scope: Scope) -> Type:
         return join(*[self.visit(each, scope) for each in node.values])

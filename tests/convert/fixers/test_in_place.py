@@ -199,7 +199,6 @@ def case(x):
 @pytest.mark.parametrize(
     "code",
     [
-        "    z = x + 1\n    k = z\n    k += 1\n    return z, k",
         "    z = x + 1\n    row = z[0]\n    row.zero_()\n    return z, row",
         "    z = x + 1\n    flat = z.view(-1)\n    flat.add_(1)\n    return z, flat",
         "    z = x + 1\n    row = z[0]\n    row[1] = 5\n    return z, row",

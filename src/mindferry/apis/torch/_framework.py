@@ -102,6 +102,8 @@ def describe() -> Framework:
         size="torch.Size",
         functions=("torch", "torch.nn.functional"),
         answering=(
+            ("torch.optim.swa_utils.SWALR", "torch.optim.lr_scheduler.LRScheduler"),
+            ("torch.optim.swa_utils.AveragedModel", "torch.nn.Module"),
             ("torch.optim.lr_scheduler.", "torch.optim.lr_scheduler.LRScheduler"),
             ("torch.optim.", "torch.optim.Optimizer"),
             *(

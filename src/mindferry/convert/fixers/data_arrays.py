@@ -18,13 +18,13 @@ from .data_loaders import makes_arrays, value_of
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    for zone in facts.derived(_zones):
+    for zone in facts.derived(data_zones):
         yield from _convert(facts, zone)
     for node in facts.derived(images_made_tensors):
         yield UseRule(node, AS_TENSOR)
 
 
-def _zones(facts: Facts) -> list[list[ast.AST]]:
+def data_zones(facts: Facts) -> list[list[ast.AST]]:
     """The code that runs in data workers: each dataset or collate function, with the functions that only it calls."""
     definitions: list[ast.ClassDef | ast.FunctionDef] = [
         *facts.source.of(ast.ClassDef),
@@ -43,7 +43,7 @@ def images_made_tensors(facts: Facts) -> list[ast.Call]:
     """Calls that make an array of an image, where torch's code goes on with a tensor: not in data workers."""
     if not any(word in facts.source.data for word in (b"ransform", b"to_tensor", b"ToTensor")):
         return []
-    inside = {each for zone in facts.derived(_zones) for part in zone for each in facts.source.walk(part)}
+    inside = {each for zone in facts.derived(data_zones) for part in zone for each in facts.source.walk(part)}
     return [node for node in facts.source.of(ast.Call) if node not in inside and _is_image_made_array(facts, node)]
 
 

@@ -29,6 +29,28 @@ def fill_slices(x, bounds, value):
     return ops.where(mask, ops.full_like(x, value), x)
 
 
+def as_index(index, x=None):
+    """An array or a number of numpy's as MindSpore takes it for an index; as it is if x, which it is for, is no tensor."""
+    if not isinstance(index, np.ndarray | np.generic) or not (x is None or isinstance(x, ms.Tensor)):
+        return index
+    return ms.Tensor(index) if index.ndim else index.item()
+
+
+def take_place(x, *places):
+    """x[i, j]: where all are single places and one is a tensor, MindSpore's gradient fails; it goes one axis at a time."""
+    if any(getattr(place, "ndim", 0) for place in places):
+        return x[places]
+    for place in places:
+        x = x[place]
+    return x
+
+
+def without_leading_ones(value, part):
+    """What x[i] = value assigns to the part x[i]: torch drops the ones that value's shape starts with, MindSpore fails."""
+    extra = getattr(value, "ndim", 0) - part.ndim
+    return value.reshape(value.shape[extra:]) if extra > 0 else value
+
+
 def take_found(x, found):
     """x[found]: where a search found nothing, MindSpore's gradient of it fails on a CPU."""
     is_plain = found.size or found.dtype == ms.bool_ or not isinstance(x, ms.Tensor)

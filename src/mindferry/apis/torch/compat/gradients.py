@@ -25,7 +25,12 @@ def loss_and_gradients(forward, parameters, *inputs):
         used[:] = reached(loss, parameters)
         return loss
 
-    loss, grads = ms.value_and_grad(loss_only, None, parameters)(*inputs)
+    if not all(
+        isinstance(each, ms.Tensor) for each in inputs
+    ):  # a list that `forward` appends to is another input to MindSpore
+        loss, grads = ms.value_and_grad(lambda: loss_only(*inputs), None, parameters)()
+    else:
+        loss, grads = ms.value_and_grad(loss_only, None, parameters)(*inputs)
     grads = tuple(grad if is_used else None for grad, is_used in zip(grads, used))
     return (loss, *results[-1][1:]) if isinstance(results[-1], tuple) else loss, grads
 

@@ -359,6 +359,8 @@ def _way(facts: Facts, names: Names, base: ast.Name, is_read_later: bool) -> How
         and (not is_read_later or _is_for_the_caller(facts, base))
     ):
         return How.OVERWRITE
+    if binding.how == "alias" and binding.other != base.id and names.is_loaded_after(binding.other, base):
+        return How.OVERWRITE  # `y = x; y += 1`: x changes too
     return How.OVERWRITE if is_held(facts, names, base) else How.BIND
 
 

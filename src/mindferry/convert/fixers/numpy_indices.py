@@ -1,0 +1,44 @@
+"""`x[np.random.permutation(n)]`: MindSpore takes neither numpy's arrays nor its numbers as indices of a tensor."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..facts import Facts
+from ..plan import Change, InsertAfter, InsertBefore
+from .data_arrays import data_zones
+
+
+def plan(facts: Facts) -> Iterator[Change]:
+    found = [node for node in facts.source.of(ast.Subscript) if any(_is_numpy(facts, part) for part in _parts(node))]
+    zones = [part for zone in facts.derived(data_zones) for part in zone] if found else []
+    for node in found:
+        kind = facts.reading.type(node.value)
+        is_certain = kind.is_tensor and not any(facts.is_within(node, zone) for zone in zones)
+        if is_certain or ((kind.is_tensor or kind.kind == "unknown") and _is_plain(node.value)):
+            owner = "" if is_certain else f", {facts.source.text(node.value)}"
+            for part in _parts(node):
+                if _is_numpy(facts, part):
+                    yield from _wrap(facts, part, owner)
+
+
+def _wrap(facts: Facts, part: ast.expr, owner: str) -> Iterator[Change]:
+    yield InsertBefore(part, lambda texts: f"{texts.name('compat.as_index')}(")
+    yield InsertAfter(part, f"{owner})")
+    yield facts.record(part, "index of numpy's", facts.source.text(part), lambda texts: texts.of(part))
+
+
+def _parts(node: ast.Subscript) -> list[ast.expr]:
+    return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+
+
+def _is_numpy(facts: Facts, part: ast.expr) -> bool:
+    return facts.reading.type(part).kind == "ndarray"
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """It may be evaluated twice."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)

@@ -1,0 +1,105 @@
+"""Indices that torch takes and MindSpore doesn't: numpy's arrays and numbers, single places with gradients, leading ones."""
+
+from __future__ import annotations
+
+from two_frameworks import Both, same
+
+
+def test_arrays_and_numbers_of_numpy_index_a_tensor(both: Both) -> None:
+    theirs, ours = both("""
+def sample(x, places):
+    return x[places]
+
+
+class Store:
+    def __init__(self):
+        self.rows = torch.arange(8).view(4, 2)
+
+    def take(self, places):
+        return self.rows[places]
+
+
+def run():
+    x, order = torch.from_numpy(X.copy()), np.random.default_rng(0).permutation(4)
+    mask = X[:, 0] > 0
+    found = [x[order], x[order[:2]], x[mask], x[mask, 1], x[:, np.array([0, 2])], sample(x, order[1:]), sample(X, order).tolist()]
+    found += [x[i] for i in order] + [Store().take(np.array([1, 3]))]
+    y = torch.zeros(4, 6)
+    y[order[:2]] = 1.0
+    y[mask] += x[mask]
+    y[order[0], 1] = 7.0
+    return [plain(each) for each in [*found, y]]
+""")
+    assert same(ours, theirs)
+
+
+def test_an_index_of_single_places_has_a_gradient(both: Both) -> None:
+    theirs, ours = both("""
+class Chain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Parameter(torch.from_numpy(X.copy()))
+
+    def forward(self, tags, last):
+        score = torch.zeros(1)
+        for i in range(2):
+            score = score + self.table[tags[i + 1], tags[i]] ** 2
+        for a, b in zip(tags[1:], tags):
+            score = score + self.table[a, b] * self.table[-1, b]
+        whole = self.table[tags, torch.arange(3)].sum()
+        return score + 3 * self.table[2, last] + self.table[last, tags[-1]] + whole
+
+
+def run():
+    net = Chain()
+    tags, last = torch.tensor([1, 3, 0]), torch.tensor(2)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.5)
+    optimizer.zero_grad()
+    loss = net(tags, last).sum()
+    loss.backward()
+    optimizer.step()
+    return plain(net.table), loss.item()
+""")
+    assert same(ours, theirs)
+
+
+def test_the_leading_ones_of_what_is_assigned_are_dropped(both: Both) -> None:
+    theirs, ours = both("""
+def run():
+    x = torch.from_numpy(X.copy())
+    first = x[0].reshape(1, -1)
+    later = first * 2 + 1
+    y = torch.zeros(4, 6)
+    for t in reversed(range(3)):
+        y[t] = kept = later + t
+    y[3, 2:] = x[1, 2:].unsqueeze(0)
+    y[:, 0] = x[None, :, 1]
+    z = torch.zeros(3, 2)
+    z[1] = torch.ones(2)
+    return plain(y), plain(kept.sum()), plain(z)
+""")
+    assert same(ours, theirs)
+
+
+def test_a_tensor_that_has_two_names_changes_under_both(both: Both) -> None:
+    theirs, ours = both("""
+def doubled(x):
+    h = x * 2
+    out = h
+    out += 1
+    return h + out
+
+
+def run():
+    z = torch.zeros(2, 3)
+    b = z
+    b += 1
+    c = z
+    c.mul_(3)
+    total = torch.zeros(2)
+    seen = total
+    for i in range(4):
+        total += i
+    return plain(z), z is b, plain(seen), plain(doubled(torch.ones(2)))
+""")
+    assert same(ours, theirs)

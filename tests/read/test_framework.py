@@ -82,7 +82,7 @@ def test_it_goes_to_another_process() -> None:
 
 
 def test_a_table_is_the_source_frameworks() -> None:
-    with pytest.raises(KeyError):
+    with pytest.raises(ModuleNotFoundError, match="tensorflow"):
         framework("tensorflow")
 
 

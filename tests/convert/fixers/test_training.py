@@ -352,4 +352,4 @@ def test_parameters_of_an_unknown_network_given_by_keyword_stay_whole() -> None:
     code = "import torch\n\n\ndef f(make, rate):\n    net = make()\n    return torch.optim.Adam(params={}, lr=rate)\n"
     for given in ("net.parameters()", "[p for p in net.parameters() if p.requires_grad]"):
         conversion = convert_source(code.format(given))
-        assert not conversion.findings and "ms_compat.parameters(net)" in conversion.main
+        assert not conversion.findings and "net.trainable_params()" in conversion.main

@@ -17,7 +17,7 @@ def plan(facts: Facts) -> Iterator[Change]:
             ):
                 yield ReplaceNode(call.func, lambda texts: texts.name("compat.set_by_name"))
                 yield claim(call.func)
-                yield facts.record(call, "torch.nn.Module", "setattr", "ms_compat.set_by_name")
+                yield facts.record(call, facts.framework.network, "setattr", "ms_compat.set_by_name")
 
 
 def _may_be_network(facts: Facts, owner: ast.expr) -> bool:

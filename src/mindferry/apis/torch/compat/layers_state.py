@@ -36,6 +36,10 @@ def load_state_dict(cell, state_dict, strict=True, assign=False):
     """torch.nn.Module.load_state_dict, of entries that bear torch's names or MindSpore's."""
     if has_own(cell, "load_state_dict"):
         return cell.load_state_dict(state_dict, strict)
+    for path, part in cell.cells_and_names():
+        if hasattr(part, "build_from"):  # a lazy layer learns its size from what it is given
+            start = f"{path}." if path else ""
+            part.build_from({key[len(start) :]: each for key, each in state_dict.items() if key.startswith(start)})
     own = {key: torch_key(cell, key) for key in cell.state_dict()}
     left = dict(state_dict)
     given = {}

@@ -64,6 +64,8 @@ def _pairs(value: ast.expr) -> Iterator[tuple[str, str]]:
             found = [(node.elts[0], node.elts[1])]
         for key, inner in found:
             for each in inner.elts if isinstance(inner, ast.Tuple) else [inner]:
-                texts = [part.value for part in (key, each) if isinstance(part, ast.Constant)]
-                if len(texts) == 2 and all(isinstance(text, str) for text in texts) and texts[1].isidentifier():
+                texts = [
+                    part.value for part in (key, each) if isinstance(part, ast.Constant) and isinstance(part.value, str)
+                ]
+                if len(texts) == 2 and texts[1].isidentifier():
                     yield texts[0], texts[1]

@@ -158,3 +158,32 @@ def test_a_table_of_names_is_followed_for_the_configuration_in_reach(tmp_path: P
     assert not (tmp_path / "out/ported/autolib/models/cat_fish").exists()
     code = "import net, mindspore as ms\nbuilt = net.build()\nprint(built(ms.ops.ones((1, 3))).shape, net.sing(built, ms.ops.ones((1, 3))))"
     assert run_without({"autolib"}, tmp_path / "out", code).strip() == "(1, 2) ['loud', 'x']"
+
+
+OPERATORS = {
+    "__init__.py": """
+        import torch
+
+        def _scaled(x, by):
+            return x * by
+
+        torch.library.custom_op(
+            "oplib::scaled",
+            _scaled,
+            mutates_args=(),
+            schema="(Tensor x, float by) -> Tensor",
+        )
+
+        def double(x):
+            return torch.ops.oplib.scaled(x, by=2.0)
+        """
+}
+
+
+def test_an_operator_for_torchs_compiler_is_called_as_a_function(tmp_path: Path) -> None:
+    install(tmp_path / "site", "oplib", OPERATORS)
+    source = project(tmp_path / "source", {"net.py": "from oplib import double\n"})
+    settings = Settings(packages=("oplib",), sites=(str(tmp_path / "site"),))
+    convert_project(source, tmp_path / "out", settings=settings)
+    code = "import net, mindspore as ms\nprint(net.double(ms.Tensor([1.5])).asnumpy().tolist())"
+    assert run_without({"oplib"}, tmp_path / "out", code).strip() == "[3.0]"

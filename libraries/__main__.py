@@ -126,6 +126,7 @@ def compare(network: Network, results: Path, modules: int) -> Outcome:
     forward = difference(theirs["out"], ours["out"])
     keys = [key for key in ours.files if key.startswith("g/")]
     if keys:
+        keys = [key for key in keys if ours[key].size]
         scale = max(float(np.abs(ours[f"r/{key[2:]}"]).max()) for key in keys)
         gradient = max(float(np.abs(ours[key] - ours[f"r/{key[2:]}"]).max()) for key in keys) / (scale or 1.0)
     if not bool(ours["complete"]):
@@ -136,7 +137,7 @@ def compare(network: Network, results: Path, modules: int) -> Outcome:
 def difference(theirs: Any, ours: Any) -> float:
     import numpy as np
 
-    if theirs.shape != ours.shape:
+    if theirs.shape != ours.shape or not theirs.size:
         return float("inf")
     return float(np.abs(theirs - ours).max() / (np.abs(theirs).max() or 1.0))
 

@@ -16,13 +16,19 @@ def page(done: list[Outcome]) -> str:
         "and in MindSpore (without torch) in processes of their own. A difference is the largest one, divided by the largest value.",
     ]
     for library in dict.fromkeys(each.library for each in done):
-        own = [each for each in done if each.library == library]
+        tried = [each for each in done if each.library == library]
+        own = [each for each in tried if not each.error.startswith("torch:")]
         agree, gradients = sum(each.agrees for each in own), sum(each.gradients_agree for each in own)
         lines += [
             "",
             f"## {library}",
             "",
-            f"{len(own)} networks; the outputs of {agree} agree, and all gradients of {gradients}.",
+            f"{len(own)} networks; the outputs of {agree} agree, and all gradients of {gradients}."
+            + (
+                f" {len(tried) - len(own)} more were tried that torch itself does not run with these settings."
+                if len(own) < len(tried)
+                else ""
+            ),
             "",
             "| network | output | gradients | why not |",
             "| --- | --- | --- | --- |",

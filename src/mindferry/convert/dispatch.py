@@ -313,9 +313,24 @@ def _last_word(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
+def _dispatch_place(node: ast.Attribute, context: Context) -> bool:
+    """`self.device.type` where nothing tells what the device is: MindSpore's is a text, which has no type; whether it is one of these."""
+    is_read = isinstance(node.ctx, ast.Load) and getattr(context.parents.get(node), "func", None) is not node
+    if node.attr != "type" or not is_read or _last_word(node.value) != "device":
+        return False
+    if not context.source.mentions(context.framework.name) or context.reading.type(node.value).kind != "unknown":
+        return False
+    before = context.source.text(node)
+    new = f"{context.imports.spell('compat.device_type')}({context.edits.text(node.value)})"
+    context.edits.replace_node(node, new)
+    context.verdicts[node] = Verdict(Outcome.DISPATCHED, "asked at run time")
+    context.rewritten(node, context.framework.device, before, new)
+    return True
+
+
 def dispatch_attribute(node: ast.Attribute, context: Context) -> None:
     """`x.real` of something unknown."""
-    if dispatch_face(node, context):
+    if dispatch_face(node, context) or _dispatch_place(node, context):
         return
     verdict = judge_attribute(node, context) if is_unclear(node, context) else None
     if verdict is None:

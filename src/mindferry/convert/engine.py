@@ -23,6 +23,7 @@ from .context import Context
 from .dispatch import dispatch_attribute, dispatch_call, dispatch_face, is_defined_here
 from .facts import Facts
 from .fixers import FIXERS
+from .fixers.brought_imports import imported_by_text
 from .from_observation import mark_observed
 from .gather import gather
 from .ledger import account
@@ -187,7 +188,9 @@ def _is_without_torch(source: Source, symbols: Symbols, module: str) -> bool:
         return not any(need_of_torch(name) for name in imported_packages(source) if name not in symbols.roots)
     names = {alias.name.partition(".")[0] for node in source.of(ast.Import) for alias in node.names}
     names |= {(node.module or "").partition(".")[0] for node in source.of(ast.ImportFrom)}
-    names |= {node.id for node in source.of(ast.Name)}
+    names |= {node.id for node in source.of(ast.Name)} | {
+        text.partition(".")[0] for text in imported_by_text(source).values()
+    }
     if any(need_of_torch(name) for name in imported_packages(source) if name not in symbols.roots):
         return False
     return not names & {*FRAMEWORKS, *symbols.ported}  # a docstring or a comment may speak of torch

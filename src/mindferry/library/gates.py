@@ -19,6 +19,7 @@ NEVER = re.compile(  # torch's own compilers and devices
 )
 GREATER = re.compile(r"is_torch_(?:version_)?(?:greater|at_least|newer)\w*")
 LESS = re.compile(r"is_torch_(?:version_)?(?:less|older)\w*")
+SERVED_IN_PART = frozenset({"accelerate", "pytorch_lightning", "lightning"})  # enough for a project, not for a library
 LONGEST = 8  # gates that ask other gates
 
 
@@ -33,7 +34,7 @@ class Gates:
     def is_there(self, package: str) -> bool | None:
         if package == "torch" or package in self.brought:
             return True
-        return False if self._needs_torch(package) else None
+        return False if package in SERVED_IN_PART or self._needs_torch(package) else None
 
     def condition(self, module: Module, test: ast.expr, depth: int = 0) -> bool | None:
         match test:

@@ -12,7 +12,7 @@ from ..read.uses import Use
 from .lookup import Lookup
 from .names import Definition, annotations_of, attribute_set_by, chain_of, is_hook, own_names, pattern_of
 from .reached import Left, Reached
-from .registries import Registries
+from .registries import Registries, named_places
 from .sources import Import, Module, Sources, bound_names, is_star_of, root_name
 
 BUILTINS = frozenset(dir(builtins))
@@ -52,6 +52,7 @@ class Reach:
         self._asked: set[tuple[str, str]] = set()
         self.noted: set[str] = set()  # texts in the code that is reached
         self._entries: list[tuple[str, Module, ast.Name]] = []  # of tables: key, module, value
+        self._places: set[tuple[str, str]] = set()  # of tables of names: package, name in it
         self.registries = Registries(sources)
         self.registered: dict[str, set[str]] = {}  # package -> modules of it that register what was asked for by a text
         self._patterns: list[re.Pattern[str]] = []  # of methods' names
@@ -161,6 +162,7 @@ class Reach:
             self._waiting.setdefault(attribute, []).append((reached, statement))
             return
         reached.statements.add(statement)
+        self._places.update(named_places(statement, module, self.sources))
         self._conditions(module, statement)
         if isinstance(statement, ast.ClassDef):
             self._class(reached, statement)
@@ -369,6 +371,10 @@ class Reach:
                 self._queue.append((module, value, frozenset()))
             else:
                 self._entries.append((key, module, value))
+        for place, name in sorted(self._places):
+            if place in self.modules and self.lookup.gives(place, name):
+                self._places.discard((place, name))
+                self.ask(place, name)
         return bool(self._queue)
 
     def _call(self, module: Module, node: ast.Call) -> None:

@@ -1,10 +1,12 @@
-"""Registries: `@register_model def resnet18(...)`, which a project asks for by a text, as in `create_model("resnet18")`."""
+"""Registries: `@register_model def resnet18(...)`, asked for by a text, and tables of names, as behind `AutoModel`."""
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 
-from .sources import Sources
+from .sources import Module, Sources
 
 _REGISTERED = re.compile(r"^@[\w.]*register\w*.*\n(?:@.*\n)*(?:def|class) (\w+)", re.MULTILINE)
 
@@ -37,3 +39,33 @@ class Registries:
 
 
 LARGEST = 2**20  # bytes of a file that is looked into
+
+
+def named_places(statement: ast.stmt, module: Module, sources: Sources) -> Iterator[tuple[str, str]]:
+    """(package, name in it) for `TABLE = OrderedDict([("gpt2", "GPT2Model"), …])`, whose keys are packages beside the module."""
+    if not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is None:
+        return
+    above = module.name.split(".")[:-1]
+    for key, name in _pairs(statement.value):
+        inner = key.replace("-", "_")
+        for count in range(len(above), 0, -1) if inner.isidentifier() else ():
+            place = ".".join([*above[:count], inner])
+            if sources.path(place) is not None:
+                yield place, name
+                break
+
+
+def _pairs(value: ast.expr) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(value):
+        found: list[tuple[ast.expr | None, ast.expr]] = []
+        if isinstance(node, ast.Dict):
+            found = list(zip(node.keys, node.values, strict=True))
+        elif isinstance(node, ast.Tuple) and len(node.elts) == 2:
+            found = [(node.elts[0], node.elts[1])]
+        for key, inner in found:
+            for each in inner.elts if isinstance(inner, ast.Tuple) else [inner]:
+                texts = [
+                    part.value for part in (key, each) if isinstance(part, ast.Constant) and isinstance(part.value, str)
+                ]
+                if len(texts) == 2 and texts[1].isidentifier():
+                    yield texts[0], texts[1]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from .packages import Package
 
+OPERATOR = re.compile(r"""custom_op\(\s*["'](\w+)::(\w+)["']\s*,\s*(\w+)\s*[,)]""")
 NEWLINES = re.compile(r"\r\n|\r")
 Answer = Callable[["Module", ast.expr], bool | None]  # what a condition is in the converted world, where that is known
 Import = ast.Import | ast.ImportFrom
@@ -96,7 +97,7 @@ class Sources:
 
     def _read(self, name: str, path: Path, is_package: bool) -> Module | None:
         try:
-            text = self.text(path)
+            text = with_plain_operators(self.text(path))
             module = Module(name, path, is_package, text, ast.parse(text))
         except (OSError, SyntaxError, ValueError, RecursionError):
             return None
@@ -157,6 +158,13 @@ def _index_lazy(module: Module, block: list[ast.stmt]) -> None:
                     module.lazy_stars.append(home)
                 else:
                     module.lazy.setdefault(alias.asname or alias.name, (home, alias.name))
+
+
+def with_plain_operators(text: str) -> str:
+    """An operator that a module registers for torch's compiler, `torch.ops.space.name`, called as the function that it is."""
+    for space, name, function in OPERATOR.findall(text):
+        text = re.sub(rf"\btorch\.ops\.{space}\.{name}\b(?!\.)", function, text)
+    return text
 
 
 def is_star_of(module: Module, statement: ast.stmt, home: str) -> bool:

@@ -29,7 +29,16 @@ def source_of(before: str, count: int) -> str:
     parameters = ", ".join(f"{name}: Tensor" for name in NAMES[:count])
     others = "".join(
         f"import {name}\n"
-        for name in ("torchvision", "einops", "einops.layers.torch", "accelerate", "ema_pytorch", *LIGHTNING)
+        for name in (
+            "torchvision",
+            "einops",
+            "einops.layers.torch",
+            "accelerate",
+            "ema_pytorch",
+            "safetensors",
+            "safetensors.torch",
+            *LIGHTNING,
+        )
         if re.search(rf"\b{name}\.", before)
     )
     return f"{others}{PRELUDE}def case({parameters}):\n    return {before}\n"

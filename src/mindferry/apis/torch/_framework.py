@@ -82,7 +82,7 @@ Types = dict[tuple[str, str, str], Type]  # (what has it, name, arguments) -> th
 def describe() -> Framework:
     return Framework(
         name="torch",
-        roots=("torch", "torchvision", "einops", "accelerate", "ema_pytorch", *LIGHTNING),
+        roots=("torch", "torchvision", "einops", "accelerate", "ema_pytorch", "safetensors", *LIGHTNING),
         homes=("torch.", "torchvision.", "einops.", *LIGHTNING_HOMES),
         packages=re.compile(
             r"(?:torch|torchvision)(?:\.[a-z]+)?|torch\.nn\.(?:functional|init|utils)|torch\.utils\.data"

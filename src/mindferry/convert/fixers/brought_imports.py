@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...read.source import Source
 from ..facts import Facts
 from ..plan import Change, ReplaceNode, ReplaceSpan
 
@@ -26,13 +27,21 @@ def plan(facts: Facts) -> Iterator[Change]:
             text = f"import {', '.join(part for alias in each.names for part in _parts(ported, alias))}"
             yield ReplaceNode(each, text)
             yield facts.record(each, "library", facts.source.text(each), text)
-    for call in facts.source.of(ast.Call):
-        if getattr(call.func, "attr", getattr(call.func, "id", "")) in IMPORTERS:
-            for argument in call.args:
-                if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
-                    new = redirected(ported, argument.value)
-                    if new != argument.value:
-                        yield ReplaceNode(argument, repr(new))
+    for argument, text in imported_by_text(facts.source).items():
+        if (new := redirected(ported, text)) != text:
+            yield ReplaceNode(argument, repr(new))
+            yield facts.record(argument, "library", text, new)
+
+
+def imported_by_text(source: Source) -> dict[ast.expr, str]:
+    """`import_module(".bert", "transformers.models")`: the texts in such calls."""
+    return {
+        argument: argument.value
+        for call in source.of(ast.Call)
+        if getattr(call.func, "attr", getattr(call.func, "id", "")) in IMPORTERS
+        for argument in call.args
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+    }
 
 
 def redirected(ported: dict[str, str], module: str) -> str:

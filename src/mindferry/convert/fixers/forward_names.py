@@ -38,7 +38,9 @@ def _is_network(facts: Facts, owner: ast.expr) -> bool:
     """A class of the project's networks, or an object of one; `self` is seen to where its class is."""
     kind, symbols = facts.reading.type(owner), facts.reading.symbols
     if kind.kind == "instance":
-        return symbols.is_module(kind.qual) and not (isinstance(owner, ast.Name) and owner.id == "self")
+        if isinstance(owner, ast.Name) and owner.id == "self":  # of a class that networks derive from too
+            return not symbols.is_module(kind.qual) and symbols.is_part_of_module(kind.qual)
+        return symbols.is_module(kind.qual)
     is_own = kind.kind in ("ref", "value") and symbols.origin(kind.qual) in symbols.classes
     return is_own and symbols.is_module(kind.qual)
 

@@ -157,7 +157,7 @@ class Device(str):
 
 def device_type(device):
     """torch.device.type: 'cpu' for 'CPU', 'ascend' for 'Ascend:0'."""
-    return str.partition(device, ":")[0].lower()
+    return str.partition(device, ":")[0].lower() if isinstance(device, str) else device.type
 
 
 def is_sparse(x):

@@ -30,7 +30,7 @@ class BatchNorm1d(nn.BatchNorm1d):
             affine,
             use_batch_statistics=None if track_running_stats else True,
         )
-        self.eps, self.beta.requires_grad = float(eps), bool(affine and bias)
+        self.eps, self.beta.requires_grad, self.lacks_bias = float(eps), bool(affine and bias), not bias
         self.affine, self.track_running_stats, self.batches = (
             affine,
             track_running_stats,
@@ -66,7 +66,7 @@ class BatchNorm2d(nn.BatchNorm2d):
             affine,
             use_batch_statistics=None if track_running_stats else True,
         )
-        self.eps, self.beta.requires_grad = float(eps), bool(affine and bias)
+        self.eps, self.beta.requires_grad, self.lacks_bias = float(eps), bool(affine and bias), not bias
         self.affine, self.track_running_stats, self.batches = (
             affine,
             track_running_stats,
@@ -263,7 +263,7 @@ class LayerNorm(nn.LayerNorm):
         super().__init__(shape, epsilon=float(eps), dtype=dtype or ms.float32)
         self.eps, self.elementwise_affine = eps, elementwise_affine
         self.gamma.requires_grad = bool(elementwise_affine)
-        self.beta.requires_grad = bool(elementwise_affine and bias)
+        self.beta.requires_grad, self.lacks_bias = bool(elementwise_affine and bias), not bias
 
     def construct(self, input):
         if not input.size:
@@ -280,7 +280,7 @@ class GroupNorm(nn.GroupNorm):
 
     def __init__(self, num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None, bias=True):
         super().__init__(num_groups, num_channels, float(eps), affine, dtype=dtype or ms.float32)
-        self.affine = affine
+        self.affine, self.lacks_bias = affine, not bias
         self.beta.requires_grad = bool(affine and bias)
 
 

@@ -107,6 +107,15 @@ class Net(nn.Module):
 def run():
     return plain(Net()(torch.tensor(X)))
 """,
+    "a loss of logits that are masked": """
+import torch.nn.functional as F
+
+def run():
+    x = torch.tensor(X)
+    x = x.masked_fill(torch.eye(4, 6).bool(), float("-inf"))
+    goal = torch.tensor([1, 2, 3, 0])
+    return [plain(F.cross_entropy(x, goal)), plain(F.nll_loss(x.log_softmax(1), goal, reduction="none"))]
+""",
     "settings that are read": """
 def told(m):
     name = m.__class__.__name__
@@ -173,3 +182,9 @@ def test_settings_of_a_script_are_no_layers() -> None:
     source = "import torch\n\ndef f(args, cfg):\n    return args.bias, cfg.model.config.weight, args.groups, torch.zeros(1)\n"
     text = convert_source(source).main
     assert "args.bias, cfg.model.config.weight, args.groups" in text
+
+
+def test_the_annotations_of_star_arguments_are_converted() -> None:
+    text = "from torch import Tensor, nn\n\n\nclass Base(nn.Module):\n    def forward(self, *xs: Tensor, **more: Tensor) -> Tensor:\n        raise NotImplementedError\n"
+    conversion = convert_source(text)
+    assert "*xs: ms.Tensor, **more: ms.Tensor) -> ms.Tensor:" in conversion.main and not conversion.findings

@@ -9,6 +9,11 @@ from mindspore import nn, ops
 from .layers_module import register_buffer
 
 
+def first_count(momentum):
+    """Where there is no momentum, the batches are counted: torch averages over all of them."""
+    return 0 if momentum is None else None
+
+
 class BatchNorm1d(nn.BatchNorm1d):
     """mindspore.nn.BatchNorm1d with torch's arguments: momentum is the share of the new value, None an average over all batches."""
 
@@ -34,7 +39,7 @@ class BatchNorm1d(nn.BatchNorm1d):
         self.affine, self.track_running_stats, self.batches = (
             affine,
             track_running_stats,
-            0 if momentum is None else None,
+            first_count(momentum),
         )
 
     def construct(self, input):
@@ -70,7 +75,7 @@ class BatchNorm2d(nn.BatchNorm2d):
         self.affine, self.track_running_stats, self.batches = (
             affine,
             track_running_stats,
-            0 if momentum is None else None,
+            first_count(momentum),
         )
 
     def construct(self, input):

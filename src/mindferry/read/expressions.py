@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .handed_over import functions_named
+from .imported import imported_by_call
 from .networks import is_mode_call, is_named_like_network
 from .observed import Span, span_of
 from .scope import Scope
@@ -283,6 +284,8 @@ class Expressions:
     def _call_builtin(self, qual: str, node: ast.Call, arguments: list[Type]) -> Type:
         name = qual.rpartition(".")[2]
         first = arguments[0] if arguments else UNKNOWN
+        if module := imported_by_call(qual, node, self.framework):
+            return Type("ref", module)
         if name in ("len", "int", "round", "ord", "hash", "id"):
             return INT
         if name in ("list", "sorted", "reversed", "iter"):

@@ -200,6 +200,9 @@ def _verdict(found: Found, todo: tuple[Task, ...]) -> tuple[str, str, str]:
     differing = [each for each in todo if each.stage in MEASURED and each.stage not in found.failed]
     others = [each for each in todo if each not in differing]
     start = f"{_count(len(others), 'other thing')} left to do; start with {_sentence(others[0])}" if others else ""
+    if found.verify and [each.stage for each in differing] == ["verify"] and found.verify.outcome is Outcome.PARTIAL:
+        detail = f"{differing[0].how[:1].upper()}{differing[0].how[1:]}. {start}".strip()
+        return "open", "What was compared behaves like the original; not everything was compared.", detail
     if differing:
         return (
             "different",

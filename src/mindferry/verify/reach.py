@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import os
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
@@ -30,6 +31,11 @@ class Unreached:
     text: str  # the condition's line
 
 
+def _is_installed(folder: str) -> bool:
+    """Whether packages were installed there, wherever it is: `pip install --target libs`."""
+    return bool(folder) and os.path.isdir(folder) and any(name.endswith(".dist-info") for name in os.listdir(folder))
+
+
 class Reach:
     """While it is entered, notes the lines that run in the model's own files, and in the functions of `also`."""
 
@@ -38,7 +44,7 @@ class Reach:
         self._steps: dict[CodeType, set[int]] = {}  # instructions, where a line holds a choice
         self._trees: dict[str, ast.Module | None] = {}
         self._also = set(also)
-        self._standard = sysconfig.get_paths()["stdlib"]
+        self._libraries = (sysconfig.get_paths()["stdlib"], *filter(_is_installed, sys.path))
         self._watched: dict[CodeType, bool] = {}
         self._before: list[Any] = []
 
@@ -97,7 +103,7 @@ class Reach:
 
     def _is_own(self, file: str) -> bool:
         is_ours = file == __file__  # the stand-alone recorder is one file
-        return not (is_ours or file.startswith(self._standard) or any(part in file for part in LIBRARIES))
+        return not (is_ours or file.startswith(self._libraries) or any(part in file for part in LIBRARIES))
 
     def unreached(self) -> list[Unreached]:
         """Branches that never ran in functions that did, but those that no input could reach in this network."""

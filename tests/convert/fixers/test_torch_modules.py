@@ -161,3 +161,20 @@ def test_models_of_torchvision_by_name_are_never_silent(code: str) -> None:
         f"import torchvision.models as models\n\n\ndef f(arch='resnet18'):\n    return {code}\n"
     ).findings
     assert "error" in [each.severity for each in found]
+
+
+def test_modules_imported_by_a_call_convert_as_others_do() -> None:
+    source = """import importlib
+torch = __import__("torch")
+nn = importlib.import_module("torch.nn")
+
+def ramp(n):
+    return [v.item() for v in __import__("torch").linspace(0, 1, n)], torch.relu(torch.ones(n)), nn.Linear(2, 3)
+
+def hand_on(use):
+    return use(__import__("torch"))
+"""
+    result = convert_source(source)
+    assert "ms_compat.linspace(0, 1, n)" in result.main and "Dense(2, 3)" in result.main
+    assert [(each.code, each.line) for each in result.findings] == [("MF102", 9)]
+    assert result.main.count("__import__") == 1

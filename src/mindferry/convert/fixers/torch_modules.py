@@ -12,6 +12,7 @@ from ..plan import AtEnd, Change, Edit, RemoveStatement, ReplaceNode, ReplaceSpa
 from . import built_names
 
 LONGEST = 24  # names of a table that is written out
+IMPORT_ADVICE = "import it by a statement, and convert again"
 CHOICE_ADVICE = "add the others that it may be to the table, as `'GELU': nn.GELU`; or test it, `assert name in ('ReLU', 'GELU')`, and convert again"
 
 
@@ -23,10 +24,14 @@ def plan(facts: Facts) -> Iterator[Change]:
         yield from _index(facts, part)
     for compared in facts.source.of(ast.Compare):
         yield from _search(facts, compared)
-    for node in facts.source.of(ast.Assign):
-        if _is_alias(facts, node):
-            yield claim_all(node)
-            yield AtEnd(partial(_remove, facts, node))
+    aliases = [node for node in facts.source.of(ast.Assign) if _is_alias(facts, node)]
+    for node in aliases:
+        yield claim_all(node)
+        yield AtEnd(partial(_remove, facts, node))
+    for call in facts.source.of(ast.Call):
+        parent = facts.parents.get(call)
+        if parent not in aliases and not isinstance(parent, ast.Attribute) and (module := _module(facts, call)):
+            yield facts.found(call, findings.MF102, f"{module} as a value has no counterpart", IMPORT_ADVICE)
 
 
 def _remove(facts: Facts, node: ast.Assign, texts: Texts) -> Iterator[Edit]:
@@ -47,7 +52,7 @@ def _is_alias(facts: Facts, node: ast.Assign) -> bool:
 
 
 def _module(facts: Facts, node: ast.expr) -> str:
-    if not isinstance(node, ast.Name | ast.Attribute):
+    if not isinstance(node, ast.Name | ast.Attribute | ast.Call):
         return ""
     api = facts.api(node)
     is_torch = facts.framework.is_own(api) and facts.rules.is_module(api) and not facts.reading.symbols.is_local(api)

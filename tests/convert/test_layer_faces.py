@@ -116,6 +116,21 @@ def run():
     goal = torch.tensor([1, 2, 3, 0])
     return [plain(F.cross_entropy(x, goal)), plain(F.nll_loss(x.log_softmax(1), goal, reduction="none"))]
 """,
+    "the device of a mixin": """
+class Placed:
+    @property
+    def device(self):
+        return next(self.parameters()).device
+
+class Net(Placed, nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+
+def run():
+    net = Net()
+    return [net.device.type, net.device.index is None, {"n": net}["n"].device.type == "cpu"]
+""",
     "settings that are read": """
 def told(m):
     name = m.__class__.__name__

@@ -90,6 +90,7 @@ def test_a_script_keeps_only_the_methods_that_it_mentions(tmp_path: Path) -> Non
             "def f(x):\n    for _ in x:\n        if False:\n            x = 1\n    return x\n",
             "def f(x):\n    for _ in x:\n        pass\n    return x\n",
         ),
+        ("def f(x):\n    return -1 if -1 is not None else x\n", "def f(x):\n    return -1\n"),
         ("def f(x):\n    return f'{None is None}'\n", "def f(x):\n    return f'{None is None}'\n"),
     ],
 )

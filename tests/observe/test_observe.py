@@ -305,3 +305,23 @@ def test_inputs_that_are_no_arrays_and_lazy_layers_do_not_end_the_run(tmp_path: 
     (network,) = load_observation(tmp_path / "seen.zip").networks
     assert "out torch.Size([3, 2])" in done.stderr and network.calls == 1
     assert [each.kind for each in network.inputs[0].positional] == ["array", "other"]
+
+
+CHECK = """import torch
+from net import make
+
+
+def test_forward():
+    assert make(5)(torch.ones(2, 4)).shape == (2, 3)
+"""
+
+
+def test_a_launcher_and_a_test_runner_are_watched_as_python_is(tmp_path: Path) -> None:
+    root = project(tmp_path, train=TRAIN, net=NET, test_net=CHECK)
+    launched = ["torchrun", "--standalone", "--nproc_per_node=1", "train.py"]
+    for words, calls, steps in ((launched, 4, 4), (["pytest", "-q", "test_net.py"], 1, 0)):
+        done = mindferry("observe", root, "-o", f"{words[0]}.zip", "--", *words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        told = load_observation(tmp_path / f"{words[0]}.zip")
+        assert [(each.name, each.calls) for each in told.networks] == [("net.Net", calls)]
+        assert [len(run.losses) for run in told.runs] == [steps]

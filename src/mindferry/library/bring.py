@@ -24,6 +24,7 @@ from .notice import notice_text
 from .packages import Package, find_package
 from .reach import Reach
 from .sources import Module, Sources
+from .wishes import Wishes
 
 FOLDER = "ported"
 LIMIT = 400  # modules
@@ -54,12 +55,13 @@ def bring(
     gates = Gates(frozenset(each.name for each in packages), needs_torch)
     sources = Sources(packages, gates.condition)
     gates.sources = sources
-    reach = Reach(sources, left_behind(), limit)
+    reach = Wishes(sources, left_behind(), limit)
     for file in layout.files:
         if file.is_code:
             for module in _project_modules(file):
                 sources.index(module)
                 reach.ask_for_file(module)
+    reach.ask_opened()
     for name in extra:
         home, _, last = name.rpartition(".")
         if sources.is_ours(home):

@@ -56,13 +56,40 @@ class Lookup:
             return listed is not None or not name.startswith("_")
         return any(self._exports(each, name, seen | {module_name}) for each in (*module.stars, *module.lazy_stars))
 
+    def is_module(self, home: str, name: str) -> bool:
+        """Whether a package's name is a module inside of it, and not something else that the package binds to it."""
+        module = self.sources.module(home)
+        if self.sources.path(f"{home}.{name}") is None:
+            return False
+        return module is None or (
+            name not in module.lazy
+            and all(  # from . import name
+                isinstance(each, ast.ImportFrom) and module.resolve(each) == home for each in module.bound.get(name, [])
+            )
+        )
+
+    def gives(self, home: str, name: str) -> bool:
+        """Whether a module has the name, in whatever way."""
+        module = self.sources.module(home)
+        return module is not None and (
+            name in module.bound
+            or name in module.lazy
+            or self.star_of([*module.lazy_stars, *module.stars], name) is not None
+        )
+
+    def given_by(self, home: str, seen: frozenset[str] = frozenset()) -> frozenset[str]:
+        """All public names of a module, those of what it imports whole among them."""
+        module = self.sources.module(home)
+        if module is None or home in seen:
+            return frozenset()
+        own = set(module.exported() or (name for name in module.bound if not name.startswith("_"))) | set(module.lazy)
+        return frozenset(own).union(
+            *(self.given_by(each, seen | {home}) for each in (*module.stars, *module.lazy_stars))
+        )
+
     def reason_to_leave(self, qual: str) -> str:
         parts = qual.split(".")
         for count in range(len(parts), 0, -1):
             if (part := ".".join(parts[:count])) in self.left_behind:
                 return self.left_behind[part]  # '' where it comes along although what is around it doesn't
         return ""
-
-    def binds(self, home: str, name: str) -> bool:
-        module = self.sources.module(home)
-        return module is not None and (name in module.bound or name in module.lazy)

@@ -20,12 +20,12 @@ def attribute_set_by(statement: ast.stmt) -> str:
     return next((each for each in reversed(chain[1:]) if not each.startswith("__")), "")
 
 
-def pattern_of(node: ast.JoinedStr) -> re.Pattern[str] | None:
+def pattern_of(node: ast.JoinedStr, shortest: int = SHORTEST) -> re.Pattern[str] | None:
     """The methods that `getattr(self, f"_validate_{kind}_parameters")` may mean; None where the text is no name, or says too little."""
     known = "".join(
         each.value for each in node.values if isinstance(each, ast.Constant) and isinstance(each.value, str)
     )
-    if len(known) < SHORTEST or not known.isidentifier():
+    if len(known) < shortest or not known.isidentifier():
         return None
     parts = [re.escape(str(each.value)) if isinstance(each, ast.Constant) else r"\w*" for each in node.values]
     return re.compile("".join(parts))

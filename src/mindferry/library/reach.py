@@ -88,6 +88,8 @@ class Reach:
         if name in module.bound:
             for statement in [*module.bound[name], *module.effects.get(name, ())]:
                 self._take(reached, statement, name)
+            if self.lookup.is_module(module_name, name):
+                self.ask_module(f"{module_name}.{name}")
         elif (star := self.lookup.star_of(module.stars, name)) is not None:
             reached.statements.update(each for each in module.tree.body if is_star_of(module, each, star))
             self.ask(star, name)
@@ -418,7 +420,8 @@ class Reach:
         for index, part in enumerate(rest):
             inner = f"{home}.{part}"
             passed = self.lookup.origin(home, part)
-            if self.sources.path(inner) is not None and not self.lookup.binds(home, part):
+            if self.lookup.is_module(home, part):
+                self.ask(home, part)  # what imports it
                 home = inner
                 self.ask_module(home)
             elif self.sources.path(".".join(passed)) is not None and passed != (home, part):
@@ -447,7 +450,7 @@ class Reach:
                         place = ".".join(self.lookup.origin(home, alias.name))
                         for each in dict.fromkeys((place, inner)):
                             if self.sources.path(each) is not None and (
-                                each == place or not self.lookup.binds(home, alias.name)
+                                each == place or self.lookup.is_module(home, alias.name)
                             ):
                                 found.append(each)
                                 break
@@ -467,51 +470,3 @@ class Reach:
 
     def _has(self, module: Module, name: str) -> bool:
         return name in module.lazy or self.lookup.star_of(module.stars, name) is not None
-
-    # the project's own files
-
-    def ask_for_file(self, module: Module) -> None:
-        """Everything that a file of the project takes from these packages."""
-        self._by = module.path.name
-        self._follow_file(module)
-        self.run()
-
-    def _follow_file(self, module: Module) -> None:
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                for name in bound_names(node):
-                    if node not in module.bound.get(name, []):
-                        module.bound.setdefault(name, []).append(node)
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.ImportFrom) and not node.level:
-                self._import(module, node)
-                home = node.module or ""
-                if self.sources.is_ours(home) and node.names[0].name == "*":
-                    self._everything(home)
-            elif isinstance(node, ast.Import):
-                self._import(module, node)
-            elif isinstance(node, ast.Attribute):
-                self._attribute(module, node, frozenset())
-            elif isinstance(node, ast.Call):
-                self._call(module, node)
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                self._note(node.value)
-                self._ask_registry(node.value)
-
-    def _ask_registry(self, text: str) -> None:
-        """`create_model("resnet18.a1_in1k")`, wherever in the project the text stands."""
-        name = text.partition(".")[0]
-        home = self.registries.home(name) if name.isidentifier() else ""
-        if home:
-            self.registered.setdefault(home.rpartition(".")[0], set()).add(home)
-            self.ask(home, name)
-            module = self.sources.module(home)
-            for each in ("default_cfgs", "__all__"):  # what registering looks for in the module
-                if module is not None and each in module.bound:
-                    self.ask(home, each)
-
-    def _everything(self, home: str) -> None:
-        found = self.sources.module(home)
-        if found is not None:
-            for name in sorted(found.exported() or {each for each in found.bound if not each.startswith("_")}):
-                self.ask(home, name)

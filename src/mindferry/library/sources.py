@@ -39,12 +39,14 @@ class Module:
         return ".".join([*parts[: max(keep, 0)], *([node.module] if node.module else [])])
 
     def exported(self) -> set[str] | None:
-        """What its __all__ lists, None without one."""
+        """What its __all__ lists, None without one, or where the list is put together from those of other modules."""
         names: set[str] | None = None
         for statement in self.tree.body:
             targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
             if any(isinstance(each, ast.Name) and each.id == "__all__" for each in targets):
                 value = getattr(statement, "value", None)
+                if value is not None and any(isinstance(each, ast.Name | ast.Attribute) for each in ast.walk(value)):
+                    return None
                 found = {each.value for each in ast.walk(value) if isinstance(each, ast.Constant)} if value else set()
                 names = (names or set()) | {each for each in found if isinstance(each, str)}
         return names

@@ -77,7 +77,7 @@ class Classes(MutableMapping[str, ClassInfo]):
         """To look at, not to change."""
         found = self.own.get(qual)
         if found is None and self.base is not None:
-            found = self.base.own.get(qual)
+            found = self.base.get(qual)
         return default if found is None else found
 
     def __getitem__(self, qual: str) -> ClassInfo:
@@ -99,23 +99,25 @@ class Classes(MutableMapping[str, ClassInfo]):
         raise TypeError("classes are added, never removed")
 
     def __contains__(self, qual: object) -> bool:
-        return qual in self.own or (self.base is not None and qual in self.base.own)
+        return qual in self.own or (self.base is not None and qual in self.base)
 
     def __iter__(self) -> Iterator[str]:
-        if self.base is None:
-            return iter(self.own)
-        return iter({**self.base.own, **self.own})
+        return iter(self._all())
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
     def items(self) -> ItemsView[str, ClassInfo]:
         """To look at, not to change: no class is copied."""
-        return ItemsView({**self.base.own, **self.own} if self.base is not None else self.own)
+        return ItemsView(self._all())
 
     def values(self) -> ValuesView[ClassInfo]:
         """To look at, not to change: no class is copied."""
-        return ValuesView({**self.base.own, **self.own} if self.base is not None else self.own)
+        return ValuesView(self._all())
+
+    def _all(self) -> dict[str, ClassInfo]:
+        """A project stands on its libraries, and a file's conversion on the project."""
+        return {**self.base._all(), **self.own} if self.base is not None else self.own
 
     def note_method(self, qual: str, method: str) -> None:
         """So that `with_method` need not look at every class."""

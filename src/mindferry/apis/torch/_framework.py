@@ -109,7 +109,7 @@ def describe() -> Framework:
                 for home in ("torch.utils.data.", "torchvision.", DISTRIBUTIONS, "torch.sparse.", *LIGHTNING_HOMES)
             ),
         ),
-        is_lost=lambda base, name: base == SPARSE and is_lost_when_sparse(name),
+        is_lost=_is_lost,
         pairs=frozenset({"torch.max", "torch.min", "torch.median"}),
         takes_parameters=("torch.optim.", "torch.nn.utils."),
         forward=frozenset({"forward", "construct"}),
@@ -230,3 +230,7 @@ def _checklist() -> dict[str, ListedCall]:
 def _roles() -> tuple[tuple[str, Role], ...]:
     rows = ((prefix, Role(role)) for prefix, role in _rows("roles.tsv"))
     return tuple(sorted(rows, key=lambda row: -len(row[0])))
+
+
+def _is_lost(base: str, name: str) -> bool:  # no lambda: the description travels to other processes
+    return base == SPARSE and is_lost_when_sparse(name)

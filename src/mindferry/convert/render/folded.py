@@ -171,7 +171,9 @@ def _compared(left: object, operator: ast.cmpop, right: object, node: ast.expr) 
         return repr((left in values) == isinstance(operator, ast.In))
     if right is NOTHING:
         return None
-    if isinstance(operator, ast.Is | ast.IsNot) and (left in (None, True, False) and right in (None, True, False)):
+    if isinstance(operator, ast.Is | ast.IsNot) and any(
+        each is None or each is True or each is False for each in (left, right)
+    ):
         return repr((left is right) == isinstance(operator, ast.Is))
     if isinstance(operator, ast.Eq | ast.NotEq):
         return repr((left == right) == isinstance(operator, ast.Eq))

@@ -1,0 +1,94 @@
+"""What a project's own files ask of the packages: by imports, by texts that a registry knows, by names looked up when it runs."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from .names import chain_of
+from .opened import patterns_in, used_as_values
+from .reach import Reach
+from .sources import Module, Sources, bound_names
+
+
+class Wishes(Reach):
+    def __init__(self, sources: Sources, left_behind: dict[str, str], limit: int) -> None:
+        super().__init__(sources, left_behind, limit)
+        self._texts: dict[str, None] = {}
+        self._built: list[re.Pattern[str]] = []  # texts that are put together
+        self._opened: dict[str, str] = {}  # module that a file takes names out of -> that file
+
+    def ask_for_file(self, module: Module) -> None:
+        """Everything that a file of the project takes from these packages."""
+        self._by = module.path.name
+        self._follow_file(module)
+        self.run()
+
+    def _follow_file(self, module: Module) -> None:
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                for name in bound_names(node):
+                    if node not in module.bound.get(name, []):
+                        module.bound.setdefault(name, []).append(node)
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                self._import(module, node)
+                home = node.module or ""
+                if self.sources.is_ours(home) and node.names[0].name == "*":
+                    self._everything(home)
+            elif isinstance(node, ast.Import):
+                self._import(module, node)
+            elif isinstance(node, ast.Attribute):
+                self._attribute(module, node, frozenset())
+            elif isinstance(node, ast.Call):
+                self._call(module, node)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                self._note(node.value)
+                self._texts[node.value] = None
+                self._ask_registry(node.value)
+        self._built += patterns_in(module.tree)
+        for value in used_as_values(module.tree):
+            for home in self._modules_at(module, value):
+                self._opened.setdefault(home, module.path.name)
+
+    def _modules_at(self, module: Module, node: ast.Name | ast.Attribute) -> list[str]:
+        """The modules of these packages that `models` or `torchvision.models` stands for."""
+        first, *rest = [node.id] if isinstance(node, ast.Name) else chain_of(node) or [""]
+        found = self._modules_of(module, first) if first else []
+        for part in rest:
+            if part != "__dict__":
+                found = [f"{home}.{part}" for home in found if self.lookup.is_module(home, part)]
+        return found
+
+    def ask_opened(self) -> None:
+        """Of a module that names are taken out of, all that the project's texts name or may become."""
+        for home, by in self._opened.items():
+            self._by = by
+            given = self.lookup.given_by(home) if self._built else frozenset()
+            names = {name for name in given if any(each.fullmatch(name) for each in self._built)}
+            for name in sorted(names | {text for text in self._texts if text.isidentifier()}):
+                if name in names or self.lookup.gives(home, name):
+                    self.ask(home, name)
+        self.run()
+
+    def _ask_registry(self, text: str) -> None:
+        """`create_model("resnet18.a1_in1k")`, wherever in the project the text stands."""
+        name = text.partition(".")[0]
+        home = self.registries.home(name) if name.isidentifier() else ""
+        if home:
+            inner = home
+            while inner.count(".") > 1 or inner == home:  # a package imports what registers, and is imported itself
+                package = inner.rpartition(".")[0]
+                self.registered.setdefault(package, set()).add(inner)
+                inner = package
+            self.ask(home, name)
+            module = self.sources.module(home)
+            for each in ("default_cfgs", "__all__"):  # what registering looks for in the module
+                if module is not None and each in module.bound:
+                    self.ask(home, each)
+
+    def _everything(self, home: str) -> None:
+        found = self.sources.module(home)
+        if found is not None:
+            for name in sorted(found.exported() or {each for each in found.bound if not each.startswith("_")}):
+                self.ask(home, name)

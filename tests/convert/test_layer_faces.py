@@ -107,6 +107,77 @@ class Net(nn.Module):
 def run():
     return plain(Net()(torch.tensor(X)))
 """,
+    "a loss of logits that are masked": """
+import torch.nn.functional as F
+
+def run():
+    x = torch.tensor(X)
+    x = x.masked_fill(torch.eye(4, 6).bool(), float("-inf"))
+    goal = torch.tensor([1, 2, 3, 0])
+    return [plain(F.cross_entropy(x, goal)), plain(F.nll_loss(x.log_softmax(1), goal, reduction="none"))]
+""",
+    "the device of a mixin": """
+class Placed:
+    @property
+    def device(self):
+        return next(self.parameters()).device
+
+class Net(Placed, nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+
+def run():
+    net = Net()
+    return [net.device.type, net.device.index is None, {"n": net}["n"].device.type == "cpu"]
+""",
+    "settings that are read": """
+def told(m):
+    name = m.__class__.__name__
+    if name.startswith("BatchNorm"):
+        return [m.affine, m.track_running_stats, m.num_features]
+    if name == "Conv2d":
+        return [list(m.padding), m.padding_mode, list(m.kernel_size), m.groups]
+    return [m.padding, m.ceil_mode] if name == "MaxPool2d" else []
+
+def again(m):
+    if isinstance(m, nn.Conv2d):
+        return nn.Conv2d(m.in_channels, 2, m.kernel_size, m.stride, m.padding, m.dilation, bias=m.bias is not None)
+    if isinstance(m, nn.BatchNorm2d):
+        return nn.BatchNorm2d(2, eps=m.eps, affine=m.affine, track_running_stats=m.track_running_stats)
+    if isinstance(m, nn.LayerNorm):
+        assert m.elementwise_affine
+    return m
+
+def run():
+    parts = [nn.Conv2d(3, 4, 3, padding=1), nn.Conv2d(3, 4, (3, 5), (1, 2), (1, 2), bias=False), nn.BatchNorm2d(4),
+             nn.BatchNorm2d(4, affine=False), nn.MaxPool2d(3, 2), nn.MaxPool2d(3, 2, 1), nn.LayerNorm(4)]
+    x = torch.ones(2, 3, 8, 8)
+    return [told(m) for m in parts] + [list(again(parts[1])(x).shape), list(again(parts[0])(x).shape), told(again(parts[3]))]
+""",
+    "scales and shifts that torch doesn't have": """
+def run():
+    net = nn.Sequential(nn.BatchNorm2d(4, affine=False), nn.LayerNorm(3, elementwise_affine=False), nn.GroupNorm(2, 4, affine=False),
+                        nn.LayerNorm(3, bias=False), nn.BatchNorm2d(4), nn.BatchNorm1d(3, affine=False))
+    for p in net.parameters():
+        p.requires_grad = True
+    with torch.no_grad():
+        for _, p in sorted(net.named_parameters()):
+            p.copy_(torch.full_like(p, 3.0))
+    held = {"net": net}["net"]
+    return [sorted(name for name, _ in net.named_parameters()), sum(p.numel() for p in net.parameters()),
+            [held[i].weight is None for i in (0, 1, 4)], held[3].bias is None, plain(net[0].eval()(torch.ones(2, 4, 2, 2)))]
+""",
+    "an embedding's weight that is computed": """
+def run():
+    table = nn.utils.spectral_norm(nn.Embedding(5, 3))
+    with torch.no_grad():
+        table.weight_orig.copy_(torch.arange(15.0).reshape(5, 3))
+    again = nn.utils.weight_norm(nn.Embedding(5, 3))
+    rows = table(torch.tensor([0, 4]))
+    return [sorted(name for name, _ in table.named_parameters()), sorted(name for name, _ in again.named_parameters()),
+            plain(rows / rows[1, 2]), list(again(torch.tensor([1])).shape)]
+""",
     "what a network keeps inside": """
 def run():
     net = {"n": nn.Sequential(nn.Linear(2, 3), nn.ReLU())}["n"]
@@ -126,3 +197,9 @@ def test_settings_of_a_script_are_no_layers() -> None:
     source = "import torch\n\ndef f(args, cfg):\n    return args.bias, cfg.model.config.weight, args.groups, torch.zeros(1)\n"
     text = convert_source(source).main
     assert "args.bias, cfg.model.config.weight, args.groups" in text
+
+
+def test_the_annotations_of_star_arguments_are_converted() -> None:
+    text = "from torch import Tensor, nn\n\n\nclass Base(nn.Module):\n    def forward(self, *xs: Tensor, **more: Tensor) -> Tensor:\n        raise NotImplementedError\n"
+    conversion = convert_source(text)
+    assert "*xs: ms.Tensor, **more: ms.Tensor) -> ms.Tensor:" in conversion.main and not conversion.findings

@@ -36,6 +36,36 @@ class BN(nn.Module):
     + FIT
 )
 SCRIPTS = {
+    "from_a_registry": BATCH_NORM
+    + """
+class Registry:
+    def __init__(self):
+        self.held = {}
+    def register(self, cls):
+        self.held[cls.__name__] = cls
+        return cls
+    def get(self, key):
+        return self.held.get(key)
+MODELS = Registry()
+MODELS.register(BN)
+def build(cfg, registry):
+    args = dict(cfg)
+    made = registry.get(args.pop('type'))
+    return made(**args)
+class Trainer:
+    def __init__(self, makers, kind):
+        self.model = makers[kind]()
+m = start(build({'type': 'BN'}, MODELS))
+fit(m, torch.optim.SGD(m.parameters(), lr=0.1))
+trainer = Trainer({'bn': BN}, 'bn')
+start(trainer.model)
+fit(trainer.model, torch.optim.SGD(trainer.model.parameters(), lr=0.1))
+kinds = {'bn': BN}
+other = kinds['bn']()
+start(other)
+fit(other, torch.optim.SGD([{'params': other.a.parameters()}, {'params': other.b.parameters(), 'lr': 0.2}], lr=0.1))
+weights(other)
+""",
     "no_mode": BATCH_NORM
     + """
 m = start(BN())

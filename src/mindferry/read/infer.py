@@ -391,8 +391,11 @@ class _Reader:
                 kind = resting_on(kind, Type("value", kind.qual))
             scope.names[argument.arg] = kind if kind.kind != "none" else UNKNOWN
         if arguments.vararg:
-            scope.names[arguments.vararg.arg] = tuple_of(assumed(TENSOR)) if is_forward else Type("tuple")
+            kind = self.values.annotation(arguments.vararg.annotation, scope)
+            said = tuple_of(kind) if kind.is_tensor else Type("tuple")
+            scope.names[arguments.vararg.arg] = tuple_of(assumed(TENSOR)) if is_forward else said
         if arguments.kwarg:
+            self.values.annotation(arguments.kwarg.annotation, scope)
             scope.names[arguments.kwarg.arg] = Type("dict")
 
 

@@ -11,6 +11,7 @@ from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, Texts
 
 AFTER = ("format_tensors",)
+FACES = ("type", "index")
 WRITERS = frozenset({"str", "repr", "print", "format"})
 
 
@@ -19,6 +20,19 @@ def plan(facts: Facts) -> Iterator[Change]:
         for node in _written_out(facts):
             if facts.reading.type(node).qual == facts.framework.device and facts.reading.type(node).kind == "instance":
                 yield AtEnd(partial(_name, facts, node))
+        for face in facts.source.of(ast.Attribute):
+            if _is_open_face(facts, face):
+                yield AtEnd(partial(_name, facts, face.value))
+
+
+def _is_open_face(facts: Facts, node: ast.Attribute) -> bool:
+    """`model.device.type`, where nothing tells what `device` is: a property of a mixin, an argument."""
+    if node.attr not in FACES or not isinstance(node.ctx, ast.Load) or not facts.source.mentions(facts.framework.name):
+        return False
+    parent = facts.parents.get(node)
+    is_called = isinstance(parent, ast.Call) and parent.func is node
+    is_device = isinstance(node.value, ast.Attribute) and node.value.attr == "device"
+    return is_device and not is_called and facts.reading.type(node.value).kind == "unknown"
 
 
 def _written_out(facts: Facts) -> Iterator[ast.expr]:

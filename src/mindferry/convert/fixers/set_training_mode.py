@@ -6,7 +6,9 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
+from ...read.guesses import looks_like_network
 from ...read.networks import is_mode_call
+from ...read.types import Type
 from ...read.uses import Use
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, Texts
@@ -23,6 +25,8 @@ QUIET = frozenset(
     "children named_children state_dict load_state_dict requires_grad_ zero_grad share_memory compile module "
     "register_forward_hook register_forward_pre_hook register_full_backward_hook".split()
 )
+
+ASKED = ("parameters", "named_parameters")
 
 
 def plan(facts: Facts) -> Iterator[Change]:
@@ -143,19 +147,32 @@ def _may_be_made(facts: Facts, call: ast.Call) -> bool:
         owner = facts.enclosing(call, ast.ClassDef)
         is_network = facts.reading.symbols.is_module(facts.reading.owners.get(owner, "")) if owner else False
         return is_network and not _is_within_network(facts, call)
-    match facts.parents.get(call):
-        case ast.Assign(targets=[ast.Name(id=name)]) if (
-            kind.kind == "unknown" and facts.reading.type(call).kind == "unknown"
-        ):
+    if not _is_open(facts, call, kind) or _is_within_network(facts, call):
+        return False
+    match facts.parents.get(_moved(facts, call)):
+        case ast.Return():
+            return not isinstance(call.func, ast.Attribute)  # a registry's `return obj_cls(**args)`
+        case ast.Assign(targets=[ast.Attribute(attr=name, value=ast.Name(id="self"))]):
+            return looks_like_network(name)
+        case ast.Assign(targets=[ast.Name(id=name)]):
             scope = facts.enclosing(call, *FUNCTIONS) or facts.source.tree
-            return not _is_within_network(facts, call) and any(
-                isinstance(node, ast.Attribute)
-                and node.attr in ("parameters", "named_parameters")
-                and isinstance(node.value, ast.Name)
-                and node.value.id == name
+            return any(
+                isinstance(node, ast.Attribute) and node.attr in ASKED and _root(node.value) == name
                 for node in ast.walk(scope)
             )
     return False
+
+
+def _is_open(facts: Facts, call: ast.Call, kind: Type) -> bool:
+    """Nothing is known of what is called, nor of what it makes."""
+    return kind.kind == "unknown" and facts.reading.type(call).kind == "unknown"
+
+
+def _root(node: ast.expr) -> str:
+    """net in `net.encoder.layers[0]`: what a part belongs to."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_told(facts: Facts, call: ast.Call) -> bool:

@@ -4,6 +4,23 @@ from mindspore import nn, ops
 
 BATCH_NORM_LAYERS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.SyncBatchNorm)
 NORM_LAYERS = (*BATCH_NORM_LAYERS, nn.LayerNorm, nn.GroupNorm)
+CONVOLUTION_LAYERS = (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.Conv1dTranspose, nn.Conv2dTranspose, nn.Conv3dTranspose)
+POOL_LAYERS = (nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d, nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d)
+SHALLOW_LAYERS = (nn.ReLU, nn.ReLU6, nn.LeakyReLU, nn.ELU, nn.SiLU, nn.HSwish, nn.HSigmoid, nn.Dropout, nn.Dropout2d)
+LAYERS_WITH_DEFAULTS = (*NORM_LAYERS, *CONVOLUTION_LAYERS, *POOL_LAYERS, *SHALLOW_LAYERS)
+# What MindSpore's own layers are used for only where torch's have the usual value.
+USUAL_SETTINGS = {
+    "affine": True,
+    "track_running_stats": True,
+    "elementwise_affine": True,
+    "padding_mode": "zeros",
+    "padding": 0,
+    "dilation": 1,
+    "ceil_mode": False,
+    "count_include_pad": True,
+    "return_indices": False,
+    "inplace": False,
+}
 
 
 def layer_parameter(layer, name):
@@ -27,12 +44,50 @@ def layer_parameter(layer, name):
     return getattr(layer, name)
 
 
+def layer_setting(layer, name):
+    """m.affine, m.padding of any layer. What has the setting under torch's name, and as torch has it, is left to itself."""
+    if isinstance(layer, nn.Cell) and name == "padding" and hasattr(layer, "pad_mode"):
+        return padding_face(layer)
+    if isinstance(layer, nn.Cell) and name == "output_padding" and hasattr(layer, "kernel_size"):
+        extra = getattr(layer, "extra", getattr(layer, "output_padding", 0))
+        return extra if isinstance(extra, tuple) else (extra,) * len(layer.kernel_size)
+    if not isinstance(layer, nn.Cell) or hasattr(layer, name):
+        return getattr(layer, name)
+    if name == "transposed" and hasattr(layer, "pad_mode"):
+        return "Transpose" in type(layer).__name__
+    if isinstance(layer, LAYERS_WITH_DEFAULTS) and name in USUAL_SETTINGS:
+        return USUAL_SETTINGS[name]
+    return getattr(layer, name)
+
+
+def padding_face(layer):
+    """As torch has it: a number or one for each axis, where MindSpore has one for each side."""
+    padding, kernel = getattr(layer, "padding", 0), layer.kernel_size
+    if not hasattr(layer, "in_channels"):  # a pool: a number for all, or one for each of three axes
+        return padding[-1] if isinstance(padding, tuple) and len(set(padding[-2:])) == 1 else padding
+    if isinstance(padding, str):
+        return padding
+    if layer.pad_mode == "same":
+        return "same"
+    if not isinstance(padding, tuple):
+        return (padding,) * len(kernel)
+    return padding[::2] if len(padding) == 2 * len(kernel) else padding
+
+
+def is_stand_in(layer, name):
+    """Whether it is a scale of one or a shift of zero that MindSpore's norm needs, and torch's doesn't have."""
+    if not isinstance(layer, NORM_LAYERS) or name not in ("gamma", "beta"):
+        return False
+    is_affine = getattr(layer, "affine", True) and getattr(layer, "elementwise_affine", True)
+    return not is_affine or (name == "beta" and getattr(layer, "lacks_bias", False))
+
+
 def norm_face(layer, name):
     """Of a norm layer: weight is gamma, bias is beta."""
     if name == "weight":
-        return layer.gamma
+        return None if is_stand_in(layer, "gamma") else layer.gamma
     if name == "bias":
-        return layer.beta
+        return None if is_stand_in(layer, "beta") else layer.beta
     if name == "running_mean":
         return layer.moving_mean
     if name == "running_var":
@@ -56,7 +111,7 @@ def drop_bias(layer):
     layer = getattr(layer, "bn2d", layer)
     if isinstance(layer, NORM_LAYERS):
         layer.beta.set_data(ops.zeros(layer.beta.shape, layer.beta.dtype))
-        layer.beta.requires_grad = False
+        layer.beta.requires_grad, layer.lacks_bias = False, True
     else:
         layer.has_bias, layer.bias = False, None
 

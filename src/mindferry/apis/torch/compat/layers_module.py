@@ -7,7 +7,7 @@ from mindspore import nn, ops
 from mindspore.common.initializer import Uniform, initializer
 
 from .layers_container import hold
-from .layers_faces import drop_bias, layer_parameter
+from .layers_faces import drop_bias, is_stand_in, layer_parameter
 from .state_names import TORCH_NAMES
 
 TRANSPOSED_CONVOLUTIONS = (nn.Conv1dTranspose, nn.Conv2dTranspose, nn.Conv3dTranspose)
@@ -111,7 +111,8 @@ def walk_tensors(cell, prefix, recurse):
         is_norm = isinstance(owner, BATCH_NORMS)
         for name, tensor in held.items():
             is_statistic = is_norm and name.startswith("moving_")
-            if id(tensor) in seen or (is_statistic and owner.use_batch_statistics):  # torch's would hold none
+            is_absent = (is_statistic and owner.use_batch_statistics) or is_stand_in(owner, name)
+            if id(tensor) in seen or is_absent:  # torch's would hold none
                 continue
             seen.add(id(tensor))
             is_buffer = is_statistic or name in buffers or getattr(tensor, "is_buffer", False)

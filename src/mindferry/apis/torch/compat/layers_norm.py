@@ -9,6 +9,11 @@ from mindspore import nn, ops
 from .layers_module import register_buffer
 
 
+def first_count(momentum):
+    """Where there is no momentum, the batches are counted: torch averages over all of them."""
+    return 0 if momentum is None else None
+
+
 class BatchNorm1d(nn.BatchNorm1d):
     """mindspore.nn.BatchNorm1d with torch's arguments: momentum is the share of the new value, None an average over all batches."""
 
@@ -30,11 +35,11 @@ class BatchNorm1d(nn.BatchNorm1d):
             affine,
             use_batch_statistics=None if track_running_stats else True,
         )
-        self.eps, self.beta.requires_grad = float(eps), bool(affine and bias)
+        self.eps, self.beta.requires_grad, self.lacks_bias = float(eps), bool(affine and bias), not bias
         self.affine, self.track_running_stats, self.batches = (
             affine,
             track_running_stats,
-            0 if momentum is None else None,
+            first_count(momentum),
         )
 
     def construct(self, input):
@@ -66,11 +71,11 @@ class BatchNorm2d(nn.BatchNorm2d):
             affine,
             use_batch_statistics=None if track_running_stats else True,
         )
-        self.eps, self.beta.requires_grad = float(eps), bool(affine and bias)
+        self.eps, self.beta.requires_grad, self.lacks_bias = float(eps), bool(affine and bias), not bias
         self.affine, self.track_running_stats, self.batches = (
             affine,
             track_running_stats,
-            0 if momentum is None else None,
+            first_count(momentum),
         )
 
     def construct(self, input):
@@ -263,7 +268,7 @@ class LayerNorm(nn.LayerNorm):
         super().__init__(shape, epsilon=float(eps), dtype=dtype or ms.float32)
         self.eps, self.elementwise_affine = eps, elementwise_affine
         self.gamma.requires_grad = bool(elementwise_affine)
-        self.beta.requires_grad = bool(elementwise_affine and bias)
+        self.beta.requires_grad, self.lacks_bias = bool(elementwise_affine and bias), not bias
 
     def construct(self, input):
         if not input.size:
@@ -280,7 +285,7 @@ class GroupNorm(nn.GroupNorm):
 
     def __init__(self, num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None, bias=True):
         super().__init__(num_groups, num_channels, float(eps), affine, dtype=dtype or ms.float32)
-        self.affine = affine
+        self.affine, self.lacks_bias = affine, not bias
         self.beta.requires_grad = bool(affine and bias)
 
 

@@ -22,16 +22,21 @@ def as_torch_weight(cell, weight):
     return weight.squeeze(2) if isinstance(cell, (nn.Conv1d, nn.Conv1dTranspose)) and weight.ndim == 4 else weight
 
 
+def kept_name(cell, name):
+    """What MindSpore's layer calls the parameter: an embedding's weight is its table."""
+    return "embedding_table" if isinstance(cell, nn.Embedding) and name == "weight" else name
+
+
 def put_weight(cell, name, weight):
-    """Set a computed weight, in the layout that the cell wants."""
+    """Set a computed weight, in the layout and under the name that the cell wants."""
     is_wide = isinstance(cell, (nn.Conv1d, nn.Conv1dTranspose)) and weight.ndim == 3
-    object.__setattr__(cell, name, weight.expand_dims(2) if is_wide else weight)
+    object.__setattr__(cell, kept_name(cell, name), weight.expand_dims(2) if is_wide else weight)
 
 
 def weight_norm(module, name="weight", dim=0):
     """torch.nn.utils.weight_norm: the weight is computed from its direction and length before each call."""
-    v = as_torch_weight(module, getattr(module, name)).copy()
-    delattr(module, name)
+    v = as_torch_weight(module, getattr(module, kept_name(module, name))).copy()
+    delattr(module, kept_name(module, name))
     setattr(module, f"{name}_g", ms.Parameter(norm_except(v, dim), name=f"{name}_g"))
     setattr(module, f"{name}_v", ms.Parameter(v, name=f"{name}_v"))
 
@@ -55,12 +60,13 @@ def settle_weight(module, name, hook, factors):
         v, g = getattr(module, f"{name}_v"), getattr(module, f"{name}_g")
         axes = [axis for axis in range(g.ndim) if g.shape[axis] != 1]
         put_weight(module, name, v * (g / norm_except(v, axes[0] if axes else 0 if g.ndim else None)))
-    weight = ms.Tensor(getattr(module, name).asnumpy())
+    kept = kept_name(module, name)
+    weight = ms.Tensor(getattr(module, kept).asnumpy())
     hook.remove()
     for factor in factors:
         delattr(module, f"{name}_{factor}")
-    object.__delattr__(module, name)
-    setattr(module, name, ms.Parameter(weight, name=name))
+    object.__delattr__(module, kept)
+    setattr(module, kept, ms.Parameter(weight, name=kept))
     return module
 
 
@@ -87,7 +93,7 @@ def parametrized_spectral_norm(module, name="weight", n_power_iterations=1, eps=
 
 def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None, warm_up=0):
     """torch.nn.utils.spectral_norm: the weight is divided by its largest singular value, which each training call estimates anew."""
-    original = as_torch_weight(module, getattr(module, name)).copy()
+    original = as_torch_weight(module, getattr(module, kept_name(module, name))).copy()
     if dim is None:
         dim = (
             1
@@ -99,7 +105,7 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
     def matrix(weight):
         return weight.transpose(order).reshape((weight.shape[dim], -1))
 
-    delattr(module, name)
+    delattr(module, kept_name(module, name))
     setattr(module, f"{name}_orig", ms.Parameter(original, name=f"{name}_orig"))
     flat = matrix(original)
     u, v = power_iteration(

@@ -39,7 +39,7 @@ for rank, shape in ((1, (4, 8, 5)), (2, (4, 8, 5, 5)), (3, (4, 8, 3, 4, 5))):
         to=f"mindspore.nn.{name}",
         args=ARGS,
         drop="device",
-        only={"track_running_stats": "True", "bias": "True", "dtype": "None"},
+        only={"affine": "True", "track_running_stats": "True", "bias": "True", "dtype": "None"},
         like=f"compat.{name}",
         params=NAMES if rank < 3 else {key: f"bn2d.{value}" for key, value in NAMES.items()},
         differs="momentum is the share of the old value: 0.9 for torch's 0.1",
@@ -47,7 +47,7 @@ for rank, shape in ((1, (4, 8, 5)), (2, (4, 8, 5, 5)), (3, (4, 8, 3, 4, 5))):
             Case(f"nn.{name}(8)", f"nn.{name}(8)", shapes=(shape,)),
             Case(f"nn.{name}(8)", f"nn.{name}(8)", shapes=(shape[:2] if rank == 1 else shape,)),
             Case(f"nn.{name}(8, eps=1e-3, momentum=0.01)", f"nn.{name}(8, eps=1e-3, momentum=0.99)", shapes=(shape,)),
-            Case(f"nn.{name}(8, affine=False)", f"nn.{name}(8, affine=False)", shapes=(shape,)),
+            Case(f"nn.{name}(8, affine=False)", f"ms_compat.{name}(8, affine=False)", shapes=(shape,)),
             Case(f"nn.{name}(8, 1, 1)", f"nn.{name}(8, 1.0, 0.0)", shapes=(shape,)),
             Case(
                 f"nn.{name}(8, x.ndim).eval()(x)",

@@ -56,6 +56,10 @@ SNIPPETS = {
     ),
     findings.MF205: "def f(y: torch.Tensor, x: torch.Tensor):\n    return torch.autograd.grad(y, x)[0]\n",
     findings.MF207: "net = nn.SyncBatchNorm(3)\n",
+    findings.MF208: (
+        "class N(nn.Module):\n    def forward(self, x):\n        return x.view(-1)\n\n\ndef f(net: N, x):\n    x.requires_grad_()\n"
+        "    return torch.autograd.grad(net(x).sum(), x, create_graph=True)[0]\n"
+    ),
     findings.MF250: (
         "import argparse\nimport torch.distributed as dist\nparser = argparse.ArgumentParser()\n"
         "parser.add_argument('--local_rank', type=int)\ndist.init_process_group('nccl')\n"

@@ -232,6 +232,14 @@ MF207 = Code(
     "Each process normalizes by the statistics of its own part of the batch. torch's SyncBatchNorm takes those of all.",
     "Use `mindspore.nn.SyncBatchNorm` on Ascend, or a larger batch a process.",
 )
+MF208 = Code(
+    "MF208",
+    Severity.WARNING,
+    "A second derivative through a reshape or a sum",
+    "The loss holds a gradient (`create_graph=True`), and a network reshapes or sums up between its layers. MindSpore 2.10 "
+    "in PyNative mode then gives the layers behind that place a second derivative of zero, without an error.",
+    "Compare with `mindferry train`; where it differs, compile the inner gradient: `ms.jit(ms.grad(f))(x)`.",
+)
 MF210 = Code(
     "MF210",
     Severity.WARNING,

@@ -372,7 +372,9 @@ def _share_samples(theirs: Run, ours: Run) -> bool:
     sides = ([[batch[place] for batch in run.batches.values()] for run in (theirs, ours)] for place in places)
     if any(_same_samples(*side) for side in sides):
         return True
-    one, other = ({each for batch in run.batches.values() for each in _samples(batch, places)} for run in (theirs, ours))
+    one, other = (
+        {each for batch in run.batches.values() for each in _samples(batch, places)} for run in (theirs, ours)
+    )
     return bool(places) and 2 * len(one & other) > min(len(one), len(other))
 
 

@@ -75,3 +75,33 @@ def test_what_cannot_be_lifted_is_left_with_the_pattern(body: str, reason: str) 
     assert finding.code == "MF205" and finding.line == 4 + body.count("\n") + 1
     assert reason in finding.message and "ms.grad(f)(x)" in finding.advice
     assert "autograd.grad(" in conversion.main
+
+
+PENALTY = """import torch
+from torch import nn
+
+
+class Critic(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.fc = nn.Conv2d(1, 3, 3), nn.Linear(108, 1)
+
+    def forward(self, x):
+        return self.fc({})
+
+
+def penalty(critic: Critic, x):
+    x = x.clone().requires_grad_(True)
+    (g,) = torch.autograd.grad(critic(x).sum(), x, create_graph={})
+    return ((g.flatten(1).norm(2, dim=1) - 1) ** 2).mean()
+"""
+
+
+def test_a_second_derivative_through_a_reshape_is_warned_of() -> None:
+    """Measured on 2.10 in PyNative: the layer behind the reshape gets exactly zero."""
+    told = [
+        [each.code for each in convert_source(PENALTY.format(inside, again)).findings]
+        for inside in ("torch.relu(self.conv(x)).view(x.size(0), -1)", "torch.relu(x)")
+        for again in (True, False)
+    ]
+    assert told == [["MF208"], [], [], []]

@@ -28,6 +28,8 @@ NAMES = (
 )
 PATTERN = "write what leads from the inputs to the output as a function: `def f(x): return model(x).sum()`, then `ms.grad(f)(x)`"
 
+RESHAPES = frozenset("view reshape flatten Flatten squeeze sum mean unflatten Unflatten".split())
+
 
 @dataclass(slots=True)
 class Derivative:
@@ -61,6 +63,10 @@ def find(facts: Facts) -> tuple[list[Derivative], list[Change]]:
             message = "this gradient was not lifted: its output doesn't depend on all of its inputs"
             planned.append(facts.found(each.call, findings.MF205, message, PATTERN))
     lifted = [each for each in found if all(name in each.arguments for name in each.inputs)]
+    for each in lifted:
+        if _is_differentiated_again(each.call) and _may_reshape(facts):
+            message = "the layers behind a reshape or a sum may get a second derivative of zero from MindSpore"
+            planned.append(facts.found(each.call, findings.MF208, message, findings.MF208.advice))
     # A rule would leave a bare `x` of `x.requires_grad_()`, which is tidied away.
     planned += [claim_all(statement) for statement, _ in _fresh_inputs(facts, lifted)]
     return lifted, planned
@@ -91,6 +97,21 @@ def _read(facts: Facts, call: ast.Call) -> Derivative:
     ):
         raise Refused(f"how {facts.source.text(outputs)} is computed from its inputs can't be seen from here")
     return each
+
+
+def _is_differentiated_again(call: ast.Call) -> bool:
+    return any(
+        key.arg == "create_graph" and not (isinstance(key.value, ast.Constant) and not key.value.value)
+        for key in call.keywords
+    )
+
+
+def _may_reshape(facts: Facts) -> bool:
+    """Whether a network of this file changes shapes between its layers; where it has none, nothing tells."""
+    owners, symbols = facts.reading.owners, facts.reading.symbols
+    networks = [node for node, qual in owners.items() if isinstance(node, ast.ClassDef) and symbols.is_module(qual)]
+    calls = [part for network in networks for part in ast.walk(network) if isinstance(part, ast.Call)]
+    return not networks or any(getattr(part.func, "attr", getattr(part.func, "id", "")) in RESHAPES for part in calls)
 
 
 def _single(node: ast.expr) -> ast.expr:

@@ -39,6 +39,21 @@ def run():
     return [plain(net.norm.weight), plain(net.norm.running_var), plain(net.table.weight), plain(net.blocks[1][1].bias),
             plain(net.line.weight.reshape(-1)), left, list(found.unexpected_keys)]
 """,
+    "a layer that has a weight and a gamma of its own": """
+import copy
+
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight, self.gamma = nn.Parameter(torch.full((2,), 3.0)), nn.Parameter(torch.full((2,), 5.0))
+
+def run():
+    net, other = Scaled(), Scaled()
+    other.gamma.data.fill_(7.0)
+    kept = copy.deepcopy(other.state_dict())
+    net.load_state_dict(kept)
+    return [sorted(kept), plain(net.weight), plain(net.gamma), len(net.state_dict())]
+""",
     "unknown and missing names are told": """
 def run():
     try:

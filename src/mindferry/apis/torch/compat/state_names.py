@@ -34,9 +34,6 @@ class State(collections.OrderedDict):
     def __getitem__(self, key):
         return super().__getitem__(self.name_of(key))
 
-    def __setitem__(self, key, value):
-        super().__setitem__(self.name_of(key), value)
-
     def __delitem__(self, key):
         super().__delitem__(self.name_of(key))
 
@@ -48,7 +45,7 @@ class State(collections.OrderedDict):
 
     def update(self, *others, **entries):
         for key, value in dict(*others, **entries).items():
-            self[key] = value
+            self[self.name_of(key)] = value
 
 
 def torch_named(records):
@@ -62,5 +59,5 @@ def torch_named(records):
         path, dot, name = key.rpartition(".")
         is_norm = {"gamma", "beta"} <= held[path]
         renamed = is_norm or name == "embedding_table" or held[path] == {"w"}
-        collections.OrderedDict.__setitem__(found, path + dot + TORCH_NAMES.get(name, name) if renamed else key, value)
+        found[path + dot + TORCH_NAMES.get(name, name) if renamed else key] = value
     return found

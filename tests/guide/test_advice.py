@@ -42,6 +42,7 @@ PROGRAMS = {
     ),
     "ms.grad(fn, position)(inputs)": "ms.grad(fn, position)(inputs)",
     "def f(x): return model(x).sum()": "f = lambda x: model(x).sum()",
+    "ms.jit(ms.grad(f))(x)": "f = model\nassert ms.jit(ms.grad(f))(x).shape == x.shape",
     "ms.grad(f)(x)": "f = lambda x: model(x).sum()\nassert ms.grad(f)(x).shape == x.shape",
     "def forward_fn(x): y = model(x); return (y * g).sum()": "",
     "_, grads = ms.value_and_grad(forward_fn, None, model.trainable_params())(x)": (

@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from mindferry import convert_source
 from mindferry.read.edits import BLOCK, Edits
 from mindferry.read.source import Source
 
@@ -69,3 +70,13 @@ def test_edits_far_apart_and_close_together_come_out_as_if_written_by_hand(seed:
             wanted[number] = f"f({words[number]})"
         assert edits.text(nodes[number]) == wanted[number]
     assert edits.apply() == "\n".join(wanted) + "\n"
+
+
+def test_what_is_written_into_a_part_that_was_replaced_goes_with_it() -> None:
+    for text in (
+        "dev = torch.device(xs[i].device.type, d)",
+        "on = xs[i].device.index",
+        "same = xs[i].device.type == 'cpu'",
+    ):
+        result = convert_source(f"import torch\n\n\ndef f(xs, i, d):\n    {text}\n    return torch.zeros(1)\n")
+        assert not [each for each in result.findings if each.code == "MF901"], text

@@ -63,9 +63,15 @@ class Edits:
 
     def _insert(self, edit: _Edit) -> None:
         """Unless what it would stand in is gone: an argument that was dropped takes along what is written in it later."""
-        covering = self._covering(edit.start, edit.end)
-        if covering is None or covering.text or not covering.start < edit.start < covering.end:
+        span = (
+            (edit.start, edit.start) if edit.reach < 0 else (min(edit.start, edit.reach), max(edit.start, edit.reach))
+        )
+        covering = self._covering(*span)
+        is_at_its_edge = covering is not None and span[0] == span[1] and span[0] in (covering.start, covering.end)
+        if covering is None or is_at_its_edge:
             self._add(edit)
+        elif covering.text and covering.owner not in (self._owner, self._dropper):
+            self._report(edit.start, f"what {self._owner} writes is lost in what {covering.owner} wrote")
 
     def before_node(self, node: ast.AST, text: str) -> None:
         self.before(self.source.start(node), text, self.source.end(node))

@@ -11,7 +11,7 @@ from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, Texts
 
 AFTER = ("format_tensors",)
-FACES = ("type", "index")
+FACES = ("index",)
 WRITERS = frozenset({"str", "repr", "print", "format"})
 
 
@@ -26,7 +26,7 @@ def plan(facts: Facts) -> Iterator[Change]:
 
 
 def _is_open_face(facts: Facts, node: ast.Attribute) -> bool:
-    """`model.device.type`, where nothing tells what `device` is: a property of a mixin, an argument."""
+    """`model.device.index`, where nothing tells what `device` is: a property of a mixin, an argument."""
     if node.attr not in FACES or not isinstance(node.ctx, ast.Load) or not facts.source.mentions(facts.framework.name):
         return False
     parent = facts.parents.get(node)

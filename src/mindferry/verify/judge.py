@@ -30,10 +30,10 @@ TRACKED = 1e-3  # and a buffer against less than this share of the largest in it
 FEW = 16  # below so many elements, the floor grows with the square root of FEW / elements
 ROUNDING = 2.0**-24
 CANCELLED = 16 * ROUNDING  # of the sum of absolute values, where a sum cancels
-INITIAL = 1e-4  # for tables that both constructors computed in float32
 CARRIED = 1.5  # times what is allowed: errors that came in from before, in a module that is right by itself
-FAR_ROWS = 2e-3  # for a few entries of one, if all of it
-SAME_DIRECTION = 1e-7  # points elsewhere by no more than this (1 - cosine)
+INITIAL = 1e-4  # for tables that both constructors computed in float32
+FAR_ROWS = 2e-3  # for a few entries of such a table, if the whole of it points elsewhere by no more than
+SAME_DIRECTION = 1e-7  # (1 - cosine)
 CHOICES = 1e-2  # the share of whole numbers that a rounding may turn
 HALF = 4 * 2.0**-11  # the floor in mixed precision: four roundings of float16
 

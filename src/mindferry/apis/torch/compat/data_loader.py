@@ -78,9 +78,12 @@ class DataLoader:
     def __iter__(self):
         if self.is_iterable:
             return self._stream()
-        order = list(self.batch_sampler if self.is_batched else self.sampler)
-        source = BatchSource(self.dataset, order, self.collate_fn, self.worker_init_fn)
-        return source.read_ahead(parallel_workers(self.num_workers)) if self.num_workers and order else source.read()
+        order = iter(self.batch_sampler if self.is_batched else self.sampler)  # it may be endless
+        known = list(itertools.islice(order, 2**20)) if self.num_workers else []
+        if known and len(known) < 2**20:  # a worker takes its batch by number
+            source = BatchSource(self.dataset, known, self.collate_fn, self.worker_init_fn)
+            return source.read_ahead(parallel_workers(self.num_workers))
+        return BatchSource(self.dataset, itertools.chain(known, order), self.collate_fn, self.worker_init_fn).read()
 
     def _stream(self):
         samples = iter(self.dataset)

@@ -43,7 +43,8 @@ class RandomSampler(Sampler):
     def __iter__(self):
         numbers, size = random_numbers(self.generator), len(self.data_source)
         if self.replacement:
-            yield from numbers.randint(0, size, self.num_samples).tolist()
+            for start in range(0, self.num_samples, 1024):  # num_samples may be endless, such as 1e10
+                yield from numbers.randint(0, size, min(1024, self.num_samples - start)).tolist()
             return
         for _ in range(self.num_samples // size):
             yield from numbers.permutation(size).tolist()

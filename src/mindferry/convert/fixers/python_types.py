@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from ..facts import Facts
-from ..plan import Change, ReplaceNode
+from ..plan import Change, ReplaceNode, Texts
 from .data_arrays import data_zones
 
 TYPES = {"builtins.bool": "bool_", "builtins.int": "int64", "builtins.float": "float64"}
@@ -19,8 +20,12 @@ def plan(facts: Facts) -> Iterator[Change]:
     for node in found:
         if not any(facts.is_within(node, zone) for zone in zones):
             name = TYPES[facts.reading.type(node).qual]
-            yield ReplaceNode(node, lambda texts, name=name: texts.name(f"mindspore.{name}"))
+            yield ReplaceNode(node, partial(_spelled, f"mindspore.{name}"))
             yield facts.record(node, "type of Python's", facts.source.text(node), f"ms.{name}")
+
+
+def _spelled(name: str, texts: Texts) -> str:
+    return texts.name(name)
 
 
 def _types(facts: Facts, call: ast.Call) -> Iterator[ast.expr]:

@@ -147,6 +147,7 @@ class CommandRun:
     seeds: tuple[str, ...] = ()
     opened: tuple[str, ...] = ()  # data files
     processes: int = 1
+    stdin: str = ""  # what it read from its standard input
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ def comparables(observation: Observation, archive: Path, folder: Path) -> tuple[
     for number, network in enumerate(observation.networks):
         maker = next((each for each in network.makers if is_factory(each, root)), None)
         if maker is None:
-            missing.append(f"{network.name}: no call with plain arguments makes it")
+            missing.append(f"{network.name}: {_why_not(network, root)}")
             continue
         inputs = _inputs(network, archive, folder / str(number))
         if inputs is None:
@@ -83,6 +83,25 @@ def comparables(observation: Observation, archive: Path, folder: Path) -> tuple[
     return found, missing
 
 
+def _why_not(network: Network, root: Path) -> str:
+    """Why no call that made the network can be repeated outside of the script."""
+    makers = [each for each in network.makers if not Path(each.file).is_absolute()]
+    if not makers:
+        return "the script makes it itself, without a class or function of the project"
+    if any(each.module == "__main__" and not _is_importable(root / each.file) for each in makers):
+        return f"it is made in {makers[0].file}, which can't be imported without being run"
+    if not any(each.is_plain for each in makers):
+        odd = [name for name, value in makers[0].arguments.items() if value.startswith("<")]
+        told = f" ({', '.join(odd)})" if odd else ""
+        return f"it is made of more than plain values{told}"
+    return "no function or class at the top of a file makes it, and it alone"
+
+
+def _is_importable(path: Path) -> bool:
+    """Whether importing the script is not running it."""
+    return "__main__" in text_of(path)
+
+
 def is_factory(maker: Maker, root: Path) -> bool:
     """Whether calling it anew makes the network and nothing else."""
     path = root / maker.file
@@ -93,8 +112,8 @@ def is_factory(maker: Maker, root: Path) -> bool:
     tree = tree_of(path)
     if tree is None or not all(name.isidentifier() and _is_plain(text) for name, text in maker.arguments.items()):
         return False
-    if maker.module == "__main__" and "__main__" not in text_of(path):
-        return False  # to import the script is to run it
+    if maker.module == "__main__" and not _is_importable(path):
+        return False
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and node.name == maker.name:
             return True

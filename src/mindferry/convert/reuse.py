@@ -46,6 +46,7 @@ def facts_digest(symbols: Symbols) -> str:
         sorted(symbols.unsure),
         symbols.ported,
         sorted(symbols.collates),
+        sorted(symbols.transforms),
     ]
     return digest(json.dumps(facts).encode("utf-8"))
 

@@ -9,6 +9,7 @@ from ..frameworks.requests import Measured
 from .blame import first_of
 from .golden import Golden
 from .judge import Verdict
+from .variants import is_far
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,8 @@ def join(verdicts: Sequence[tuple[str, Verdict]]) -> Verdict:
     rows = []
     for said, verdict in verdicts:
         shown = [row for row in verdict.differences if not said or row.kind == "network" or not row.passed]
+        if is_far(said):  # what can't be told there was not asked for
+            shown = [row for row in shown if not (row.passed and row.incomparable)]
         rows += [
             replace(row, inputs=said) if row.mode != "init" else row
             for row in shown

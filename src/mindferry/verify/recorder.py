@@ -22,6 +22,7 @@ from .capture import Capture, is_tensor
 from .columns import chosen, small_columns
 from .given import as_type, overwritten
 from .goldenfile import GoldenWriter, RecordError, as_kept
+from .initial import initial_errors
 from .jitter import jittered, jittering
 from .kernels import ROUGH, as_mindspore
 from .lifted import full_precision, in_double
@@ -378,6 +379,7 @@ def record(
     optimizer: Callable[[Any], Any] | None = None,
     steps: int = 0,
     initial: dict[str, Tensor] | None = None,
+    remake: Callable[[], Any] | None = None,
     is_quick: bool = False,
     is_rough: bool = False,
     note: Note = lambda text: None,
@@ -388,7 +390,8 @@ def record(
     an optimizer, whose steps on made-up gradients are recorded as well; with `steps`, so are the losses of as many real ones.
     To see that a conversion is right, it is mostly enough to run the first mode whole and the last one module by
     module, the latter without float64. `is_quick` is less: outputs alone, and no float64. With `inside`, every mode runs in all the ways above, and every module's inputs
-    are kept: they tell a module that is wrong from one that is called wrongly. `is_rough` computes as MindSpore's kernels do,
+    are kept: they tell a module that is wrong from one that is called wrongly; `remake` makes the model again, to see how far
+    the tables that its constructor computes may be off. `is_rough` computes as MindSpore's kernels do,
     see kernels.py.
     """
     import torch
@@ -424,6 +427,9 @@ def record(
     model.train(was_training)
     metadata["unrun"] = [asdict(each) for each in reach.unreached()]
     metadata |= {"rough": sorted(recorder.rough), "is_rough": is_rough}
+    if inside and remake is not None:
+        for name, error in initial_errors(remake, buffers, seed).items():
+            recorder.errors[f"initial/{name}"] = {"scale": 0.0, "own": error}
     metadata |= {"complete": inside, "why": recorder.why, "errors": json_errors(recorder.errors)}
     writer.finish(metadata)
 

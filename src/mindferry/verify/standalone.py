@@ -6,7 +6,7 @@ import ast
 from importlib.resources import files
 
 MODULES = "nesting goldenfile named update dropout alias state lifted randomness jitter kernels reach scale seeding capture surroundings written".split()
-MODULES += "columns given recorder_steps recorder record_script".split()
+MODULES += "columns given initial recorder_steps recorder record_script".split()
 _DOCSTRING = '''"""Record a torch model for `mindferry verify --golden`. Needs torch and nothing else.
 
     python record.py --model model:resnet50 --input 'float32[4,3,224,224]' -o resnet50.golden

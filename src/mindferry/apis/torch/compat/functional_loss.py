@@ -59,7 +59,8 @@ def binary_cross_entropy_with_logits(
     input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
 ):
     """torch.nn.functional.binary_cross_entropy_with_logits."""
-    spread_ = ops.log1p(ops.exp(-ops.abs(input))) + ops.relu(-input)
+    mirrored = ops.where(input >= 0, -input, input)  # not -abs(): that has no gradient at zero
+    spread_ = ops.log1p(ops.exp(mirrored)) + ops.relu(-input)
     scale = 1 if pos_weight is None else 1 + (pos_weight - 1) * target
     loss = (1 - target) * input + scale * spread_
     return reduced(loss if weight is None else loss * weight, reduction, size_average, reduce)
@@ -171,14 +172,14 @@ def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="m
 
 def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
     """torch.nn.functional.hinge_embedding_loss."""
-    apart = ops.where(target != 1, ops.relu(margin - input), ops.zeros_like(input))
+    apart = ops.where(target != 1, ops.clamp(margin - input, min=0), ops.zeros_like(input))
     close = ops.where(target != -1, input, ops.zeros_like(input))
     return reduced(apart + close, reduction, size_average, reduce)
 
 
 def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
     """torch.nn.functional.margin_ranking_loss."""
-    return reduced(ops.relu(-target * (input1 - input2) + margin), reduction, size_average, reduce)
+    return reduced(ops.clamp(-target * (input1 - input2) + margin, min=0), reduction, size_average, reduce)
 
 
 def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
@@ -188,7 +189,7 @@ def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, r
     sizes_ = (ops.square(input1).sum(axis=-1) + eps) * (ops.square(input2).sum(axis=-1) + eps)
     cosine = product_ / ops.sqrt(sizes_)
     together = ops.where(target == 1, 1 - cosine, ops.zeros_like(cosine))
-    apart = ops.where(target == -1, ops.relu(cosine - margin), ops.zeros_like(cosine))
+    apart = ops.where(target == -1, ops.clamp(cosine - margin, min=0), ops.zeros_like(cosine))
     return reduced(together + apart, reduction, size_average, reduce)
 
 
@@ -252,7 +253,7 @@ def triplet_loss(anchor, positive, negative, distance, margin, swap, reduction):
     close, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = ops.minimum(far, distance(positive, negative))
-    return reduced(ops.relu(close - far + margin), reduction)
+    return reduced(ops.clamp(close - far + margin, min=0), reduction)
 
 
 def triplet_margin_with_distance_loss(

@@ -195,7 +195,8 @@ def leaky_relu(input, negative_slope=0.01, inplace=False):
 
 def elu(input, alpha=1.0, inplace=False):
     """torch.nn.functional.elu, for any alpha."""
-    return ops.where(input > 0, input, alpha * ops.expm1(ops.minimum(input, ops.zeros_like(input))))
+    below = ops.where(input > 0, ops.zeros_like(input), input)  # not minimum(): that halves the gradient at zero
+    return ops.where(input > 0, input, alpha * ops.expm1(below))
 
 
 def selu(input, inplace=False):
@@ -205,7 +206,8 @@ def selu(input, inplace=False):
 
 def celu(input, alpha=1.0, inplace=False):
     """torch.nn.functional.celu."""
-    return ops.where(input > 0, input, alpha * ops.expm1(ops.minimum(input, ops.zeros_like(input)) / alpha))
+    below = ops.where(input > 0, ops.zeros_like(input), input)
+    return ops.where(input > 0, input, alpha * ops.expm1(below / alpha))
 
 
 def relu(input, inplace=False):

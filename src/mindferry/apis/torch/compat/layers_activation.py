@@ -77,7 +77,8 @@ class ELU(nn.Cell):
         self.alpha = alpha
 
     def construct(self, input):
-        return ops.relu(input) + self.alpha * (ops.exp(ops.minimum(input, ops.zeros_like(input))) - 1)
+        below = ops.where(input > 0, ops.zeros_like(input), input)  # not minimum(): that halves the gradient at zero
+        return ops.relu(input) + self.alpha * (ops.exp(below) - 1)
 
 
 class SELU(nn.Cell):
@@ -87,8 +88,8 @@ class SELU(nn.Cell):
         super().__init__()
 
     def construct(self, input):
-        negative = 1.6732632423543772 * (ops.exp(ops.minimum(input, ops.zeros_like(input))) - 1)
-        return 1.0507009873554805 * (ops.relu(input) + negative)
+        below = ops.where(input > 0, ops.zeros_like(input), input)
+        return 1.0507009873554805 * (ops.relu(input) + 1.6732632423543772 * (ops.exp(below) - 1))
 
 
 class CELU(nn.Cell):
@@ -99,7 +100,8 @@ class CELU(nn.Cell):
         self.alpha = alpha
 
     def construct(self, input):
-        return ops.relu(input) + self.alpha * (ops.exp(ops.minimum(input, ops.zeros_like(input)) / self.alpha) - 1)
+        below = ops.where(input > 0, ops.zeros_like(input), input)
+        return ops.relu(input) + self.alpha * (ops.exp(below / self.alpha) - 1)
 
 
 class PReLU(nn.PReLU):
@@ -173,7 +175,7 @@ class Softplus(nn.Cell):
 
     def construct(self, input):
         x = input * self.beta
-        soft = (ops.relu(x) + ops.log1p(ops.exp(-ops.abs(x)))) / self.beta
+        soft = (ops.relu(x) + ops.log1p(ops.exp(ops.where(x > 0, -x, x)))) / self.beta
         return ops.select(x > self.threshold, input, soft)
 
 

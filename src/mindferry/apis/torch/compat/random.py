@@ -187,7 +187,7 @@ def alpha_dropped(input, p, training, shape):
 def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     """torch.nn.functional.rrelu."""
     slope = lower + (upper - lower) * rand(input.shape) if training else (lower + upper) / 2
-    return ops.where(input >= 0, input, input * slope)
+    return ops.where(input > 0, input, input * slope)
 
 
 def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):

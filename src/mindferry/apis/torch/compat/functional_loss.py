@@ -7,7 +7,7 @@ import numpy as np
 from mindspore import ops
 
 from .functional_conv import linear
-from .functional_norm import log_softmax, pairwise_distance
+from .functional_norm import log1p_exp, log_softmax, pairwise_distance
 from .functions_reduce import mean_over, sum_over
 from .functions_special import xlogy
 
@@ -50,8 +50,15 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
 
 
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
-    """torch.nn.functional.binary_cross_entropy: logarithms are at least -100."""
-    loss = -(target * ops.clamp(ops.log(input), min=-100) + (1 - target) * ops.clamp(ops.log1p(-input), min=-100))
+    """torch.nn.functional.binary_cross_entropy: at 0 and 1, logarithms are -100 and the gradient is finite, as in torch."""
+    spread_ = input * (1 - input)
+    is_edge = spread_ < 1e-12
+    inner = ops.where(is_edge, ops.full_like(input, 0.5), input)
+    loss = -(target * ops.log(inner) + (1 - target) * ops.log1p(-inner))
+    logs = [ops.clamp(ops.log(ops.stop_gradient(each)), min=-100) for each in (input, 1 - input)]
+    slope = ops.stop_gradient(input - target) / 1e-12
+    edge = -(target * logs[0] + (1 - target) * logs[1]) + slope * (input - ops.stop_gradient(input))
+    loss = ops.where(is_edge, edge, loss)
     return reduced(loss if weight is None else loss * weight, reduction, size_average, reduce)
 
 
@@ -59,8 +66,7 @@ def binary_cross_entropy_with_logits(
     input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
 ):
     """torch.nn.functional.binary_cross_entropy_with_logits."""
-    mirrored = ops.where(input >= 0, -input, input)  # not -abs(): that has no gradient at zero
-    spread_ = ops.log1p(ops.exp(mirrored)) + ops.relu(-input)
+    spread_ = log1p_exp(-input)
     scale = 1 if pos_weight is None else 1 + (pos_weight - 1) * target
     loss = (1 - target) * input + scale * spread_
     return reduced(loss if weight is None else loss * weight, reduction, size_average, reduce)

@@ -10,7 +10,9 @@ FRESH = frozenset(
     "from_numpy zeros_like ones_like full_like rand_like randn_like initializer copy deepcopy clone as_tensor".split()
 )
 
-SHARING = frozenset(("from_numpy", "as_tensor"))  # new to MindSpore, and numpy's memory: torch's Parameter shares it too
+SHARING = frozenset(
+    ("from_numpy", "as_tensor")
+)  # new to MindSpore, and numpy's memory: torch's Parameter shares it too
 
 
 def owned(text: str, is_copy: bool = False) -> str:
@@ -22,7 +24,9 @@ def owned(text: str, is_copy: bool = False) -> str:
     match node:
         case ast.BinOp() | ast.UnaryOp() | ast.Constant():
             return text
-        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) if name in (FRESH - SHARING if is_copy else FRESH):
+        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) if name in (
+            FRESH - SHARING if is_copy else FRESH
+        ):
             return text
         case ast.Name() | ast.Attribute() | ast.Call() | ast.Subscript():
             return f"{text}.copy()" if "\n" not in text else f"({text}).copy()"

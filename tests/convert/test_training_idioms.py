@@ -108,3 +108,40 @@ def run():
     return [key for key in net.state_dict() if not key.endswith("num_batches_tracked")]
 """)
     assert ours == theirs
+
+
+def test_a_gradient_penalty_reaches_the_layers_behind_a_reshape(both: Both) -> None:
+    theirs, ours = both("""
+class Critic(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.model = nn.Sequential(nn.Conv2d(1, 2, 2), nn.LeakyReLU(0.2), nn.Flatten(), nn.Linear(10, 4), nn.Tanh(), nn.Linear(4, 1))
+
+    def forward(self, x):
+        return self.model(x)
+
+
+def penalty(critic, real, fake):
+    share = torch.from_numpy(np.random.default_rng(4).random((2, 1, 1, 1)).astype("float32"))
+    mixed = (share * real + (1 - share) * fake).requires_grad_(True)
+    scores = critic(mixed)
+    ones = torch.ones(scores.size())
+    found = torch.autograd.grad(outputs=scores, inputs=mixed, grad_outputs=ones, create_graph=True, retain_graph=True)[0]
+    return ((found.view(found.size(0), -1).norm(2, dim=1) - 1) ** 2).mean()
+
+
+def run():
+    critic, losses = Critic(), []
+    for place, p in enumerate(critic.parameters()):
+        p.data = torch.sin(torch.arange(p.numel()).float() + place).reshape(p.shape) * 0.5
+    optimizer = torch.optim.SGD(critic.parameters(), lr=0.1)
+    real, fake = torch.from_numpy(X.reshape(2, 1, 2, 6)), torch.from_numpy(X[::-1].copy().reshape(2, 1, 2, 6))
+    for _ in range(3):
+        optimizer.zero_grad()
+        loss = critic(fake).mean() - critic(real).mean() + 10 * penalty(critic, real, fake)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses, [plain(p) for p in critic.parameters()]
+""")
+    assert same(ours, theirs)

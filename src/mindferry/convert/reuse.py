@@ -46,7 +46,8 @@ def facts_digest(symbols: Symbols) -> str:
         symbols.ported,
         sorted(symbols.collates),
     ]
-    return digest(json.dumps(facts).encode("utf-8"))
+    second = facts_digest(symbols.second) if symbols.second is not None else ""
+    return digest(json.dumps(facts).encode("utf-8") + second.encode())
 
 
 def file_key(file: ProjectFile, layout: Layout, facts: str, settings: Settings) -> str:

@@ -7,7 +7,6 @@ import importlib
 
 from ..read.framework import Framework
 
-
 SOURCES = ("torch", "tensorflow")  # what projects are written for, the first one where nothing tells
 
 

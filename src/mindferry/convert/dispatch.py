@@ -115,7 +115,11 @@ def is_defined_here(node: ast.Call, context: Context) -> bool:
 def dispatch_call(node: ast.Call, context: Context) -> None:
     """Write `ms_compat.any_name(receiver, arguments)`, or leave the call, and note which."""
     function = node.func
-    if context.framework.name != "torch" or not isinstance(function, ast.Attribute) or not is_unclear(function, context):
+    if (
+        context.framework.name != "torch"
+        or not isinstance(function, ast.Attribute)
+        or not is_unclear(function, context)
+    ):
         return
     verdict, name = judge_call(node, context), function.attr
     if verdict is None:
@@ -160,7 +164,11 @@ def _is_unknown_global(kind: Type, context: Context) -> bool:
     """A variable of another file, or of a package that nobody reads."""
     symbols, qual = context.reading.symbols, context.reading.symbols.origin(kind.qual)
     head, _, last = qual.rpartition(".")
-    if not head or qual.partition(".")[0] in {*context.framework.roots, *FOREIGN, "builtins", "numpy"} or hasattr(builtins, qual):
+    if (
+        not head
+        or qual.partition(".")[0] in {*context.framework.roots, *FOREIGN, "builtins", "numpy"}
+        or hasattr(builtins, qual)
+    ):
         return False
     is_defined = qual in symbols.classes or qual in symbols.results or qual in symbols.exports
     return not is_defined and symbols.is_local(qual) and not last[:1].isupper()

@@ -24,6 +24,7 @@ from .dispatch import dispatch_attribute, dispatch_call, dispatch_face, is_defin
 from .facts import Facts
 from .fixers import FIXERS
 from .fixers.brought_imports import imported_by_text
+from .fixers.tensorflow.graph_code import refuse_graph_code
 from .from_observation import mark_observed
 from .gather import gather
 from .ledger import account
@@ -75,11 +76,12 @@ class PlannedFile:
     plan: Plan
     lines: list[int]  # where each line stood in what was given, if statements were set apart
     is_plain: bool = False  # nothing in the file speaks of the framework: only what is certainly a tensor's is changed
+    refused: tuple[Finding, ...] = ()  # why it stays as it is
 
     def write(self, helpers: HelpersImport | None = IMPORTED) -> FileResult:
         """With the helpers imported so; None defines them in the file itself."""
         if self.facts is None:
-            return FileResult(self.given.data.decode("utf-8"), [], [], set())
+            return FileResult(self.given.data.decode("utf-8"), [], list(self.refused), set())
         result = _write(self.facts, self.plan, helpers)
         if self.is_plain and not any(_is_of_framework(each.rule) for each in result.rewrites):
             found = [each for each in result.findings if _is_of_framework(each.rule)]
@@ -114,6 +116,8 @@ def plan_file(
     is_torch = framework == "torch"
     set_apart, lines = apart(source, is_notebook) if is_torch and settings.applies("training") else (source, [])
     reading = read(set_apart, symbols, module, is_package, table(framework).is_api, lines)
+    if not is_torch and (refused := refuse_graph_code(reading)) is not None:
+        return PlannedFile(source, None, plan, [], refused=(refused,))
     facts = gather(reading, rules_for(settings.target, framework), settings, is_notebook)
     for fixer in FIXERS:
         if fixer.source == framework and settings.applies(fixer.name):

@@ -147,7 +147,9 @@ def _helpers(layout: Layout, written: list[Written]) -> list[Written]:
             wanted.setdefault(helper_home(layout, file)[0], set()).update(each.compat)
     result = []
     for source, wanted in sorted(by_source.items()):
-        names = set().union(*wanted.values())  # of all: a script may bring its own folder and the root's modules together
+        names = set().union(
+            *wanted.values()
+        )  # of all: a script may bring its own folder and the root's modules together
         use = _use(written) if source != SECOND else None
         data = render(names, use, source).encode("utf-8")
         for folder in sorted(wanted):

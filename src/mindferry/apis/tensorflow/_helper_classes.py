@@ -40,6 +40,8 @@ def _defined(node: ast.ClassDef) -> set[str]:
 def has_method(qual: str, name: str) -> bool:
     """Whether the helper for a class of TensorFlow's or Keras' has it; true where there is no helper to look at."""
     helper = NAMED.get(qual, qual.rpartition(".")[2])
+    if qual.startswith("keras.metrics.") and f"{helper}Metric" in classes():
+        helper = f"{helper}Metric"  # a loss has the same name
     return helper not in classes() or _has(helper, name)
 
 

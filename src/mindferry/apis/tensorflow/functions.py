@@ -46,7 +46,9 @@ for name in UNDER_NN.split():
     rule(f"tensorflow.nn.{name}", to=f"compat.tf_{name}", like=f"compat.tf_{name}")
 for api, helper in OTHERS.items():
     rule(api, to=f"compat.{helper}", like=f"compat.{helper}")
-for name in "float16 float32 float64 bfloat16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 complex64 complex128".split():
+for (
+    name
+) in "float16 float32 float64 bfloat16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 complex64 complex128".split():
     rule(f"tensorflow.{name}", to=f"mindspore.{name}", like=f"mindspore.{name}")
 for name, full in (("bool", "bool_"), ("half", "float16"), ("double", "float64")):
     rule(f"tensorflow.{name}", to=f"mindspore.{full}", like=f"mindspore.{full}")
@@ -56,3 +58,9 @@ for form in (Form.CALL, Form.UNKNOWN):
     rule("tensorflow.Tensor.assign", to="compat.assign", args="self", form=form)
     rule("tensorflow.Tensor.assign_add", to="compat.assign_add", args="self", form=form)
     rule("tensorflow.Tensor.assign_sub", to="compat.assign_sub", args="self", form=form)
+rule("tensorflow.data.Dataset", to="compat.Dataset", like="compat.Dataset")
+for name in "from_tensor_slices from_tensors from_generator range zip".split():
+    rule(f"tensorflow.data.Dataset.{name}", to=f"compat.Dataset.{name}", like=f"compat.Dataset.{name}")
+rule("tensorflow.data.AUTOTUNE", to="None", like="None")
+rule("tensorflow.data.experimental.AUTOTUNE", to="None", like="None")
+rule("tensorflow.TensorSpec", to="compat.TensorSpec", like="compat.TensorSpec")

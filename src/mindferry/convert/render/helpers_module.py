@@ -19,7 +19,7 @@ HEADER = '''"""Helpers with {0}'s meaning where MindSpore has none or differs. W
 '''
 SPOKEN = {"torch": "PyTorch", "tensorflow": "TensorFlow"}
 TWIN = "Twin"
-SHARED = ("settings.py", "left_over.py")  # of torch's helpers: those that any framework's files need
+SHARED = ("settings.py", "left_over.py", "numbers.py")  # of torch's helpers: those that any framework's files need
 SETTINGS = "prepare_cpu"  # called when the helpers are imported: the one place for what MindSpore is told
 _LAYER = re.compile(r"\A(class \w+\((?:\w+, )*nn\.(?!Cell\b)\w+)\)")
 
@@ -66,9 +66,7 @@ def _read(file: str, text: str, units: dict[str, Unit], imports: dict[str, str])
             continue
         for name in _defined(node):
             if name in units:
-                raise MindferryError(
-                    f"compat/{file}: {name} is defined twice in the helper library; rename one"
-                )
+                raise MindferryError(f"compat/{file}: {name} is defined twice in the helper library; rename one")
             first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
             body = "".join(lines[first - 1 : node.end_lineno]).rstrip() + "\n"
             units[name] = Unit(name, body, len(units))

@@ -5,6 +5,7 @@ import math
 from mindspore import ops
 
 from .graph import symbolic
+from .products import product
 from .tensors import as_tensor, is_number
 
 
@@ -203,9 +204,9 @@ class OrthogonalRegularizer:
     def __call__(self, x):
         axis = 1 if self.mode == "rows" else 0
         scaled = x / ops.sqrt(ops.maximum(ops.sum(x * x, axis, True), as_tensor(1e-12)))
-        product = ops.matmul(scaled, scaled.T) if self.mode == "rows" else ops.matmul(scaled.T, scaled)
+        gram = product(scaled, scaled.T) if self.mode == "rows" else product(scaled.T, scaled)
         size = x.shape[0] if self.mode == "rows" else x.shape[1]
-        away = product * (1 - ops.eye(size, size, x.dtype))
+        away = gram * (1 - ops.eye(size, size, x.dtype))
         return self.factor * 0.5 * ops.sum(ops.abs(away)) / (size * (size - 1) / 2)
 
 

@@ -35,7 +35,7 @@ class CompiledLoss:
             if loss is None:
                 continue
             value = get_loss(loss)(target, output, sample)
-            self.parts.append(value)
+            self.parts.append((keys[len(self.parts)] if len(self.parts) < len(keys) else "output", value))
             value = value if weight is None else value * weight
             total = value if total is None else total + value
         return total
@@ -54,11 +54,7 @@ class Fitting:
     def prepare_fitting(self):
         for name in ("optimizer", "compiled_loss", "_given_metrics", "history"):
             self.__dict__[name] = None
-        self.__dict__["_named_metrics"], self.__dict__["loss_tracker_"], self.__dict__["stop_training"] = (
-            None,
-            Mean("loss"),
-            False,
-        )
+        self.__dict__.update(_named_metrics=None, _part_losses={}, loss_tracker_=Mean("loss"), stop_training=False)
 
     def compile(
         self,
@@ -90,10 +86,10 @@ class Fitting:
 
     @property
     def metrics(self):
-        own = [each for each in self._own_metrics()]
+        own = list(self._own_metrics())
         compiled = [metric for _, metric, _ in self._named_metrics or []]
         tracker = [self.loss_tracker_] if self.compiled_loss is not None or not own else []
-        return tracker + own + compiled
+        return tracker + own + compiled + list(self._part_losses.values())
 
     @property
     def metrics_names(self):
@@ -165,14 +161,22 @@ class Fitting:
 
         (loss, y_pred), gradients = value_and_gradients(forward_fn, lambda: self.trainable_variables)
         self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
-        self.loss_tracker_.update_state(loss, np.float64(flat(x)[0].shape[0]))
+        self._track(loss, flat(x)[0].shape[0])
         return self.compute_metrics(x, y, y_pred, sample_weight)
+
+    def _track(self, loss, count):
+        """The loss, and that of each output where there are several."""
+        self.loss_tracker_.update_state(loss, np.float64(count))
+        parts = self.compiled_loss.parts if self.compiled_loss is not None else []
+        for name, value in parts if len(parts) > 1 else ():
+            tracker = self._part_losses.setdefault(name, Mean(f"{name}_loss"))
+            tracker.update_state(ops.stop_gradient(value), np.float64(count))
 
     def test_step(self, data):
         x, y, sample_weight = unpack_x_y_sample_weight(data)
         y_pred = self(x, training=False)
         loss = self.compute_loss(x, y, y_pred, sample_weight, training=False)
-        self.loss_tracker_.update_state(loss, np.float64(flat(x)[0].shape[0]))
+        self._track(loss, flat(x)[0].shape[0])
         return self.compute_metrics(x, y, y_pred, sample_weight)
 
     def predict_step(self, data):
@@ -293,6 +297,7 @@ class Fitting:
         return merge_parts(parts)
 
     def _one_batch(self, x, y, sample_weight, class_weight):
+        self.reset_metrics()
         return next(iter(batches_of(x, y, sample_weight, len(flat(x)[0]), False, class_weight, None).epoch()))
 
     def _shown(self, logs, return_dict):

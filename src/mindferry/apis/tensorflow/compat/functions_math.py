@@ -8,6 +8,7 @@ from mindspore import Tensor, ops
 
 from .activations import elu, gelu, leaky_relu, log_softmax, relu, relu6, selu, sigmoid, silu, softmax, softplus, tanh
 from .graph import symbolic
+from .products import einsum, product
 from .tensors import as_dtype, as_tensor, both_tensors, is_float
 
 
@@ -166,12 +167,12 @@ def tf_divide_no_nan(x, y, name=None):
 def tf_matmul(a, b, transpose_a=False, transpose_b=False, name=None, **_):
     a, b = both_tensors(a, b)
     a = ops.swapaxes(a, -1, -2) if transpose_a else a
-    return ops.matmul(a, ops.swapaxes(b, -1, -2) if transpose_b else b)
+    return product(a, ops.swapaxes(b, -1, -2) if transpose_b else b)
 
 
 @symbolic
 def tf_einsum(equation, *inputs, **_):
-    return ops.einsum(equation, *(as_tensor(each) for each in inputs))
+    return einsum(equation, *(as_tensor(each) for each in inputs))
 
 
 @symbolic
@@ -184,7 +185,7 @@ def tf_tensordot(a, b, axes, name=None):
     left = [axis for axis in range(a.ndim) if axis not in first]
     right = [axis for axis in range(b.ndim) if axis not in second]
     size = math.prod(a.shape[axis] for axis in first)
-    out = ops.matmul(
+    out = product(
         ops.reshape(ops.transpose(a, (*left, *first)), (-1, size)),
         ops.reshape(ops.transpose(b, (*second, *right)), (size, -1)),
     )

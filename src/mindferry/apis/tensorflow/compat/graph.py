@@ -5,6 +5,7 @@ import functools
 import mindspore as ms
 from mindspore import ops
 
+from .products import product
 from .tensors import as_dtype, flat, map_structure
 
 UNKNOWN_SIZE = 8  # what an open axis is tried with
@@ -158,7 +159,7 @@ def symbolic_pow(x, y):
 
 @symbolic
 def symbolic_matmul(x, y):
-    return ops.matmul(x, y)
+    return product(x, y)
 
 
 @symbolic

@@ -8,15 +8,8 @@ from mindspore import Tensor, nn, ops
 from .activations import get_regularizer
 from .graph import call_on_symbols, is_symbolic
 from .initializers import get_initializer, initial_value, snake_case
-from .tensors import Names, as_dtype, as_tensor, assign, dtype_name, flat, is_float, make_variable, map_structure
-
-
-class Calls:
-    """The layers that are being called: their mode is that of what they stand in, unless they are told."""
-
-    modes = []
-    is_rehearsal = False  # weights are made, nothing is learned
-    built = 0  # layers, so far
+from .random_values import Chance
+from .tensors import Calls, Names, as_dtype, as_tensor, assign, dtype_name, flat, is_float, make_variable, map_structure
 
 
 def shape_of(value):
@@ -149,7 +142,7 @@ class Layer(nn.Cell):
         if self.built:
             return
         Calls.built += 1
-        names = [name for name in inspect.signature(self.build).parameters]
+        names = list(inspect.signature(self.build).parameters)
         if len(names) > 1:
             given = dict(zip(self._parameters_of_call(), args, strict=False)) | kwargs
             shapes = {f"{name}_shape": shape_of(value) for name, value in given.items()}
@@ -332,32 +325,28 @@ def distinct(weights):
     return list(found.values())
 
 
-def value_and_gradients(forward, sources, positions=()):
+def value_and_gradients(forward, sources):
     """(what `forward` returns, the gradients of its first value).
 
-    `sources` gives the variables when it is asked: layers that were never called have none yet, so such a network is
-    rehearsed first. With `positions`, these arguments of `forward` are what the gradient is taken by.
+    `sources` gives the variables when it is asked: layers that were never called have none yet, so a network without any
+    is rehearsed first. Tensors instead of a function are given to `forward`, and what the gradient is taken by.
     """
-    if positions:
-        made = ms.value_and_grad(
-            lambda *given: _first_and_all(forward(*given)), tuple(range(len(positions))), None, has_aux=True
-        )
-        (_, out), gradients = made(*positions)
-        return out, list(gradients) if isinstance(gradients, (list, tuple)) else [gradients]
-    if any(not isinstance(each, ms.Parameter) for each in flat(sources())) or not flat(sources()):
+    if not callable(sources) or isinstance(sources, Tensor):
+        return _by_inputs(forward, sources)
+    if not flat(sources()):
         rehearse(forward)
     count = Calls.built
-    out, gradients = _gradients(forward, sources)
-    return (out, gradients) if Calls.built == count else _gradients(forward, sources)
+    out, gradients = _by_weights(forward, sources())
+    return (out, gradients) if Calls.built == count else _by_weights(forward, sources())
 
 
 def rehearse(forward):
-    """Run once so that layers make their weights; moving averages stay as they are."""
-    Calls.is_rehearsal = True
+    """Run once so that layers make their weights; nothing is assigned to, and no metric is updated."""
+    before, Calls.is_rehearsal = Calls.is_rehearsal, True
     try:
-        forward()
+        return forward()
     finally:
-        Calls.is_rehearsal = False
+        Calls.is_rehearsal = before
 
 
 def _first_and_all(out):
@@ -365,9 +354,50 @@ def _first_and_all(out):
     return ops.sum(first) if first.ndim else first, out
 
 
-def _gradients(forward, sources):
-    wanted = sources()
-    weights = flat(wanted)
+def _by_inputs(forward, sources):
+    given = tuple(flat(sources))
+    function = ms.value_and_grad(
+        lambda *each: _first_and_all(forward(*each)), tuple(range(len(given))), None, has_aux=True
+    )
+    (_, out), gradients = function(*given)
+    found = list(gradients) if isinstance(gradients, (list, tuple)) else [gradients]
+    return out, found[0] if isinstance(sources, Tensor) else found
+
+
+def _by_weights(forward, wanted):
+    weights = distinct(flat(wanted))
+    if not all(isinstance(each, ms.Parameter) for each in weights):
+        raise ValueError("gradients are taken by variables, or by tensors that the tape watches")
     (_, out), gradients = ms.value_and_grad(lambda: _first_and_all(forward()), None, weights, has_aux=True)()
-    found = {id(weight): gradient for weight, gradient in zip(weights, gradients, strict=True)}
+    found = {id(weight): gradient for weight, gradient in zip(weights, gradients)}
     return out, map_structure(lambda weight: found[id(weight)], wanted)
+
+
+class RecordedTape:
+    """What a tape recorded, as a function that is run again for each gradient, with the same random numbers."""
+
+    def __init__(self, forward, *inputs):
+        self.forward, self.inputs = forward, inputs
+        self.numbers = Chance.generator.bit_generator.state
+        self.outputs = forward(*inputs)
+
+    def gradient(self, target, sources, output_gradients=None, unconnected_gradients=None):
+        outputs = self.outputs if isinstance(self.outputs, tuple) else (self.outputs,)
+        place = next(index for index, each in enumerate(outputs) if each is target)
+        after = Chance.generator.bit_generator.state
+        by_input = [each for each in flat(sources) if any(each is other for other in self.inputs)]
+
+        def again(*given):
+            Chance.generator.bit_generator.state = self.numbers
+            out = rehearse(lambda: self.forward(*given))
+            out = out[place] if isinstance(out, tuple) else out
+            return out if output_gradients is None else out * output_gradients
+
+        if by_input:
+            _, found = _by_inputs(again, list(self.inputs))
+            pairs = {id(each): gradient for each, gradient in zip(self.inputs, found)}
+            made = map_structure(lambda each: pairs[id(each)], sources)
+        else:
+            _, made = _by_weights(lambda: again(*self.inputs), sources)
+        Chance.generator.bit_generator.state = after
+        return made

@@ -15,9 +15,10 @@ from .activations import (
     relu,
     softmax,
 )
-from .layers_base import Calls, Layer
+from .layers_base import Layer
+from .products import einsum, product
 from .random_values import Chance, dropout_mask
-from .tensors import as_tensor, assign
+from .tensors import Calls, as_tensor, assign
 
 
 class Dense(Layer):
@@ -67,7 +68,7 @@ class Dense(Layer):
         self.built = True
 
     def call(self, inputs, training=None):
-        x = ops.matmul(inputs, self.kernel)
+        x = product(inputs, self.kernel)
         return self.activation(x + self.bias if self.use_bias else x)
 
 
@@ -112,7 +113,7 @@ class EinsumDense(Layer):
         return names.replace("...", "ZYXWVU"[:count])
 
     def call(self, inputs, training=None):
-        x = ops.einsum(self.letters, inputs, self.kernel)
+        x = einsum(self.letters, inputs, self.kernel)
         return self.activation(x + self.bias if self.bias is not None else x)
 
 

@@ -6,6 +6,7 @@ import mindspore as ms
 from mindspore import ops
 
 from .layers_base import Layer
+from .products import einsum
 from .tensors import as_tensor, flat
 
 
@@ -171,8 +172,8 @@ def resize_matrix(size, wanted):
 
 def resize_bilinear(x, height, width):
     """NHWC."""
-    x = ops.einsum("bhwc,yh->bywc", x, resize_matrix(x.shape[1], height))
-    return ops.einsum("bhwc,xw->bhxc", x, resize_matrix(x.shape[2], width))
+    x = einsum("bhwc,yh->bywc", x, resize_matrix(x.shape[1], height))
+    return einsum("bhwc,xw->bhxc", x, resize_matrix(x.shape[2], width))
 
 
 class UpSampling2D(Layer):
@@ -212,7 +213,7 @@ class Merge(Layer):
         self.supports_masking = True
 
     def compute_mask(self, inputs, previous_mask=None):
-        known = [each for each in flat(previous_mask)]
+        known = list(flat(previous_mask))
         if not known:
             return None
         made = known[0]
@@ -289,7 +290,7 @@ class Dot(Layer):
         right = "a" + "uvwxyz"[: y.ndim - 1]
         right = right[:second] + left[first] + right[second + 1 :]
         rest = "".join(each for each in left[1:] + right[1:] if each != left[first])
-        out = ops.einsum(f"{left},{right}->a{rest}", x, y)
+        out = einsum(f"{left},{right}->a{rest}", x, y)
         return out if rest else ops.expand_dims(out, -1)
 
 

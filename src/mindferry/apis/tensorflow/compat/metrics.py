@@ -21,7 +21,7 @@ from .losses import (
     sparse_categorical_crossentropy,
     squared_hinge,
 )
-from .tensors import Names, as_tensor, assign
+from .tensors import Calls, Names, as_tensor, assign
 
 
 def numbers_of(value):
@@ -70,6 +70,8 @@ class Mean(Metric):
         self.total, self.count = 0.0, 0.0
 
     def update_state(self, values, sample_weight=None):
+        if Calls.is_rehearsal:
+            return
         values = numbers_of(values).astype(np.float64)
         weight = np.ones_like(values) if sample_weight is None else spread_weights(numbers_of(sample_weight), values)
         self.total += float((values * weight).sum())

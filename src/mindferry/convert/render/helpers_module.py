@@ -21,6 +21,7 @@ SPOKEN = {"torch": "PyTorch", "tensorflow": "TensorFlow"}
 TWIN = "Twin"
 SHARED = ("settings.py", "left_over.py", "numbers.py")  # of torch's helpers: those that any framework's files need
 SETTINGS = "prepare_cpu"  # called when the helpers are imported: the one place for what MindSpore is told
+NUMBERS = "prefer_tensors"  # called with it: how tensors and numpy's numbers meet
 _LAYER = re.compile(r"\A(class \w+\((?:\w+, )*nn\.(?!Cell\b)\w+)\)")
 
 
@@ -116,6 +117,8 @@ def inline(
 ) -> str:
     """The helpers with their imports, to stand in a file of their own or within another that uses some of their names."""
     _, imports = library(source)
+    if SETTINGS in names:
+        names = {*names, NUMBERS}
     units = closure(names, source)
     if use is not None:
         smaller = specialised({unit.name: unit.text for unit in units}, names, use)
@@ -131,7 +134,7 @@ def inline(
     text = text.rstrip()
     for old, new in (renamed or {}).items():
         text = re.sub(rf"(?<![\w.]){re.escape(old)}(?!\w)(?!\s*=[^=])", new, text)
-    return _spaced(lines) + "\n\n\n" + text + (f"\n\n\n{SETTINGS}()" if SETTINGS in names else "")
+    return _spaced(lines) + "\n\n\n" + text + (f"\n\n\n{SETTINGS}()\n{NUMBERS}()" if SETTINGS in names else "")
 
 
 def _as_twins(units: list[Unit]) -> list[Unit]:

@@ -34,5 +34,5 @@ for epoch in range(2):
     train_accuracy.reset_state()
     for step, (images, labels) in enumerate(dataset):
         value = train_step(images, labels)
-        print(epoch, step, "%.5f" % value.numpy(), f"{float(value):.4f}")
+        print(epoch, step, "{:.5f}".format(value.numpy()), f"{float(value):.4f}")
     print(f"Epoch {epoch} {train_loss.result().numpy():.5f} {train_accuracy.result() * 100:.3f}")

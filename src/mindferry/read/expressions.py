@@ -25,6 +25,7 @@ from .types import (
     STR,
     TENSOR,
     UNKNOWN,
+    Assumed,
     Type,
     arithmetic,
     assumed,
@@ -119,6 +120,8 @@ class Expressions:
         if base.kind == "ref":
             return self._member(base.qual, name)
         self.symbols.mentioned.add(name)
+        if base.is_tensor and type(base) is Assumed and self._is_no_member_of_tensor(name):
+            return UNKNOWN  # `model(**batch).loss`: an output with fields, and no tensor after all
         if base.is_tensor:
             return resting_on(base, self.members.attributes.get(name) or self._method_of_tensor(name))
         if base.kind == "ndarray":
@@ -142,6 +145,9 @@ class Expressions:
         if self.is_torch_file and name in self.members.unmistakable:
             return assumed(self._method_of_tensor(name))
         return assumed(self._method_of_network(name)) if self._is_of_network(node.value, name) else UNKNOWN
+
+    def _is_no_member_of_tensor(self, name: str) -> bool:
+        return name not in self.members.attributes and not self.is_api(self._tensor + name)
 
     def _method_of_tensor(self, name: str) -> Type:
         return Type("method", self._tensor + name)

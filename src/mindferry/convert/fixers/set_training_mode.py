@@ -27,6 +27,7 @@ QUIET = frozenset(
 )
 
 ASKED = ("parameters", "named_parameters")
+LISTED = frozenset({"children", "named_children", "modules", "named_modules"})
 
 
 def plan(facts: Facts) -> Iterator[Change]:
@@ -38,7 +39,7 @@ def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
     keeps_parts = facts.reading.symbols.sets_inner_mode
     for call in facts.source.of(ast.Call):
         if _is_made(facts, call) and not _is_told(facts, call) and not _is_told_next(facts, call):
-            yield from _tell(facts, _moved(facts, call), keeps_parts, texts)
+            yield from _tell(facts, _moved(facts, call), keeps_parts or _takes_existing(facts, call), texts)
         elif _may_be_made(facts, call) and not _is_told(facts, call):
             yield from _tell(facts, _moved(facts, call), True, texts)
 
@@ -53,6 +54,26 @@ def _tell(facts: Facts, call: ast.Call, keeps_parts: bool, texts: Texts) -> Iter
         yield InsertBefore(call, f"{texts.name('compat.in_training')}(")
     yield InsertAfter(call, ")" if keeps_parts else ".set_train()")
     yield facts.record(call, facts.framework.of_network("train"), before, f"{before}.set_train()")
+
+
+def _takes_existing(facts: Facts, call: ast.Call) -> bool:
+    """`nn.Sequential(*list(net.children())[:-1])`, `Head(backbone)`: parts of another network, or a whole one, keep their own mode."""
+    return any(_is_existing(facts, each, 0) for each in (*call.args, *(word.value for word in call.keywords)))
+
+
+def _is_existing(facts: Facts, given: ast.expr, depth: int) -> bool:
+    for node in ast.walk(given):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in LISTED:
+            return True
+        if isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Load):
+            kind = facts.reading.type(node)
+            if kind.kind == "instance" and facts.reading.symbols.is_module(kind.qual):
+                return True
+        if isinstance(node, ast.Name) and depth < 2:
+            stored = [facts.parents[each] for each in facts.stores(node.id)]
+            if any(isinstance(each, ast.Assign) and _is_existing(facts, each.value, depth + 1) for each in stored):
+                return True
+    return False
 
 
 def _moved(facts: Facts, call: ast.Call) -> ast.Call:

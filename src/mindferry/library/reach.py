@@ -383,6 +383,17 @@ class Reach:
                 if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
                     for part in argument.value.split("."):
                         self.mention(part)
+                else:
+                    self._mention_listed(module, argument)
+
+    def _mention_listed(self, module: Module, argument: ast.expr) -> None:
+        """`getattr(self, METHODS[mode])`: all texts of that table are names of methods."""
+        for name in [each.id for each in ast.walk(argument) if isinstance(each, ast.Name)]:
+            for statement in module.bound.get(name, ()):
+                value = getattr(statement, "value", None)
+                for each in ast.walk(value) if isinstance(value, ast.Dict | ast.List | ast.Tuple) else ():
+                    if isinstance(each, ast.Constant) and isinstance(each.value, str) and each.value.isidentifier():
+                        self.mention(each.value)
 
     def _function(self, module: Module, node: Definition | ast.Lambda, local: frozenset[str]) -> None:
         arguments = node.args

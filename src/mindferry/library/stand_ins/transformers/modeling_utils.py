@@ -6,6 +6,15 @@ import os
 import torch
 from safetensors.torch import load_file, save_file
 
+from .conversion_mapping import get_model_conversion_mapping
+from .core_model_loading import (
+    WeightConverter,
+    WeightRenaming,
+    dot_natural_key,
+    rename_source_key,
+    revert_weight_conversion,
+)
+
 HUB_OPTIONS = ("cache_dir", "force_download", "local_files_only", "token", "revision", "proxies")
 IDLE_OPTIONS = frozenset(  # of torch's loader alone
     "_from_auto _from_pipeline adapter_kwargs trust_remote_code device_map low_cpu_mem_usage use_safetensors weights_only "
@@ -47,7 +56,7 @@ def read_weights(files):
 def place_weights(model: torch.nn.Module, state, name, ignore_mismatched_sizes):
     """Fill a network from a checkpoint's entries; (missing, unexpected, of another size), as torch's side reports them."""
     own = model.state_dict()
-    given = fit_names(state, own, model.base_model_prefix)
+    given = fit_names(in_this_version(model, state), own, model.base_model_prefix)
     other = [key for key in given if key in own and given[key].numel() != own[key].numel()]
     if other and not ignore_mismatched_sizes:
         raise RuntimeError(f"these weights of {name} have another size than the network's: {other}")
@@ -63,6 +72,30 @@ def place_weights(model: torch.nn.Module, state, name, ignore_mismatched_sizes):
     if unexpected:
         logger.warning(f"These weights of {name} are not used by {type(model).__name__}: {unexpected}")
     return missing, unexpected, other
+
+
+def in_this_version(model: torch.nn.Module, state):
+    """A checkpoint's entries under the names and in the shapes that this version of the library gives them."""
+    if not get_model_conversion_mapping:  # an older library has no such thing
+        return state
+    steps = get_model_conversion_mapping(model)
+    renamings = [each for each in steps if isinstance(each, WeightRenaming)]
+    converters = [each for each in steps if isinstance(each, WeightConverter)]
+    by_pattern = {pattern: each for each in converters for pattern in each.source_patterns}
+    own, made, gathered = model.state_dict(), {}, {}
+    for key, value in sorted(state.items(), key=lambda each: dot_natural_key(each[0])):
+        name, pattern = rename_source_key(key, renamings, converters, model.base_model_prefix, own)
+        if name not in own and key in own:
+            name, pattern = key, None
+        if pattern is None:
+            made[name] = value
+        else:
+            gathered.setdefault(name, copy.deepcopy(by_pattern[pattern])).add_tensor(name, key, pattern, value)
+    for name, step in gathered.items():
+        for target, value in step.convert(name, model=model, config=model.config).items():
+            made[target] = value[0] if isinstance(value, list) else value
+    model._weight_conversions = steps
+    return made
 
 
 def chosen_dtype(dtype, config):
@@ -155,4 +188,13 @@ class PreTrainedModel:
         tied = set(getattr(self, "all_tied_weights_keys", None) or ())
         state = self.state_dict() if state_dict is None else state_dict
         kept = {key: value for key, value in state.items() if key not in tied}
+        if revert_weight_conversion:
+            kept = revert_weight_conversion(self, kept)
         save_file(kept, os.path.join(save_directory, "model.safetensors"), metadata={"format": "pt"})
+
+    @classmethod
+    def is_custom_code(cls):
+        """Whether the network is not the library's own."""
+        return not f".{cls.__module__}".startswith((".transformers.", ".ported.transformers.")) and (
+            ".ported.transformers." not in cls.__module__
+        )

@@ -28,7 +28,9 @@ from .wishes import Wishes
 
 FOLDER = "ported"
 LIMIT = 400  # modules
-SERVED = frozenset({"accelerate", "einops", "safetensors", "lightning", "pytorch_lightning", "torchmetrics"})  # by the table
+SERVED = frozenset(
+    {"accelerate", "einops", "safetensors", "lightning", "pytorch_lightning", "torchmetrics"}
+)  # by the table
 SERVED_MODULES = frozenset({"safetensors.torch"})  # of packages that need no torch themselves
 
 

@@ -38,6 +38,8 @@ def plan(facts: Facts) -> Iterator[Change]:
 def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
     keeps_parts = facts.reading.symbols.sets_inner_mode
     for call in facts.source.of(ast.Call):
+        if _is_regrouped(facts, call):
+            continue
         if _is_made(facts, call) and not _is_told(facts, call) and not _is_told_next(facts, call):
             yield from _tell(facts, _moved(facts, call), keeps_parts or _takes_existing(facts, call), texts)
         elif _may_be_made(facts, call) and not _is_told(facts, call):
@@ -59,6 +61,37 @@ def _tell(facts: Facts, call: ast.Call, keeps_parts: bool, texts: Texts) -> Iter
 def _takes_existing(facts: Facts, call: ast.Call) -> bool:
     """`nn.Sequential(*list(net.children())[:-1])`, `Head(backbone)`: parts of another network, or a whole one, keep their own mode."""
     return any(_is_existing(facts, each, 0) for each in (*call.args, *(word.value for word in call.keywords)))
+
+
+def _is_regrouped(facts: Facts, call: ast.Call) -> bool:
+    """A container of nothing but parts of other networks, each of which has its mode already."""
+    kind = facts.reading.type(call.func)
+    name = kind.qual.rpartition(".")[2] if kind.kind == "ref" else ""
+    if name not in ("Sequential", "ModuleList") or not facts.uses.has(Use.NETWORK_PART, kind.qual):
+        return False
+    given = [each.value if isinstance(each, ast.Starred) else each for each in call.args]
+    parts = [part for each in given for part in (each.elts if isinstance(each, ast.List | ast.Tuple) else [each])]
+    return bool(parts) and all(_is_part_of_another(facts, each) for each in parts)
+
+
+def _is_part_of_another(facts: Facts, node: ast.expr) -> bool:
+    """`net[0]`, `net.layer1`, `list(net.children())[:2]`."""
+    root = _root(node)
+    if root and root != "self" and isinstance(node, ast.Attribute | ast.Subscript):
+        return looks_like_network(root) or _is_existing(facts, node, 0)
+    return not isinstance(node, ast.Name) and _is_existing(facts, node, 0) or _is_listed(facts, node)
+
+
+def _is_listed(facts: Facts, node: ast.expr) -> bool:
+    """`parts` of `parts = list(net.children())[:2]`."""
+    if not isinstance(node, ast.Name):
+        return False
+    stored = [facts.parents[each] for each in facts.stores(node.id)]
+    return (
+        len(stored) == 1
+        and isinstance(stored[0], ast.Assign)
+        and any(isinstance(each, ast.Attribute) and each.attr in LISTED for each in ast.walk(stored[0].value))
+    )
 
 
 def _is_existing(facts: Facts, given: ast.expr, depth: int) -> bool:

@@ -97,9 +97,7 @@ def _choose(
     names, lacking = _options(facts, home, chosen)
     guessed = [*_mentioned(facts), *_kinds_of_numbers(facts, home, chosen)] if names is None else []
     targets = {
-        name: target
-        for name in (guessed if names is None else names)
-        if (target := _target(facts, f"{home}.{name}"))
+        name: target for name in (guessed if names is None else names) if (target := _target(facts, f"{home}.{name}"))
     }
     if not targets:
         return

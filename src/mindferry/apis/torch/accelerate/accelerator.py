@@ -32,9 +32,7 @@ rule(
     to="compat.get_logger",
     like="compat.get_logger",
     cases=[
-        Case(
-            "accelerate.logging.get_logger('a')", "ms_compat.get_logger('a')", runs=False, why="it returns a logger"
-        )
+        Case("accelerate.logging.get_logger('a')", "ms_compat.get_logger('a')", runs=False, why="it returns a logger")
     ],
 )
 
@@ -65,8 +63,6 @@ for name in (
         like="compat.AcceleratorSettings",
         differs="one process needs none of it",
         cases=[
-            Case(
-                f"accelerate.utils.{name}()", "ms_compat.AcceleratorSettings()", runs=False, why="it changes nothing"
-            )
+            Case(f"accelerate.utils.{name}()", "ms_compat.AcceleratorSettings()", runs=False, why="it changes nothing")
         ],
     )

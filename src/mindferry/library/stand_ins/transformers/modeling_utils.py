@@ -148,7 +148,7 @@ class PreTrainedModel:
         if attention is not None:
             config._attn_implementation = attention
         config.name_or_path = str(pretrained_model_name_or_path)
-        model: PreTrainedModel = cls(config, *model_args, **kwargs)
+        model: torch.nn.Module = cls(config, *model_args, **kwargs)
         if state_dict is None:
             state_dict = read_weights(weight_files(pretrained_model_name_or_path, subfolder, hub))
         missing, unexpected, other = place_weights(
@@ -157,7 +157,7 @@ class PreTrainedModel:
         model.tie_weights()
         kind = chosen_dtype(dtype if dtype is not None else torch_dtype, config)
         if kind is not None and kind != torch.float32:
-            model = model.to(dtype=kind)
+            model.to(dtype=kind)
         model.eval()
         if model.can_generate():
             try:

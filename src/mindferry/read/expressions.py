@@ -120,10 +120,10 @@ class Expressions:
         if base.kind == "ref":
             return self._member(base.qual, name)
         self.symbols.mentioned.add(name)
-        if base.is_tensor and type(base) is Assumed and self._is_no_member_of_tensor(name):
-            return UNKNOWN  # `model(**batch).loss`: an output with fields, and no tensor after all
         if base.is_tensor:
-            return resting_on(base, self.members.attributes.get(name) or self._method_of_tensor(name))
+            known = self.members.attributes.get(name) or self._method_of_tensor(name)
+            is_other = type(base) is Assumed and known.kind == "method" and not self.is_api(known.qual)
+            return UNKNOWN if is_other else resting_on(base, known)  # the `loss` of an output with fields
         if base.kind == "ndarray":
             return SIZE if name == "shape" else NDARRAY if name in ("T", "real", "imag") else Type("method", f".{name}")
         if base.kind == "foreign":
@@ -145,9 +145,6 @@ class Expressions:
         if self.is_torch_file and name in self.members.unmistakable:
             return assumed(self._method_of_tensor(name))
         return assumed(self._method_of_network(name)) if self._is_of_network(node.value, name) else UNKNOWN
-
-    def _is_no_member_of_tensor(self, name: str) -> bool:
-        return name not in self.members.attributes and not self.is_api(self._tensor + name)
 
     def _method_of_tensor(self, name: str) -> Type:
         return Type("method", self._tensor + name)

@@ -79,7 +79,7 @@ def _is_part_of_another(facts: Facts, node: ast.expr) -> bool:
     root = _root(node)
     if root and root != "self" and isinstance(node, ast.Attribute | ast.Subscript):
         return looks_like_network(root) or _is_existing(facts, node, 0)
-    return not isinstance(node, ast.Name) and _is_existing(facts, node, 0) or _is_listed(facts, node)
+    return (not isinstance(node, ast.Name) and _is_existing(facts, node, 0)) or _is_listed(facts, node)
 
 
 def _is_listed(facts: Facts, node: ast.expr) -> bool:

@@ -74,6 +74,8 @@ def load_weights(model, filepath):
     places = weight_places(model)
     missing = [place for place in places if place not in found]
     if missing or not places:
-        raise ValueError(f"{path} lacks {', '.join(missing[:3]) or 'everything: build the network before it is loaded'}")
+        raise ValueError(
+            f"{path} lacks {', '.join(missing[:3]) or 'everything: build the network before it is loaded'}"
+        )
     for place, weight in places.items():
         assign(weight, found[place])

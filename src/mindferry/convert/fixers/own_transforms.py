@@ -27,8 +27,10 @@ def plan(facts: Facts) -> Iterator[Change]:
                 yield facts.found(
                     element,
                     findings.MF130,
-                    "this transform is the project's own and computes with MindSpore's operators, which must not run in worker processes",
+                    "this transform is the project's own and computes with MindSpore's operators, so its dataset is read in "
+                    "this process, whatever num_workers says: they must not run in worker processes",
                     "keep num_workers at 0, or write it with numpy",
+                    "note",
                 )
                 yield AtEnd(partial(_wrap, facts, element))
         for given in _given_to_dataset(facts, call):

@@ -69,11 +69,17 @@ class Lambda:
         return self.lambd(image)
 
 
-def on_tensors(transform):
+class on_tensors:
     """A transform that computes with Tensors, between others that hand arrays on: it gets a Tensor, and gives an array."""
 
-    def apply(image):
-        made = transform(ms.Tensor(image) if isinstance(image, np.ndarray) else image)
+    stays_in_process = True
+
+    def __init__(self, transform):
+        self.transform = transform
+
+    def __call__(self, image):
+        made = self.transform(ms.Tensor(image) if isinstance(image, np.ndarray) else image)
         return made.asnumpy() if isinstance(made, ms.Tensor) and not isinstance(image, ms.Tensor) else made
 
-    return apply
+    def __repr__(self):
+        return repr(self.transform)

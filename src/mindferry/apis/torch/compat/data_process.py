@@ -21,7 +21,7 @@ def with_tensors(what):
 
 def is_marked(value, mark, depth=5):
     """Whether a dataset or a collate function is marked, or what it holds or calls is."""
-    if getattr(value, mark, None) is True:
+    if any(getattr(each, mark, None) is True for each in (value, getattr(type(value), "__call__", None))):
         return True
     parts = value[:64] if isinstance(value, (list, tuple)) else [getattr(value, name, None) for name in HOLDERS]
     return depth > 0 and any(is_marked(part, mark, depth - 1) for part in parts if part is not None)

@@ -21,7 +21,8 @@ def with_tensors(what):
 
 def is_marked(value, mark, depth=5):
     """Whether a dataset or a collate function is marked, or what it holds or calls is."""
-    if any(getattr(each, mark, None) is True for each in (value, getattr(type(value), "__call__", None))):
+    called = next((vars(each)["__call__"] for each in type(value).__mro__ if "__call__" in vars(each)), None)
+    if any(getattr(each, mark, None) is True for each in (value, called)):
         return True
     parts = value[:64] if isinstance(value, (list, tuple)) else [getattr(value, name, None) for name in HOLDERS]
     return depth > 0 and any(is_marked(part, mark, depth - 1) for part in parts if part is not None)

@@ -11,6 +11,7 @@ from .functions_scan import logaddexp
 from .functions_shape import diagonal_of
 from .linalg import change
 from .linalg_lu import norm_over
+from .named_parts import named_parts
 
 
 def add(input, other, alpha=1):
@@ -233,6 +234,7 @@ def sgn(input):
     return ops.sign(input)
 
 
+@named_parts("mantissa exponent")
 def frexp(input):
     """torch.frexp: (mantissa, exponent)."""
     fixed = ops.stop_gradient(input)

@@ -42,9 +42,9 @@ def matmul(input, other):
     return ops.matmul(input, other)
 
 
-def dot(input, other):
+def dot(input, tensor):
     """torch.dot, torch.vdot."""
-    return (input * other).sum()
+    return (input * tensor).sum()
 
 
 def cross(input, other, dim=None):

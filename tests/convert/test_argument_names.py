@@ -12,7 +12,7 @@ def run():
     found = [torch.sum(x, axis=1), torch.mean(x, axis=1, keepdims=True), torch.max(x, axis=1)[0], x.max(axis=1)[1], x.min(axis=0)[0]]
     found += [torch.cat([x, x], axis=1), torch.stack([x, x], axis=2), torch.softmax(x, axis=1), torch.argmax(x, axis=1), x.std(axis=1)]
     found += [torch.unsqueeze(x, axis=0), x[None].squeeze(axis=0), torch.cumsum(x, axis=0), x.sort(axis=1)[0]]
-    found += [x.topk(2, axis=1)[0], torch.logsumexp(x, axis=1), x.prod(axis=1), torch.any(x > 0, axis=1), torch.split(x, 2, axis=1)[1]]
+    found += [x.topk(2, axis=1)[0], torch.logsumexp(x, axis=1), x.prod(axis=1), torch.any(x > 0, axis=1)]
     found += [x.chunk(2, axis=1)[1], torch.median(x, axis=1)[0], torch.var(x, axis=1, keepdims=True), x.sum(axis=(0, 1), keepdims=True)]
     return [plain(each) for each in found]
 """)

@@ -19,7 +19,7 @@ def run(n):
     counts = torch.stack([k, k + 1])
     return [torch.log(torch.arange(1, n)), torch.sin(m), (pos + 1).log(), torch.exp(-pos), torch.sigmoid(k[:2]), k.argmax().cos(),
             torch.tanh((k > 1).sum()), torch.erf(counts), torch.zeros(2, dtype=torch.long).exp(), torch.log1p(k.float().long()),
-            torch.exp(pos * 0.5), torch.log(torch.arange(1.0, 3.0)), torch.rsqrt(torch.tensor(4)), torch.atan(torch.randint(1, 2, (3,)))]
+            torch.nn.Parameter(torch.log(k)).detach(), torch.exp(pos * 0.5), torch.log(torch.arange(1.0, 3.0)), torch.rsqrt(torch.tensor(4)), torch.atan(torch.randint(1, 2, (3,)))]
 """
 
 

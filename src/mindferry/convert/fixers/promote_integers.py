@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from ..facts import Facts
-from ..plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, Texts
+from ..plan import AtNode, Change, Edit, InsertAfter, InsertBefore, Texts
 
 COMPUTED = frozenset(
     "exp expm1 log log2 log10 log1p rsqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh arcsin arccos arctan "
@@ -30,22 +30,20 @@ EXACT = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.Pow)
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    yield AtEnd(partial(_write, facts))  # once the integers themselves are converted
-
-
-def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
     for node in facts.source.of(ast.Call):
         given = _given(facts, node)
-        if given is None or not holds_integers(facts, given):
-            continue
-        before, start, end = texts.of(given), facts.source.start(given), facts.source.end(given)
-        cast = f".astype({texts.name('mindspore.float32')})"
-        if isinstance(given, ast.Name | ast.Attribute | ast.Call | ast.Subscript):
-            yield InsertAfter(end, cast)
-        else:
-            yield InsertBefore(start, "(")
-            yield InsertAfter(end, f"){cast}")
-        yield facts.record(given, "integers", before, texts.of(given))
+        if given is not None and holds_integers(facts, given):
+            yield AtNode(node, partial(_cast, facts, given))
+
+
+def _cast(facts: Facts, given: ast.expr, texts: Texts) -> Iterator[Edit]:
+    before, cast = texts.of(given), f".astype({texts.name('mindspore.float32')})"
+    if isinstance(given, ast.Name | ast.Attribute | ast.Call | ast.Subscript):
+        yield InsertAfter(facts.source.end(given), cast)
+    else:
+        yield InsertBefore(facts.source.start(given), "(")
+        yield InsertAfter(facts.source.end(given), f"){cast}")
+    yield facts.record(given, "integers", before, texts.of(given))
 
 
 def _name(facts: Facts, call: ast.Call) -> str:
@@ -101,7 +99,7 @@ def _makes_integers(facts: Facts, call: ast.Call, seen: frozenset[str]) -> bool:
         kinds += call.args
     if any(_is_integer_type(facts, each) for each in kinds):
         return name in FILLED | KEPT | {"tensor", "as_tensor", "to", "type"}
-    if any(each.arg == "dtype" for each in call.keywords):
+    if any(each.arg == "dtype" for each in call.keywords) or any(_is_type(facts, each) for each in kinds):
         return False
     if name in ("arange", "range"):
         return bool(call.args) and not any(_may_be_float(facts, each) for each in call.args)
@@ -112,6 +110,12 @@ def _makes_integers(facts: Facts, call: ast.Call, seen: frozenset[str]) -> bool:
         parts = subject.elts if isinstance(subject, ast.List | ast.Tuple) else [subject]
         return bool(parts) and all(each is not None and holds_integers(facts, each, seen) for each in parts)
     return name in COUNTED or name in CASTS
+
+
+def _is_type(facts: Facts, node: ast.expr) -> bool:
+    """A type by its name, and no device."""
+    kind = facts.reading.type(node)
+    return kind.kind in ("ref", "value") and facts.framework.has(kind.qual)
 
 
 def _is_integer_type(facts: Facts, node: ast.expr) -> bool:

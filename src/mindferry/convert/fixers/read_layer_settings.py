@@ -18,9 +18,7 @@ OF_POOLS = frozenset("padding dilation ceil_mode return_indices count_include_pa
 OF_EMBEDDINGS = frozenset("max_norm norm_type scale_grad_by_freq sparse".split())
 SETTINGS = OF_NORMS | OF_CONVOLUTIONS | OF_POOLS | OF_EMBEDDINGS | {"inplace", "reduction"}
 RENAMED = frozenset({"eps", "negative_slope"})  # a layer that is known has them under MindSpore's name
-ADAPTIVE = "torch.nn.Adaptive"  # also of a class of the project's that derives from one
-BATCH_NORM_3D = "torch.nn.BatchNorm3d"  # which holds the layer that has these
-OF_BATCH_NORM_3D = frozenset({"eps", "momentum", "num_features"})
+OF_VOLUME_NORMS = frozenset({"eps", "momentum", "num_features"})  # MindSpore's holds a layer that has these
 # Where nothing tells what the object is, it may be a layer by what it is called; anything else keeps its own attribute.
 _LAYERS = re.compile(r"m|mod|module|submodule|child|layer|.*(?:conv|pool|bn|norm)\d*", re.IGNORECASE)
 
@@ -38,7 +36,7 @@ def _is_setting(facts: Facts, node: ast.Attribute) -> bool:
     if node.attr in SETTINGS:
         return True
     kind = facts.reading.type(node.value)
-    if node.attr in OF_BATCH_NORM_3D and facts.reading.symbols.origin(kind.qual) == BATCH_NORM_3D:
+    if node.attr in OF_VOLUME_NORMS and facts.uses.has(Use.VOLUME_NORM, facts.reading.symbols.origin(kind.qual)):
         return True
     return node.attr in RENAMED and (kind == MODULE or kind.kind != "instance")
 
@@ -53,7 +51,8 @@ def _is_read(facts: Facts, node: ast.Attribute) -> bool:
         return False
     kind = facts.reading.type(node.value)
     if kind.kind == "instance" and kind != MODULE:
-        if node.attr == "output_size" and facts.reading.symbols.torch_base(kind.qual).startswith(ADAPTIVE):
+        base = facts.reading.symbols.torch_base(kind.qual)  # of a class of the project's, that of torch's behind it
+        if node.attr == "output_size" and facts.uses.has(Use.ADAPTIVE_POOL, base):
             return True
         return any(_is_layer(facts, each) for each in kind.items or (kind,))
     if kind == MODULE:

@@ -156,7 +156,7 @@ rule(
 )
 def squeeze(call: Call) -> None:
     """MindSpore's own name is axis; by position both agree."""
-    if any(keyword.arg == "dim" for keyword in call.node.keywords):
+    if call.has("dim") and call.node.keywords:
         call.replace(f"{call.target}.squeeze({call.text('dim')})")
 
 

@@ -12,6 +12,16 @@ from .folded import NOTHING, constant
 
 UNKNOWN = "?"
 CONTEXTS = frozenset({ast.Load, ast.Store, ast.Del})
+ASKED = (
+    ast.Attribute,
+    ast.Constant,
+    ast.Call,
+    ast.keyword,
+    ast.Import,
+    ast.ImportFrom,
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,36 +67,49 @@ Nodes = dict[type, list[Any]]
 
 
 def _by_kind(tree: ast.Module) -> Nodes:
-    """All nodes, each after its parent: a project's files are walked once, not once for each question."""
-    found: Nodes = {}
+    """The nodes that are asked for, each after its parent: a project's files are walked once, not once for each question."""
+    found: Nodes = {kind: [] for kind in ASKED}
+    attributes, constants = found[ast.Attribute], found[ast.Constant]
     nodes: list[ast.AST] = [tree]
+    append = nodes.append
     for node in nodes:  # grows while it is read
-        found.setdefault(type(node), []).append(node)
+        kind = type(node)
+        if kind is ast.Name:  # most nodes are one of these three
+            continue
+        if kind is ast.Attribute:
+            attributes.append(node)
+            append(node.value)  # type: ignore[attr-defined]
+            continue
+        if kind is ast.Constant:
+            constants.append(node)
+            continue
+        if kind in ASKED:
+            found[kind].append(node)
         for value in node.__dict__.values():
             if type(value) is list:
                 nodes += [each for each in value if isinstance(each, ast.AST)]
             elif isinstance(value, ast.AST) and type(value) not in CONTEXTS:
-                nodes.append(value)
+                append(value)
     return found
 
 
 def _bound_to(nodes: Nodes, module: str) -> set[str]:
     found = {module}
-    for node in (*nodes.get(ast.Import, ()), *nodes.get(ast.ImportFrom, ())):
+    for node in (*nodes[ast.Import], *nodes[ast.ImportFrom]):
         found |= {alias.asname for alias in node.names if alias.asname and alias.name.endswith(module)}
     return found
 
 
 def _add_project_calls(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
     called = set()
-    for node in nodes.get(ast.Call, ()):
+    for node in nodes[ast.Call]:
         if helper := _helper(node.func, bound):
             called.add(node.func)
             use.calls.setdefault(helper, []).append(shape_of(node, ""))
-    for node in nodes.get(ast.ImportFrom, ()):
+    for node in nodes[ast.ImportFrom]:
         if (node.module or "").endswith(tuple(bound)):
             use.values |= {alias.name for alias in node.names}
-    for node in nodes.get(ast.Attribute, ()):
+    for node in nodes[ast.Attribute]:
         if node not in called and (helper := _helper(node, bound)):
             use.values.add(helper)
 
@@ -112,11 +135,11 @@ def literal_of(node: ast.AST | None) -> str:
 
 
 def _add_names(nodes: Nodes, use: ProjectUse) -> None:
-    for node in nodes.get(ast.Attribute, ()):
+    for node in nodes[ast.Attribute]:
         (use.mentioned if type(node.ctx) is ast.Load else use.stored).add(node.attr)
-    texts = {node.value for node in nodes.get(ast.Constant, ()) if isinstance(node.value, str)}
+    texts = {node.value for node in nodes[ast.Constant] if isinstance(node.value, str)}
     words = {text for text in texts if text.isidentifier()}
     use.mentioned |= words
-    use.stored |= words | {node.arg for node in nodes.get(ast.keyword, ()) if node.arg}
-    for node in (*nodes.get(ast.FunctionDef, ()), *nodes.get(ast.AsyncFunctionDef, ())):
+    use.stored |= words | {node.arg for node in nodes[ast.keyword] if node.arg}
+    for node in (*nodes[ast.FunctionDef], *nodes[ast.AsyncFunctionDef]):
         use.mentioned.add(node.name)  # a class of the project's may override it

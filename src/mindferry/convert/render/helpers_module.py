@@ -19,6 +19,7 @@ HEADER = '''"""Helpers with PyTorch's meaning where MindSpore has none or differ
 '''
 TWIN = "Twin"
 SETTINGS = "prepare_cpu"  # called when the helpers are imported: the one place for what MindSpore is told
+NUMBERS = "prefer_tensors"  # called with it: how tensors and numpy's numbers meet
 _LAYER = re.compile(r"\A(class \w+\((?:\w+, )*nn\.(?!Cell\b)\w+)\)")
 
 
@@ -108,6 +109,8 @@ def render(names: set[str], use: ProjectUse | None = None) -> str:
 def inline(names: set[str], renamed: Mapping[str, str] | None = None, use: ProjectUse | None = None) -> str:
     """The helpers with their imports, to stand in a file of their own or within another that uses some of their names."""
     _, imports = library()
+    if SETTINGS in names:
+        names = {*names, NUMBERS}
     units = closure(names)
     if use is not None:
         smaller = specialised({unit.name: unit.text for unit in units}, names, use)
@@ -123,7 +126,7 @@ def inline(names: set[str], renamed: Mapping[str, str] | None = None, use: Proje
     text = text.rstrip()
     for old, new in (renamed or {}).items():
         text = re.sub(rf"(?<![\w.]){re.escape(old)}(?!\w)(?!\s*=[^=])", new, text)
-    return _spaced(lines) + "\n\n\n" + text + (f"\n\n\n{SETTINGS}()" if SETTINGS in names else "")
+    return _spaced(lines) + "\n\n\n" + text + (f"\n\n\n{SETTINGS}()\n{NUMBERS}()" if SETTINGS in names else "")
 
 
 def _as_twins(units: list[Unit]) -> list[Unit]:

@@ -12,6 +12,7 @@ import numpy as np
 from .data_collate import collate_arrays, convert_arrays, map_nested, to_tensors
 from .data_samplers import BatchSampler, RandomSampler, SequentialSampler
 from .data_watch import DeathWatch
+from .host_numbers import host_numbers, python_numbers, seed_workers
 
 
 class DataLoader:
@@ -77,9 +78,12 @@ class DataLoader:
     def __iter__(self):
         if self.is_iterable:
             return self._stream()
-        order = list(self.batch_sampler if self.is_batched else self.sampler)
-        source = BatchSource(self.dataset, order, self.collate_fn, self.worker_init_fn)
-        return source.read_ahead(parallel_workers(self.num_workers)) if self.num_workers and order else source.read()
+        order = iter(self.batch_sampler if self.is_batched else self.sampler)  # it may be endless
+        known = list(itertools.islice(order, 2**20)) if self.num_workers else []
+        if known and len(known) < 2**20:  # a worker takes its batch by number
+            source = BatchSource(self.dataset, known, self.collate_fn, self.worker_init_fn)
+            return source.read_ahead(parallel_workers(self.num_workers))
+        return BatchSource(self.dataset, itertools.chain(known, order), self.collate_fn, self.worker_init_fn).read()
 
     def _stream(self):
         samples = iter(self.dataset)
@@ -110,8 +114,8 @@ class BatchSource:
     def enter_worker(self, worker):
         """Other random numbers in every worker and every epoch; MindSpore seeds a worker the same in all epochs."""
         self.process, self.worker = os.getpid(), worker
-        random.seed(self.seed + worker)
-        np.random.seed((self.seed + worker) % 2**32)
+        for numbers in (random, np.random, python_numbers(), host_numbers()):
+            numbers.seed((self.seed + worker) % 2**32)
         if self.worker_init_fn is not None:
             self.worker_init_fn(worker)
 
@@ -129,7 +133,7 @@ class BatchSource:
         return (to_tensors(self.batch(indices)) for indices in self.order)
 
     def read_ahead(self, workers):
-        self.workers, self.seed = workers, int(np.random.randint(2**31))
+        self.workers, self.seed = workers, int(host_numbers().randint(2**31))
         self.watch = DeathWatch(workers, type(self.dataset).__name__) if workers > 1 else None
         rows = ds.GeneratorDataset(
             self, ["batch"], shuffle=False, num_parallel_workers=workers, python_multiprocessing=workers > 1
@@ -181,7 +185,7 @@ class EpochSampler(RandomSampler):
 
     def __iter__(self):
         order = list(super().__iter__())
-        ds.config.set_seed(int(np.random.randint(2**31)))  # read when the workers start, after this
+        seed_workers(int(host_numbers().randint(2**31)))
         return iter(order)
 
 

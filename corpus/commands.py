@@ -33,6 +33,7 @@ from .obtain import NotHad, install, needs, obtain
 LIST = Path(__file__).parent / "commands.toml"
 PAGE = Path("docs/reference/migrated.md")
 LONGEST = 900.0  # seconds for a migration
+MISSED = "Not covered by this run: "
 DECLARED = """import torch as _torch
 
 _library = _torch.library.Library("torchvision", "FRAGMENT")
@@ -63,6 +64,7 @@ class Row:
     exit_code: int = -1
     seconds: float = 0.0
     verdict: str = ""
+    missed: str = ""  # what the run did not reach
     stages: list[str] = field(default_factory=list)
     left: int = 0  # errors that the conversion names
     unclear: int = 0  # places on lines that ran whose type the text does not tell
@@ -147,7 +149,8 @@ def _read(row: Row, stdout: str, stderr: str, output: Path) -> None:
     lines = [line.rstrip() for line in stdout.splitlines() if line.strip()]
     row.stages = [line for line in lines if re.match(r"(ok  |look) \w", line)]
     told = [line for line in lines if line not in row.stages and not line.startswith("report: ")]
-    row.verdict = " ".join(told[-1:])
+    row.missed = next((line for line in told if line.startswith(MISSED)), "")
+    row.verdict = " ".join([line for line in told if line != row.missed][-1:])
     if row.exit_code not in (0, 1):
         row.verdict = " ".join(stderr.strip().splitlines()[-1:])
         row.crash = "" if row.exit_code == 2 else row.verdict
@@ -202,6 +205,7 @@ def write_page(rows: list[Row]) -> None:
     for row in rows:
         if row.stages:
             lines += [f"### {row.name}", "", "```", *(line[:200] for line in row.stages), "```", ""]
+            lines += [row.missed, ""] if row.missed else []
     PAGE.write_text("\n".join(lines))
 
 

@@ -119,7 +119,7 @@ def migrate(entry: Entry, project: Project, folder: Path, clones: Path | None) -
 def _site(folder: Path, wanted: tuple[str, ...]) -> list[str]:
     """Packages that scripts import: installed once, each in a folder of its own; torchvision so that it can be imported."""
     found = [folder / "site" / "torchvision"]
-    _mend_torchvision(found[0])
+    mend_torchvision(found[0])
     for name in wanted:
         found.append(folder / "site" / name)
         if not found[-1].is_dir():
@@ -127,7 +127,7 @@ def _site(folder: Path, wanted: tuple[str, ...]) -> list[str]:
     return [str(each) for each in found]
 
 
-def _mend_torchvision(target: Path) -> None:
+def mend_torchvision(target: Path) -> None:
     """A wheel beside a CPU-only torch lacks its compiled operators, and can't be imported unless they are declared."""
     if target.is_dir():
         return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import re
 import shlex
@@ -94,6 +93,11 @@ class Migration:
     def stdin(self) -> str:
         """What the user told the original when it was observed."""
         return "".join(run.stdin for run in self.observation.runs) if self.observation else ""
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """What the observed run left in the project: the later runs begin as it began."""
+        return self.observation.written if self.observation else ()
 
     @property
     def converted_weights(self) -> str:
@@ -357,7 +361,7 @@ def _verify_observed(state: Migration) -> tuple[Comparison, bool, str]:
     """The networks that the run built, on the inputs that it gave them, with the weights that it left them."""
     from .frameworks.process import WorkerError
     from .observe.use import comparables
-    from .observe.verified import joined
+    from .observe.verified import as_the_run_reached, joined
     from .verify.run import verify
     from .verify.settings import settings
     from .verify.table import plural_gaps
@@ -369,7 +373,8 @@ def _verify_observed(state: Migration) -> tuple[Comparison, bool, str]:
         for each in found:
             asked = settings(state.output, model=each.model, inputs=each.inputs, weights=each.weights)
             try:
-                results.append(verify(asked, lambda text: advance(text, 0)))
+                compared_one = verify(asked, lambda text: advance(text, 0))
+                results.append(as_the_run_reached(compared_one, state.observation))
                 compared.append(each)
             except WorkerError as error:
                 if error.framework != "torch":
@@ -393,13 +398,18 @@ def _train(state: Migration) -> tuple[Curves, bool, str]:
 
     with progress("train", 2 * state.config.train.steps) as advance:
         curves = train_side_by_side(
-            state.output, state.config.train, weights=state.weights, stdin=state.stdin, advance=advance
+            state.output,
+            state.config.train,
+            weights=state.weights,
+            stdin=state.stdin,
+            without=state.written,
+            advance=advance,
         )
     return curves, curves.passed, f"{len(curves.reference)} steps, losses within {curves.worst:.2g}"
 
 
 def _plain(state: Migration) -> tuple[PlainRun, bool, str]:
-    from .train.plain import run_plain
+    from .train.plain import plain_summary, run_plain
 
     options = state.config.train
     with progress("plain run") as advance:
@@ -412,6 +422,7 @@ def _plain(state: Migration) -> tuple[PlainRun, bool, str]:
             first=state.first,
             weights=state.weights,
             stdin=state.stdin.encode(),
+            without=state.written,
             show=lambda text: advance(text, 0),
         )
     return run, run.passed, plain_summary(run)
@@ -437,18 +448,6 @@ def python_command(train: Train) -> list[str]:
     script = train.script
     words = ["-m", script.removeprefix(MODULE)] if script.startswith(MODULE) else [script]
     return ["python", *words, *train.args]
-
-
-def plain_summary(run: PlainRun) -> str:
-    wrong = run.finding
-    if wrong is not None:
-        return f"{wrong.path}:{wrong.line}: {wrong.message}" if wrong.path else wrong.message
-    how = "by itself, without torch" + (", to its end" if run.ended == "itself" else "")
-    if not run.losses:
-        return f"ran {how}, as the original does; neither makes a training step"
-    if not any(math.isfinite(loss) for losses in run.seeds for loss in losses):
-        return f"{len(run.losses)} steps {how}; the original's losses are no numbers, so they tell nothing"
-    return f"{len(run.losses)} steps {how}; losses in the band of {len(run.seeds)} seeds"
 
 
 def _inputs(state: Migration, stage: str) -> str:

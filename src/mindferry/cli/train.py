@@ -61,8 +61,8 @@ def command(
 
 
 def _run_plainly(converted: Path, options: Train, as_json: bool) -> None:
-    from ..migrate import plain_summary, python_command
-    from ..train.plain import run_plain
+    from ..migrate import python_command
+    from ..train.plain import plain_summary, run_plain
 
     source = Path(load(ProjectConversion, converted, "convert").source)
     if not options.script:

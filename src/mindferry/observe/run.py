@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import MindferryError
 from ..files import write_text
+from ..frameworks.mirror import listed
 from ..frameworks.watched import TO_END, Run, Span, Watch, run_watched
 from ..layout import Layout, find_files
 from ..observation import Observation
@@ -52,6 +53,7 @@ def observe(
     if not commands:
         raise MindferryError("which command runs the project? Give it after --, as in `-- python train.py`")
     sites = unclear_sites(layout)
+    before = frozenset(listed(layout.root))
     runs: list[Run] = []
     for number, command in enumerate(commands):
         limit = steps if number == len(commands) - 1 else 0
@@ -62,7 +64,8 @@ def observe(
             raise CommandFailed(_why(run, runs, log))
         runs.append(run)
     observation, parts = gather_observation(layout, runs, sites)
-    return Observed(observation, tuple(runs), parts)
+    written = tuple(path for path in listed(layout.root) if path not in before)
+    return Observed(replace(observation, written=written), tuple(runs), parts)
 
 
 def _run(

@@ -70,6 +70,7 @@ class Row:
     unclear: int = 0  # places on lines that ran whose type the text does not tell
     unresolved: int = 0  # of these, still so after the run was watched
     crash: str = ""  # a defect of ours
+    version: str = ""  # the commit of mindferry that did it
 
     @property
     def is_same(self) -> bool:
@@ -82,7 +83,7 @@ def entries() -> list[Entry]:
 
 
 def migrate(entry: Entry, project: Project, folder: Path, clones: Path | None) -> Row:
-    row = Row(entry.name, entry.command, project.origin)
+    row = Row(entry.name, entry.command, project.origin, version=_commit())
     home = folder / "tried" / entry.name.replace("/", "_")
     shutil.rmtree(home, ignore_errors=True)
     try:
@@ -114,6 +115,11 @@ def migrate(entry: Entry, project: Project, folder: Path, clones: Path | None) -
     (home / "log.txt").write_text(done.stdout + done.stderr)
     _read(row, done.stdout, done.stderr, home / "out")
     return row
+
+
+def _commit() -> str:
+    asked = ["git", "-C", str(LIST.parent), "rev-parse", "--short=10", "HEAD"]
+    return subprocess.run(asked, capture_output=True, text=True).stdout.strip()
 
 
 def _site(folder: Path, wanted: tuple[str, ...]) -> list[str]:
@@ -177,6 +183,7 @@ def summary(rows: list[Row]) -> list[str]:
         f"named by a finding or a verdict: {sum(row.exit_code == 1 and not row.crash for row in tried)}",
         f"the command itself could not run here: {sum(row.exit_code == 2 for row in tried)}",
         f"defects of ours (a traceback, MF901): {sum(bool(row.crash) for row in tried)}",
+        f"measured at commit {', '.join(dict.fromkeys(row.version for row in tried if row.version))}",
         f"unclear places on lines that ran: {unclear} before the watched run, {unresolved} after it{share}",
     ]
 

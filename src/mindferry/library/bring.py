@@ -89,11 +89,12 @@ def _project_modules(file: ProjectFile) -> list[Module]:
         return []
     found = []
     for cell in cells if isinstance(cells, list) else []:
-        text = "".join(cell.get("source", "")) if isinstance(cell, dict) and cell.get("cell_type") == "code" else ""
+        source = cell.get("source", "") if isinstance(cell, dict) and cell.get("cell_type") == "code" else ""
+        text = "".join(each for each in source if isinstance(each, str)) if isinstance(source, str | list) else ""
         lines = [line if not line.lstrip().startswith(("%", "!")) else "pass" for line in text.split("\n")]
         try:
             found.append(ast.parse("\n".join(lines)))
-        except (SyntaxError, ValueError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
     joined = ast.Module([statement for each in found for statement in each.body], [])
     return [Module(file.relative, file.path, False, "", joined)]

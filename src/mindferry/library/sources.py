@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..files import read_regular
+from ..foreign import BROKEN, LARGEST
 from .packages import Package
 
 OPERATOR = re.compile(r"""custom_op\(\s*["'](\w+)::(\w+)["']\s*,\s*(\w+)\s*[,)]""")
@@ -81,7 +83,9 @@ class Sources:
 
     def text(self, path: Path) -> str:
         if path not in self._texts:
-            self._texts[path] = NEWLINES.sub("\n", path.read_text("utf-8", "replace").removeprefix("\ufeff"))
+            self._texts[path] = NEWLINES.sub(
+                "\n", read_regular(path, LARGEST).decode("utf-8", "replace").removeprefix("\ufeff")
+            )
         return self._texts[path]
 
     def module(self, name: str) -> Module | None:
@@ -99,7 +103,7 @@ class Sources:
         try:
             text = with_plain_operators(self.text(path))
             module = Module(name, path, is_package, text, ast.parse(text))
-        except (OSError, SyntaxError, ValueError, RecursionError):
+        except BROKEN:
             return None
         self._modules[name] = module  # its own gates may be asked for while it is read
         module.is_lazy = "_LazyModule(" in text and "sys.modules[__name__]" in text

@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
-from .handed_over import functions_named
+from .handed_over import note_handed_over
 from .imported import imported_by_call
 from .networks import is_mode_call, is_named_like_network
 from .observed import Span, span_of
@@ -200,8 +200,7 @@ class Expressions:
         arguments = [self.visit(argument, scope) for argument in node.args]
         for keyword in node.keywords:
             self.visit(keyword.value, scope)
-            if keyword.arg == "collate_fn":
-                self.symbols.collates.update(functions_named(keyword.value))
+        note_handed_over(node, function, self.symbols)
         count = len(arguments) + len(node.keywords)
         self._fill(node, arguments, scope)
         if function.kind == "ref" and function.qual == "builtins.super":

@@ -141,6 +141,7 @@ class Symbols:
     arguments: dict[str, Arguments] = field(default_factory=dict)  # function -> what it is called with
     excluded: frozenset[str] = frozenset()  # modules left out of the conversion
     sets_inner_mode: bool = False  # a network puts parts of itself in a mode
+    draws_host_numbers: bool = False  # from Python's or numpy's global random numbers
     roots: frozenset[str] = frozenset()  # top-level modules and packages of the project
     mentioned: set[str] = field(default_factory=set)  # every attribute's name that the project reads or calls
     unsure: set[str] = field(default_factory=set)  # networks and optimizers with parameters that a loss may not reach
@@ -150,6 +151,9 @@ class Symbols:
         default_factory=dict
     )  # library that is brought along -> how it is imported from now on
     collates: set[str] = field(default_factory=set)  # what the project's loaders are given as collate_fn, by name
+    transforms: set[str] = field(default_factory=set)  # what its data sets are given to change samples, by name
+    second: Symbols | None = None  # the same project as one that is written for another framework, if a file of it is
+    is_first_used: bool = True  # whether any file uses this framework
     _origins: dict[str, str] = field(default_factory=dict)  # what `origin` and `bases` found, until more is defined
     _bases: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -167,6 +171,7 @@ class Symbols:
             Overlay(self.arguments),
             self.excluded,
             self.sets_inner_mode,
+            self.draws_host_numbers,
             self.roots,
             self.mentioned if is_known else set(self.mentioned),
             set(self.unsure),
@@ -174,6 +179,7 @@ class Symbols:
             self.beside,
             self.ported,
             set(self.collates),
+            set(self.transforms),
         )
 
     def define_class(self, qual: str, bases: list[str]) -> ClassInfo:

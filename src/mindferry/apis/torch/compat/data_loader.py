@@ -12,6 +12,7 @@ import numpy as np
 from .data_collate import collate_arrays, convert_arrays, map_nested, to_tensors
 from .data_samplers import BatchSampler, RandomSampler, SequentialSampler
 from .data_watch import DeathWatch
+from .host_numbers import host_numbers, python_numbers, seed_workers
 
 
 class DataLoader:
@@ -113,8 +114,8 @@ class BatchSource:
     def enter_worker(self, worker):
         """Other random numbers in every worker and every epoch; MindSpore seeds a worker the same in all epochs."""
         self.process, self.worker = os.getpid(), worker
-        random.seed(self.seed + worker)
-        np.random.seed((self.seed + worker) % 2**32)
+        for numbers in (random, np.random, python_numbers(), host_numbers()):
+            numbers.seed((self.seed + worker) % 2**32)
         if self.worker_init_fn is not None:
             self.worker_init_fn(worker)
 
@@ -132,7 +133,7 @@ class BatchSource:
         return (to_tensors(self.batch(indices)) for indices in self.order)
 
     def read_ahead(self, workers):
-        self.workers, self.seed = workers, int(np.random.randint(2**31))
+        self.workers, self.seed = workers, int(host_numbers().randint(2**31))
         self.watch = DeathWatch(workers, type(self.dataset).__name__) if workers > 1 else None
         rows = ds.GeneratorDataset(
             self, ["batch"], shuffle=False, num_parallel_workers=workers, python_multiprocessing=workers > 1
@@ -184,7 +185,7 @@ class EpochSampler(RandomSampler):
 
     def __iter__(self):
         order = list(super().__iter__())
-        ds.config.set_seed(int(np.random.randint(2**31)))  # read when the workers start, after this
+        seed_workers(int(host_numbers().randint(2**31)))
         return iter(order)
 
 

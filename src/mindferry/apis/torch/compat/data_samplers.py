@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from .host_numbers import host_numbers
+
 
 class Sampler:
     """torch.utils.data.Sampler: the base of samplers that a project writes itself."""
@@ -112,9 +114,9 @@ class BatchSampler(Sampler):
 
 
 def random_numbers(generator):
-    """numpy's random numbers: the global ones, which mindspore.set_seed seeds, or those of a generator with a seed."""
+    """The host's random numbers, which a seed for torch seeds, or those of a generator with a seed."""
     if generator is None:
-        return np.random
+        return host_numbers()
     if isinstance(generator, np.random.RandomState):
         return generator
     seed = int(generator.initial_seed())

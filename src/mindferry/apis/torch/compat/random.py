@@ -6,11 +6,12 @@ from mindspore import ops
 
 from .functional_norm import softmax
 from .functions_shape import as_shape
+from .host_numbers import host_numbers
 
 
 def host_random():
-    """A generator of its own for each call, seeded from numpy's, which mindspore.set_seed seeds too."""
-    return np.random.default_rng(np.random.randint(0, 2**31 - 1))
+    """A generator of its own for each call, seeded from the host's random numbers."""
+    return np.random.default_rng(host_numbers().randint(0, 2**31 - 1))
 
 
 def uniform_numbers(shape):

@@ -1,9 +1,11 @@
 """Transforms that call other transforms."""
 
-import random
+import functools
 
 import mindspore as ms
 import numpy as np
+
+from .host_numbers import python_numbers
 
 
 class Compose:
@@ -30,7 +32,7 @@ class RandomApply:
         self.p = p
 
     def __call__(self, image):
-        if random.random() <= self.p:
+        if python_numbers().random() <= self.p:
             for transform in self.transforms:
                 image = transform(image)
         return image
@@ -44,7 +46,7 @@ class RandomChoice:
         self.p = p
 
     def __call__(self, *inputs):
-        return random.choices(self.transforms, weights=self.p)[0](*inputs)
+        return python_numbers().choices(self.transforms, weights=self.p)[0](*inputs)
 
 
 class RandomOrder:
@@ -54,7 +56,7 @@ class RandomOrder:
         self.transforms = transforms
 
     def __call__(self, image):
-        for transform in random.sample(list(self.transforms), len(self.transforms)):
+        for transform in python_numbers().sample(list(self.transforms), len(self.transforms)):
             image = transform(image)
         return image
 
@@ -70,10 +72,34 @@ class Lambda:
 
 
 def on_tensors(transform):
-    """A transform that computes with Tensors, between others that hand arrays on: it gets a Tensor, and gives an array."""
+    """A transform that computes with Tensors, between others that hand arrays on: it gets Tensors, and gives arrays."""
 
-    def apply(image):
-        made = transform(ms.Tensor(image) if isinstance(image, np.ndarray) else image)
-        return made.asnumpy() if isinstance(made, ms.Tensor) and not isinstance(image, ms.Tensor) else made
+    @functools.wraps(transform, ("__module__", "__name__", "__doc__"), ())
+    def apply(*inputs, **named):
+        made = transform(*as_tensors(inputs), **as_tensors(named))
+        has_tensors = any(isinstance(each, ms.Tensor) for each in (*inputs, *named.values()))
+        return made if has_tensors else as_arrays(made)
 
     return apply
+
+
+def as_tensors(value):
+    """Arrays in lists, tuples and dictionaries as Tensors."""
+    if isinstance(value, np.ndarray):
+        return ms.Tensor(value)
+    return mapped_inside(as_tensors, value)
+
+
+def as_arrays(value):
+    """Tensors in lists, tuples and dictionaries as arrays."""
+    if isinstance(value, ms.Tensor):
+        return value.asnumpy()
+    return mapped_inside(as_arrays, value)
+
+
+def mapped_inside(function, value):
+    if isinstance(value, dict):
+        return {key: function(each) for key, each in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(function(each) for each in value)
+    return value

@@ -2,7 +2,8 @@
 
 Each entry of silent.toml is a small project whose printed numbers are determined. It is migrated by its own command; then
 what the original prints and what the conversion printed in its plain run are compared, whatever the verdict says.
-docs/reference/silent.md is written from that: each is right, or named with file and line, or a defect.
+docs/reference/silent.md is written from that: each is right, or named with file and line, or a defect. Results are kept
+as they come, and a second run goes on where the first one stopped.
 """
 
 from __future__ import annotations
@@ -175,19 +176,23 @@ def write_page(rows: list[Row]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m corpus.silent", description=__doc__.splitlines()[0])
     parser.add_argument("--folder", type=Path, default=Path("build/silent"), help="where everything is kept")
-    parser.add_argument("--only", nargs="+", metavar="NAME", default=[], help="these alone, again")
+    parser.add_argument("--only", nargs="+", metavar="NAME", default=[], help="these, again")
+    parser.add_argument("--again", action="store_true", help="all anew")
     options = parser.parse_args()
     folder = options.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    known = json.loads(PAGE.with_suffix(".json").read_text("utf-8")) if PAGE.with_suffix(".json").exists() else []
-    rows = {each["name"]: Row(**each) for each in known} if options.only else {}
+    results = folder / "results.jsonl"
+    known = results.read_text("utf-8").splitlines() if results.exists() and not options.again else []
+    rows = {row.name: row for row in (Row(**json.loads(line)) for line in known)}
     for entry in entries():
-        if not options.only or entry.name in options.only:
+        if entry.name in options.only if options.only else entry.name not in rows:
             row = rows[entry.name] = replay(entry, folder)
+            with results.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(asdict(row)) + "\n")
             print(f"{row.name}: {row.outcome}, exit {row.exit_code}: {row.told[:200]}", file=sys.stderr)
     ordered = [rows[entry.name] for entry in entries() if entry.name in rows]
     write_page(ordered)
-    print(f"{sum(row.is_well for row in ordered)} of {len(ordered)} are right or named")
+    print(f"{sum(row.is_well for row in ordered)} of {len(entries())} are right or named")
 
 
 if __name__ == "__main__":

@@ -117,7 +117,8 @@ def is_same_line(theirs: str, ours: str) -> bool:
 
 
 def _lines(text: str) -> list[str]:
-    return [line.strip() for line in text.splitlines() if line.strip() and "WARNING" not in line]
+    own = text.partition("Exception ignored in")[0]  # MindSpore's words when the interpreter ends
+    return [line.strip() for line in own.splitlines() if line.strip() and "WARNING" not in line]
 
 
 def _printed(output: Path) -> str:

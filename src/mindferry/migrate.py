@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import artifacts
 from .artifacts import STATE, Comparison, Curves, Inventory, PlainRun, ProjectConversion, WeightsReport
-from .config import MODULE, Config, Train, read_config
+from .config import Config, read_config
 from .errors import MindferryError
 from .files import write_text
 from .layout import find_files
@@ -393,7 +393,14 @@ def _verify_observed(state: Migration) -> tuple[Comparison, bool, str]:
     return result, result.passed, f"{len(result.differences)} tensors of {len(compared)} networks compared{wrong}"
 
 
+def _words(state: Migration) -> list[list[str]]:
+    from .observe.run import split_commands
+
+    return split_commands(state.command.words) if state.command else []
+
+
 def _train(state: Migration) -> tuple[Curves, bool, str]:
+    from .observe.use import assignments
     from .train import train_side_by_side
 
     with progress("train", 2 * state.config.train.steps) as advance:
@@ -403,6 +410,7 @@ def _train(state: Migration) -> tuple[Curves, bool, str]:
             weights=state.weights,
             stdin=state.stdin,
             without=state.written,
+            environment=dict(item for words in _words(state) for item in assignments(words).items()),
             advance=advance,
         )
     return curves, curves.passed, f"{len(curves.reference)} steps, losses within {curves.worst:.2g}"
@@ -416,7 +424,7 @@ def _plain(state: Migration) -> tuple[PlainRun, bool, str]:
         run = run_plain(
             state.project,
             state.output,
-            _own_commands(state) or [python_command(options)],
+            _own_commands(state) or [options.command],
             steps=options.steps,
             seconds=state.command.seconds if state.command else SECONDS,
             first=state.first,
@@ -430,24 +438,17 @@ def _plain(state: Migration) -> tuple[PlainRun, bool, str]:
 
 def _own_commands(state: Migration) -> list[list[str]]:
     """What the user wrote. torch's launcher is left out, because MindSpore has its own; several processes are not run."""
-    from .observe.run import runnable, split_commands
-    from .observe.use import training_of
+    from .observe.run import runnable
+    from .observe.use import assignments, training_of
 
     commands = []
-    for words in split_commands(state.command.words) if state.command else []:
-        is_launched = Path(words[0]).name == "torchrun"
+    for words in _words(state):
+        is_launched = Path(words[len(assignments(words))]).name == "torchrun"
         alone = training_of(words, 1) if is_launched else None
         if is_launched and alone is None:
             return []
-        commands.append(python_command(alone) if alone else runnable(words))
+        commands.append(alone.command if alone else runnable(words))
     return commands
-
-
-def python_command(train: Train) -> list[str]:
-    """The [train] section as a command."""
-    script = train.script
-    words = ["-m", script.removeprefix(MODULE)] if script.startswith(MODULE) else [script]
-    return ["python", *words, *train.args]
 
 
 def _inputs(state: Migration, stage: str) -> str:

@@ -16,6 +16,7 @@ from ..layout import Layout, find_files
 from ..observation import Observation
 from .gather import gather_observation
 from .sites import unclear_sites
+from .use import assignments
 
 SEPARATOR = "&&"
 
@@ -52,6 +53,8 @@ def observe(
     layout = find_files(project, ())
     if not commands:
         raise MindferryError("which command runs the project? Give it after --, as in `-- python train.py`")
+    for command in commands:
+        _check_script(command, layout)
     sites = unclear_sites(layout)
     before = frozenset(listed(layout.root))
     runs: list[Run] = []
@@ -60,6 +63,7 @@ def observe(
         run = _run(layout, command, sites, scratch / f"run-{number}", limit, seconds, write)
         if log is not None:
             write_text(log, "\n".join(each.output for each in (*runs, run)))
+        run = replace(run, command=tuple(command))  # as the user wrote it
         if not run.is_well:
             raise CommandFailed(_why(run, runs, log))
         runs.append(run)
@@ -80,6 +84,18 @@ def _run(
     wanted = {path: sorted(spans) for path, spans in sites.items()}
     watch = Watch(layout.root, "observe", steps, seconds, TO_END, sites=wanted)
     return run_watched(runnable(command), layout.root, watch, scratch, write=write)
+
+
+def _check_script(command: Sequence[str], layout: Layout) -> None:
+    """A script without an ending is Python to Python alone: nothing here would read it."""
+    words = command[len(assignments(command)) :]
+    if len(words) < 2 or not Path(words[0]).name.startswith("python"):
+        return
+    script = layout.root / words[1]
+    if not script.suffix and not words[1].startswith("-") and script.is_file():
+        raise MindferryError(
+            f"{words[1]} has no ending, so it is not read as Python: rename it to {words[1]}.py and give that name"
+        )
 
 
 def _why(run: Run, before: Sequence[Run], log: Path | None) -> str:
@@ -107,6 +123,8 @@ def split_commands(arguments: Sequence[str]) -> list[list[str]]:
 def runnable(command: Sequence[str]) -> list[str]:
     """The command, or what stands for it: a notebook is run cell by cell, a script by Python."""
     first = command[0]
+    if assignments(command):  # as a shell reads it
+        return ["env", *command]
     notebooks = [each for each in command if each.endswith(".ipynb")]
     if notebooks and (first == notebooks[0] or Path(first).name in ("jupyter", "papermill", "ipython")):
         from ..frameworks.watched import WATCH

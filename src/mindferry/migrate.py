@@ -254,6 +254,8 @@ def _analyze(state: Migration) -> tuple[Inventory, bool, str]:
     left = {use.api for use in inventory.apis if use.kind in ("missing", "unknown")}
     total = len({use.api for use in inventory.apis})
     files = f"{len(inventory.files)} file{'' if len(inventory.files) == 1 else 's'}"
+    if any(file.path.suffix == ".ipynb" for file in find_files(state.project, (), state.output).files):
+        files += " (of notebooks only the conversion tells)"
     return (
         inventory,
         not left and not inventory.findings,

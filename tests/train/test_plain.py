@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from mindferry import artifacts
 from mindferry.artifacts import PlainRun
 from mindferry.config import Train
 from mindferry.convert import convert_project
@@ -189,3 +190,9 @@ def test_later_runs_begin_as_the_observed_one_began(tmp_path: Path) -> None:
     curves = train_side_by_side(tmp_path / "out", Train("train.py", steps=2), without=seen.written)
     done = run_plain(project, tmp_path / "out", [["python", "train.py"]], seeds=1, most=1, without=seen.written)
     assert curves.passed and done.passed and len(done.losses) == 2
+
+
+def test_a_long_output_is_read_back(tmp_path: Path) -> None:
+    done = PlainRun("python a.py", "itself", "itself", (), ((), ()), True, output="Namespace(x=1, " * 200)
+    artifacts.save(done, tmp_path, "plain")
+    assert artifacts.load(PlainRun, tmp_path, "plain") == done

@@ -65,12 +65,16 @@ def add_gradients(parameters, grads):
     """Add to what each parameter keeps in .grad."""
     for parameter, grad in zip(parameters, grads):
         known = getattr(parameter, "grad", None)
+        share = getattr(parameter, "gradient_share", None)  # of a batch that counts together with others
         if grad is not None:
+            grad = grad if share is None else grad * share
             parameter.grad = grad if known is None else known + grad
 
 
 def apply_gradients(optimizer):
     """optimizer.step(): update with the gradients that have been gathered."""
+    if hasattr(optimizer, "apply_if_due"):
+        return optimizer.apply_if_due()
     return optimizer(gathered(optimizer))
 
 
@@ -90,6 +94,8 @@ def closure_with_gradients(closure, optimizer):
 
 def clear_gradients(owner):
     """zero_grad() of an optimizer or a network."""
+    if hasattr(owner, "clear_if_due"):
+        return owner.clear_if_due()
     for parameter in (
         owner.trainable_params()
         if hasattr(owner, "cells_and_names") and not hasattr(owner, "param_groups")

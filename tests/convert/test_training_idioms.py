@@ -212,6 +212,8 @@ def run():
     first = TensorDataset(torch.from_numpy(X), torch.arange(4))[1][0].unsqueeze(0)
     found = [x.unsqueeze(0), rows[1][0].view(2, 3).t(), first] + [each.unsqueeze(1) for each, _ in rows]
     found += [each.unsqueeze(-1) * place for place, (each, _) in enumerate(rows)]
+    pairs = TensorDataset(torch.from_numpy(X), torch.arange(4))
+    found += [torch.stack(column) for column in zip(*[pairs[i] for i in range(3)])]
     return [plain(each) for each in found], y, type(plainly[0][0]).__name__
 """)
     assert same(ours, theirs)

@@ -236,17 +236,22 @@ def _is_tensor_of(target: ast.expr, source: ast.expr, name: str) -> bool:
         case ast.Call(func=ast.Name(id="zip"), args=parts) if isinstance(target, ast.Tuple):
             return any(_is_tensor_of(each, part, name) for each, part in zip(target.elts, parts, strict=False))
         case ast.Call(func=ast.Attribute(attr="items", value=ast.Call(func=ast.Attribute(attr="state_dict")))):
-            is_pair = isinstance(target, ast.Tuple) and len(target.elts) == 2
-            return is_pair and isinstance(target.elts[1], ast.Name) and target.elts[1].id == name
+            return _second(target) == name
         case ast.Call(func=ast.Attribute(attr="named_parameters" | "named_buffers")):
-            is_pair = isinstance(target, ast.Tuple) and len(target.elts) == 2
-            return is_pair and isinstance(target.elts[1], ast.Name) and target.elts[1].id == name
+            return _second(target) == name
         case (
             ast.Call(func=ast.Attribute(attr="values", value=ast.Call(func=ast.Attribute(attr="state_dict"))))
             | ast.Call(func=ast.Attribute(attr="parameters" | "buffers"))
         ):
             return isinstance(target, ast.Name) and target.id == name
     return False
+
+
+def _second(target: ast.expr) -> str:
+    match target:
+        case ast.Tuple(elts=[_, ast.Name(id=name)]):
+            return name
+    return ""
 
 
 def _names_parameters(node: ast.expr) -> bool:

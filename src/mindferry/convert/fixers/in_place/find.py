@@ -18,7 +18,7 @@ from ....read.types import TENSOR, Type
 from ....read.uses import Use
 from ...facts import Facts
 from ...plan import Change, ReplaceSpan, claim
-from ..bindings import CERTAIN_VIEWS, Names
+from ..bindings import CERTAIN_VIEWS, Names, is_held_by_network
 from .arguments import is_given_true, tensor_argument
 from .holders import is_held, views
 
@@ -122,7 +122,9 @@ def _changed(facts: Facts, node: ast.AST) -> ast.expr | None:
         if facts.uses.has(Use.FUNCTIONAL, api) and node.args and is_given_true(node, "inplace"):
             return node.args[0]
         return None
-    if isinstance(node, ast.AugAssign) and facts.reading.type(node.target).is_tensor:
+    if isinstance(node, ast.AugAssign) and (
+        facts.reading.type(node.target).is_tensor or is_held_by_network(facts, node.target)
+    ):
         return node.target
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
         target = node.targets[0]
@@ -395,12 +397,15 @@ def _warn_of_others(facts: Facts, found: InPlace, names: Names, node: ast.expr, 
         shares = {"alias": "is the same tensor", "view": "shares its memory in torch"}.get(
             binding.how, "may share its memory in torch"
         )
+        is_lost = binding.how in ("alias", "view") and not isinstance(facts.parents.get(base), ast.Subscript)
+        is_certain = is_lost and facts.reading.type(base).is_tensor and not names.is_gradient(base)
         found.planned.append(
             facts.found(
                 node,
                 findings.MF141,
                 f"{base.id} is bound to a new tensor here; {binding.other} {shares} and no longer changes with it",
                 f"assign to {binding.other} too if that is meant",
+                severity="error" if is_certain else "",
             )
         )
     elif binding.how == "argument" and not _is_in_forward(facts, base) and facts.enclosing(base, ast.FunctionDef):

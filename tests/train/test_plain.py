@@ -16,7 +16,7 @@ from mindferry.frameworks.watched import Run, scratch_folder
 from mindferry.observe import observe
 from mindferry.train import train_side_by_side
 from mindferry.train.band import outside_band
-from mindferry.train.plain import judge, plain_summary, run_plain
+from mindferry.train.plain import _EXIT_NOISE, judge, plain_summary, run_plain
 
 SCRIPT = """import sys
 import torch
@@ -196,3 +196,10 @@ def test_a_long_output_is_read_back(tmp_path: Path) -> None:
     done = PlainRun("python a.py", "itself", "itself", (), ((), ()), True, output="Namespace(x=1, " * 200)
     artifacts.save(done, tmp_path, "plain")
     assert artifacts.load(PlainRun, tmp_path, "plain") == done
+
+
+def test_what_mindspore_says_at_the_very_end_is_not_the_scripts() -> None:
+    noise = "Exception ignored in: <function Cell.__del__ at 0x7f>\nTraceback (most recent call last):\n"
+    noise += '  File "cell.py", line 1040, in __del__\n  File "weakref.py", line 505, in pop\n'
+    noise += "TypeError: 'NoneType' object is not callable\n"
+    assert _EXIT_NOISE.sub("", f"loss 1.0\n{noise}{noise}TypeError: mine\n") == "loss 1.0\nTypeError: mine\n"

@@ -166,6 +166,8 @@ import torch
 if os.path.exists("cache.pt"):
     raise SystemExit("the cache is there already")
 torch.save({"x": torch.ones(2)}, "cache.pt")
+os.mkdir("made")
+open("made/log.txt", "w").write("made")
 net = torch.nn.Linear(2, 1)
 torch.nn.init.constant_(net.weight, 0.5)
 torch.nn.init.constant_(net.bias, 0.0)
@@ -184,7 +186,7 @@ def test_later_runs_begin_as_the_observed_one_began(tmp_path: Path) -> None:
     (project / "train.py").write_text(CACHING)
     with scratch_folder() as scratch:
         seen = observe(project, [["python", "train.py"]], scratch).observation
-    assert (project / "cache.pt").exists() and seen.written == ("cache.pt",)
+    assert (project / "cache.pt").exists() and seen.written == ("cache.pt", "made", "made/log.txt")
     convert_project(project, tmp_path / "out", observation=seen)
     assert not (tmp_path / "out/cache.pt").exists()
     curves = train_side_by_side(tmp_path / "out", Train("train.py", steps=2), without=seen.written)

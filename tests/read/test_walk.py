@@ -56,3 +56,22 @@ def test_real_sources() -> None:
     folder = Path(mindferry.__file__).parent
     for path in sorted(folder.glob("convert/*.py")):
         compared(path.read_text("utf-8"))
+
+
+def test_nodes_of_a_class_of_our_own() -> None:
+    class Own(ast.Assign):
+        """An assignment that says more."""
+
+    tree = ast.parse("x = y.z(1)")
+    [statement] = tree.body
+    assert isinstance(statement, ast.Assign)
+    tree.body = [Own(targets=statement.targets, value=statement.value)]
+    assert [type(each).__name__ for each in walk(tree)] == [
+        "Module",
+        "Own",
+        "Name",
+        "Call",
+        "Attribute",
+        "Constant",
+        "Name",
+    ]

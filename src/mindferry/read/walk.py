@@ -24,12 +24,18 @@ _KINDS = (each for each in vars(ast).values() if isinstance(each, type) and issu
 _FIELDS = {kind: _fields(kind) for kind in _KINDS}
 
 
+def _base(node: ast.AST) -> type[ast.AST]:
+    """The kind of a node that is of a class of our own."""
+    return next(each for each in type(node).__mro__ if each in _FIELDS)
+
+
 def walk(root: ast.AST) -> list[ast.AST]:
     """The node and all inside it, level by level as `ast.walk` gives them, without contexts and operators."""
     found = [root]
     append = found.append
     for node in found:  # grows while it is read
-        for name in _FIELDS[type(node)]:
+        fields = _FIELDS.get(type(node))
+        for name in fields if fields is not None else _FIELDS[_base(node)]:
             value = getattr(node, name, None)
             if type(value) is list:
                 found += value if None not in value else [item for item in value if item is not None]

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from mindferry.apis.torch._packages import need_of_torch
 from mindferry.convert.one_file import convert_one
 from mindferry.convert.pool import quietly
 from mindferry.convert.settings import Settings
@@ -30,6 +31,7 @@ from mindferry.read.symbols import Symbols
 
 SLOW = 60.0  # seconds of the processor's for one file
 _IMPORTS = re.compile(rf"^\s*(?:from|import)\s+(?:{'|'.join(FRAMEWORKS)})\b".encode(), re.MULTILINE)
+_IMPORTED = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
 # A file without torch that calls one of these is given a network, and is converted.
 _OF_NETWORKS = re.compile(rf"\.(?:{'|'.join(sorted(framework().members.of_networks))})\(".encode())
 
@@ -59,8 +61,10 @@ def lost(before: str, after: str) -> list[str]:
 
 
 def has_torch(raw: bytes) -> bool:
-    """Whether a file imports torch, or calls what only a network has: it is given one then, and is converted."""
-    return _IMPORTS.search(raw) is not None or _OF_NETWORKS.search(raw) is not None
+    """Whether a file imports torch or a package that stands on it, or calls what only a network has: it is given one then."""
+    if _IMPORTS.search(raw) is not None or _OF_NETWORKS.search(raw) is not None:
+        return True
+    return any(need_of_torch(name.decode()) is not None for name in set(_IMPORTED.findall(raw)))
 
 
 def attempt(path: Path, root: Path) -> str:

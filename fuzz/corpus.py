@@ -26,7 +26,9 @@ from mindferry.convert.one_file import convert_one
 from mindferry.convert.pool import quietly
 from mindferry.convert.settings import Settings
 from mindferry.convert.snippet import framework
+from mindferry.errors import MindferryError
 from mindferry.layout import FRAMEWORKS, Layout, ProjectFile, Sources
+from mindferry.read.source import Source
 from mindferry.read.symbols import Symbols
 
 SLOW = 60.0  # seconds of the processor's for one file
@@ -61,10 +63,15 @@ def lost(before: str, after: str) -> list[str]:
 
 
 def has_torch(raw: bytes) -> bool:
-    """Whether a file imports torch or a package that stands on it, or calls what only a network has: it is given one then."""
+    """Whether a file names torch in its code, imports a package that stands on it, or calls what only a network has."""
     if _IMPORTS.search(raw) is not None or _OF_NETWORKS.search(raw) is not None:
         return True
-    return any(need_of_torch(name.decode()) is not None for name in set(_IMPORTED.findall(raw)))
+    if any(need_of_torch(name.decode()) is not None for name in set(_IMPORTED.findall(raw))):
+        return True
+    try:
+        return b"torch" in raw and Source(raw).mentions("torch")
+    except MindferryError:
+        return False
 
 
 def attempt(path: Path, root: Path) -> str:
@@ -74,7 +81,9 @@ def attempt(path: Path, root: Path) -> str:
     raw = path.read_bytes()
     start = time.process_time()
     with quietly():
-        written = convert_one(file, Layout(root, (file,), ()), Symbols(framework()), Settings(), Sources())
+        symbols = Symbols(framework())
+        symbols.roots |= {file.module.partition(".")[0]}  # its own package is no framework
+        written = convert_one(file, Layout(root, (file,), ()), symbols, Settings(), Sources())
     seconds, data, status = time.process_time() - start, written.content(), written.record.status
     if seconds > SLOW:
         return f"took {seconds:.0f} s for {len(raw)} bytes"

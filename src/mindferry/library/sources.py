@@ -11,6 +11,7 @@ from pathlib import Path
 from ..files import read_regular
 from ..foreign import BROKEN, LARGEST
 from .packages import Package
+from .substitute import with_stand_ins
 
 OPERATOR = re.compile(r"""custom_op\(\s*["'](\w+)::(\w+)["']\s*,\s*(\w+)\s*[,)]""")
 NEWLINES = re.compile(r"\r\n|\r")
@@ -101,7 +102,7 @@ class Sources:
 
     def _read(self, name: str, path: Path, is_package: bool) -> Module | None:
         try:
-            text = with_plain_operators(self.text(path))
+            text = with_stand_ins(name, with_plain_operators(self.text(path)))
             module = Module(name, path, is_package, text, ast.parse(text))
         except BROKEN:
             return None
@@ -180,7 +181,8 @@ def is_star_of(module: Module, statement: ast.stmt, home: str) -> bool:
 def is_type_checking(test: ast.expr) -> bool:
     """`if TYPE_CHECKING:`, and what diffusers adds to it: `or DIFFUSERS_SLOW_IMPORT`."""
     if isinstance(test, ast.BoolOp):
-        return any(is_type_checking(each) for each in test.values) and isinstance(test.op, ast.Or)
+        asks = any(isinstance(each, ast.Call) for each in test.values)  # `is_tokenizers_available() or TYPE_CHECKING`
+        return any(is_type_checking(each) for each in test.values) and isinstance(test.op, ast.Or) and not asks
     return getattr(test, "id", getattr(test, "attr", "")) == "TYPE_CHECKING"
 
 

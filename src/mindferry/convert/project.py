@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +32,12 @@ from .reuse import facts_digest, file_key, inputs_digest, records_of, reusable
 from .settings import Settings
 from .trainer import NAME as TRAINER
 from .trainer import check_own_trainer, trainer_text
+
+# A loop outside of all functions that takes a training step: nobody imports such a file for what it defines.
+TRAINS = re.compile(
+    rb"^(?:for|while)\b[^\n]*\n(?:[ \t]+[^\n]*\n|[ \t]*\n)*?[ \t]+[^\n]*(?:grad_fn|backward|gradients|[oO]ptim\w*)\(",
+    re.MULTILINE,
+)
 
 
 @quietly()
@@ -157,7 +164,7 @@ def _use(written: list[Written]) -> ProjectUse | None:
     if any(each.record.path.endswith(".ipynb") for each in written):
         return None
     texts = [each.content() for each in written if each.record.path.endswith(".py")]
-    is_library = not any(is_script(text) for text in texts)
+    is_library = not any(is_script(text) or TRAINS.search(text) for text in texts)
     return use_of((text.decode("utf-8", "replace") for text in texts), COMPAT_MODULE, is_library)
 
 

@@ -11,6 +11,7 @@ from importlib.resources import files
 
 from ...errors import MindferryError
 from .helper_use import ProjectUse
+from .parts import with_parts
 from .specialised import names_taken, specialised
 from .write_dispatchers import dispatchers
 
@@ -37,7 +38,7 @@ def library() -> tuple[dict[str, Unit], dict[str, str]]:
     units: dict[str, Unit] = {}
     imports: dict[str, str] = {}
     for path in sorted(files("mindferry.apis.torch.compat").iterdir(), key=lambda each: each.name):
-        if path.name.endswith(".py") and path.name != "__init__.py":
+        if path.name.endswith(".py") and path.name not in ("__init__.py", "parts.py"):
             _read(path.name, path.read_text("utf-8"), units, imports)
     for name, text in dispatchers().items():
         units[name] = Unit(name, text, len(units))
@@ -108,7 +109,7 @@ def render(names: set[str], use: ProjectUse | None = None) -> str:
 def inline(names: set[str], renamed: Mapping[str, str] | None = None, use: ProjectUse | None = None) -> str:
     """The helpers with their imports, to stand in a file of their own or within another that uses some of their names."""
     _, imports = library()
-    units = closure(names)
+    units = [replace(unit, text=with_parts(unit.text, use, names)) for unit in closure(names)]
     if use is not None:
         smaller = specialised({unit.name: unit.text for unit in units}, names, use)
         units = [replace(unit, text=smaller[unit.name]) for unit in units if unit.name in smaller]

@@ -12,6 +12,7 @@ import numpy as np
 from .data_collate import collate_arrays, convert_arrays, map_nested, to_tensors
 from .data_samplers import BatchSampler, RandomSampler, SequentialSampler
 from .data_watch import DeathWatch
+from .parts import STREAMS_DATA, TAKES_SINGLE_SAMPLES
 
 
 class DataLoader:
@@ -39,8 +40,8 @@ class DataLoader:
         in_order=True,
     ):
         self.dataset = dataset
-        self.is_iterable = not hasattr(dataset, "__getitem__")
-        if self.is_iterable and (shuffle or sampler is not None or batch_sampler is not None):
+        self.is_iterable = STREAMS_DATA and not hasattr(dataset, "__getitem__")
+        if STREAMS_DATA and self.is_iterable and (shuffle or sampler is not None or batch_sampler is not None):
             raise ValueError(
                 "DataLoader: an iterable dataset sets its own order; leave out shuffle, sampler and batch_sampler"
             )
@@ -48,11 +49,11 @@ class DataLoader:
             raise ValueError("DataLoader: give a sampler or shuffle=True, not both")
         if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
             raise ValueError("DataLoader: batch_sampler excludes batch_size, shuffle, sampler and drop_last")
-        if not self.is_iterable and sampler is None:
+        if not (STREAMS_DATA and self.is_iterable) and sampler is None:
             sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
         if batch_sampler is not None:
             batch_size, drop_last = None, False
-        elif batch_size is not None and not self.is_iterable:
+        elif not (TAKES_SINGLE_SAMPLES and batch_size is None) and not (STREAMS_DATA and self.is_iterable):
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         self.sampler, self.batch_sampler = sampler, batch_sampler
         self.batch_size, self.drop_last = batch_size, drop_last
@@ -63,7 +64,7 @@ class DataLoader:
             prefetch_factor,
             timeout,
         )
-        self.is_batched = batch_sampler is not None or batch_size is not None
+        self.is_batched = not TAKES_SINGLE_SAMPLES or batch_sampler is not None or batch_size is not None
         self.collate_fn = collate_fn or (collate_arrays if self.is_batched else convert_arrays)
 
     def __len__(self):
@@ -78,8 +79,10 @@ class DataLoader:
         if self.is_iterable:
             return self._stream()
         order = list(self.batch_sampler if self.is_batched else self.sampler)
-        source = BatchSource(self.dataset, order, self.collate_fn, self.worker_init_fn)
-        return source.read_ahead(parallel_workers(self.num_workers)) if self.num_workers and order else source.read()
+        if self.num_workers and order:
+            source = BatchSource(self.dataset, order, self.collate_fn, self.worker_init_fn)
+            return source.read_ahead(parallel_workers(self.num_workers))
+        return (to_tensors(read_batch(self.dataset, indices, self.collate_fn, read_sample)) for indices in order)
 
     def _stream(self):
         samples = iter(self.dataset)
@@ -105,7 +108,7 @@ class BatchSource:
     def __getitem__(self, number):
         if self.process != os.getpid():
             self.enter_worker(int(number) % self.workers)  # the first batches go to one worker each
-        return {"batch": hide(self.batch(self.order[int(number)]))}
+        return {"batch": hide(read_batch(self.dataset, self.order[int(number)], self.collate_fn, self.sample))}
 
     def enter_worker(self, worker):
         """Other random numbers in every worker and every epoch; MindSpore seeds a worker the same in all epochs."""
@@ -115,18 +118,10 @@ class BatchSource:
         if self.worker_init_fn is not None:
             self.worker_init_fn(worker)
 
-    def batch(self, indices):
-        if isinstance(indices, (list, tuple)):
-            return self.collate_fn([self.sample(index) for index in indices])
-        return self.collate_fn(self.sample(indices))
-
-    def sample(self, index):
+    def sample(self, dataset, index):
         if self.watch is not None:
             self.watch.note(self.worker, index)
-        return read_sample(self.dataset, index)
-
-    def read(self):
-        return (to_tensors(self.batch(indices)) for indices in self.order)
+        return read_sample(dataset, index)
 
     def read_ahead(self, workers):
         self.workers, self.seed = workers, int(np.random.randint(2**31))
@@ -161,6 +156,13 @@ def hide(value):
 
 def reveal(value):
     return value.value if isinstance(value, Hidden) else map_nested(reveal, value)
+
+
+def read_batch(dataset, indices, collate_fn, read):
+    """The batch of these indices, or the one sample of a number."""
+    if TAKES_SINGLE_SAMPLES and not isinstance(indices, (list, tuple)):
+        return collate_fn(read(dataset, indices))
+    return collate_fn([read(dataset, index) for index in indices])
 
 
 def read_sample(dataset, index):

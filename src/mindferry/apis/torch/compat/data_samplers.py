@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from .parts import SUBSCRIPTS_CLASSES, TAKES_GENERATORS
+
 
 class Sampler:
     """torch.utils.data.Sampler: the base of samplers that a project writes itself."""
@@ -11,8 +13,10 @@ class Sampler:
     def __init__(self, data_source=None):
         self.data_source = data_source
 
-    def __class_getitem__(cls, item):
-        return cls
+    if SUBSCRIPTS_CLASSES:
+
+        def __class_getitem__(cls, item):
+            return cls
 
 
 class SequentialSampler(Sampler):
@@ -112,7 +116,7 @@ class BatchSampler(Sampler):
 
 def random_numbers(generator):
     """numpy's random numbers: the global ones, which mindspore.set_seed seeds, or those of a generator with a seed."""
-    if generator is None:
+    if not TAKES_GENERATORS or generator is None:
         return np.random
     if isinstance(generator, np.random.RandomState):
         return generator

@@ -204,7 +204,12 @@ TRAIN = HEAD + (
 @pytest.mark.parametrize(
     ("optimizer", "extra", "kept", "gone"),
     [
-        ("Adam(net.parameters(), lr=0.1)", "", ("ops.Adam()",), ("amsgrad", "decoupled", "update_some", "planned_rate")),
+        (
+            "Adam(net.parameters(), lr=0.1)",
+            "",
+            ("ops.Adam()",),
+            ("amsgrad", "decoupled", "update_some", "planned_rate"),
+        ),
         ("Adam(net.parameters(), amsgrad=True)", "", ("max_exp_avg_sq", "amsgrad"), ("maximize",)),
         ("SGD(net.parameters(), lr=0.1, maximize=True)", "", ("maximize",), ("nesterov", "shared_state")),
         ("SGD(net.parameters(), lr=0.1)", "net.bias.requires_grad = False\n", ("update_some", "without_frozen"), ()),

@@ -11,7 +11,7 @@ from .. import artifacts
 from ..accounts import summarize_sites
 from ..artifacts import ProjectConversion
 from ..convert import convert_project
-from ..convert.settings import STYLES, TARGETS, Settings
+from ..convert.settings import HELPERS, STYLES, TARGETS, Settings
 from ..errors import printable
 from ..findings import CODES
 from ..layout import find_files
@@ -48,6 +48,12 @@ STATUSES = {
 )
 @click.option("--style", type=click.Choice(STYLES), default="functional", help="How a training step is written.")
 @click.option("--jit", is_flag=True, help="Compile the training step with ms.jit.")
+@click.option(
+    "--helpers",
+    type=click.Choice(HELPERS),
+    default="module",
+    help="ms_compat as one file, or as a package where it is long.",
+)
 @click.option("--trainer", is_flag=True, help="Write a trainer.py around the network that the project makes.")
 @click.option("--tests", is_flag=True, help="Also write tests/test_MODULE.py: each cell against its torch original.")
 @click.option(
@@ -93,6 +99,7 @@ def command(
     skip: tuple[str, ...],
     style: str,
     jit: bool,
+    helpers: str,
     trainer: bool,
     tests: bool,
     workers: int,
@@ -126,7 +133,16 @@ def command(
             check=check,
             advance=advance,
             settings=Settings(
-                target, only, skip, style, jit, trainer, packages=packages, sites=_folders(sites), most_modules=limit
+                target,
+                only,
+                skip,
+                style,
+                jit,
+                trainer,
+                packages=packages,
+                sites=_folders(sites),
+                most_modules=limit,
+                helpers=helpers,
             ),
             workers=workers,
             texts=texts if diff else None,

@@ -26,7 +26,7 @@ from .output import previous_conversion as previous_conversion
 from .output import write_output
 from .pool import convert_files, quietly
 from .render.helper_use import ProjectUse, use_of
-from .render.helpers_module import render
+from .render.helpers_package import render_files
 from .render.imports import COMPAT_MODULE
 from .reuse import facts_digest, file_key, inputs_digest, records_of, reusable
 from .settings import Settings
@@ -87,7 +87,7 @@ def convert_project(
         each.record.path for each in written if each.record.key and before.get(each.record.path) == each.record
     )
     extra = [
-        *_helpers(layout, written),
+        *_helpers(layout, written, settings),
         *_launch_files(written, config.train.script),
         *_trainer(written, settings, config.verify.model or (suggest_network(path) if settings.trainer else "")),
         *map(left_out, layout.left_out),
@@ -144,18 +144,19 @@ def _convert(
         yield ready[file] if file in ready else with_key(next(made), keys.get(file, ""))
 
 
-def _helpers(layout: Layout, written: list[Written]) -> list[Written]:
-    """One ms_compat.py for each package or script folder that uses helpers."""
+def _helpers(layout: Layout, written: list[Written], settings: Settings) -> list[Written]:
+    """One ms_compat for each package or script folder that uses helpers."""
     wanted: dict[str, set[str]] = {}
     for file, each in zip(layout.files, written, strict=True):
         if each.compat:
             wanted.setdefault(helper_home(layout, file)[0], set()).update(each.compat)
     result = []
     names = set().union(*wanted.values())  # of all: a script may bring its own folder and the root's modules together
-    data = render(names, _use(written)).encode("utf-8") if names else b""
+    made = render_files(names, _use(written), settings.helpers == "package") if names else {}
     for folder in sorted(wanted):
-        relative = (Path(folder) / f"{helper_name(layout)}.py").as_posix()
-        result.append(Written(FileConversion(relative, "helpers", digest(data)), data, names))
+        for path, text in made.items():
+            relative, data = (Path(folder) / f"{helper_name(layout)}{path}").as_posix(), text.encode("utf-8")
+            result.append(Written(FileConversion(relative, "helpers", digest(data)), data, names))
     return result
 
 

@@ -12,6 +12,7 @@ from ..apis.quirks import native_on
 from ..errors import MindferryError
 
 TARGETS = ("portable", "cpu", "ascend")
+HELPERS = ("module", "package")
 STYLES = ("functional", "cell", "model")  # how a training step is written
 
 
@@ -27,6 +28,7 @@ class Settings:
     packages: tuple[str, ...] = ()  # libraries to bring along, by import name
     sites: tuple[str, ...] = ()  # folders where they are installed, before Python's own
     most_modules: int = 400  # of these libraries
+    helpers: str = "module"  # how ms_compat is written
 
     @property
     def is_restricted(self) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 
-from .folded import NOTHING, Offsets, Span, constant, in_strings, parsed
+from .folded import NOTHING, WIDTH, Offsets, Span, constant, in_strings, laid_out, parsed
 from .helper_use import ProjectUse
 
 BASE = "GradientOptimizer"
@@ -51,7 +52,8 @@ def _given(text: str) -> list[tuple[str, ast.expr]]:
 def _named_otherwise(text: str) -> set[str]:
     """Options that are written, or named other than by `group["…"]`."""
     tree = parsed(text)
-    read = {node.slice for node in ast.walk(tree) if _is_option(node)} - in_strings(tree)
+    read = {node.slice for node in ast.walk(tree) if isinstance(node, ast.Subscript) and _is_option(node)}
+    read -= in_strings(tree)
     return {
         node.value
         for node in ast.walk(tree)
@@ -69,7 +71,7 @@ def _is_option(node: ast.AST) -> bool:
 def _without(text: str, fixed: Mapping[str, str]) -> str:
     tree, offsets = parsed(text), Offsets(text)
     spans: list[Span] = [
-        (offsets.start(node), offsets.end(node), fixed[node.slice.value])
+        (offsets.start(node), offsets.end(node), fixed[str(node.slice.value)])
         for node in ast.walk(tree)
         if isinstance(node, ast.Subscript)
         and _is_option(node)
@@ -80,6 +82,8 @@ def _without(text: str, fixed: Mapping[str, str]) -> str:
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
         kept = [each for each in (*call.args, *call.keywords) if id(getattr(each, "value", None)) not in gone]
         if len(kept) < len(call.args) + len(call.keywords):
-            items = ", ".join(offsets.of(each) for each in kept)
-            spans.append((offsets.end(call.func), offsets.end(call), f"({items})"))
+            items = [offsets.of(each) for each in kept]
+            column = len(re.match(rb" *", offsets.data[offsets.line(call.lineno) :])[0])  # type: ignore[index]
+            new = laid_out("(", items, ")", column, WIDTH - len(offsets.of(call.func)))
+            spans.append((offsets.end(call.func), offsets.end(call), new))
     return offsets.edited(spans)

@@ -182,7 +182,7 @@ def _add_unset(nodes: Nodes, use: ProjectUse) -> None:
             use.unset.add(node.arg)
     for node in nodes.get(ast.Assign, ()):
         if constant(node.value) is None:
-            use.unset |= {getattr(each, "id", None) or getattr(each, "attr", "") for each in node.targets}
+            use.unset |= {_last_word(each) for each in node.targets}
     for node in nodes.get(ast.arguments, ()):
         named = [*node.posonlyargs, *node.args]
         pairs = [

@@ -11,6 +11,7 @@ from importlib.resources import files
 
 from ...errors import MindferryError
 from .helper_use import ProjectUse
+from .import_lines import sorted_imports
 from .parts import with_parts
 from .specialised import names_taken, specialised
 from .write_dispatchers import dispatchers
@@ -30,6 +31,7 @@ class Unit:
     name: str
     text: str
     order: int
+    file: str = ""  # of apis/torch/compat/; a dispatcher has none
 
 
 @functools.cache
@@ -67,7 +69,7 @@ def _read(file: str, text: str, units: dict[str, Unit], imports: dict[str, str])
                 )
             first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
             body = "".join(lines[first - 1 : node.end_lineno]).rstrip() + "\n"
-            units[name] = Unit(name, body, len(units))
+            units[name] = Unit(name, body, len(units), file)
 
 
 def uses(name: str) -> frozenset[str]:
@@ -109,22 +111,38 @@ def render(names: set[str], use: ProjectUse | None = None) -> str:
 def inline(names: set[str], renamed: Mapping[str, str] | None = None, use: ProjectUse | None = None) -> str:
     """The helpers with their imports, to stand in a file of their own or within another that uses some of their names."""
     _, imports = library()
+    chosen = chosen_units(names, use)
+    used = set().union(*(names_taken(unit.text) for unit in chosen)) if chosen else set()
+    lines = sorted_imports(imports[name] for name in used if name in imports)
+    text = body_of(chosen)
+    for old, new in (renamed or {}).items():
+        text = re.sub(rf"(?<![\w.]){re.escape(old)}(?!\w)(?!\s*=[^=])", new, text)
+    return joined(lines, text) + (f"\n\n\n{SETTINGS}()" if SETTINGS in names else "")
+
+
+def joined(imports: str, text: str) -> str:
+    """Two blank lines stand before a function or class, one before a constant."""
+    is_constant = not text.startswith(("def ", "class ", "@"))
+    return f"{imports}{chr(10) * (2 if is_constant else 3)}{text}" if imports else text if is_constant else f"\n{text}"
+
+
+def chosen_units(names: set[str], use: ProjectUse | None) -> list[Unit]:
+    """The helpers as the project needs them, in the order in which they are written."""
     units = [replace(unit, text=with_parts(unit.text, use, names)) for unit in closure(names)]
     if use is not None:
         smaller = specialised({unit.name: unit.text for unit in units}, names, use)
         units = [replace(unit, text=smaller[unit.name]) for unit in units if unit.name in smaller]
-    chosen = _in_definition_order(_as_twins(units))
-    used = set().union(*(names_taken(unit.text) for unit in chosen)) if chosen else set()
-    lines = sorted({imports[name] for name in used if name in imports}, key=_import_order)
+    return _in_definition_order(_as_twins(units))
+
+
+def body_of(chosen: list[Unit]) -> str:
+    """The helpers one after the other; constants that follow each other stay together."""
     text, was_constant = "", False
     for unit in chosen:
         is_constant = not unit.text.startswith(("def ", "class ", "@"))
         text += ("" if not text or (is_constant and was_constant) else "\n\n") + unit.text
         was_constant = is_constant
-    text = text.rstrip()
-    for old, new in (renamed or {}).items():
-        text = re.sub(rf"(?<![\w.]){re.escape(old)}(?!\w)(?!\s*=[^=])", new, text)
-    return _spaced(lines) + "\n\n\n" + text + (f"\n\n\n{SETTINGS}()" if SETTINGS in names else "")
+    return text.rstrip()
 
 
 def _as_twins(units: list[Unit]) -> list[Unit]:
@@ -132,16 +150,6 @@ def _as_twins(units: list[Unit]) -> list[Unit]:
     if all(unit.name != TWIN for unit in units):
         return units
     return [replace(unit, text=_LAYER.sub(rf"\1, metaclass={TWIN})", unit.text, count=1)) for unit in units]
-
-
-def _import_order(line: str) -> tuple[int, str]:
-    return (1 if "mindspore" in line or "numpy" in line else 0, line.split()[1] + line)
-
-
-def _spaced(lines: list[str]) -> str:
-    standard = [line for line in lines if not _import_order(line)[0]]
-    third_party = [line for line in lines if _import_order(line)[0]]
-    return "\n\n".join("\n".join(group) for group in (standard, third_party) if group)
 
 
 def _in_definition_order(units: list[Unit]) -> list[Unit]:

@@ -122,7 +122,7 @@ MF123 = Code(
 )
 MF124 = Code(
     "MF124",
-    Severity.WARNING,
+    Severity.ERROR,
     "A place that nothing accounts for",
     "The name may be torch's, and no rule and no fixer says what became of it. The code stays as it was.",
     "Look at it, and report it as a gap in mindferry.",
@@ -328,7 +328,7 @@ MF905 = Code(
 )
 MF906 = Code(
     "MF906",
-    Severity.WARNING,
+    Severity.ERROR,
     "Two changes met",
     "Two parts of mindferry wanted to write the same place, and only one of them could.",
     "Compare this place with the original, and report it as a defect of mindferry.",

@@ -37,6 +37,7 @@ SKIPPED_FOLDERS = {
 CHECKPOINTS = {".pth", ".pt", ".ckpt", ".safetensors"}
 LARGEST_COPY = 10 * 2**20
 LARGEST_CODE = 64 * 2**20
+ROOM = 4 * 2**20  # of source text whose trees are kept: they take some ten times as much
 NOTHING = "it is a link to nothing"
 SMALL = 40  # files
 DEEPEST = 200  # imports followed from one file
@@ -165,28 +166,52 @@ def _module(root: Path, relative: str) -> str:
     return ".".join(parts) or root.resolve().name
 
 
-def read_symbols(layout: Layout, observation: Observation | None = None) -> Symbols:
+class Sources:
+    """A project's files, parsed once for all who read them, as long as there is room."""
+
+    def __init__(self, room: int = ROOM) -> None:
+        self._room = room
+        self._kept: dict[Path, tuple[bytes, Source]] = {}
+
+    def read(self, file: ProjectFile) -> Source:
+        if file.path in self._kept:
+            return self._kept[file.path][1]
+        raw = read_regular(file.path, LARGEST_CODE)
+        source = Source(raw, file.relative)
+        if len(raw) <= self._room:
+            self._room -= len(raw)
+            self._kept[file.path] = raw, source
+        return source
+
+    def take(self, file: ProjectFile, raw: bytes) -> Source:
+        """For the last time, and of what the file holds by now."""
+        before, source = self._kept.pop(file.path, (b"", None))
+        self._room += len(before)
+        return source if source is not None and before == raw else Source(raw, file.relative)
+
+
+def read_symbols(layout: Layout, observation: Observation | None = None, sources: Sources | None = None) -> Symbols:
     """What the project's modules define, read in the order in which they import each other.
 
     With an observation they are read again: what was seen settles what the text alone does not.
     """
-    symbols = _read_all(layout, ObservedTypes())
-    if observation is None:
-        return symbols
-    files = {file.relative: file.path.read_bytes() for file in layout.files if file.is_code and file.path.is_file()}
-    return _read_all(layout, observed_types(observation, files, symbols.classes)[0])
+    return read_symbols_on(None, layout, observation, sources)
 
 
-def read_symbols_on(base: Symbols, layout: Layout, observation: Observation | None = None) -> Symbols:
+def read_symbols_on(
+    base: Symbols | None, layout: Layout, observation: Observation | None = None, sources: Sources | None = None
+) -> Symbols:
     """The same for a project that stands on libraries which have been read."""
-    symbols = _read_all(layout, ObservedTypes(), base.fork())
+    sources = sources or Sources()
+    symbols = _read_all(layout, ObservedTypes(), base and base.fork(), sources)
     if observation is None:
         return symbols
     files = {file.relative: file.path.read_bytes() for file in layout.files if file.is_code and file.path.is_file()}
-    return _read_all(layout, observed_types(observation, files, symbols.classes)[0], base.fork())
+    seen = observed_types(observation, files, symbols.classes)[0]
+    return _read_all(layout, seen, base and base.fork(), sources)
 
 
-def _read_all(layout: Layout, seen: ObservedTypes, base: Symbols | None = None) -> Symbols:
+def _read_all(layout: Layout, seen: ObservedTypes, base: Symbols | None, sources: Sources) -> Symbols:
     roots = frozenset(file.module.partition(".")[0] for file in layout.python)
     roots |= _package_of(layout, roots)
     excluded = frozenset(file.module for file in layout.excluded)
@@ -200,8 +225,7 @@ def _read_all(layout: Layout, seen: ObservedTypes, base: Symbols | None = None) 
     for _ in range(rounds):
         for file in _imported_first(layout):
             try:
-                source = Source(read_regular(file.path, LARGEST_CODE), file.relative)
-                read(source, symbols, file.module, file.is_package, rules.is_api)
+                read(sources.read(file), symbols, file.module, file.is_package, rules.is_api)
             except Exception:  # whatever one file raises: its own conversion says so
                 continue
     return symbols

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
 import shlex
@@ -90,6 +91,11 @@ class Migration:
         return own if own.is_file() else self.output / REFERENCE / name
 
     @property
+    def stdin(self) -> str:
+        """What the user told the original when it was observed."""
+        return "".join(run.stdin for run in self.observation.runs) if self.observation else ""
+
+    @property
     def converted_weights(self) -> str:
         return Path(self.config.weights.file).with_suffix(".ckpt").name if self.config.weights.file else ""
 
@@ -122,6 +128,14 @@ def write_page(output: Path) -> tuple[str, str]:
     write_text(output / REPORT, render(report, "html"))
     told = report.overview
     return told.verdict, "" if report.is_clean else told.detail
+
+
+def not_covered(project: Path, output: Path) -> str:
+    """What the observed run did not reach, in a sentence."""
+    from .report.reach import not_covered as told
+
+    observed = output / STATE / OBSERVED
+    return told(load_observation(observed), project) if observed.is_file() else ""
 
 
 def not_done(project: Path, output: Path) -> NotDone | None:
@@ -378,7 +392,9 @@ def _train(state: Migration) -> tuple[Curves, bool, str]:
     from .train import train_side_by_side
 
     with progress("train", 2 * state.config.train.steps) as advance:
-        curves = train_side_by_side(state.output, state.config.train, weights=state.weights, advance=advance)
+        curves = train_side_by_side(
+            state.output, state.config.train, weights=state.weights, stdin=state.stdin, advance=advance
+        )
     return curves, curves.passed, f"{len(curves.reference)} steps, losses within {curves.worst:.2g}"
 
 
@@ -395,6 +411,7 @@ def _plain(state: Migration) -> tuple[PlainRun, bool, str]:
             seconds=state.command.seconds if state.command else SECONDS,
             first=state.first,
             weights=state.weights,
+            stdin=state.stdin.encode(),
             show=lambda text: advance(text, 0),
         )
     return run, run.passed, plain_summary(run)
@@ -426,7 +443,12 @@ def plain_summary(run: PlainRun) -> str:
     wrong = run.finding
     if wrong is not None:
         return f"{wrong.path}:{wrong.line}: {wrong.message}" if wrong.path else wrong.message
-    return f"{len(run.losses)} steps by itself, without torch; losses in the band of {len(run.seeds)} seeds"
+    how = "by itself, without torch" + (", to its end" if run.ended == "itself" else "")
+    if not run.losses:
+        return f"ran {how}, as the original does; neither makes a training step"
+    if not any(math.isfinite(loss) for losses in run.seeds for loss in losses):
+        return f"{len(run.losses)} steps {how}; the original's losses are no numbers, so they tell nothing"
+    return f"{len(run.losses)} steps {how}; losses in the band of {len(run.seeds)} seeds"
 
 
 def _inputs(state: Migration, stage: str) -> str:

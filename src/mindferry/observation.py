@@ -144,6 +144,7 @@ class CommandRun:
     seeds: tuple[str, ...] = ()
     opened: tuple[str, ...] = ()  # data files
     processes: int = 1
+    stdin: str = ""  # what it read from its standard input
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,6 +122,16 @@ def total(thing):
 def run():
     return [*Net().count(), *total({"net": Net()}["net"])]
 """,
+    "arguments that only the run tells apart": """
+def move(x: torch.Tensor, where, *more):
+    return x.to(where), x.to(*more[:2]), x.flip(*more[2:])
+
+def run():
+    x = torch.tensor(X) * 3
+    ways = [torch.int32, torch.float16, x.long(), "cpu", torch.device("cpu"), None]
+    kept = [move(x, way, "cpu", torch.int64, 0, 1) for way in ways]
+    return [plain(each.float()) for row in kept for each in row] + [x.to(ways[index % 3]).is_floating_point() for index in range(3)]
+""",
 }
 
 

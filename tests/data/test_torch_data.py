@@ -9,7 +9,7 @@ from data_pairs import Both
 
 SOURCE = """import torch
 from torch.utils.data import *
-from torch.utils.data import (BatchSampler, ChainDataset, ConcatDataset, Dataset, DistributedSampler, IterableDataset, RandomSampler, Sampler,
+from torch.utils.data import (BatchSampler, ChainDataset, ConcatDataset, DataLoader, Dataset, DistributedSampler, IterableDataset, RandomSampler, Sampler,
                               SequentialSampler, StackDataset, Subset, SubsetRandomSampler, TensorDataset, WeightedRandomSampler,
                               default_collate, get_worker_info, random_split)
 
@@ -41,6 +41,15 @@ class Backwards(Sampler):
         return len(self.data)
 
 
+class Endless(Sampler):
+    def __init__(self):
+        pass
+
+    def __iter__(self):
+        while True:
+            yield 2
+
+
 def make():
     return {0}
 """.replace("from torch.utils.data import *\n", "")
@@ -53,6 +62,9 @@ SAME = [
     "[StackDataset(Squares(4), Squares(4))[i] for i in range(4)]",
     "[StackDataset(a=Squares(4), b=Squares(4))[i] for i in range(4)]",
     "list(SequentialSampler(Squares(5)))",
+    "next(iter(DataLoader(Squares(5), batch_size=3, sampler=Endless()))).tolist()",
+    "next(iter(DataLoader(Squares(5), batch_size=3, sampler=Endless(), num_workers=2))).tolist()",
+    "next(iter(DataLoader(Squares(1), batch_size=3, sampler=RandomSampler(Squares(1), True, int(1e10))))).tolist()",
     "list(BatchSampler(SequentialSampler(Squares(7)), 3, False))",
     "list(BatchSampler(SequentialSampler(Squares(7)), 3, drop_last=True))",
     "(len(BatchSampler(Backwards(Squares(7)), 3, False)), len(BatchSampler(Backwards(Squares(7)), 3, True)))",

@@ -102,9 +102,9 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Observation]:
     folder = tmp_path_factory.mktemp("observed")
     root = project(folder, train=TRAIN, net=NET)
     before = sorted(folder.rglob("*"))
-    done = mindferry("observe", root, "-o", "seen.zip", "--steps", 3, "--", "python", "train.py", "a", cwd=folder)
+    done = mindferry("observe", root, "-o", "seen.zip", "--steps", 0, "--", "python", "train.py", "a", cwd=folder)
     assert done.returncode == 0, done.stderr
-    assert "train.py beside" in done.stderr and "stopped after its steps, 3 steps" in done.stdout
+    assert "train.py beside" in done.stderr and "ended by itself, 4 steps" in done.stdout
     assert sorted(folder.rglob("*")) == sorted([*before, folder / "seen.zip"]), "nothing else is written"
     return folder, load_observation(folder / "seen.zip")
 
@@ -112,10 +112,10 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Observation]:
 def test_the_run_its_networks_loaders_and_optimizers_are_seen(seen: tuple[Path, Observation]) -> None:
     _, told = seen
     (run,) = told.runs
-    assert len(run.losses) == 3 and run.rates[0] == 0.1 and run.seeds == ("torch 3",) and run.ended == "steps"
+    assert len(run.losses) == 4 and run.rates[0] == 0.1 and run.seeds == ("torch 3",) and run.ended == "itself"
     assert [Path(path).name for path in run.opened] == ["beside.txt"]
     (network,) = told.networks
-    assert network.name == "net.Net" and network.calls == 3 and network.shapes == ("float32[6,4]",)
+    assert network.name == "net.Net" and network.calls == 4 and network.shapes == ("float32[6,4]",)
     assert [maker.text for maker in network.makers] == ["Net(width=8, classes=3)", "make(width=8)", "main()"]
     (loader,) = told.loaders
     assert (loader.batch_size, loader.batches, loader.dataset) == (6, 4, "torch.utils.data.TensorDataset")
@@ -128,7 +128,7 @@ def test_lines_that_did_not_run_are_known(seen: tuple[Path, Observation]) -> Non
     files = {file.path: file for file in seen[1].files}
     lines = TRAIN.splitlines()
     missed = [lines[line - 1].strip() for line in files["train.py"].unreached]
-    assert missed == ["return x + 1", "if len(sys.argv) > 3:", 'print("many arguments")']
+    assert missed == ["return x + 1", 'print("many arguments")']
     assert not files["net.py"].unreached
 
 
@@ -208,6 +208,51 @@ def test_a_script_that_never_ends_is_stopped_and_one_that_asks_is_answered(tmp_p
     done = mindferry("observe", root, "-o", "b", "--seconds", 2, "--", "python", "forever.py", cwd=tmp_path)
     assert done.returncode == 0 and "stopped by the clock" in done.stdout and time.monotonic() - began < 60
     assert load_observation(tmp_path / "b").files[0].lines == (1, 2, 3, 4)
+
+
+LOOP = """import sys
+import torch
+
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for number in range(int(sys.argv[1])):
+    opt.zero_grad()
+    net(torch.ones(3, 2)).sum().backward()
+    opt.step()
+    print("step", number + 1)
+torch.save(net.state_dict(), "net.pt")
+if sys.argv[2:]:
+    raise ValueError("no such metric")
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "ended", "losses"),
+    [("10000 x", "steps", 3), ("5", "itself", 5), ("5 x", "steps", 3)],
+    ids=["a long one", "one that soon ends", "one that fails afterwards"],
+)
+def test_a_script_is_stopped_after_its_steps_unless_it_soon_ends(
+    tmp_path: Path, arguments: str, ended: str, losses: int
+) -> None:
+    root = project(tmp_path, train=LOOP)
+    done = mindferry("observe", root, "-o", "seen", "--steps", 3, "--", f"python train.py {arguments}", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (run,) = load_observation(tmp_path / "seen").runs
+    assert (run.ended, len(run.losses)) == (ended, losses)
+    assert "step 31" not in done.stderr and ("no such metric" in done.stderr) == (arguments == "5 x")
+
+
+def test_a_command_before_another_runs_to_its_end_and_its_files_are_there(tmp_path: Path) -> None:
+    sample = "import torch\nprint('saved', sorted(torch.load('net.pt')))\n"
+    root = project(tmp_path, train=LOOP, sample=sample)
+    words = ["python", "train.py", "40", "&&", "python", "sample.py"]
+    done = mindferry("observe", root, "-o", "seen", "--steps", 2, "--", *words, cwd=tmp_path)
+    assert done.returncode == 0 and "saved ['bias', 'weight']" in done.stderr, done.stderr
+    first, second = load_observation(tmp_path / "seen").runs
+    assert (len(first.losses), first.ended, second.ended) == (40, "itself", "itself")
+    endless = ["python", "train.py", "100000000", "&&", "python", "missing.py"]
+    done = mindferry("observe", root, "-o", "b", "--seconds", 4, "--", *endless, cwd=tmp_path)
+    assert done.returncode == 2 and "had been stopped by --seconds" in done.stderr
 
 
 def test_a_killed_run_says_so_and_leaves_no_process(tmp_path: Path) -> None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from mindferry.artifacts import PlainRun
+from mindferry.config import Train
 from mindferry.convert import convert_project
 from mindferry.frameworks.mirror import mirror
+from mindferry.frameworks.watched import Run
+from mindferry.migrate import plain_summary
+from mindferry.train import train_side_by_side
 from mindferry.train.band import outside_band
-from mindferry.train.plain import run_plain
+from mindferry.train.plain import judge, run_plain
 
 SCRIPT = """import sys
 import torch
@@ -108,3 +113,47 @@ def test_a_mirror_has_the_conversion_the_data_and_the_neighbours(tmp_path: Path)
     assert (folder / "../data/x.txt").read_text() == "x"
     (folder / "deep/y.bin").write_text("changed")
     assert (home / "project/deep/y.bin").read_text() == "y"
+
+
+ASKING = """import torch
+
+count = int(input("steps? "))
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(count):
+    opt.zero_grad()
+    loss = net(torch.ones(3, 2)).pow(2).sum()
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_what_the_original_was_told_is_told_to_both_when_they_train(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project/train.py").write_text(ASKING)
+    convert_project(tmp_path / "project", tmp_path / "out")
+    curves = train_side_by_side(tmp_path / "out", Train("train.py", steps=9), stdin="3\n")
+    assert curves.passed and len(curves.reference) == len(curves.converted) == 3
+
+
+def run_of(losses: int, ended: str) -> Run:
+    steps = [{"loss": 1.0 / (1 + number), "lr": 0.1} for number in range(losses)]
+    return Run(("python", "train.py"), 0, ended, 1.0, "", ({"steps": steps},), Path())
+
+
+@pytest.mark.parametrize(("ours", "is_wrong"), [(12, False), (14, False), (9, True), (20, True)])
+def test_how_many_steps_there_may_be_is_what_the_seeds_show(ours: int, is_wrong: bool) -> None:
+    runs = [run_of(count, "itself") for count in (12, 15, 11)]
+    finding = judge(run_of(ours, "itself"), runs).finding
+    assert (finding is not None) == is_wrong
+    if finding is not None:
+        assert finding.message == f"the converted script made {ours} training steps, the original 11 to 15"
+
+
+def test_a_run_without_steps_or_with_losses_that_are_no_numbers_does_not_speak_of_a_band() -> None:
+    done = PlainRun("python a.py", "itself", "itself", (), ((), ()), True)
+    assert plain_summary(done) == (
+        "ran by itself, without torch, to its end, as the original does; neither makes a training step"
+    )
+    nothing = (float("nan"),)
+    assert "tell nothing" in plain_summary(replace(done, losses=nothing, seeds=(nothing, nothing)))

@@ -47,6 +47,7 @@ class Call:
         self.reading, self.edits, self.writer = reading, edits, writer
         self.to = rule.to
         self.refusal: tuple[str, str] | None = None
+        self.is_asked = False  # refused only because the text doesn't tell which form it is
         self.note: str = ""
         self.is_kept = False
         self.is_opaque = any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords)
@@ -140,6 +141,11 @@ class Call:
     def leave(self, message: str, advice: str = "") -> None:
         """Not certain: leave the call as it is, with a finding."""
         self.refusal = (message, advice)
+
+    def ask(self, message: str, advice: str = "") -> None:
+        """The text doesn't tell what is meant, the values will: a tensor's method is asked at run time, all else is left."""
+        self.leave(message, advice)
+        self.is_asked = True
 
     def keep(self) -> None:
         """Leave the call as it is without a word: it need not be torch's at all."""

@@ -13,7 +13,7 @@ from .. import artifacts, findings
 from ..artifacts import ProjectConversion
 from ..config import read_config
 from ..errors import MindferryError
-from ..migrate import Command, Outcome, migrate, not_done, write_page
+from ..migrate import Command, Outcome, migrate, not_covered, not_done, write_page
 from ..report import REPORT
 
 
@@ -26,7 +26,13 @@ from ..report import REPORT
     required=True,
     help="Folder for the converted project; new or empty.",
 )
-@click.option("--steps", type=click.IntRange(1), default=20, show_default=True, help="Stop the command after so many.")
+@click.option(
+    "--steps",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="Stop the command after so many, unless it soon ends.",
+)
 @click.option("--seconds", type=float, default=600.0, show_default=True, help="Stop the command after so many.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome of each stage as JSON.")
 @click.argument("tail", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
@@ -51,8 +57,10 @@ def command(project: Path, output: Path, steps: int, seconds: float, as_json: bo
             _show_not_done(project, output)
             _propose(project, output)
         _propose_libraries(project, output)
-        is_told = _show_failed(project, outcomes)
-        click.echo(f"{verdict if is_told or not detail else f'{verdict} {detail}'}\nreport: {output / REPORT}")
+        is_told = _show_failed(project, outcomes, is_observed=bool(tail))
+        missed = not_covered(project, output) if tail else ""
+        lines = [verdict if is_told or not detail else f"{verdict} {detail}", missed, f"report: {output / REPORT}"]
+        click.echo("\n".join(line for line in lines if line))
     raise click.exceptions.Exit(0 if all(outcome.ok for outcome in outcomes) else 1)
 
 
@@ -67,7 +75,7 @@ def _show(outcome: Outcome) -> None:
     click.echo(f"{mark} {outcome.stage:8} {when}  {outcome.summary}")
 
 
-def _show_failed(project: Path, outcomes: list[Outcome]) -> bool:
+def _show_failed(project: Path, outcomes: list[Outcome], is_observed: bool) -> bool:
     sections = {
         "weights": "[weights] and [verify]",
         "data": "[verify] data",
@@ -76,7 +84,9 @@ def _show_failed(project: Path, outcomes: list[Outcome]) -> bool:
         "plain": "[train]",
     }
     failed = [outcome.stage for outcome in outcomes if outcome.could_not_run]
-    if failed:
+    if failed and is_observed:  # there is no toml to look into
+        click.echo(f"\n{failed[0]} could not run; its line above says why. What it would have compared is not known.")
+    elif failed:
         click.echo(
             f"\n{failed[0]} could not run: see {sections[failed[0]]} in {project / 'mindferry.toml'}, then run the same command again."
         )

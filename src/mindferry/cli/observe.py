@@ -26,7 +26,7 @@ from ..observation import Observation, save_observation
     type=click.IntRange(0),
     default=20,
     show_default=True,
-    help="Stop after so many training steps; 0: never.",
+    help="Stop after so many training steps, unless it soon ends; 0: never.",
 )
 @click.option("--seconds", type=float, default=600.0, show_default=True, help="Stop after so many seconds.")
 @click.option("--json", "as_json", is_flag=True, help="Print the observation as JSON.")

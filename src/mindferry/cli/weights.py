@@ -35,7 +35,9 @@ def command() -> None:
 
 @command.command()
 @click.argument("source", type=FILE)
-@click.option("-o", "--output", type=FILE, required=True, help="Where to write: .ckpt, .safetensors or .pth.")
+@click.option(
+    "-o", "--output", type=FILE, required=True, help="Where to write: .ckpt, .safetensors, .pth or .weights.h5."
+)
 @click.option("--model", metavar="PKG.MOD:FACTORY", help="The MindSpore model; its cells tell the names.")
 @click.option("--project", type=FILE, help="The converted project: root of --model, and its conversion record.")
 @click.option("--names", type=FILE, help="Your own map of names, in TOML.")

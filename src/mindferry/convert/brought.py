@@ -13,7 +13,7 @@ from ..artifacts import FileConversion
 from ..as_json import build, laid_out
 from ..as_json import plain as as_plain
 from ..files import write_bytes
-from ..layout import Layout, read_symbols, read_symbols_on
+from ..layout import Layout, Sources, read_symbols, read_symbols_on
 from ..library.bring import FOLDER, Brought, bring
 from ..library.cache import cache_folder
 from ..observation import Observation
@@ -33,10 +33,10 @@ class Libraries:
     layout: Layout  # of the libraries' files alone
     facts: str
 
-    def read_project(self, layout: Layout, observation: Observation | None) -> Symbols:
+    def read_project(self, layout: Layout, observation: Observation | None, sources: Sources) -> Symbols:
         """The project on top of its libraries."""
         with quietly():
-            return read_symbols_on(self.symbols.fork(), layout, observation)
+            return read_symbols_on(self.symbols.fork(), layout, observation, sources)
 
 
 def bring_libraries(layout: Layout, settings: Settings, observation: Observation | None) -> Libraries | None:
@@ -71,9 +71,8 @@ def convert_libraries(libraries: Libraries, settings: Settings, workers: int) ->
     layout = libraries.layout
     keys = {file: file_key(file, layout, libraries.facts, plain) for file in layout.files}
     ready = {file: found for file, key in keys.items() if (found := _cached(key)) is not None}
-    made = convert_files(
-        [file for file in layout.files if file not in ready], layout, libraries.symbols, plain, workers
-    )
+    waiting = [file for file in layout.files if file not in ready]
+    made = convert_files(waiting, layout, libraries.symbols, plain, workers, Sources())
     for file in layout.files:
         if file not in ready:
             ready[file] = with_key(_of_library(next(made)), keys[file])

@@ -136,6 +136,20 @@ def dispatch_call(node: ast.Call, context: Context) -> None:
         context.find(node, findings.MF123, f"{context.source.text(function)}: {verdict.why}", advice, rule=api)
 
 
+def ask_tensor(node: ast.Call, api: str, context: Context) -> bool:
+    """A tensor's method whose arguments only the run tells apart, as `ms_compat.tensor_to(x, where)`; False if nothing takes them."""
+    form = tensor_form(api.rpartition(".")[2], context.rules) if context.framework.is_of_tensor(api) else ""
+    if not form or not isinstance(node.func, ast.Attribute):
+        return False
+    before = context.source.text(node)
+    call = Call(node, Rule(api), context.reading, context.edits, context.imports, node.func.value)
+    call.use(form)
+    call.apply()
+    context.rewritten(node, api, before, context.edits.text(node))
+    context.verdicts[node.func] = Verdict(Outcome.DISPATCHED, "its arguments are asked at run time", "proven")
+    return True
+
+
 def is_unclear(node: ast.Attribute, context: Context) -> bool:
     """Whether nothing proves what the receiver of a method or attribute is."""
     kind, symbols = context.reading.type(node.value), context.reading.symbols

@@ -20,7 +20,7 @@ from ..read.symbols import Symbols
 from ..read.types import UNKNOWN
 from ..read.uses import Use
 from .context import Context
-from .dispatch import dispatch_attribute, dispatch_call, dispatch_face, is_defined_here
+from .dispatch import ask_tensor, dispatch_attribute, dispatch_call, dispatch_face, is_defined_here
 from .facts import Facts
 from .fixers import FIXERS
 from .fixers.brought_imports import imported_by_text
@@ -163,7 +163,7 @@ def _write(facts: Facts, plan: Plan, helpers: HelpersImport | None) -> FileResul
         )
         return FileResult(source.data.decode("utf-8"), [], [finding], set())
     met = [
-        Finding(findings.MF906, "warning", source.path, line, 1, what, findings.MF906.advice)
+        Finding(findings.MF906, "error", source.path, line, 1, what, findings.MF906.advice)
         for line, what in plan.conflicts
     ]
     found = sorted([*context.findings, *styled.findings, *met], key=lambda f: (f.line, f.column, f.code))
@@ -302,6 +302,8 @@ def _convert_call(node: ast.Call, context: Context) -> None:
     if call.is_kept or (call.refusal and not found.api):
         context.verdicts.setdefault(node.func, Verdict(Outcome.CONVERTED, "stays as it is", "proven"))
         dispatch_call(node, context)
+        return
+    if call.is_asked and ask_tensor(node, api, context):
         return
     if call.refusal:
         message, advice = call.refusal

@@ -10,7 +10,7 @@ from pathlib import Path
 from .. import findings
 from ..artifacts import FileConversion, Finding, Rewrite
 from ..files import read_regular
-from ..layout import CHECKPOINTS, LARGEST_CODE, LARGEST_COPY, Layout, LeftOut, ProjectFile
+from ..layout import CHECKPOINTS, LARGEST_CODE, LARGEST_COPY, Layout, LeftOut, ProjectFile, Sources
 from ..read.source import Source, Unreadable, is_script
 from ..read.symbols import Symbols
 from .dependencies import rewrite_dependencies
@@ -41,14 +41,15 @@ class Written:
             return b""
 
 
-def convert_one(file: ProjectFile, layout: Layout, symbols: Symbols, settings: Settings) -> Written:
+def convert_one(file: ProjectFile, layout: Layout, symbols: Symbols, settings: Settings, sources: Sources) -> Written:
     """Nothing that a file holds stops the others."""
     raw: bytes | None = None
     try:
         raw = read_regular(file.path, LARGEST_CODE) if _is_copied(file) else b""
         if not file.is_code:
             return _copy(file, raw)
-        data, result = _converted(file, raw, helper_home(layout, file)[1], symbols.fork(bool(file.module)), settings)
+        helpers, own = helper_home(layout, file)[1], symbols.fork(bool(file.module))
+        data, result = _converted(file, raw, helpers, own, settings, sources)
         rewrites = tuple(sorted(result.rewrites, key=lambda each: (each.line, each.column)))
     except OSError as error:
         return failed(file, Unreadable(f"cannot be read: {error.strerror}"))
@@ -102,11 +103,11 @@ def left_out(each: LeftOut) -> Written:
 
 
 def _converted(
-    file: ProjectFile, raw: bytes, helpers: HelpersImport, symbols: Symbols, settings: Settings
+    file: ProjectFile, raw: bytes, helpers: HelpersImport, symbols: Symbols, settings: Settings, sources: Sources
 ) -> tuple[bytes, FileResult]:
     if not file.module:
         return convert_notebook(raw, file.relative, symbols, helpers, settings)
-    source = Source(raw, file.relative)
+    source = sources.take(file, raw)
     result = convert_file(source, symbols, file.module, file.is_package, helpers, settings)
     return _encoded(source, result.code, raw), result
 

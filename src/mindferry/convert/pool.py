@@ -14,7 +14,7 @@ from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 
 from ..files import read_regular
-from ..layout import Layout, ProjectFile
+from ..layout import Layout, ProjectFile, Sources
 from ..read.source import Unreadable
 from ..read.symbols import Symbols
 from .one_file import Written, convert_one, failed
@@ -26,15 +26,18 @@ WORTH_A_POOL = 60  # files of code; below that the processes take longer to star
 
 
 def convert_files(
-    files: list[ProjectFile], layout: Layout, symbols: Symbols, settings: Settings, workers: int
+    files: list[ProjectFile], layout: Layout, symbols: Symbols, settings: Settings, workers: int, sources: Sources
 ) -> Iterator[Written]:
-    """In the order of `files`. `workers` 0: as many as there are cores, if there are enough files."""
+    """In the order of `files`. `workers` 0: as many as there are cores, if there are enough files.
+
+    Other processes read the files anew: a tree takes longer to send than to parse.
+    """
     code = sum(file.is_code for file in files)
     workers = min(workers or (len(os.sched_getaffinity(0)) if code >= WORTH_A_POOL else 1), max(code, 1))
     if workers == 1:
         with quietly():
             for file in files:
-                yield convert_one(file, layout, symbols, settings)
+                yield convert_one(file, layout, symbols, settings, sources)
         return
     done = 0
     try:
@@ -105,5 +108,6 @@ def quietly() -> Iterator[None]:
 
 
 def _convert_batch(files: list[ProjectFile], layout: Layout, symbols: Symbols, settings: Settings) -> list[Written]:
+    sources = Sources()
     with quietly():
-        return [convert_one(file, layout, symbols, settings) for file in files]
+        return [convert_one(file, layout, symbols, settings, sources) for file in files]

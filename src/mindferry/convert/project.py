@@ -11,7 +11,7 @@ from ..apis import framework, table
 from ..artifacts import FileConversion, ProjectConversion, dumps
 from ..config import read_config
 from ..errors import MindferryError
-from ..layout import Layout, find_files, read_symbols, uses_torch
+from ..layout import Layout, Sources, find_files, read_symbols, uses_torch
 from ..observation import Observation
 from ..progress import Advance
 from ..read.source import is_script
@@ -71,11 +71,12 @@ def convert_project(
     libraries = bring_libraries(layout, settings, observation)
     inputs = digest_of(libraries, inputs_digest(layout, settings))
     result = ProjectConversion(str(path.resolve()), str(output.resolve()), (), (), _parameter_names(), inputs)
-    symbols, facts = _read(layout, previous, result.inputs, observation, libraries)
+    sources = Sources()
+    symbols, facts = _read(layout, previous, result.inputs, observation, libraries, sources)
     result = replace(result, facts=facts)
     written = []
     changed = changed_files(layout, observation)
-    for each in _convert(layout, symbols, settings, workers, result, previous, observation, libraries):
+    for each in _convert(layout, symbols, settings, workers, result, previous, observation, libraries, sources):
         written.append(with_refusal(each) if each.record.path in changed else each)
         if advance:
             advance(each.record.path)
@@ -106,16 +107,19 @@ def _read(
     inputs: str,
     observation: Observation | None,
     libraries: Libraries | None,
+    sources: Sources,
 ) -> tuple[Symbols | None, str]:
     """What the project defines, unless nothing changed since it was last read."""
     if previous is not None and previous.inputs == inputs and previous.facts:
         return None, previous.facts
-    symbols = _symbols(layout, observation, libraries)
+    symbols = _symbols(layout, observation, libraries, sources)
     return symbols, facts_digest(symbols)
 
 
-def _symbols(layout: Layout, observation: Observation | None, libraries: Libraries | None) -> Symbols:
-    return libraries.read_project(layout, observation) if libraries else read_symbols(layout, observation)
+def _symbols(layout: Layout, observation: Observation | None, libraries: Libraries | None, sources: Sources) -> Symbols:
+    if libraries:
+        return libraries.read_project(layout, observation, sources)
+    return read_symbols(layout, observation, sources)
 
 
 def _convert(
@@ -127,6 +131,7 @@ def _convert(
     previous: ProjectConversion | None,
     observation: Observation | None,
     libraries: Libraries | None,
+    sources: Sources,
 ) -> Iterator[Written]:
     """All files in order, those that are as they were taken from the output folder."""
     keys = {file: file_key(file, layout, result.facts, settings) for file in layout.files if file.is_code}
@@ -138,8 +143,8 @@ def _convert(
     }
     waiting = [file for file in layout.files if file not in ready]
     if symbols is None and any(file.is_code for file in waiting):  # one was edited or removed there
-        symbols = _symbols(layout, observation, libraries)
-    made = convert_files(waiting, layout, symbols or Symbols(framework()), settings, workers)
+        symbols = _symbols(layout, observation, libraries, sources)
+    made = convert_files(waiting, layout, symbols or Symbols(framework()), settings, workers, sources)
     for file in layout.files:
         yield ready[file] if file in ready else with_key(next(made), keys.get(file, ""))
 

@@ -20,7 +20,7 @@ def run_rule(call: Call, entry: Rule) -> None:
         if entry.like:
             call.use_like()
         elif entry.function is not None or entry.rename or entry.drop or entry.defaults:
-            call.leave(
+            call.ask(
                 "called with *args or **kwargs, so its arguments can't be told",
                 "write the arguments out and convert again",
             )

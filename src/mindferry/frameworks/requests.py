@@ -146,6 +146,7 @@ class TrainRequest:
     steps: int
     has_optimizer: bool = False  # a reference that ended by itself: the others should, too
     helpers: tuple[str, ...] = ()  # modules that the conversion brought along
+    stdin: str = ""  # what the script reads from its standard input
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from ..errors import MindferryError
 WATCH = Path(__file__).parent / "watch"
 GRACE = 30.0  # seconds that a process has to write its record after its time is over
 TAIL = 200_000  # characters of output kept
+TO_END = 10.0  # seconds after its last step in which a script may end by itself
 PYTHONS = ("python", "python3")
 
 Write = Callable[[bytes], None]
@@ -44,6 +45,7 @@ class Watch:
     role: str = "observe"  # observe: everything; seed: steps alone, with other seeds; plain: steps alone
     steps: int = 0  # 0: no limit
     seconds: float = 0.0
+    to_end: float = 0.0  # seconds after the last step in which the script may end by itself
     seed: int = 0
     blocked: tuple[str, ...] = ()  # packages that must not be found
     sites: dict[str, list[Span]] = field(default_factory=dict)
@@ -68,6 +70,11 @@ class Run:
     @property
     def losses(self) -> tuple[float, ...]:
         return tuple(float(step["loss"]) for step in self.main.get("steps", []))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it came to its own end."""
+        return self.ended == "itself"
 
     @property
     def is_well(self) -> bool:
@@ -107,6 +114,8 @@ def run_watched(
     reader.join(5.0)
     records = tuple(_records(scratch))
     ended = "interrupted" if is_interrupted else "seconds" if is_late else _ending(process.returncode, records)
+    if ended in ("error", "killed") and _has_made_its_steps(records, watch):
+        ended = "steps"  # what is wanted of it was seen before it failed
     output = kept[-TAIL:].decode("utf-8", "replace")
     return Run(tuple(command), process.returncode, ended, time.monotonic() - started, output, records, scratch)
 
@@ -199,6 +208,15 @@ def _records(folder: Path) -> list[dict[str, Any]]:
         with contextlib.suppress(OSError, ValueError):
             found.append(json.loads(path.read_text("utf-8")))
     return sorted(found, key=lambda record: (-len(record.get("steps", [])), record.get("rank", "0"), record["pid"]))
+
+
+def _has_made_its_steps(records: tuple[dict[str, Any], ...], watch: Watch) -> bool:
+    """Whether it failed only after the steps that were asked for; those beyond don't count then."""
+    if not watch.to_end or not records or len(records[0].get("steps", [])) < watch.steps:
+        return False
+    for record in records:
+        del record["steps"][watch.steps :]
+    return True
 
 
 def _ending(code: int, records: tuple[dict[str, Any], ...]) -> str:

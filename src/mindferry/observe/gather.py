@@ -101,6 +101,7 @@ def _command(run: Run) -> CommandRun:
         tuple(f"{name} {seed}" for name, seed in run.main.get("seeds", [])),
         tuple(opened),
         len(run.records),
+        str(run.main.get("stdin", "")),
     )
 
 

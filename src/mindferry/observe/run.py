@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..errors import MindferryError
 from ..files import write_text
-from ..frameworks.watched import Run, Span, Watch, run_watched
+from ..frameworks.watched import TO_END, Run, Span, Watch, run_watched
 from ..layout import Layout, find_files
 from ..observation import Observation
 from .gather import gather_observation
@@ -44,18 +44,22 @@ def observe(
     log: Path | None = None,
     write: Write = lambda data: None,
 ) -> Observed:
-    """Run the commands one after another in the project's folder. `scratch` receives arrays and weights."""
+    """Run the commands one after another in the project's folder. `scratch` receives arrays and weights.
+
+    The last one is stopped after so many steps; those before it run to their end, because it needs what they write.
+    """
     layout = find_files(project, ())
     if not commands:
         raise MindferryError("which command runs the project? Give it after --, as in `-- python train.py`")
     sites = unclear_sites(layout)
     runs: list[Run] = []
     for number, command in enumerate(commands):
-        run = _run(layout, command, sites, scratch / f"run-{number}", steps, seconds, write)
+        limit = steps if number == len(commands) - 1 else 0
+        run = _run(layout, command, sites, scratch / f"run-{number}", limit, seconds, write)
         if log is not None:
             write_text(log, "\n".join(each.output for each in (*runs, run)))
         if not run.is_well:
-            raise CommandFailed(_why(run, log))
+            raise CommandFailed(_why(run, runs, log))
         runs.append(run)
     observation, parts = gather_observation(layout, runs, sites)
     return Observed(observation, tuple(runs), parts)
@@ -71,13 +75,17 @@ def _run(
     write: Write,
 ) -> Run:
     wanted = {path: sorted(spans) for path, spans in sites.items()}
-    watch = Watch(layout.root, "observe", steps, seconds, sites=wanted)
+    watch = Watch(layout.root, "observe", steps, seconds, TO_END, sites=wanted)
     return run_watched(runnable(command), layout.root, watch, scratch, write=write)
 
 
-def _why(run: Run, log: Path | None) -> str:
+def _why(run: Run, before: Sequence[Run], log: Path | None) -> str:
     how = {"killed": f"was ended by signal {-run.code}"}.get(run.ended, f"ended with exit code {run.code}")
     where = f"; all that it printed is in {log}" if log is not None else ""
+    cut = next((each for each in before if each.ended == "seconds"), None)
+    if cut is not None:
+        how += f", after `{shlex.join(cut.command)}` had been stopped by --seconds at {cut.seconds:.0f} s"
+        return f"`{shlex.join(run.command)}` {how}; let the first one do less, or give it more --seconds{where}"
     return f"`{shlex.join(run.command)}` {how}; mend it until it runs, then observe again{where}"
 
 

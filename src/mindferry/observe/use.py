@@ -64,7 +64,7 @@ def comparables(observation: Observation, archive: Path, folder: Path) -> tuple[
     for number, network in enumerate(observation.networks):
         maker = next((each for each in network.makers if is_factory(each, root)), None)
         if maker is None:
-            missing.append(f"{network.name}: no call with plain arguments makes it")
+            missing.append(f"{network.name}: {_why_not(network, root)}")
             continue
         inputs = _inputs(network, archive, folder / str(number))
         if inputs is None:
@@ -75,6 +75,28 @@ def comparables(observation: Observation, archive: Path, folder: Path) -> tuple[
         if spec not in {each.model for each in found}:
             found.append(Comparable(network, spec, inputs, weights))
     return found, missing
+
+
+def _why_not(network: Network, root: Path) -> str:
+    """Why no call that made the network can be repeated outside of the script."""
+    makers = [each for each in network.makers if not Path(each.file).is_absolute()]
+    if not makers:
+        return "the script makes it itself, without a class or function of the project"
+    if any(each.module == "__main__" and not _is_importable(root / each.file) for each in makers):
+        return f"it is made in {makers[0].file}, which can't be imported without being run"
+    if not any(each.is_plain for each in makers):
+        odd = [name for name, value in makers[0].arguments.items() if value.startswith("<")]
+        told = f" ({', '.join(odd)})" if odd else ""
+        return f"it is made of more than plain values{told}"
+    return "no function or class at the top of a file makes it, and it alone"
+
+
+def _is_importable(path: Path) -> bool:
+    """Whether importing the script is not running it."""
+    try:
+        return b"__main__" in path.read_bytes()
+    except OSError:
+        return False
 
 
 def is_factory(maker: Maker, root: Path) -> bool:
@@ -88,8 +110,8 @@ def is_factory(maker: Maker, root: Path) -> bool:
         tree = ast.parse(path.read_bytes())
     except (SyntaxError, ValueError, OSError):
         return False
-    if maker.module == "__main__" and b"__main__" not in path.read_bytes():
-        return False  # to import the script is to run it
+    if maker.module == "__main__" and not _is_importable(path):
+        return False
     for node in tree.body:
         if isinstance(node, ast.ClassDef) and node.name == maker.name:
             return True

@@ -11,6 +11,7 @@ from typing import Any, cast
 from .expressions import Expressions
 from .framework import Framework, Role
 from .guesses import looks_like_network
+from .host_numbers import draws_host_numbers
 from .networks import is_used_as_network
 from .scope import Scope
 from .source import Source
@@ -74,6 +75,7 @@ def read(
     seen = frozenset(reader.values.observed)
     reading = Reading(source, module, symbols, reader.values.types, reader.owners, scope, seen)
     symbols.unsure |= unsure_parameters(reading)
+    symbols.draws_host_numbers = symbols.draws_host_numbers or draws_host_numbers(source.data)
     return reading
 
 

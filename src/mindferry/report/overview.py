@@ -92,9 +92,8 @@ def _todo(found: Found) -> Iterator[Task]:
         what = f"{plural(len(lost), 'parameter')} found no place, first {lost[0]}"
         yield Task("weights", what, "give a map of names with --names, or mend the model")
     for stage, why in found.failed.items():
-        yield Task(
-            stage, f"{stage} could not run: {why}", "see what mindferry.toml says, then run `mindferry migrate` again"
-        )
+        told = "see the script and its data" if found.observe else "see what mindferry.toml says"
+        yield Task(stage, f"{stage} could not run: {why}", f"{told}, then run `mindferry migrate` again")
     if found.data and not found.data.passed:
         yield _other_data(found.data)
     if found.verify and not found.verify.passed:
@@ -236,11 +235,19 @@ def _verdict(found: Found, todo: tuple[Task, ...]) -> tuple[str, str, str]:
             "Converted without a finding; not measured yet.",
             f"`mindferry verify {found.folder}` runs both side by side.",
         )
+    if found.plain is not None and not (_is_compared(found) or found.plain.losses):
+        return "unmeasured", "The converted script runs as the original does; no number was compared.", measured[0]
     if found.plain is None and _is_trained(found):
         command = COMMANDS["plain"].format(out=found.folder)
         missing = f"The converted script has not run as it is yet: `{command}` does it."
         return "unmeasured", "What was compared agrees with the original.", " ".join([*measured, missing])
     return "same", "The conversion behaves like the original.", " ".join(measured)
+
+
+def _is_compared(found: Found) -> bool:
+    """Whether a tensor, a batch or a loss of both sides was laid beside the other."""
+    is_data = found.data is not None and batches(found.data) > 0
+    return is_data or bool(found.verify and found.verify.differences) or bool(found.train and found.train.reference)
 
 
 def _count(number: int, what: str) -> str:

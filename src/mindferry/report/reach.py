@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from ..observation import Observation
+from ..observation import Observation, SeenFile
 
 SHOWN = 30  # files listed
+NAMED = 4  # of a kind, in a sentence
 
 
 def unreached(observation: Observation, source: Path | None) -> Iterator[tuple[str, int, str]]:
@@ -23,6 +24,33 @@ def unreached(observation: Observation, source: Path | None) -> Iterator[tuple[s
         yield path, 1, "no command imported this file"
     for path, option, line in unused_options(observation, source):
         yield path, line, f"{option} was not given: what it changes has not been measured"
+
+
+def not_covered(observation: Observation, source: Path | None) -> str:
+    """All of it in a sentence or two; '' where everything ran."""
+    missed = sorted((file for file in observation.files if file.unreached), key=lambda file: -len(file.unreached))
+    parts = []
+    if missed:
+        listed = [f"{file.path} {_first(ranges(file.unreached, file.statements).split(', '))}" for file in missed]
+        count, total = (sum(len(of) for of in each) for each in zip(*map(_statements, observation.files), strict=True))
+        parts.append(f"{count:,} of {total:,} statements did not run ({_first(listed, '; ')})")
+    if observation.unloaded:
+        were = "files were" if len(observation.unloaded) > 1 else "file was"
+        parts.append(f"{len(observation.unloaded)} {were} not imported ({_first(observation.unloaded)})")
+    options = [option for _, option, _ in unused_options(observation, source)]
+    if options:
+        were = "options were" if len(options) > 1 else "option was"
+        parts.append(f"{len(options)} {were} not given ({_first(options)})")
+    return f"Not covered by this run: {', '.join(parts)}." if parts else ""
+
+
+def _statements(file: SeenFile) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    return file.unreached, file.statements
+
+
+def _first(listed: Sequence[str], separator: str = ", ") -> str:
+    more = f"{separator}…" if len(listed) > NAMED else ""
+    return separator.join(listed[:NAMED]) + more
 
 
 def ranges(lines: Sequence[int], statements: Sequence[int]) -> str:

@@ -24,7 +24,7 @@ def replay(request: TrainRequest, link: Link) -> Trained:
     sys.meta_path.insert(0, _NoTorch())  # the conversion has to run where there is none
     player = _Player(request, link)
     player.install([as_one_module(importlib.import_module(name)) for name in request.helpers])
-    run_script(link.project, request.script, request.args)
+    run_script(link.project, request.script, request.args, request.stdin)
     if not player.steps:
         raise MindferryError(
             f"the converted {request.script} made no training step; was its loop converted? see `mindferry convert`"

@@ -20,7 +20,7 @@ def record_double(request: TrainRequest, link: Link) -> DoubleLosses:
     use_double()
     recorder.install()
     try:
-        run_script(link.project, request.script, request.args)
+        run_script(link.project, request.script, request.args, request.stdin)
     except Exception as error:  # whatever the script can't do in float64: then the drift is not known
         return DoubleLosses((), f"{type(error).__name__}: {error}")
     return DoubleLosses(tuple(step.loss for step in recorder.steps))

@@ -11,6 +11,7 @@ import shlex
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ..artifacts import Finding, PlainRun
@@ -18,7 +19,7 @@ from ..errors import MindferryError
 from ..findings import MF230, MF231, MF232, Code
 from ..frameworks.mirror import mirror
 from ..frameworks.process import settings as framework_settings
-from ..frameworks.watched import Run, Watch, joined, run_watched, scratch_folder
+from ..frameworks.watched import TO_END, Run, Watch, joined, run_watched, scratch_folder
 from .band import FEWEST, MOST, outside_band
 
 PATIENCE = 20.0  # times as long as the original the conversion may take
@@ -45,20 +46,23 @@ def run_plain(
 ) -> PlainRun:
     """Run the original with several seeds, then the conversion; commands one after another in the same folder.
 
-    `first` is a run of the original that was already watched.
+    `first` is a run of the original that was already watched. Where it came to its end, the others must, too.
     """
     started = time.monotonic()
     root = project if project.is_dir() else project.parent
     runs = [first] if first is not None else []
-    stdin = stdin or (str(first.main.get("stdin", "")).encode() if first is not None else b"")
     named = [
         [str(weights.resolve()) if weights and word == weights.name else word for word in each] for each in commands
     ]
 
+    def limit() -> int:
+        return 0 if runs and runs[0].is_whole else steps
+
     def add_seeds(count: int) -> None:
         while len(runs) < count:
             show(f"the original, seed {len(runs) + 1}")
-            run = _run(root, None, named, Watch(root, "seed", steps, seconds, seed=1000 * len(runs)), stdin)
+            to_end = 0.0 if runs else TO_END  # the first one shows whether it is worth waiting for
+            run = _run(root, None, named, Watch(root, "seed", limit(), seconds, to_end, 1000 * len(runs)), stdin)
             if not run.is_well and not runs:
                 raise MindferryError(f"`{shlex.join(run.command)}` fails in the original: {_last_line(run.output)}")
             if not run.is_well:
@@ -69,7 +73,7 @@ def run_plain(
     own = [[_TORCH_FILE.sub(".ckpt", word) for word in each] for each in commands]
     patience = max(SHORTEST, PATIENCE * max(run.seconds for run in runs))
     show("the conversion")
-    ours = _run(root, converted, own, Watch(root, "plain", steps, patience, blocked=BLOCKED), stdin)
+    ours = _run(root, converted, own, Watch(root, "plain", limit(), patience, blocked=BLOCKED), stdin)
     if is_suspect(ours, runs):
         add_seeds(most)
     return judge(ours, runs, time.monotonic() - started)
@@ -77,7 +81,7 @@ def run_plain(
 
 def is_suspect(ours: Run, runs: Sequence[Run]) -> bool:
     """Whether only the band speaks against the run: a few seeds may be too narrow a band."""
-    return judge(ours, runs).finding is not None and _failure(ours) is None and _other_ending(ours, runs[0]) is None
+    return judge(ours, runs).finding is not None and _failure(ours) is None and _other_ending(ours, runs) is None
 
 
 def judge(ours: Run, runs: Sequence[Run], seconds: float = 0.0) -> PlainRun:
@@ -87,7 +91,7 @@ def judge(ours: Run, runs: Sequence[Run], seconds: float = 0.0) -> PlainRun:
     outside: tuple[int, ...] = ()
     finding = _failure(ours)
     if finding is None:
-        finding = _other_ending(ours, theirs)
+        finding = _other_ending(ours, runs)
     if finding is None:
         outside, what = outside_band(ours.losses, seeds)
         finding = _finding(MF232, what) if what else None
@@ -110,15 +114,15 @@ def _run(root: Path, code: Path | None, commands: Sequence[Sequence[str]], watch
     runs: list[Run] = []
     with scratch_folder() as scratch:
         folder = mirror(root, scratch / "tree", code)
-        watched = Watch(folder, watch.role, watch.steps, watch.seconds, watch.seed, watch.blocked)
         (scratch / "stdin").write_bytes(stdin)
         environment = framework_settings("mindspore") if code is not None else {}
         with (scratch / "stdin").open("rb") as given:
             for number, command in enumerate(commands):
+                is_last = number == len(commands) - 1  # those before it run to their end: it needs what they write
                 run = run_watched(
                     command,
                     folder,
-                    watched,
+                    replace(watch, root=folder, steps=watch.steps if is_last else 0),
                     scratch / f"records-{number}",
                     environment=environment,
                     stdin=given if stdin else subprocess.DEVNULL,
@@ -147,12 +151,15 @@ def _failure(ours: Run) -> Finding | None:
     return _finding(MF230, f"the converted script fails: {error['type']}: {message}", path, line)
 
 
-def _other_ending(ours: Run, theirs: Run) -> Finding | None:
-    made, wanted = len(ours.losses), len(theirs.losses)
-    if theirs.ended == "seconds" and made >= wanted:
+def _other_ending(ours: Run, runs: Sequence[Run]) -> Finding | None:
+    """It must end as the original ended, after as many steps; where these depend on chance, as its seeds show."""
+    theirs, made = runs[0], len(ours.losses)
+    counts = sorted({len(run.losses) for run in runs if run.ended == theirs.ended})
+    if theirs.ended == "seconds" and made >= counts[0]:
         return None
-    if made != wanted:
-        return _finding(MF231, f"the converted script made {made} training steps, the original {wanted}")
+    if not counts[0] <= made <= counts[-1]:
+        told = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+        return _finding(MF231, f"the converted script made {made} training steps, the original {told}")
     if ours.ended != theirs.ended and theirs.ended in ("itself", "steps"):
         return _finding(MF231, f"the converted script ended by {ours.ended}, the original by {theirs.ended}")
     return None

@@ -21,7 +21,7 @@ def record(request: TrainRequest, link: Link) -> Trained:
     assert link.project is not None
     recorder = Recorder(request, link)
     recorder.install()
-    run_script(link.project, request.script, request.args)
+    run_script(link.project, request.script, request.args, request.stdin)
     recorder.exchange.write_draws(recorder.draws.kept)
     if not recorder.steps:
         raise MindferryError(f"{request.script} made no training step; check [train] script and args in mindferry.toml")

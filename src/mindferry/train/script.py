@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import runpy
 import sys
 from collections.abc import Sequence
@@ -15,13 +16,15 @@ class EnoughSteps(BaseException):
     """Raised inside the script to end it; not an Exception, so that the script's own handlers let it pass."""
 
 
-def run_script(project: Path, script: str, arguments: Sequence[str]) -> None:
+def run_script(project: Path, script: str, arguments: Sequence[str], stdin: str = "") -> None:
+    """`stdin` is what the script is told by its standard input."""
     module = script.removeprefix(MODULE) if script.startswith(MODULE) else ""
     path = project / (module.replace(".", "/") if module else script)
     if not module and not path.is_file():
         raise MindferryError(f"there is no {path}; name the training script in mindferry.toml, [train] script")
     sys.path.insert(0, str(project if module else path.parent))
     sys.argv = [str(path), *arguments]
+    sys.stdin = io.StringIO(stdin)
     try:
         if module:
             runpy.run_module(module, run_name="__main__", alter_sys=True)

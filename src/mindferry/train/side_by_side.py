@@ -30,6 +30,7 @@ def train_side_by_side(
     *,
     weights: Path | None = None,
     drift: bool = False,
+    stdin: str = "",
     advance: Advance | None = None,
 ) -> Curves:
     """Train both for a few steps. `converted` is the output of `mindferry convert`; the reference is found by its record.
@@ -52,7 +53,7 @@ def train_side_by_side(
         arguments = tuple(
             str(weights.resolve()) if weights and each == config.weights.file else each for each in options.args
         )
-        request = TrainRequest(exchange, options.script, arguments, options.steps)
+        request = TrainRequest(exchange, options.script, arguments, options.steps, stdin=stdin)
         with Worker("torch", home) as worker:
             theirs = worker.ask(record, request, note)
         request = replace(request, has_optimizer=theirs.has_optimizer)

@@ -18,6 +18,7 @@ from .sources import Sources, read_sources
 from .structure import infer, without_doubles
 from .transforms import combine
 from .usermap import UserMap, read_user_map
+from .verbatim import has_own_names, keep_names
 
 if TYPE_CHECKING:
     from .transforms import Array
@@ -52,7 +53,9 @@ def convert_weights(
     record = record if record is not None else noted.parameter_names if noted else None
     with open_checkpoint(source, key, frozenset(allowed)) as checkpoint:
         shapes = {entry.name: entry.shape for entry in checkpoint.entries}
-        if model is None:
+        if has_own_names(checkpoint):
+            plan = keep_names(checkpoint)
+        elif model is None:
             plan = infer(shapes, user_map, sources_of(project, noted), reverse)
         else:
             plan = _plan_for(model, project or Path(), shapes, user_map, record, reverse)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from ... import findings
 from ..facts import Facts
-from ..plan import Change, ReplaceNode
+from ..plan import Change, ReplaceSpan
 
 _TORCH_FILE = re.compile(rb"\.(?:pth\.tar|pth|pt)(?=[\"'])")
 
@@ -16,13 +16,15 @@ _TORCH_FILE = re.compile(rb"\.(?:pth\.tar|pth|pt)(?=[\"'])")
 def plan(facts: Facts) -> Iterator[Change]:
     if not facts.source.mentions(facts.framework.name):
         return
-    for node in facts.source.of(ast.Constant):
-        if isinstance(node.value, str) and node.value.endswith((".pth", ".pt", ".pth.tar")):
-            source = facts.source
-            start, end = source.start(node), source.end(node)
-            new = _TORCH_FILE.sub(b".ckpt", source.data[start:end])
-            if new != source.data[start:end] and "://" not in node.value:
-                yield ReplaceNode(node, new.decode("utf-8"))
+    source, done = facts.source, set()
+    for node in source.of(ast.Constant):
+        if isinstance(node.value, str) and node.value.endswith((".pth", ".pt", ".pth.tar")) and "://" not in node.value:
+            start, end = source.start(node), source.end(node)  # of an f-string's part: those of the whole string
+            for ending in _TORCH_FILE.finditer(source.data, start, end):
+                if ending.start() in done:
+                    continue
+                done.add(ending.start())
+                yield ReplaceSpan(ending.start(), ending.end(), ".ckpt")
                 yield facts.found(
                     node,
                     findings.MF401,

@@ -1,4 +1,4 @@
-"""`x[np.random.permutation(n)]`: MindSpore takes neither numpy's arrays nor its numbers as indices of a tensor."""
+"""`x[np.random.permutation(n)]`, `x[:, a:b]`: MindSpore takes neither numpy's arrays nor its numbers as indices of a tensor."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from .data_arrays import data_zones
 
 
 def plan(facts: Facts) -> Iterator[Change]:
+    yield from _round_bounds(facts)
     found = [node for node in facts.source.of(ast.Subscript) if any(_is_numpy(facts, part) for part in _parts(node))]
     zones = [part for zone in facts.derived(data_zones) for part in zone] if found else []
     for node in found:
@@ -21,6 +22,21 @@ def plan(facts: Facts) -> Iterator[Change]:
             for part in _parts(node):
                 if _is_numpy(facts, part):
                     yield from _wrap(facts, part, owner)
+
+
+def _round_bounds(facts: Facts) -> Iterator[Change]:
+    """A number of numpy's that begins or ends a slice becomes Python's, which every receiver takes."""
+    for node in facts.source.of(ast.Subscript):
+        kind = facts.reading.type(node.value)
+        if not kind.is_tensor and kind.kind != "unknown":
+            continue
+        slices = [part for part in _parts(node) if isinstance(part, ast.Slice)]
+        for bound in (each for part in slices for each in (part.lower, part.upper, part.step) if each is not None):
+            if _is_numpy(facts, bound):
+                before = facts.source.text(bound)
+                yield InsertBefore(bound, "int(")
+                yield InsertAfter(bound, ")")
+                yield facts.record(bound, "bound of numpy's", before, f"int({before})")
 
 
 def _wrap(facts: Facts, part: ast.expr, owner: str) -> Iterator[Change]:

@@ -12,6 +12,22 @@ from .folded import NOTHING, constant
 
 UNKNOWN = "?"
 CONTEXTS = frozenset({ast.Load, ast.Store, ast.Del})
+ASKED = (
+    ast.Attribute,
+    ast.Constant,
+    ast.Call,
+    ast.keyword,
+    ast.Import,
+    ast.ImportFrom,
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.Assign,
+    ast.AugAssign,
+    ast.BinOp,
+    ast.Dict,
+    ast.Subscript,
+    ast.arguments,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,39 +85,52 @@ Nodes = dict[type, list[Any]]
 
 
 def _by_kind(tree: ast.Module) -> Nodes:
-    """All nodes, each after its parent: a project's files are walked once, not once for each question."""
-    found: Nodes = {}
+    """The nodes that are asked for, each after its parent: a project's files are walked once, not once for each question."""
+    found: Nodes = {kind: [] for kind in ASKED}
+    attributes, constants = found[ast.Attribute], found[ast.Constant]
     nodes: list[ast.AST] = [tree]
+    append = nodes.append
     for node in nodes:  # grows while it is read
-        found.setdefault(type(node), []).append(node)
+        kind = type(node)
+        if kind is ast.Name:  # most nodes are one of these three
+            continue
+        if kind is ast.Attribute:
+            attributes.append(node)
+            append(node.value)  # type: ignore[attr-defined]
+            continue
+        if kind is ast.Constant:
+            constants.append(node)
+            continue
+        if kind in ASKED:
+            found[kind].append(node)
         for value in node.__dict__.values():
             if type(value) is list:
                 nodes += [each for each in value if isinstance(each, ast.AST)]
             elif isinstance(value, ast.AST) and type(value) not in CONTEXTS:
-                nodes.append(value)
+                append(value)
     return found
 
 
 def _bound_to(nodes: Nodes, module: str) -> set[str]:
     found = {module}
-    for node in (*nodes.get(ast.Import, ()), *nodes.get(ast.ImportFrom, ())):
+    for node in (*nodes[ast.Import], *nodes[ast.ImportFrom]):
         found |= {alias.asname for alias in node.names if alias.asname and alias.name.endswith(module)}
     return found
 
 
 def _add_project_calls(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
     called = set()
-    use.is_subscripted |= any(_helper(node.value, bound) for node in nodes.get(ast.Subscript, ()))
-    for node in nodes.get(ast.Call, ()):
+    use.is_subscripted |= any(_helper(node.value, bound) for node in nodes[ast.Subscript])
+    for node in nodes[ast.Call]:
         if helper := _helper(node.func, bound):
             called.add(node.func)
             use.calls.setdefault(helper, []).append(shape_of(node, ""))
             if helper == "save" and not _is_state(node):
                 use.saves_state_only = False
-    for node in nodes.get(ast.ImportFrom, ()):
+    for node in nodes[ast.ImportFrom]:
         if (node.module or "").endswith(tuple(bound)):
             use.values |= {alias.name for alias in node.names}
-    for node in nodes.get(ast.Attribute, ()):
+    for node in nodes[ast.Attribute]:
         if node not in called and (helper := _helper(node, bound)):
             use.values.add(helper)
 
@@ -137,29 +166,29 @@ def literal_of(node: ast.AST | None) -> str:
 
 
 def _add_names(nodes: Nodes, use: ProjectUse) -> None:
-    for node in nodes.get(ast.Attribute, ()):
+    for node in nodes[ast.Attribute]:
         (use.mentioned if type(node.ctx) is ast.Load else use.stored).add(node.attr)
-    texts = {node.value for node in nodes.get(ast.Constant, ()) if isinstance(node.value, str)}
+    texts = {node.value for node in nodes[ast.Constant] if isinstance(node.value, str)}
     words = {text for text in texts if text.isidentifier()}
     use.mentioned |= words
-    use.stored |= words | {node.arg for node in nodes.get(ast.keyword, ()) if node.arg}
-    for node in (*nodes.get(ast.FunctionDef, ()), *nodes.get(ast.AsyncFunctionDef, ())):
+    use.stored |= words | {node.arg for node in nodes[ast.keyword] if node.arg}
+    for node in (*nodes[ast.FunctionDef], *nodes[ast.AsyncFunctionDef]):
         use.mentioned.add(node.name)  # a class of the project's may override it
-    use.mentioned |= {alias.name for node in nodes.get(ast.ImportFrom, ()) for alias in node.names}
+    use.mentioned |= {alias.name for node in nodes[ast.ImportFrom] for alias in node.names}
     _add_unset(nodes, use)
     _add_methods(nodes, use)
 
 
 def _add_methods(nodes: Nodes, use: ProjectUse) -> None:
     """How methods are called, and what is added to what."""
-    calls = [node for node in nodes.get(ast.Call, ()) if isinstance(node.func, ast.Attribute)]
+    calls = [node for node in nodes[ast.Call] if isinstance(node.func, ast.Attribute)]
     use.given |= {node.func.attr for node in calls if node.args or node.keywords}
     called = {id(node.func) for node in calls}
-    use.given |= {node.attr for node in nodes.get(ast.Attribute, ()) if id(node) not in called}
-    sums = [(node.left, node.right) for node in nodes.get(ast.BinOp, ()) if isinstance(node.op, ast.Add)]
-    sums += [(node.target, node.value) for node in nodes.get(ast.AugAssign, ()) if isinstance(node.op, ast.Add)]
+    use.given |= {node.attr for node in nodes[ast.Attribute] if id(node) not in called}
+    sums = [(node.left, node.right) for node in nodes[ast.BinOp] if isinstance(node.op, ast.Add)]
+    sums += [(node.target, node.value) for node in nodes[ast.AugAssign] if isinstance(node.op, ast.Add)]
     use.added |= {_last_word(each) for pair in sums for each in pair}
-    use.added |= {_last_word(part) for node in nodes.get(ast.Call, ()) if _is_sum(node) for part in ast.walk(node)}
+    use.added |= {_last_word(part) for node in nodes[ast.Call] if _is_sum(node) for part in ast.walk(node)}
 
 
 def _is_sum(call: ast.Call) -> bool:
@@ -177,20 +206,20 @@ def _last_word(node: ast.AST) -> str:
 
 def _add_unset(nodes: Nodes, use: ProjectUse) -> None:
     """Variables, arguments and entries that are None somewhere."""
-    for node in nodes.get(ast.keyword, ()):
+    for node in nodes[ast.keyword]:
         if node.arg and constant(node.value) is None:
             use.unset.add(node.arg)
-    for node in nodes.get(ast.Assign, ()):
+    for node in nodes[ast.Assign]:
         if constant(node.value) is None:
             use.unset |= {_last_word(each) for each in node.targets}
-    for node in nodes.get(ast.arguments, ()):
+    for node in nodes[ast.arguments]:
         named = [*node.posonlyargs, *node.args]
         pairs = [
             *zip(reversed(named), reversed(node.defaults), strict=False),
             *zip(node.kwonlyargs, node.kw_defaults, strict=True),
         ]
         use.unset |= {each.arg for each, default in pairs if default is not None and constant(default) is None}
-    for node in nodes.get(ast.Dict, ()):
+    for node in nodes[ast.Dict]:
         use.unset |= {
             str(constant(key)) for key, value in zip(node.keys, node.values, strict=True) if constant(value) is None
         }

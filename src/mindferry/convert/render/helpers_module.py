@@ -21,6 +21,7 @@ HEADER = '''"""Helpers with PyTorch's meaning where MindSpore has none or differ
 '''
 TWIN = "Twin"
 SETTINGS = "prepare_cpu"  # called when the helpers are imported: the one place for what MindSpore is told
+NUMBERS = "prefer_tensors"  # called with it: how tensors and numpy's numbers meet
 _LAYER = re.compile(r"\A(class \w+\((?:\w+, )*nn\.(?!Cell\b)\w+)\)")
 
 
@@ -111,13 +112,19 @@ def render(names: set[str], use: ProjectUse | None = None) -> str:
 def inline(names: set[str], renamed: Mapping[str, str] | None = None, use: ProjectUse | None = None) -> str:
     """The helpers with their imports, to stand in a file of their own or within another that uses some of their names."""
     _, imports = library()
+    names = with_settings(names)
     chosen = chosen_units(names, use)
     used = set().union(*(names_taken(unit.text) for unit in chosen)) if chosen else set()
     lines = sorted_imports(imports[name] for name in used if name in imports)
     text = body_of(chosen)
     for old, new in (renamed or {}).items():
         text = re.sub(rf"(?<![\w.]){re.escape(old)}(?!\w)(?!\s*=[^=])", new, text)
-    return joined(lines, text) + (f"\n\n\n{SETTINGS}()" if SETTINGS in names else "")
+    return joined(lines, text) + (f"\n\n\n{SETTINGS}()\n{NUMBERS}()" if SETTINGS in names else "")
+
+
+def with_settings(names: set[str]) -> set[str]:
+    """With what is called along with the settings."""
+    return {*names, NUMBERS} if SETTINGS in names else names
 
 
 def joined(imports: str, text: str) -> str:

@@ -7,7 +7,18 @@ from collections.abc import Iterable, Mapping
 from importlib.resources import files
 
 from .helper_use import ProjectUse
-from .helpers_module import HEADER, SETTINGS, Unit, body_of, chosen_units, joined, library, render
+from .helpers_module import (
+    HEADER,
+    NUMBERS,
+    SETTINGS,
+    Unit,
+    body_of,
+    chosen_units,
+    joined,
+    library,
+    render,
+    with_settings,
+)
 from .import_lines import sorted_imports
 from .specialised import names_taken
 
@@ -20,7 +31,7 @@ def render_files(names: set[str], use: ProjectUse | None, is_package: bool) -> d
     text = render(names, use)
     if not is_package or text.count("\n") <= LONGEST:
         return {".py": text}
-    units = chosen_units({*names, SETTINGS}, use)
+    units = chosen_units(with_settings({*names, SETTINGS}), use)
     homes = _homes(units)
     modules: dict[str, list[Unit]] = {}
     for unit in units:
@@ -84,6 +95,6 @@ def _sentence(name: str, units: list[Unit]) -> str:
 
 def _init(names: Iterable[str], homes: Mapping[str, str]) -> str:
     """What the project's files take from here."""
-    lines = sorted_imports(f"from .{homes[name]} import {name}" for name in (*names, SETTINGS))
+    lines = sorted_imports(f"from .{homes[name]} import {name}" for name in (*names, SETTINGS, NUMBERS))
     listed = "".join(f'    "{name}",\n' for name in sorted(names))
-    return f"{HEADER}{lines}\n\n__all__ = [\n{listed}]\n\n{SETTINGS}()\n"
+    return f"{HEADER}{lines}\n\n__all__ = [\n{listed}]\n\n{SETTINGS}()\n{NUMBERS}()\n"

@@ -9,8 +9,11 @@ from pathlib import Path
 
 from ...errors import MindferryError
 from ...files import complete_or_absent, remove_abandoned, write_text
+from .bundle import index_of, is_bundle, read_bundle
 from .ckpt import check_ckpt, read_ckpt, write_ckpt
 from .entry import Advance, Checkpoint, Entry, silent
+from .keras import MAGIC as H5_MAGIC
+from .keras import check_keras, holds_keras, read_keras, write_keras
 from .limits import bad
 from .pth import LEGACY_MAGIC, ZIP_MAGIC, read_pth
 from .pth_write import write_pth
@@ -19,11 +22,13 @@ from .sharded import index_text, read_sharded, shard_names, split
 
 INDEX = ".index.json"
 TORCH_SUFFIXES = (".pth", ".pt", ".bin")
-WRITABLE = "a name that ends in .ckpt, .safetensors or .pth"
+WRITABLE = "a name that ends in .ckpt, .safetensors, .pth or .weights.h5"
 
 
 def open_checkpoint(path: Path, key: str | None = None, allowed: frozenset[str] = frozenset()) -> Checkpoint:
     """List a file's tensors. Nothing in it is run, and no more than its headers is read."""
+    if not path.exists() and is_bundle(path):  # model.ckpt-100 stands for its .index and its .data files
+        path = path.with_name(path.name + ".index")
     if not path.exists():
         raise bad(path, "doesn't exist; check the path")
     if path.is_dir():
@@ -47,6 +52,10 @@ def _open_single(path: Path, key: str | None, allowed: frozenset[str]) -> Checkp
         raise bad(path, f"cannot be read ({error.strerror}); check the path") from None
     if not head:
         raise bad(path, "is empty")
+    if head.startswith(H5_MAGIC) or path.suffix == ".keras" or (head.startswith(ZIP_MAGIC) and holds_keras(path)):
+        return read_keras(path)
+    if path.suffix == ".index":
+        return read_bundle(path)
     is_pickle = head[:1] == b"\x80" and path.suffix not in (".safetensors", ".ckpt")
     if head.startswith((ZIP_MAGIC, LEGACY_MAGIC)) or is_pickle or path.suffix in TORCH_SUFFIXES:
         return read_pth(path, key, allowed)
@@ -54,10 +63,14 @@ def _open_single(path: Path, key: str | None, allowed: frozenset[str]) -> Checkp
         return read_safetensors(path)
     if path.suffix == ".ckpt" or head[:1] == b"\n":
         return read_ckpt(path)
-    raise bad(path, "is no checkpoint that mindferry knows; it reads .pth, .pt, .bin, .safetensors and .ckpt")
+    known = ".pth, .pt, .bin, .safetensors, .ckpt, .h5, .keras and TensorFlow's .index"
+    raise bad(path, f"is no checkpoint that mindferry knows; it reads {known}")
 
 
 def _index_in(folder: Path) -> Path:
+    table = index_of(folder)
+    if table is not None:
+        return table
     found = sorted(folder.glob(f"*{INDEX}")) or [p for s in (".safetensors", ".bin") for p in folder.glob(f"*{s}")]
     if len(found) != 1:
         raise bad(folder, f"is a folder with {len(found)} indexes or checkpoints; name the file")
@@ -72,6 +85,8 @@ def check_writable(path: Path, entries: Sequence[Entry]) -> None:
         check_entry = check_safetensors
     elif path.suffix in TORCH_SUFFIXES:
         return
+    elif path.name.endswith(".weights.h5"):
+        check_entry = check_keras
     else:
         raise MindferryError(f"cannot tell the format of {path}; give -o {WRITABLE}")
     for entry in entries:
@@ -152,5 +167,7 @@ def _write(path: Path, partial: Path, entries: Sequence[Entry], style: str, adva
         write_ckpt(partial, entries, advance)
     elif path.suffix == ".safetensors":
         write_safetensors(partial, entries, {"format": style}, advance)
+    elif path.name.endswith(".weights.h5"):
+        write_keras(partial, entries, advance)
     else:
         write_pth(partial, entries, advance)

@@ -12,6 +12,7 @@ import numpy as np
 from .data_collate import collate_arrays, convert_arrays, map_nested, to_tensors
 from .data_samplers import BatchSampler, RandomSampler, SequentialSampler
 from .data_watch import DeathWatch
+from .host_numbers import host_numbers, python_numbers, seed_workers
 from .parts import STREAMS_DATA, TAKES_SINGLE_SAMPLES
 
 
@@ -78,10 +79,13 @@ class DataLoader:
     def __iter__(self):
         if self.is_iterable:
             return self._stream()
-        order = list(self.batch_sampler if self.is_batched else self.sampler)
-        if self.num_workers and order:
-            source = BatchSource(self.dataset, order, self.collate_fn, self.worker_init_fn)
-            return source.read_ahead(parallel_workers(self.num_workers))
+        order = iter(self.batch_sampler if self.is_batched else self.sampler)  # it may be endless
+        if self.num_workers:
+            known = list(itertools.islice(order, 2**20))
+            if known and len(known) < 2**20:  # a worker takes its batch by number
+                source = BatchSource(self.dataset, known, self.collate_fn, self.worker_init_fn)
+                return source.read_ahead(parallel_workers(self.num_workers))
+            order = itertools.chain(known, order)
         return (to_tensors(read_batch(self.dataset, indices, self.collate_fn, read_sample)) for indices in order)
 
     def _stream(self):
@@ -113,8 +117,8 @@ class BatchSource:
     def enter_worker(self, worker):
         """Other random numbers in every worker and every epoch; MindSpore seeds a worker the same in all epochs."""
         self.process, self.worker = os.getpid(), worker
-        random.seed(self.seed + worker)
-        np.random.seed((self.seed + worker) % 2**32)
+        for numbers in (random, np.random, python_numbers(), host_numbers()):
+            numbers.seed((self.seed + worker) % 2**32)
         if self.worker_init_fn is not None:
             self.worker_init_fn(worker)
 
@@ -124,7 +128,7 @@ class BatchSource:
         return read_sample(dataset, index)
 
     def read_ahead(self, workers):
-        self.workers, self.seed = workers, int(np.random.randint(2**31))
+        self.workers, self.seed = workers, int(host_numbers().randint(2**31))
         self.watch = DeathWatch(workers, type(self.dataset).__name__) if workers > 1 else None
         rows = ds.GeneratorDataset(
             self, ["batch"], shuffle=False, num_parallel_workers=workers, python_multiprocessing=workers > 1
@@ -183,7 +187,7 @@ class EpochSampler(RandomSampler):
 
     def __iter__(self):
         order = list(super().__iter__())
-        ds.config.set_seed(int(np.random.randint(2**31)))  # read when the workers start, after this
+        seed_workers(int(host_numbers().randint(2**31)))
         return iter(order)
 
 

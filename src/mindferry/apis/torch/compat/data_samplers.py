@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from .host_numbers import host_numbers
 from .parts import SUBSCRIPTS_CLASSES, TAKES_GENERATORS
 
 
@@ -45,7 +46,8 @@ class RandomSampler(Sampler):
     def __iter__(self):
         numbers, size = random_numbers(self.generator), len(self.data_source)
         if self.replacement:
-            yield from numbers.randint(0, size, self.num_samples).tolist()
+            for start in range(0, self.num_samples, 1024):  # num_samples may be endless, such as 1e10
+                yield from numbers.randint(0, size, min(1024, self.num_samples - start)).tolist()
             return
         for _ in range(self.num_samples // size):
             yield from numbers.permutation(size).tolist()
@@ -115,9 +117,9 @@ class BatchSampler(Sampler):
 
 
 def random_numbers(generator):
-    """numpy's random numbers: the global ones, which mindspore.set_seed seeds, or those of a generator with a seed."""
+    """The host's random numbers, which a seed for torch seeds, or those of a generator with a seed."""
     if not TAKES_GENERATORS or generator is None:
-        return np.random
+        return host_numbers()
     if isinstance(generator, np.random.RandomState):
         return generator
     seed = int(generator.initial_seed())

@@ -7,7 +7,7 @@ import numpy as np
 from mindspore import ops
 
 from .functional_conv import linear
-from .functional_norm import log_softmax, pairwise_distance
+from .functional_norm import log1p_exp, log_softmax, pairwise_distance
 from .functions_reduce import mean_over, sum_over
 from .functions_special import xlogy
 
@@ -50,8 +50,15 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
 
 
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
-    """torch.nn.functional.binary_cross_entropy: logarithms are at least -100."""
-    loss = -(target * ops.clamp(ops.log(input), min=-100) + (1 - target) * ops.clamp(ops.log1p(-input), min=-100))
+    """torch.nn.functional.binary_cross_entropy: at 0 and 1, logarithms are -100 and the gradient is finite, as in torch."""
+    spread_ = input * (1 - input)
+    is_edge = spread_ < 1e-12
+    inner = ops.where(is_edge, ops.full_like(input, 0.5), input)
+    loss = -(target * ops.log(inner) + (1 - target) * ops.log1p(-inner))
+    logs = [ops.clamp(ops.log(ops.stop_gradient(each)), min=-100) for each in (input, 1 - input)]
+    slope = ops.stop_gradient(input - target) / 1e-12
+    edge = -(target * logs[0] + (1 - target) * logs[1]) + slope * (input - ops.stop_gradient(input))
+    loss = ops.where(is_edge, edge, loss)
     return reduced(loss if weight is None else loss * weight, reduction, size_average, reduce)
 
 
@@ -59,7 +66,7 @@ def binary_cross_entropy_with_logits(
     input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
 ):
     """torch.nn.functional.binary_cross_entropy_with_logits."""
-    spread_ = ops.log1p(ops.exp(-ops.abs(input))) + ops.relu(-input)
+    spread_ = log1p_exp(-input)
     scale = 1 if pos_weight is None else 1 + (pos_weight - 1) * target
     loss = (1 - target) * input + scale * spread_
     return reduced(loss if weight is None else loss * weight, reduction, size_average, reduce)
@@ -171,14 +178,14 @@ def soft_margin_loss(input, target, size_average=None, reduce=None, reduction="m
 
 def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
     """torch.nn.functional.hinge_embedding_loss."""
-    apart = ops.where(target != 1, ops.relu(margin - input), ops.zeros_like(input))
+    apart = ops.where(target != 1, ops.clamp(margin - input, min=0), ops.zeros_like(input))
     close = ops.where(target != -1, input, ops.zeros_like(input))
     return reduced(apart + close, reduction, size_average, reduce)
 
 
 def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
     """torch.nn.functional.margin_ranking_loss."""
-    return reduced(ops.relu(-target * (input1 - input2) + margin), reduction, size_average, reduce)
+    return reduced(ops.clamp(-target * (input1 - input2) + margin, min=0), reduction, size_average, reduce)
 
 
 def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
@@ -188,7 +195,7 @@ def cosine_embedding_loss(input1, input2, target, margin=0, size_average=None, r
     sizes_ = (ops.square(input1).sum(axis=-1) + eps) * (ops.square(input2).sum(axis=-1) + eps)
     cosine = product_ / ops.sqrt(sizes_)
     together = ops.where(target == 1, 1 - cosine, ops.zeros_like(cosine))
-    apart = ops.where(target == -1, ops.relu(cosine - margin), ops.zeros_like(cosine))
+    apart = ops.where(target == -1, ops.clamp(cosine - margin, min=0), ops.zeros_like(cosine))
     return reduced(together + apart, reduction, size_average, reduce)
 
 
@@ -252,7 +259,7 @@ def triplet_loss(anchor, positive, negative, distance, margin, swap, reduction):
     close, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = ops.minimum(far, distance(positive, negative))
-    return reduced(ops.relu(close - far + margin), reduction)
+    return reduced(ops.clamp(close - far + margin, min=0), reduction)
 
 
 def triplet_margin_with_distance_loss(

@@ -194,8 +194,25 @@ def leaky_relu(input, negative_slope=0.01, inplace=False):
 
 
 def elu(input, alpha=1.0, inplace=False):
-    """torch.nn.functional.elu, for any alpha."""
-    return ops.where(input > 0, input, alpha * ops.expm1(ops.minimum(input, ops.zeros_like(input))))
+    """torch.nn.functional.elu, for any alpha, with its gradient at 0."""
+    return ops.where(input > 0, input, alpha * ops.expm1(below_zero(input)))
+
+
+def below_zero(input):
+    """The input where it is not above 0, and 0 elsewhere; ops.minimum would halve the gradient at 0."""
+    return ops.where(input > 0, ops.zeros_like(input), input)
+
+
+def log1p_exp(input):
+    """log(1 + exp(x)) without overflow, with its gradient at 0."""
+    is_positive = input > 0
+    most = ops.where(is_positive, input, ops.zeros_like(input))
+    return most + ops.log1p(ops.exp(ops.where(is_positive, -input, input)))
+
+
+def logsigmoid(input):
+    """torch.nn.functional.logsigmoid; mindspore.ops.logsigmoid is infinite below -88."""
+    return -log1p_exp(-input)
 
 
 def selu(input, inplace=False):
@@ -205,7 +222,7 @@ def selu(input, inplace=False):
 
 def celu(input, alpha=1.0, inplace=False):
     """torch.nn.functional.celu."""
-    return ops.where(input > 0, input, alpha * ops.expm1(ops.minimum(input, ops.zeros_like(input)) / alpha))
+    return ops.where(input > 0, input, alpha * ops.expm1(below_zero(input) / alpha))
 
 
 def relu(input, inplace=False):

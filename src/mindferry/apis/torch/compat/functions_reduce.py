@@ -94,8 +94,10 @@ def var_over(input, dim=None, unbiased=None, keepdim=False, correction=None):
 
 
 def std_over(input, dim=None, unbiased=None, keepdim=False, correction=None):
-    """torch.std."""
-    return ops.sqrt(var_over(input, dim, unbiased, keepdim, correction))
+    """torch.std, whose gradient is 0 where all values are equal."""
+    variance = var_over(input, dim, unbiased, keepdim, correction)
+    is_flat = variance == 0
+    return ops.where(is_flat, variance * 0, ops.sqrt(ops.where(is_flat, ops.ones_like(variance), variance)))
 
 
 def var_mean(input, dim=None, unbiased=None, keepdim=False, correction=None):

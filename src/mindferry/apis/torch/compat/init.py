@@ -6,6 +6,8 @@ import mindspore as ms
 import numpy as np
 from mindspore.common.initializer import Normal, Orthogonal, TruncatedNormal, Uniform, initializer
 
+from .host_numbers import host_numbers
+
 
 def init_with(tensor, values):
     """Overwrite a parameter or tensor, keeping its dtype."""
@@ -113,5 +115,5 @@ def init_sparse(tensor, sparsity, std=0.01, generator=None):
     rows, columns = tensor.shape
     values = initializer(Normal(std), tensor.shape).init_data().asnumpy().copy()
     for column in range(columns):
-        values[np.random.permutation(rows)[: math.ceil(sparsity * rows)], column] = 0
+        values[host_numbers().permutation(rows)[: math.ceil(sparsity * rows)], column] = 0
     return init_with(tensor, values)

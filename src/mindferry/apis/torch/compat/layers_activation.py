@@ -2,7 +2,18 @@
 
 from mindspore import nn, ops
 
-from .functional_norm import leaky_relu, log_softmax, softmax, tanh, tanhshrink
+from .functional_norm import (
+    celu,
+    elu,
+    leaky_relu,
+    log1p_exp,
+    log_softmax,
+    logsigmoid,
+    selu,
+    softmax,
+    tanh,
+    tanhshrink,
+)
 
 
 class ReLU(nn.ReLU):
@@ -77,7 +88,7 @@ class ELU(nn.Cell):
         self.alpha = alpha
 
     def construct(self, input):
-        return ops.relu(input) + self.alpha * (ops.exp(ops.minimum(input, ops.zeros_like(input))) - 1)
+        return elu(input, self.alpha)
 
 
 class SELU(nn.Cell):
@@ -87,8 +98,7 @@ class SELU(nn.Cell):
         super().__init__()
 
     def construct(self, input):
-        negative = 1.6732632423543772 * (ops.exp(ops.minimum(input, ops.zeros_like(input))) - 1)
-        return 1.0507009873554805 * (ops.relu(input) + negative)
+        return selu(input)
 
 
 class CELU(nn.Cell):
@@ -99,7 +109,7 @@ class CELU(nn.Cell):
         self.alpha = alpha
 
     def construct(self, input):
-        return ops.relu(input) + self.alpha * (ops.exp(ops.minimum(input, ops.zeros_like(input)) / self.alpha) - 1)
+        return celu(input, self.alpha)
 
 
 class PReLU(nn.PReLU):
@@ -121,7 +131,7 @@ class RReLU(nn.Cell):
         slope = (self.lower + self.upper) / 2
         if self.training:
             slope = ops.rand_like(input) * (self.upper - self.lower) + self.lower
-        return ops.relu(input) - slope * ops.relu(-input)
+        return ops.where(input > 0, input, input * slope)
 
 
 class Softmax(nn.Cell):
@@ -173,8 +183,14 @@ class Softplus(nn.Cell):
 
     def construct(self, input):
         x = input * self.beta
-        soft = (ops.relu(x) + ops.log1p(ops.exp(-ops.abs(x)))) / self.beta
-        return ops.select(x > self.threshold, input, soft)
+        return ops.select(x > self.threshold, input, log1p_exp(x) / self.beta)
+
+
+class LogSigmoid(nn.LogSigmoid):
+    """mindspore.nn.LogSigmoid, finite below -88 too."""
+
+    def construct(self, input):
+        return logsigmoid(input)
 
 
 class Tanh(nn.Tanh):

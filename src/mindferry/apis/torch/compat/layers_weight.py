@@ -174,6 +174,15 @@ def parameters_to_vector(parameters):
     return ops.cat([each.reshape((-1,)) for each in parameters])
 
 
+def unflatten_dense_tensors(flat, tensors):
+    """torch._utils._unflatten_dense_tensors: the flat tensor in parts that are shaped like these."""
+    parts, start = [], 0
+    for each in tensors:
+        parts.append(flat[start : start + each.size].reshape(each.shape))
+        start += each.size
+    return tuple(parts)
+
+
 def vector_to_parameters(vec, parameters):
     """torch.nn.utils.vector_to_parameters."""
     start = 0

@@ -3,8 +3,9 @@
 import os
 import random
 
-import mindspore as ms
 import numpy as np
+
+from .host_numbers import manual_seed
 
 # Options that concern devices or what is shown, with the values that mean what happens here; ... stands for any.
 OTHER_OPTIONS = {
@@ -46,5 +47,5 @@ def seed_everything(seed=None, workers=False, verbose=True):
     os.environ["PL_GLOBAL_SEED"] = str(seed)
     random.seed(seed)
     np.random.seed(seed)
-    ms.set_seed(seed)
+    manual_seed(seed)
     return seed

@@ -8,6 +8,7 @@ import types
 import mindspore as ms
 import numpy as np
 
+from .host_numbers import host_numbers
 from .layers_module import in_training
 from .layers_state import load_state_dict, state_dict
 from .lightning_callbacks import EarlyStopping
@@ -265,7 +266,7 @@ class Trainer:
         """A few batches of validation before anything is trained; random numbers go on as if it had not been."""
         if not self.num_sanity_val_steps or not self.has_validation() or self.current_epoch or self.global_step:
             return
-        states = random.getstate(), np.random.get_state(), ms.get_rng_state()
+        states = random.getstate(), np.random.get_state(), ms.get_rng_state(), host_numbers().get_state()
         self.phase = "sanity_check"
         self.call_callbacks("on_sanity_check_start")
         EvaluationLoop(self, "val", is_sanity_check=True).run()
@@ -275,6 +276,7 @@ class Trainer:
         random.setstate(states[0])
         np.random.set_state(states[1])
         ms.set_rng_state(states[2])
+        host_numbers().set_state(states[3])
 
     def call_callbacks(self, hook, *arguments, monitoring=None, **options):
         """`monitoring`: only those that watch a value, or only the others."""

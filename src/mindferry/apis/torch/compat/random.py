@@ -6,11 +6,12 @@ from mindspore import ops
 
 from .functional_norm import softmax
 from .functions_shape import as_shape
+from .host_numbers import host_numbers
 
 
 def host_random():
-    """A generator of its own for each call, seeded from numpy's, which mindspore.set_seed seeds too."""
-    return np.random.default_rng(np.random.randint(0, 2**31 - 1))
+    """A generator of its own for each call, seeded from the host's random numbers."""
+    return np.random.default_rng(host_numbers().randint(0, 2**31 - 1))
 
 
 def uniform_numbers(shape):
@@ -187,7 +188,7 @@ def alpha_dropped(input, p, training, shape):
 def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
     """torch.nn.functional.rrelu."""
     slope = lower + (upper - lower) * rand(input.shape) if training else (lower + upper) / 2
-    return ops.where(input >= 0, input, input * slope)
+    return ops.where(input > 0, input, input * slope)
 
 
 def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):

@@ -2,11 +2,11 @@
 
 import enum
 import math
-import random
 
 import numpy as np
 from PIL import Image
 
+from .host_numbers import host_numbers, python_numbers
 from .vision_colour import (
     adjust_brightness,
     adjust_contrast,
@@ -167,11 +167,11 @@ class AutoAugment(Transform):
     def __call__(self, img):
         _, height, width = image_dimensions(img)
         space = strengths(10, height, width)
-        for name, chance, number in random.choice(self.policies()):
-            if random.random() <= float(chance):
+        for name, chance, number in python_numbers().choice(self.policies()):
+            if python_numbers().random() <= float(chance):
                 levels, signed = space.get(name, (None, False))
                 strength = 0.0 if number == "-" or levels is None else float(levels[int(number)])
-                sign = random.choice((-1.0, 1.0)) if signed else 1.0
+                sign = python_numbers().choice((-1.0, 1.0)) if signed else 1.0
                 img = augment(img, name, sign * strength, self.interpolation, channel_fill(img, self.fill))
         return img
 
@@ -187,10 +187,10 @@ class RandAugment(Transform):
         _, height, width = image_dimensions(img)
         space = {"Identity": (None, False), **strengths(self.num_magnitude_bins, height, width)}
         for _ in range(self.num_ops):
-            name = random.choice(list(space))
+            name = python_numbers().choice(list(space))
             levels, signed = space[name]
             strength = 0.0 if levels is None else float(levels[self.magnitude])
-            sign = random.choice((-1.0, 1.0)) if signed else 1.0
+            sign = python_numbers().choice((-1.0, 1.0)) if signed else 1.0
             img = augment(img, name, sign * strength, self.interpolation, channel_fill(img, self.fill))
         return img
 
@@ -204,10 +204,10 @@ class TrivialAugmentWide(Transform):
     def __call__(self, img):
         _, height, width = image_dimensions(img)
         space = {"Identity": (None, False), **strengths(self.num_magnitude_bins, height, width, wide=True)}
-        name = random.choice(list(space))
+        name = python_numbers().choice(list(space))
         levels, signed = space[name]
-        strength = 0.0 if levels is None else float(random.choice(levels))
-        sign = random.choice((-1.0, 1.0)) if signed else 1.0
+        strength = 0.0 if levels is None else float(python_numbers().choice(levels))
+        sign = python_numbers().choice((-1.0, 1.0)) if signed else 1.0
         return augment(img, name, sign * strength, self.interpolation, channel_fill(img, self.fill))
 
 
@@ -232,19 +232,19 @@ class AugMix(Transform):
         return {name: entry for name, entry in found.items() if name not in colours}
 
     def chain(self, img, space, fill):
-        for _ in range(self.chain_depth if self.chain_depth > 0 else random.randint(1, 3)):
-            name = random.choice(list(space))
+        for _ in range(self.chain_depth if self.chain_depth > 0 else python_numbers().randint(1, 3)):
+            name = python_numbers().choice(list(space))
             levels, signed = space[name]
-            strength = 0.0 if levels is None else float(levels[random.randrange(self.severity)])
-            sign = random.choice((-1.0, 1.0)) if signed else 1.0
+            strength = 0.0 if levels is None else float(levels[python_numbers().randrange(self.severity)])
+            sign = python_numbers().choice((-1.0, 1.0)) if signed else 1.0
             img = augment(img, name, sign * strength, self.interpolation, fill)
         return img
 
     def __call__(self, img):
         picture, fill = np.asarray(img), channel_fill(img, self.fill)
         space = self.space(*image_dimensions(img)[1:])
-        kept, mixed = np.random.dirichlet([self.alpha, self.alpha])
-        weights = np.random.dirichlet([self.alpha] * self.mixture_width) * mixed
+        kept, mixed = host_numbers().dirichlet([self.alpha, self.alpha])
+        weights = host_numbers().dirichlet([self.alpha] * self.mixture_width) * mixed
         mix = np.float32(kept) * picture
         for weight in weights:
             mix = mix + np.float32(weight) * np.asarray(self.chain(img, space, fill))

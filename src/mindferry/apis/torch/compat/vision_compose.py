@@ -1,9 +1,9 @@
 """Transforms that call other transforms."""
 
-import random
-
 import mindspore as ms
 import numpy as np
+
+from .host_numbers import python_numbers
 
 
 class Compose:
@@ -30,7 +30,7 @@ class RandomApply:
         self.p = p
 
     def __call__(self, image):
-        if random.random() <= self.p:
+        if python_numbers().random() <= self.p:
             for transform in self.transforms:
                 image = transform(image)
         return image
@@ -44,7 +44,7 @@ class RandomChoice:
         self.p = p
 
     def __call__(self, *inputs):
-        return random.choices(self.transforms, weights=self.p)[0](*inputs)
+        return python_numbers().choices(self.transforms, weights=self.p)[0](*inputs)
 
 
 class RandomOrder:
@@ -54,7 +54,7 @@ class RandomOrder:
         self.transforms = transforms
 
     def __call__(self, image):
-        for transform in random.sample(list(self.transforms), len(self.transforms)):
+        for transform in python_numbers().sample(list(self.transforms), len(self.transforms)):
             image = transform(image)
         return image
 

@@ -1,8 +1,8 @@
-"""Transforms that move, cut or flip at random. The random numbers are Python's, which mindspore.set_seed seeds."""
+"""Transforms that move, cut or flip at random. The random numbers are Python's, or set apart from them by a seed."""
 
 import math
-import random
 
+from .host_numbers import python_numbers
 from .vision_geometry import crop_image, hflip_image, pad_image, pair, resized_crop_image, vflip_image
 from .vision_images import image_dimensions
 from .vision_transforms import Transform
@@ -15,7 +15,7 @@ class RandomCrop(Transform):
         height, width = output_size
         if rows < height or columns < width:
             raise ValueError(f"Required crop size {(height, width)} is larger than input image size {(rows, columns)}")
-        return random.randint(0, rows - height), random.randint(0, columns - width), height, width
+        return python_numbers().randint(0, rows - height), python_numbers().randint(0, columns - width), height, width
 
     def __init__(self, size, padding=None, pad_if_needed=False, fill=0, padding_mode="constant"):
         self.size, self.padding = pair(size), padding
@@ -37,7 +37,7 @@ class RandomHorizontalFlip(Transform):
         self.p = p
 
     def __call__(self, img):
-        return hflip_image(img) if random.random() < self.p else img
+        return hflip_image(img) if python_numbers().random() < self.p else img
 
 
 class RandomVerticalFlip(Transform):
@@ -45,7 +45,7 @@ class RandomVerticalFlip(Transform):
         self.p = p
 
     def __call__(self, img):
-        return vflip_image(img) if random.random() < self.p else img
+        return vflip_image(img) if python_numbers().random() < self.p else img
 
 
 class RandomResizedCrop(Transform):
@@ -54,11 +54,16 @@ class RandomResizedCrop(Transform):
         _, rows, columns = image_dimensions(img)
         logarithms = math.log(ratio[0]), math.log(ratio[1])
         for _ in range(10):
-            area = rows * columns * random.uniform(scale[0], scale[1])
-            aspect = math.exp(random.uniform(*logarithms))
+            area = rows * columns * python_numbers().uniform(scale[0], scale[1])
+            aspect = math.exp(python_numbers().uniform(*logarithms))
             width, height = round(math.sqrt(area * aspect)), round(math.sqrt(area / aspect))
             if 0 < width <= columns and 0 < height <= rows:
-                return random.randint(0, rows - height), random.randint(0, columns - width), height, width
+                return (
+                    python_numbers().randint(0, rows - height),
+                    python_numbers().randint(0, columns - width),
+                    height,
+                    width,
+                )
         width, height = columns, rows
         if columns / rows < min(ratio):
             height = round(columns / min(ratio))

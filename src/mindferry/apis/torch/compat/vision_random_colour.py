@@ -1,7 +1,6 @@
 """Transforms that change colours at random, and those that do so without randomness."""
 
-import random
-
+from .host_numbers import python_numbers
 from .vision_colour import (
     adjust_brightness,
     adjust_contrast,
@@ -33,8 +32,8 @@ class ColorJitter(Transform):
     def get_params(brightness, contrast, saturation, hue):
         ranges = (brightness, contrast, saturation, hue)
         return (
-            random.sample(range(4), 4),
-            *(None if each is None else random.uniform(each[0], each[1]) for each in ranges),
+            python_numbers().sample(range(4), 4),
+            *(None if each is None else python_numbers().uniform(each[0], each[1]) for each in ranges),
         )
 
     def __call__(self, img):
@@ -70,7 +69,7 @@ class RandomGrayscale(Transform):
         self.p = p
 
     def __call__(self, img):
-        return grayscale_image(img, image_dimensions(img)[0]) if random.random() < self.p else img
+        return grayscale_image(img, image_dimensions(img)[0]) if python_numbers().random() < self.p else img
 
 
 class GaussianBlur(Transform):
@@ -80,7 +79,7 @@ class GaussianBlur(Transform):
 
     @staticmethod
     def get_params(sigma_min, sigma_max):
-        return random.uniform(sigma_min, sigma_max)
+        return python_numbers().uniform(sigma_min, sigma_max)
 
     def __call__(self, img):
         sigma = self.get_params(self.sigma[0], self.sigma[1])
@@ -92,7 +91,7 @@ class RandomInvert(Transform):
         self.p = p
 
     def __call__(self, img):
-        return invert_image(img) if random.random() < self.p else img
+        return invert_image(img) if python_numbers().random() < self.p else img
 
 
 class RandomPosterize(Transform):
@@ -100,7 +99,7 @@ class RandomPosterize(Transform):
         self.bits, self.p = bits, p
 
     def __call__(self, img):
-        return posterize_image(img, self.bits) if random.random() < self.p else img
+        return posterize_image(img, self.bits) if python_numbers().random() < self.p else img
 
 
 class RandomSolarize(Transform):
@@ -108,7 +107,7 @@ class RandomSolarize(Transform):
         self.threshold, self.p = threshold, p
 
     def __call__(self, img):
-        return solarize_image(img, self.threshold) if random.random() < self.p else img
+        return solarize_image(img, self.threshold) if python_numbers().random() < self.p else img
 
 
 class RandomAdjustSharpness(Transform):
@@ -116,7 +115,7 @@ class RandomAdjustSharpness(Transform):
         self.sharpness_factor, self.p = sharpness_factor, p
 
     def __call__(self, img):
-        return adjust_sharpness(img, self.sharpness_factor) if random.random() < self.p else img
+        return adjust_sharpness(img, self.sharpness_factor) if python_numbers().random() < self.p else img
 
 
 class RandomAutocontrast(Transform):
@@ -124,7 +123,7 @@ class RandomAutocontrast(Transform):
         self.p = p
 
     def __call__(self, img):
-        return autocontrast_image(img) if random.random() < self.p else img
+        return autocontrast_image(img) if python_numbers().random() < self.p else img
 
 
 class RandomEqualize(Transform):
@@ -132,4 +131,4 @@ class RandomEqualize(Transform):
         self.p = p
 
     def __call__(self, img):
-        return equalize_image(img) if random.random() < self.p else img
+        return equalize_image(img) if python_numbers().random() < self.p else img

@@ -1,10 +1,10 @@
 """Transforms that rotate, shear, distort or erase at random."""
 
 import math
-import random
 
 import numpy as np
 
+from .host_numbers import host_numbers, python_numbers
 from .vision_colour import blur_array
 from .vision_geometry import erase_image
 from .vision_images import image_dimensions, is_pil, on_array
@@ -32,7 +32,7 @@ class RandomRotation(Transform):
 
     @staticmethod
     def get_params(degrees):
-        return random.uniform(degrees[0], degrees[1])
+        return python_numbers().uniform(degrees[0], degrees[1])
 
     def __call__(self, img):
         return rotate_image(
@@ -53,14 +53,14 @@ class RandomAffine(Transform):
 
     @staticmethod
     def get_params(degrees, translate, scale_ranges, shears, img_size):
-        angle = random.uniform(degrees[0], degrees[1])
+        angle = python_numbers().uniform(degrees[0], degrees[1])
         shift = (0, 0)
         if translate is not None:
             most = [float(translate[axis] * img_size[axis]) for axis in range(2)]
-            shift = tuple(round(random.uniform(-each, each)) for each in most)
-        scale = 1.0 if scale_ranges is None else random.uniform(scale_ranges[0], scale_ranges[1])
-        shear_x = random.uniform(shears[0], shears[1]) if shears is not None else 0.0
-        shear_y = random.uniform(shears[2], shears[3]) if shears is not None and len(shears) == 4 else 0.0
+            shift = tuple(round(python_numbers().uniform(-each, each)) for each in most)
+        scale = 1.0 if scale_ranges is None else python_numbers().uniform(scale_ranges[0], scale_ranges[1])
+        shear_x = python_numbers().uniform(shears[0], shears[1]) if shears is not None else 0.0
+        shear_y = python_numbers().uniform(shears[2], shears[3]) if shears is not None and len(shears) == 4 else 0.0
         return angle, shift, scale, (shear_x, shear_y)
 
     def __call__(self, img):
@@ -76,10 +76,10 @@ class RandomPerspective(Transform):
     @staticmethod
     def get_params(width, height, distortion_scale):
         x, y = int(distortion_scale * (width // 2)), int(distortion_scale * (height // 2))
-        near_left, near_top = (lambda: random.randint(0, x)), (lambda: random.randint(0, y))
+        near_left, near_top = (lambda: python_numbers().randint(0, x)), (lambda: python_numbers().randint(0, y))
         near_right, near_bottom = (
-            (lambda: random.randint(width - x - 1, width - 1)),
-            (lambda: random.randint(height - y - 1, height - 1)),
+            (lambda: python_numbers().randint(width - x - 1, width - 1)),
+            (lambda: python_numbers().randint(height - y - 1, height - 1)),
         )
         start = [[0, 0], [width - 1, 0], [width - 1, height - 1], [0, height - 1]]
         end = [
@@ -91,7 +91,7 @@ class RandomPerspective(Transform):
         return start, end
 
     def __call__(self, img):
-        if random.random() >= self.p:
+        if python_numbers().random() >= self.p:
             return img
         _, height, width = image_dimensions(img)
         drawn = self.get_params(width, height, self.distortion_scale)
@@ -108,19 +108,25 @@ class RandomErasing(Transform):
     def get_params(img, scale, ratio, value=None):
         channels, rows, columns = img.shape[-3:]
         for _ in range(10):
-            area = rows * columns * random.uniform(scale[0], scale[1])
-            aspect = math.exp(random.uniform(math.log(ratio[0]), math.log(ratio[1])))
+            area = rows * columns * python_numbers().uniform(scale[0], scale[1])
+            aspect = math.exp(python_numbers().uniform(math.log(ratio[0]), math.log(ratio[1])))
             height, width = round(math.sqrt(area * aspect)), round(math.sqrt(area / aspect))
             if height < rows and width < columns:
                 if value is None:
-                    paint = np.random.standard_normal((channels, height, width)).astype(np.float32)
+                    paint = host_numbers().standard_normal((channels, height, width)).astype(np.float32)
                 else:
                     paint = np.asarray(value, dtype=np.float32)[:, None, None]
-                return random.randint(0, rows - height), random.randint(0, columns - width), height, width, paint
+                return (
+                    python_numbers().randint(0, rows - height),
+                    python_numbers().randint(0, columns - width),
+                    height,
+                    width,
+                    paint,
+                )
         return 0, 0, rows, columns, img
 
     def __call__(self, img):
-        if random.random() >= self.p:
+        if python_numbers().random() >= self.p:
             return img
         value = (
             [float(self.value)]
@@ -142,7 +148,7 @@ class ElasticTransform(Transform):
     def get_params(alpha, sigma, size):
         shifts = []
         for axis in range(2):
-            shift = (np.random.random_sample((1, *size)) * 2 - 1).astype(np.float32)
+            shift = (host_numbers().random_sample((1, *size)) * 2 - 1).astype(np.float32)
             if sigma[axis] > 0:
                 length = int(8 * sigma[axis] + 1) | 1
                 shift = blur_array(shift, [length, length], sigma)

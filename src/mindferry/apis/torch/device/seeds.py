@@ -1,4 +1,4 @@
-"""Seeds. ms.set_seed seeds MindSpore and numpy; the streams of numbers differ from torch's for the same seed."""
+"""Seeds. ms.set_seed seeds MindSpore, numpy and Python; the streams of numbers differ from torch's for the same seed."""
 
 from ... import Case, rule
 from ..._call import Call
@@ -10,7 +10,8 @@ for _api in (
     "torch.random.manual_seed",
     "torch.mps.manual_seed",
 ):
-    rule(
+
+    @rule(
         _api,
         to="mindspore.set_seed",
         args="seed",
@@ -21,6 +22,10 @@ for _api in (
             Case(f"{_api}(seed=0)", "ms.set_seed(seed=0)", runs=False, why="no value"),
         ],
     )
+    def manual_seed(call: Call) -> None:
+        if call.reading.symbols.draws_host_numbers:  # they must go on as if nothing had been seeded
+            call.use("compat.manual_seed")
+
 
 for _api in ("torch.initial_seed", "torch.random.initial_seed"):
     rule(

@@ -24,6 +24,24 @@ def data_parallel(call: Call) -> None:
         call.replace(call.text("module"))
 
 
+@rule(
+    "torch.nn.parallel.data_parallel",
+    args="module inputs device_ids output_device dim module_kwargs",
+    differs="one process drives one device: the network is called as it is",
+    cases=[
+        Case("nn.parallel.data_parallel(nn.ReLU(), x, [0, 1])", "nn.ReLU()(x)", runs=False, why=WHY),
+        Case("nn.parallel.data_parallel(nn.ReLU(), (x,), module_kwargs=None)", "nn.ReLU()(*(x,))", runs=False, why=WHY),
+    ],
+)
+def call_in_parallel(call: Call) -> None:
+    if not (call.has("module") and call.has("inputs")) or call.literal("module_kwargs", None) is not None:
+        call.leave("the arguments of the network can't be told", "call the network itself: net(inputs)")
+        return
+    call.note = "one process drives one device in MindSpore; for several, write DistributedDataParallel and start the script with msrun"
+    is_tuple = call.kind("inputs").kind == "tuple"
+    call.replace(f"{call.text('module')}({'*' if is_tuple else ''}{call.text('inputs')})")
+
+
 rule(
     "torch.nn.parallel.DistributedDataParallel",
     to="compat.DistributedDataParallel",

@@ -148,7 +148,7 @@ rule(
     ],
 )
 
-for name in ("Sigmoid", "Softsign", "LogSigmoid"):
+for name in ("Sigmoid", "Softsign"):
     rule(
         f"torch.nn.{name}",
         to=f"mindspore.nn.{name}",
@@ -158,6 +158,17 @@ for name in ("Sigmoid", "Softsign", "LogSigmoid"):
             Case(f"nn.{name}()", f"nn.{name}()", inputs=("float32[2,3,4](-3,3)",)),
         ],
     )
+
+rule(
+    "torch.nn.LogSigmoid",
+    to="compat.LogSigmoid",
+    like="compat.LogSigmoid",
+    differs="mindspore.nn.LogSigmoid is infinite below -88, and its gradient no number",
+    cases=[
+        Case("nn.LogSigmoid()", "ms_compat.LogSigmoid()", shapes=X),
+        Case("nn.LogSigmoid()", "ms_compat.LogSigmoid()", inputs=("float32[3,40](-120,90)",)),
+    ],
+)
 
 for name in ("Tanh", "Tanhshrink"):
     rule(

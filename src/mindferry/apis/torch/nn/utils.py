@@ -82,6 +82,32 @@ rule(
         Case(f"{UTILS}.parameters_to_vector([x, y])", "ms_compat.parameters_to_vector([x, y])", shapes=((2, 3), (4,))),
     ],
 )
+rule(
+    "torch._utils._flatten_dense_tensors",
+    to="compat.parameters_to_vector",
+    args="tensors",
+    like="compat.parameters_to_vector",
+    cases=[
+        Case(
+            "torch._utils._flatten_dense_tensors([x, y])",
+            "ms_compat.parameters_to_vector([x, y])",
+            shapes=((2, 3), (4,)),
+        ),
+    ],
+)
+rule(
+    "torch._utils._unflatten_dense_tensors",
+    to="compat.unflatten_dense_tensors",
+    args="flat tensors",
+    like="compat.unflatten_dense_tensors",
+    cases=[
+        Case(
+            "torch._utils._unflatten_dense_tensors(x, (y, z))",
+            "ms_compat.unflatten_dense_tensors(x, (y, z))",
+            shapes=((10,), (2, 3), (4,)),
+        ),
+    ],
+)
 
 DIFFERS = "the factors keep torch's names: weight_g, weight_v, weight_orig, weight_u"
 for home in (UTILS, f"{UTILS}.parametrizations"):

@@ -120,7 +120,7 @@ def to(call: Call) -> None:
     places = _destinations(call)
     roles = [role(call, each) for each in places]
     if call.is_opaque or "" in roles:
-        call.leave(
+        call.ask(
             "whether the argument is a device or a type can't be told", "write x.to(dtype), or leave the device out"
         )
         return
@@ -165,7 +165,7 @@ def type_(call: Call) -> None:
     elif text := dtype_text(call, call.given["dtype"]):
         call.replace(f"{call.target}.to({text})")
     else:
-        call.leave("the type can't be told", "write x.to(ms.float32) or the type that is meant")
+        call.ask("the type can't be told", "write x.to(ms.float32) or the type that is meant")
 
 
 def _is_type_call(node: ast.expr) -> bool:

@@ -39,7 +39,7 @@ def _filled(name: str, random: bool = False) -> None:
         if sizes:
             call.replace(f"{call.name(f'mindspore.ops.{target}')}({sizes}, {dtype})")
         else:
-            call.leave("the sizes can't be told", "write them as one tuple")
+            call.ask("the sizes can't be told", "write them as one tuple")
 
 
 def _sizes(call: Call) -> str:

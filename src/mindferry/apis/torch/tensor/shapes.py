@@ -310,7 +310,7 @@ def flip(call: Call) -> None:
     if sizes:
         call.replace(f"{call.target}.flip({sizes})")
     else:
-        call.leave("whether the dims are one number or several can't be told", "write x.flip((0, 1)) with a tuple")
+        call.ask("whether the dims are one number or several can't be told", "write x.flip((0, 1)) with a tuple")
 
 
 def _helped(call: Call, name: str) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 SNAPSHOT = 3.0  # seconds between records, so that a killed process leaves one
 FILES = 1000  # names kept of what was opened, lines of what was read
 GRACE = 15.0  # seconds that a script has to end after its last step
+MORE = 10  # times as many steps as were asked for that a script may make if it soon ends by itself
 
 
 class Enough(SystemExit):
@@ -32,6 +33,7 @@ class WatchRequest:
     role: str  # observe, seed, plain
     steps: int = 0  # 0: no limit
     seconds: float = 0.0
+    to_end: float = 0.0  # seconds after the last step in which the script may end by itself
     seed: int = 0  # added to every seed
     blocked: tuple[str, ...] = ()  # packages that are not in reach
     sites: dict[str, list[list[int]]] = field(default_factory=dict)  # file -> line, column, end line, end column
@@ -91,6 +93,7 @@ class Session:
         self.began = time.monotonic()
         self.facts: dict[str, Any] = {"argv": sys.orig_argv, "pid": os.getpid(), "rank": os.environ.get("RANK", "0")}
         self.steps: list[dict[str, float]] = []
+        self.last_step_at = 0.0  # when the last step was made that is wanted
         self.ended = ""
         self._gather: list[Callable[[bool], dict[str, Any]]] = []
         self._gather_in_forks: list[Callable[[bool], dict[str, Any]]] = []
@@ -166,10 +169,21 @@ class Session:
             self._gather_in_forks.append(gather)
 
     def step(self, entry: dict[str, float]) -> None:
-        """Note a training step; the last one that is wanted ends the script."""
+        """Note a training step; the last one that is wanted ends the script, unless it soon ends by itself.
+
+        What a script does after its training, such as to evaluate and to save, is reached by that.
+        """
         self.steps.append(entry)
-        if self.settings.steps and len(self.steps) >= self.settings.steps:
+        wanted = self.settings.steps
+        if not wanted or len(self.steps) < wanted:
+            return
+        if len(self.steps) == wanted and not self.last_step_at:
+            self.last_step_at = time.monotonic()
+        if len(self.steps) >= MORE * wanted or self._is_overdue():
             self.stop()
+
+    def _is_overdue(self) -> bool:
+        return bool(self.last_step_at) and time.monotonic() - self.last_step_at >= self.settings.to_end
 
     def stop(self) -> None:
         if self.ended:  # the script caught the first request to end
@@ -196,6 +210,8 @@ class Session:
             if self.ended:
                 return
             is_last = ended != "running"
+            if ended == "steps":
+                del self.steps[self.settings.steps :]  # those after were only made because it might have ended
             body = {**self.facts, "steps": list(self.steps), "ended": ended, "seconds": time.monotonic() - self.began}
             for gather in self._gather:
                 try:
@@ -220,5 +236,10 @@ class Session:
             time.sleep(max(0.0, min(SNAPSHOT, left)))
             if self.settings.seconds and time.monotonic() - self.began >= self.settings.seconds:
                 self.write("seconds")
+                self.leave()
+            if (
+                self._is_overdue() and not self.ended
+            ):  # no further step comes: it evaluates, or has begun something else
+                self.write("steps")
                 self.leave()
             self.write("running")

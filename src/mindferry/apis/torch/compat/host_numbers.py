@@ -1,0 +1,56 @@
+"""Random numbers made on the host. torch has its own; MindSpore takes numpy's, and seeds numpy's and Python's along."""
+
+import random
+import sys
+
+import mindspore as ms
+import mindspore.dataset as ds
+import numpy as np
+
+DRAWING_MODULES = ("mindspore.common.initializer", "mindspore.nn.layer.rnns", "mindspore.nn.layer.rnn_cells")
+
+
+class NumpyWithOwnNumbers:
+    """numpy with random numbers of its own: for MindSpore's initializers, so that a script's numbers stay the script's."""
+
+    def __init__(self):
+        self.random = np.random.RandomState()
+        self.python_random = random.Random()
+
+    def __getattr__(self, name):
+        return getattr(np, name)
+
+
+def host_numbers():
+    """Where initial weights, samplers and transforms take random numbers from: numpy's, until manual_seed sets them apart."""
+    return getattr(sys.modules[DRAWING_MODULES[0]], "np", np).random
+
+
+def python_numbers():
+    """The same for what is written with Python's random numbers."""
+    return getattr(getattr(sys.modules[DRAWING_MODULES[0]], "np", np), "python_random", random)
+
+
+def manual_seed(seed):
+    """torch.manual_seed: Python's and numpy's random numbers go on as they were, here and when layers are made."""
+    if host_numbers() is np.random:
+        apart = NumpyWithOwnNumbers()
+        for name in DRAWING_MODULES:
+            if name in sys.modules:
+                sys.modules[name].np = apart
+    keep_numbers(ms.set_seed, int(seed) % 2**32)
+    host_numbers().seed(int(seed) % 2**32)
+    python_numbers().seed(int(seed))
+
+
+def keep_numbers(seeding, seed):
+    """Call what seeds Python's and numpy's random numbers too; these stay as they were."""
+    states = random.getstate(), np.random.get_state()
+    seeding(seed)
+    random.setstate(states[0])
+    np.random.set_state(states[1])
+
+
+def seed_workers(seed):
+    """What GeneratorDataset's workers start from: read when they start."""
+    keep_numbers(ds.config.set_seed, seed)

@@ -1,0 +1,80 @@
+"""Losses and activations at the edge: inputs that are exactly 0, probabilities of 0 and 1, logits far from 0, equal values."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+import torch
+
+import mindferry
+
+EDGES = np.array([-1.0, 0.0, 1.0, 0.0, 3.0, -3.0, 0.5, -0.5], np.float32)
+EXPRESSIONS = (
+    "F.elu(x)",
+    "F.elu(x, 0.5)",
+    "F.celu(x, 0.7)",
+    "F.selu(x)",
+    "nn.ELU()(x)",
+    "nn.ELU(0.5)(x)",
+    "nn.CELU(0.7)(x)",
+    "nn.SELU()(x)",
+    "nn.RReLU().eval()(x)",
+    "F.rrelu(x)",
+    "F.leaky_relu(x, 0.2)",
+    "nn.LeakyReLU(0.2)(x)",
+    "nn.Softplus()(x)",
+    "nn.Softplus(beta=2)(x * 40)",
+    "F.logsigmoid(x)",
+    "F.logsigmoid(x * 40)",
+    "nn.LogSigmoid()(x * 40)",
+    "F.binary_cross_entropy(x.clamp(0, 1), torch.ones(8))",
+    "F.binary_cross_entropy(torch.sigmoid(x * 40), torch.zeros(8))",
+    "F.binary_cross_entropy(torch.sigmoid(x), torch.sigmoid(x.detach() * 2))",
+    "F.binary_cross_entropy_with_logits(x, torch.ones(8))",
+    "F.binary_cross_entropy_with_logits(x * 40, torch.zeros(8))",
+    "nn.BCEWithLogitsLoss()(x, torch.ones(8))",
+    "nn.BCEWithLogitsLoss(pos_weight=torch.ones(8) * 2)(x, torch.ones(8))",
+    "F.margin_ranking_loss(x, x.detach(), torch.ones(8))",
+    "F.hinge_embedding_loss(x, -torch.ones(8))",
+    "(x * 0 + 1).std()",
+    "(x.view(4, 2) * torch.tensor([0.0, 1.0])).std(dim=0)",
+    "(x * 0).norm()",
+    "torch.xlogy(x.clamp(min=0), x.detach().clamp(min=0) + 1)",
+)
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[ModuleType, ModuleType]:
+    folder = tmp_path_factory.mktemp("edges")
+    source = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
+    for number, expression in enumerate(EXPRESSIONS):
+        source += f"\n\ndef edge_{number}(x: torch.Tensor):\n    return {expression}\n"
+    (folder / "edges_torch.py").write_text(source)
+    (folder / "edges_ms.py").write_text(mindferry.convert_source(source).code)
+    return load(folder / "edges_torch.py"), load(folder / "edges_ms.py")
+
+
+def load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("number", range(len(EXPRESSIONS)), ids=EXPRESSIONS)
+def test_values_and_gradients_are_torchs_at_the_edge(number: int, both: tuple[ModuleType, ModuleType]) -> None:
+    import mindspore as ms
+
+    theirs, ours = (getattr(module, f"edge_{number}") for module in both)
+    x = torch.tensor(EDGES, requires_grad=True)
+    wanted = theirs(x).sum()
+    wanted.backward()
+    assert x.grad is not None
+    value, gradient = ms.value_and_grad(lambda given: ours(given).sum())(ms.Tensor(EDGES))
+    np.testing.assert_allclose(value.asnumpy(), wanted.item(), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(gradient.asnumpy(), x.grad.numpy(), rtol=1e-4, atol=1e-5)

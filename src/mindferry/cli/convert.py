@@ -11,7 +11,7 @@ from .. import artifacts
 from ..accounts import summarize_sites
 from ..artifacts import ProjectConversion
 from ..convert import convert_project
-from ..convert.settings import HELPERS, STYLES, TARGETS, Settings
+from ..convert.settings import HELPERS, PREFERENCES, STYLES, TARGETS, Settings
 from ..errors import printable
 from ..findings import CODES
 from ..layout import find_files
@@ -48,6 +48,12 @@ STATUSES = {
 )
 @click.option("--style", type=click.Choice(STYLES), default="functional", help="How a training step is written.")
 @click.option("--jit", is_flag=True, help="Compile the training step with ms.jit.")
+@click.option(
+    "--prefer",
+    type=click.Choice(PREFERENCES),
+    default="exact",
+    help="Native: MindSpore's own optimizers, schedules and tanh where they differ by rounding; a note says how far.",
+)
 @click.option(
     "--helpers",
     type=click.Choice(HELPERS),
@@ -99,6 +105,7 @@ def command(
     skip: tuple[str, ...],
     style: str,
     jit: bool,
+    prefer: str,
     helpers: str,
     trainer: bool,
     tests: bool,
@@ -143,6 +150,7 @@ def command(
                 sites=_folders(sites),
                 most_modules=limit,
                 helpers=helpers,
+                prefer=prefer,
             ),
             workers=workers,
             texts=texts if diff else None,

@@ -37,7 +37,7 @@ from .render.split_lines import apart
 from .render.styles import restyle
 from .render.write import PlanWriter
 from .run_rule import UNBOUND, run_rule
-from .settings import Settings, rules_for
+from .settings import Settings, chosen_rules
 from .verdict import Outcome, Verdict
 
 PORTABLE = Settings()
@@ -112,7 +112,7 @@ def plan_file(
         return PlannedFile(source, None, plan, [])
     set_apart, lines = apart(source, is_notebook) if settings.applies("training") else (source, [])
     reading = read(set_apart, symbols, module, is_package, table().is_api, lines)
-    facts = gather(reading, rules_for(settings.target), settings, is_notebook)
+    facts = gather(reading, chosen_rules(settings), settings, is_notebook)
     for fixer in FIXERS:
         if settings.applies(fixer.name):
             plan.add(fixer.name, fixer.plan(facts))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,10 +12,11 @@ from ..apis import framework, table
 from ..artifacts import FileConversion, ProjectConversion, dumps
 from ..config import read_config
 from ..errors import MindferryError
-from ..layout import Layout, Sources, find_files, read_symbols, uses_torch
+from ..files import read_regular
+from ..layout import LARGEST_CODE, Layout, Sources, find_files, read_symbols, uses_torch
 from ..observation import Observation
 from ..progress import Advance
-from ..read.source import is_script
+from ..read.source import Unreadable, is_script
 from ..read.symbols import Symbols
 from ..suggest import suggest_network
 from .brought import Libraries, bring_libraries, convert_libraries, digest_of, plain_files
@@ -25,6 +27,7 @@ from .one_file import Written, digest, helper_home, helper_name, left_out, with_
 from .output import previous_conversion as previous_conversion
 from .output import write_output
 from .pool import convert_files, quietly
+from .prefer_native import keeps_own_rates, with_differences
 from .render.helper_use import ProjectUse, use_of
 from .render.helpers_package import render_files
 from .render.imports import COMPAT_MODULE
@@ -68,6 +71,8 @@ def convert_project(
         settings = replace(settings, packages=tuple(dict.fromkeys((*settings.packages, *config.convert.packages))))
     if not uses_torch(layout) and not settings.packages:
         raise MindferryError(f"{path} uses no torch: there is nothing to convert")
+    if settings.prefer == "native":
+        settings = replace(settings, has_native_optimizers=not keeps_own_rates(_texts(layout)))
     libraries = bring_libraries(layout, settings, observation)
     inputs = digest_of(libraries, inputs_digest(layout, settings))
     result = ProjectConversion(str(path.resolve()), str(output.resolve()), (), (), _parameter_names(), inputs)
@@ -77,6 +82,7 @@ def convert_project(
     written = []
     changed = changed_files(layout, observation)
     for each in _convert(layout, symbols, settings, workers, result, previous, observation, libraries, sources):
+        each = with_differences(each) if settings.prefer == "native" else each
         written.append(with_refusal(each) if each.record.path in changed else each)
         if advance:
             advance(each.record.path)
@@ -99,6 +105,13 @@ def convert_project(
     if texts is not None:
         texts.update({each.record.path: each.content() for each in (*written, *extra) if each.data is not None})
     return result if check else write_output(output, result, [*written, *extra], previous)
+
+
+def _texts(layout: Layout) -> Iterator[bytes]:
+    for file in layout.files:
+        if file.is_code:
+            with contextlib.suppress(OSError, Unreadable):
+                yield read_regular(file.path, LARGEST_CODE)
 
 
 def _read(

@@ -12,6 +12,7 @@ from ..apis.quirks import native_on
 from ..errors import MindferryError
 
 TARGETS = ("portable", "cpu", "ascend")
+PREFERENCES = ("exact", "native")
 HELPERS = ("module", "package")
 STYLES = ("functional", "cell", "model")  # how a training step is written
 
@@ -29,6 +30,8 @@ class Settings:
     sites: tuple[str, ...] = ()  # folders where they are installed, before Python's own
     most_modules: int = 400  # of these libraries
     helpers: str = "module"  # how ms_compat is written
+    prefer: str = "exact"  # or MindSpore's own where it is not quite torch's
+    has_native_optimizers: bool = True  # as preferred; not where the project needs what torch's hold
 
     @property
     def is_restricted(self) -> bool:
@@ -68,12 +71,21 @@ def _spellings(api: str) -> tuple[str, ...]:
     return api, framework().canonical(api)
 
 
+def chosen_rules(settings: Settings) -> Table:
+    return rules_for(settings.target, settings.prefer, settings.has_native_optimizers)
+
+
 @functools.cache
-def rules_for(target: str) -> Table:
-    """The rules, with mint's own operators for Ascend, and what only Ascend has left alone for a CPU."""
-    if target == "portable":
+def rules_for(target: str, prefer: str = "exact", has_native_optimizers: bool = True) -> Table:
+    """The rules, with mint's own operators for Ascend, what only Ascend has left alone for a CPU, and MindSpore's own as preferred."""
+    if target == "portable" and prefer == "exact":
         return table()
     made = Table((_for_target(entry, target) for entry in table()), framework())
+    if prefer == "native":
+        from .prefer_native import made_native
+
+        for api in list(made.calls):
+            made.calls[api] = made_native(made.calls[api], has_native_optimizers)
     if target == "ascend":
         for api, name in _native_on_ascend():
             made.calls[api] = replace(made.calls[api], to=name, like=name, function=None)

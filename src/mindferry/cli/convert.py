@@ -27,7 +27,17 @@ STATUSES = {
 }
 
 
-@click.command()
+class ConvertCommand(click.Command):
+    """`--jit` stands alone, as it always did, or before the word auto."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        place = args.index("--jit") if "--jit" in args else -1
+        if place >= 0 and args[place + 1 : place + 2] == ["auto"]:
+            args = [*args[:place], "--jit-auto", *args[place + 2 :]]
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=ConvertCommand)
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option(
     "-o",
@@ -47,7 +57,12 @@ STATUSES = {
     "--skip", multiple=True, metavar="RULE", help="Leave what these rules would convert as it is. May be repeated."
 )
 @click.option("--style", type=click.Choice(STYLES), default="functional", help="How a training step is written.")
-@click.option("--jit", is_flag=True, help="Compile the training step with ms.jit.")
+@click.option(
+    "--jit",
+    is_flag=True,
+    help="Compile the training step with ms.jit. `--jit auto`: where all of it is known to compile; a note says why not.",
+)
+@click.option("--jit-auto", is_flag=True, hidden=True, help="What `--jit auto` is read as.")
 @click.option(
     "--prefer",
     type=click.Choice(PREFERENCES),
@@ -105,6 +120,7 @@ def command(
     skip: tuple[str, ...],
     style: str,
     jit: bool,
+    jit_auto: bool,
     prefer: str,
     helpers: str,
     trainer: bool,
@@ -150,6 +166,7 @@ def command(
                 sites=_folders(sites),
                 most_modules=limit,
                 helpers=helpers,
+                jit_auto=jit_auto,
                 prefer=prefer,
             ),
             workers=workers,

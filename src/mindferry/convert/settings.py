@@ -30,6 +30,7 @@ class Settings:
     sites: tuple[str, ...] = ()  # folders where they are installed, before Python's own
     most_modules: int = 400  # of these libraries
     helpers: str = "module"  # how ms_compat is written
+    jit_auto: bool = False  # compile those steps of which it is known that they compile
     prefer: str = "exact"  # or MindSpore's own where it is not quite torch's
     has_native_optimizers: bool = True  # as preferred; not where the project needs what torch's hold
 
@@ -47,7 +48,7 @@ class Settings:
 
     def check(self, passes: list[str]) -> None:
         """A pattern that nothing matches is a slip of the pen."""
-        if self.jit and self.style != "functional":
+        if (self.jit or self.jit_auto) and self.style != "functional":
             raise MindferryError(f"--jit compiles the functional form; leave out --style {self.style}, or --jit")
         names: set[str] = set(passes)
         source = framework()

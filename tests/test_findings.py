@@ -58,7 +58,8 @@ SNIPPETS = {
     findings.MF207: "net = nn.SyncBatchNorm(3)\n",
     findings.MF208: (
         "class N(nn.Module):\n    def forward(self, x):\n        return x.view(-1)\n\n\ndef f(net: N, x):\n    x.requires_grad_()\n"
-        "    return torch.autograd.grad(net(x).sum(), x, create_graph=True)[0]\n"
+        "    g = torch.autograd.grad(net(x).sum(), x, create_graph=True)[0]\n"
+        "    return torch.autograd.grad(g.sum(), x, create_graph=True)[0]\n"
     ),
     findings.MF250: (
         "import argparse\nimport torch.distributed as dist\nparser = argparse.ArgumentParser()\n"
@@ -99,6 +100,10 @@ def _not_in_style(folder: Path) -> ProjectConversion:
     )
     code += "    loss = (out - y).pow(2).mean() + out.sum()\n    loss.backward()\n    opt.step()\n"
     return convert(folder, Settings(style="model"), a__py=HEAD + code)
+
+
+def _native_instead(folder: Path) -> ProjectConversion:
+    return convert(folder, Settings(prefer="native"), a__py=HEAD + "x = torch.tanh(torch.zeros(3))\n")
 
 
 def _sometimes_unreached(folder: Path) -> ProjectConversion:
@@ -152,6 +157,7 @@ PROJECTS: dict[findings.Code, Callable[[Path], ProjectConversion]] = {
     findings.MF152: _too_large_a_library,
     findings.MF206: _sometimes_unreached,
     findings.MF210: _not_in_style,
+    findings.MF211: _native_instead,
     findings.MF902: _not_copied,
     findings.MF903: _edited,
     findings.MF904: _edited_and_gone,

@@ -13,7 +13,18 @@ from ..artifacts import FileConversion, ProjectConversion, dumps
 from ..config import read_config
 from ..errors import MindferryError
 from ..files import read_regular
-from ..layout import LARGEST_CODE, Layout, Sources, find_files, read_symbols, uses_torch
+from ..layout import (
+    LARGEST_CODE,
+    SECOND,
+    Layout,
+    ProjectFile,
+    Sources,
+    find_files,
+    read_symbols,
+    source_of,
+    uses_second,
+    uses_torch,
+)
 from ..observation import Observation
 from ..progress import Advance
 from ..read.source import Unreadable, is_script
@@ -69,7 +80,7 @@ def convert_project(
     previous = None if check else previous_conversion(path, output)
     if config.convert.packages:
         settings = replace(settings, packages=tuple(dict.fromkeys((*settings.packages, *config.convert.packages))))
-    if not uses_torch(layout) and not settings.packages:
+    if not uses_torch(layout) and not uses_second(layout) and not settings.packages:
         raise MindferryError(f"{path} uses no torch: there is nothing to convert")
     if settings.prefer == "native":
         settings = replace(settings, has_native_optimizers=not keeps_own_rates(_texts(layout)))
@@ -164,18 +175,31 @@ def _convert(
 
 def _helpers(layout: Layout, written: list[Written], settings: Settings) -> list[Written]:
     """One ms_compat for each package or script folder that uses helpers."""
-    wanted: dict[str, set[str]] = {}
+    by_source: dict[str, dict[str, set[str]]] = {}
     for file, each in zip(layout.files, written, strict=True):
         if each.compat:
+            wanted = by_source.setdefault(_source(file, layout), {})
             wanted.setdefault(helper_home(layout, file)[0], set()).update(each.compat)
     result = []
-    names = set().union(*wanted.values())  # of all: a script may bring its own folder and the root's modules together
-    made = render_files(names, _use(written), settings.helpers == "package") if names else {}
-    for folder in sorted(wanted):
-        for path, text in made.items():
-            relative, data = (Path(folder) / f"{helper_name(layout)}{path}").as_posix(), text.encode("utf-8")
+    for source, wanted in sorted(by_source.items()):
+        names = set().union(
+            *wanted.values()
+        )  # of all: a script may bring its own folder and the root's modules together
+        use = _use(written) if source != SECOND else None
+        made = render_files(names, use, settings.helpers == "package", source)
+        places = [(Path(folder), *each) for folder in sorted(wanted) for each in made.items()]
+        for folder, path, text in places:
+            relative = (folder / f"{helper_name(layout, framework(source).helpers)}{path}").as_posix()
+            data = text.encode("utf-8")
             result.append(Written(FileConversion(relative, "helpers", digest(data)), data, names))
     return result
+
+
+def _source(file: ProjectFile, layout: Layout) -> str:
+    """The framework that a file with helpers was written for."""
+    if file.is_brought or not uses_second(layout):
+        return framework().name
+    return source_of(read_regular(file.path), uses_torch(layout))
 
 
 def _use(written: list[Written]) -> ProjectUse | None:

@@ -7,7 +7,7 @@ import functools
 from dataclasses import dataclass, replace
 from importlib.resources import files
 
-from ..apis import Rule, Table, framework, table
+from ..apis import SOURCES, Rule, Table, framework, table
 from ..apis.quirks import native_on
 from ..errors import MindferryError
 
@@ -51,12 +51,12 @@ class Settings:
         if (self.jit or self.jit_auto) and self.style != "functional":
             raise MindferryError(f"--jit compiles the functional form; leave out --style {self.style}, or --jit")
         names: set[str] = set(passes)
-        source = framework()
-        for entry in table():
-            names.update(_spellings(entry.api))
-            home, _, name = entry.api.rpartition(".")
-            if home in source.functions:
-                names.add(source.of_tensor(name))  # x.add follows torch.add
+        for source in map(framework, SOURCES):
+            for entry in table(source.name):
+                names.update(_spellings(entry.api))
+                home, _, name = entry.api.rpartition(".")
+                if home in source.functions:
+                    names.add(source.of_tensor(name))  # x.add follows torch.add
         for pattern in (*self.only, *self.skip):
             if not any(fnmatch.fnmatchcase(name, pattern) for name in names):
                 raise MindferryError(
@@ -69,18 +69,18 @@ def _matches(names: tuple[str, ...], patterns: tuple[str, ...]) -> bool:
 
 
 def _spellings(api: str) -> tuple[str, ...]:
-    return api, framework().canonical(api)
+    return api, *(framework(source).canonical(api) for source in SOURCES)
 
 
-def chosen_rules(settings: Settings) -> Table:
-    return rules_for(settings.target, settings.prefer, settings.has_native_optimizers)
+def chosen_rules(settings: Settings, source: str) -> Table:
+    return rules_for(settings.target, source, settings.prefer, settings.has_native_optimizers)
 
 
 @functools.cache
-def rules_for(target: str, prefer: str = "exact", has_native_optimizers: bool = True) -> Table:
+def rules_for(target: str, source: str = "torch", prefer: str = "exact", has_native_optimizers: bool = True) -> Table:
     """The rules, with mint's own operators for Ascend, what only Ascend has left alone for a CPU, and MindSpore's own as preferred."""
-    if target == "portable" and prefer == "exact":
-        return table()
+    if (target == "portable" and prefer == "exact") or source != "torch":
+        return table(source)
     made = Table((_for_target(entry, target) for entry in table()), framework())
     if prefer == "native":
         from .prefer_native import made_native

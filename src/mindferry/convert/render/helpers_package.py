@@ -11,6 +11,7 @@ from .helpers_module import (
     HEADER,
     NUMBERS,
     SETTINGS,
+    SPOKEN,
     Unit,
     body_of,
     chosen_units,
@@ -26,10 +27,10 @@ LONGEST = 300  # lines of a module that stands alone
 DISPATCH = "values"  # what asks a value at run time which framework's method it has
 
 
-def render_files(names: set[str], use: ProjectUse | None, is_package: bool) -> dict[str, str]:
+def render_files(names: set[str], use: ProjectUse | None, is_package: bool, source: str = "torch") -> dict[str, str]:
     """By path below the folder that holds ms_compat: one file, or with `is_package` several where one would be long."""
-    text = render(names, use)
-    if not is_package or text.count("\n") <= LONGEST:
+    text = render(names, use, source)
+    if not is_package or source != "torch" or text.count("\n") <= LONGEST:
         return {".py": text}
     units = chosen_units(with_settings({*names, SETTINGS}), use)
     homes = _homes(units)
@@ -97,4 +98,4 @@ def _init(names: Iterable[str], homes: Mapping[str, str]) -> str:
     """What the project's files take from here."""
     lines = sorted_imports(f"from .{homes[name]} import {name}" for name in (*names, SETTINGS, NUMBERS))
     listed = "".join(f'    "{name}",\n' for name in sorted(names))
-    return f"{HEADER}{lines}\n\n__all__ = [\n{listed}]\n\n{SETTINGS}()\n{NUMBERS}()\n"
+    return f"{HEADER.format(SPOKEN['torch'])}{lines}\n\n__all__ = [\n{listed}]\n\n{SETTINGS}()\n{NUMBERS}()\n"

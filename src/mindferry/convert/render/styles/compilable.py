@@ -97,9 +97,8 @@ def _is_asked(node: ast.AST) -> bool:
 def _is_known(called: ast.expr) -> bool:
     match called:
         case ast.Name(id=name):
-            return (
-                name in FUNCTIONS or name[:1].islower()
-            )  # a network or loss that is called; classes are not made here
+            is_own = name[:1].islower() and not hasattr(builtins, name)  # a network or loss; classes are not made here
+            return name in FUNCTIONS or is_own
         case ast.Attribute(value=ast.Name(id="np" | "math" | "random" | "os" | "time")):
             return False
         case ast.Attribute(value=ast.Name(id="ms_compat"), attr=name):

@@ -90,6 +90,8 @@ def rules_for(target: str, source: str = "torch", prefer: str = "exact", has_nat
     if target == "ascend":
         for api, name in _native_on_ascend():
             made.calls[api] = replace(made.calls[api], to=name, like=name, function=None)
+        for api, name in _rows("ascend_fused.tsv"):
+            made.calls[api] = replace(made.calls[api], to=name, like=name)
     for api, name in native_on(target).items():
         made.calls[api] = replace(made.calls[api], to=name, like=name, drop=("inplace",), function=None)
     return made
@@ -109,6 +111,10 @@ def _for_target(entry: Rule, target: str) -> Rule:
 
 
 def _native_on_ascend() -> list[tuple[str, str]]:
-    lines = files("mindferry.apis.torch").joinpath("ascend.tsv").read_text("utf-8").splitlines()
+    return _rows("ascend.tsv")
+
+
+def _rows(table_file: str) -> list[tuple[str, str]]:
+    lines = files("mindferry.apis.torch").joinpath(table_file).read_text("utf-8").splitlines()
     pairs = (line.split("\t") for line in lines if line and not line.startswith("#"))
     return [(api, name) for api, name in pairs]

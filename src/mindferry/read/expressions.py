@@ -130,8 +130,8 @@ class Expressions:
             return base
         if base.kind == "instance":
             return resting_on(base, self._instance_member(base.qual, name))
-        if base.kind == "tuple" and name in ("values", "indices") and len(base.items) == 2:
-            return base.items[name == "indices"]
+        if base.kind == "tuple" and name in self.members.parts and all(each.is_tensor for each in base.items):
+            return resting_on(base, self.members.parts[name])
         if base.kind != "unknown":
             return resting_on(base, Type("method", f".{name}"))
         return self._member_of_unknown(node, name)

@@ -21,6 +21,7 @@ GRADIENT_HELPERS = {
     "clear_gradients",
     "closure_with_gradients",
 }
+MARKING = {"in_this_process", "with_tensors", "on_tensors"}
 SHARING = {"NAdam", "ASGD"}
 
 
@@ -88,6 +89,7 @@ NEEDED: Mapping[str, Callable[[ProjectUse, Collection[str]], bool]] = {
     "TAKES_GENERATORS": _takes_generators,
     "STREAMS_DATA": lambda use, wanted: "IterableDataset" in wanted or "__iter__" in use.mentioned,
     "TAKES_SINGLE_SAMPLES": _takes_single_samples,
+    "MARKS_DATA": lambda use, wanted: bool(MARKING & set(wanted) or {"stays_in_process", "takes_tensors"} & use.stored),
     "NAMES_TUPLES": _mentions("namedtuple", "NamedTuple", "_fields"),
     "SAVES_OBJECTS": _saves_objects,
 }

@@ -45,7 +45,7 @@ from .render.split_lines import apart
 from .render.styles import restyle
 from .render.write import PlanWriter
 from .run_rule import UNBOUND, run_rule
-from .settings import Settings, rules_for
+from .settings import Settings, chosen_rules
 from .verdict import Outcome, Verdict
 
 PORTABLE = Settings()
@@ -125,7 +125,7 @@ def plan_file(
     reading = read(set_apart, symbols, module, is_package, table(framework).is_api, lines)
     if not is_torch and (refused := refuse_graph_code(reading)) is not None:
         return PlannedFile(source, None, plan, [], refused=(refused,))
-    facts = gather(reading, rules_for(settings.target, framework), settings, is_notebook)
+    facts = gather(reading, chosen_rules(settings, framework), settings, is_notebook)
     for fixer in FIXERS:
         if fixer.source == framework and settings.applies(fixer.name):
             plan.add(fixer.name, fixer.plan(facts))

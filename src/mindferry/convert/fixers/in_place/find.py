@@ -25,7 +25,7 @@ from .holders import is_held, views
 MARKS_ONLY = frozenset({"requires_grad_", "share_memory_"})  # the numbers stay
 COLLECTIVES = frozenset(
     {"all_reduce", "broadcast", "reduce"}
-)  # of torch.distributed: the result goes into the first argument
+)  # torch.distributed's: the first argument takes the result
 
 
 class How(Enum):

@@ -56,7 +56,7 @@ def is_modal(model: Any) -> bool:
 
 def asks_mode(model: Any) -> bool:
     """Whether the code of some module of its own asks for the mode: what it computes and what it trains may differ there."""
-    kinds = {type(each) for each in model.modules() if not is_torchs(each)}
+    kinds: set[Any] = {type(each) for each in model.modules() if not is_torchs(each)}
     return any(".training" in _source(kind) for kind in kinds)
 
 
@@ -71,7 +71,7 @@ def own_state(model: Any, changed: list[str]) -> list[str]:
 
 
 @cache
-def _source(kind: type) -> str:
+def _source(kind: Any) -> str:
     try:
         return inspect.getsource(kind)
     except (OSError, TypeError):

@@ -41,7 +41,10 @@ def of_keras(text: str, given: list[np.ndarray], seed: int) -> dict[str, np.ndar
             tape.watch(each)
         out = layer(one, training=True)
         loss = tf.reduce_sum(out * tf.cos(tf.reshape(tf.range(tf.size(out), dtype=tf.float32), out.shape)))
-    wanted = [*(each for each in inputs if each.dtype == tf.float32), *(each.value for each in layer.trainable_variables)]
+    wanted = [
+        *(each for each in inputs if each.dtype == tf.float32),
+        *(each.value for each in layer.trainable_variables),
+    ]
     found["train"] = out.numpy()
     for place, gradient in enumerate(tape.gradient(loss, wanted)):
         if gradient is not None:

@@ -13,7 +13,9 @@ from two_processes import HERE, REASON, has_tensorflow
 
 from mindferry.convert.render.helpers_module import library, render
 
-CASES = [line.split("\t")[0] for line in (HERE / "layer_cases.tsv").read_text().splitlines() if not line.startswith("#")]
+CASES = [
+    line.split("\t")[0] for line in (HERE / "layer_cases.tsv").read_text().splitlines() if not line.startswith("#")
+]
 Results = dict[str, "np.ndarray[tuple[int, ...], np.dtype[np.generic]]"]
 
 

@@ -13,7 +13,7 @@ MaxPooling2D MaxPooling3D AveragePooling1D AveragePooling2D AveragePooling3D Glo
 GlobalAveragePooling2D GlobalAveragePooling3D GlobalMaxPooling1D GlobalMaxPooling2D GlobalMaxPooling3D
 add subtract multiply average maximum minimum concatenate dot
 SimpleRNN SimpleRNNCell LSTM LSTMCell GRU GRUCell RNN StackedRNNCells Bidirectional TimeDistributed
-MultiHeadAttention Attention AdditiveAttention
+MultiHeadAttention Attention AdditiveAttention Rescaling Normalization Resizing
 """
 
 for name in NAMES.split():

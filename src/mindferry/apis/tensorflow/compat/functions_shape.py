@@ -1,5 +1,7 @@
 """TensorFlow's functions that make, shape, join, cut and index tensors."""
 
+import sys
+
 import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
@@ -333,7 +335,8 @@ def to_categorical(x, num_classes=None):
 
 
 def tf_print(*inputs, **settings):
-    print(*(each.asnumpy() if isinstance(each, Tensor) else each for each in inputs))
+    """tf.print, which writes to stderr."""
+    print(*(each.asnumpy() if isinstance(each, Tensor) else each for each in inputs), file=sys.stderr)
 
 
 def plain_function(func=None, **_):

@@ -8,7 +8,6 @@ What failed is kept in --keep and named; the exit code is then 1.
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import io
 import random
 import re
@@ -28,9 +27,16 @@ from mindferry.read.source import Unreadable
 
 HANG = 10  # seconds of the processor's: a busy machine is not a hang
 LONGEST = 12_000  # characters of a seed: enough for several classes, and thousands of files an hour
-PROJECTS = Path(__file__).parents[1] / "tests" / "projects"
-# what the set-up installs, so that a seed means the same everywhere
-LIBRARIES = ("torch.nn", "torch.optim", "torch.distributions", "torchvision")
+REPOSITORY = Path(__file__).parents[1]
+# of the repository alone, so that a seed means the same wherever it is checked out
+FOLDERS = (
+    "tests/projects",
+    "tests/trainers",
+    "tests/convert/left_alone",
+    "tests/analyze/sources",
+    "examples",
+    "benchmarks/workloads",
+)
 WORDS = (
     "x self model net torch nn F optim np loss data out weight bias forward backward train eval no_grad cuda to view size shape item "
     "detach numpy add_ zero_ T device dtype None True 0 1 -1 2.5 'mean' \"x\" f'{x:.2f}' ... *args **kw lambda: await yield"
@@ -69,15 +75,10 @@ LINES = (
 )
 
 
-def seeds() -> list[str]:
-    """Real sources: the tests' projects, torch's own and torchvision's."""
-    folders = [PROJECTS]
-    for name in LIBRARIES:
-        spec = importlib.util.find_spec(name.partition(".")[0])
-        if spec is not None and spec.submodule_search_locations:
-            folders.append(Path(spec.submodule_search_locations[0], *name.split(".")[1:]))
+def seeds(also: list[Path]) -> list[str]:
+    """Real sources: the repository's projects and examples, and those of the folders that are named."""
     texts = []
-    for folder in folders:
+    for folder in (*(REPOSITORY / name for name in FOLDERS), *also):
         for path in sorted(folder.rglob("*.py")):
             text = path.read_text("utf-8", "replace")
             if "torch" in text:
@@ -263,12 +264,14 @@ def _hanging(*_: object) -> None:
     raise TimeoutError(f"more than {HANG} s")
 
 
-def fuzz(seconds: float, files: float, seed: int, keep: Path, say: Callable[[str], None] = print) -> int:
+def fuzz(
+    seconds: float, files: float, seed: int, keep: Path, also: list[Path], say: Callable[[str], None] = print
+) -> int:
     warnings.simplefilter("ignore")  # the texts compare numbers with `is`, and worse
     rng = random.Random(seed)
     counts: Counter[str] = Counter()
     signal.signal(signal.SIGPROF, _hanging)
-    texts = seeds()
+    texts = seeds(also)
     apis = sorted(entry.api for entry in table() if entry.form is not Form.UNKNOWN)
     apis += ["x." + api.rpartition(".")[2] for api in apis if api.startswith("torch.Tensor.")]
     end, slowest = time.monotonic() + seconds, 0.0
@@ -296,6 +299,7 @@ if __name__ == "__main__":
     )
     parser.add_argument("--seed", type=int, default=time.time_ns() % 2**32)
     parser.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir()) / "mindferry-fuzz-convert")
+    parser.add_argument("--also", type=Path, nargs="*", default=[], help="folders with more sources to start from")
     options = parser.parse_args()
     limits = (float("inf"), options.files) if options.files else (options.seconds, float("inf"))
-    sys.exit(fuzz(*limits, options.seed, options.keep))
+    sys.exit(fuzz(*limits, options.seed, options.keep, options.also))

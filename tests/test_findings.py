@@ -58,7 +58,8 @@ SNIPPETS = {
     findings.MF207: "net = nn.SyncBatchNorm(3)\n",
     findings.MF208: (
         "class N(nn.Module):\n    def forward(self, x):\n        return x.view(-1)\n\n\ndef f(net: N, x):\n    x.requires_grad_()\n"
-        "    return torch.autograd.grad(net(x).sum(), x, create_graph=True)[0]\n"
+        "    g = torch.autograd.grad(net(x).sum(), x, create_graph=True)[0]\n"
+        "    return torch.autograd.grad(g.sum(), x, create_graph=True)[0]\n"
     ),
     findings.MF250: (
         "import argparse\nimport torch.distributed as dist\nparser = argparse.ArgumentParser()\n"

@@ -42,7 +42,7 @@ KNOWN = {
     ("tune", "train"): "a workload is a training script, watched as train watches one",
     ("tune", "verify"): "a change that is faster must compute the same",
 }
-EMITTED = ("compat", "recorder")  # code that runs in the user's project, or in the reference's process
+EMITTED = ("compat", "recorder", "stand_ins")  # code that runs in the user's project, or in the reference's process
 
 
 def modules() -> list[tuple[Path, tuple[str, ...]]]:

@@ -9,12 +9,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from .as_json import build, laid_out, plain
-from .errors import MindferryError, printable
-from .files import is_inside, read_regular, write_text
+from .as_json import UNBUILDABLE, build, laid_out, plain
+from .errors import MindferryError, brief, printable
+from .files import is_inside, is_name, read_regular, write_text
 
 STATE = ".mindferry"
 FORMAT = 1
+FOLDERS = ("source", "output", "root", "project")  # fields that name a place on this machine
 
 T = TypeVar("T")
 
@@ -422,10 +423,14 @@ def load(kind: type[T], folder: Path, stage: str) -> T:
         raise MindferryError(f"{path} was not written by this version of mindferry; run `mindferry {stage}` again")
     try:
         made = build(kind, body)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except UNBUILDABLE as error:
         raise MindferryError(f"{path} is incomplete ({str(error)[:200]}); run `mindferry {stage}` again") from None
+    if not all(is_name(str(getattr(made, name, ""))) for name in FOLDERS):
+        raise MindferryError(f"{path} names a folder that can't be one: it is damaged or forged")
     if isinstance(made, ProjectConversion) and (strays := [f.path for f in made.files if not is_inside(f.path)]):
-        raise MindferryError(f"{path} names {strays[0]!r}, which is no file of the project: it is damaged or forged")
+        raise MindferryError(
+            f"{path} names {brief(repr(strays[0]))}, which is no file of the project: it is damaged or forged"
+        )
     return cast(T, made)
 
 

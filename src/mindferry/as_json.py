@@ -13,6 +13,8 @@ import typing
 from typing import Any, cast
 
 ROW = 160  # characters that stay on one line
+# what `build` raises for a document that is not of the kind
+UNBUILDABLE = (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError, IndexError)
 _SURROGATE = re.compile("[\ud800-\udfff]")  # of a file name that is no UTF-8: JSON has an escape for it, UTF-8 has not
 _AS_THEY_ARE = (str, int, type(None))
 _LISTS = (list, tuple)

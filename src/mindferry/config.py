@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -87,6 +88,13 @@ def read_config(project: Path) -> Config:
     return Config(**{name: _section(path, name, kind, body.get(name, {})) for name, kind in _SECTIONS.items()})
 
 
+def _as_float(value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
 def _section(path: Path, name: str, kind: type, values: Any) -> Any:
     known = {_SPELLED.get(field.name, field.name): field for field in fields(kind)}
     chosen = {}
@@ -101,9 +109,9 @@ def _section(path: Path, name: str, kind: type, values: Any) -> Any:
             )
             if isinstance(value, tuple) and not is_sets and not all(isinstance(each, str) for each in value):
                 raise MindferryError(f"{path}: {name}.{key} should be a list of texts, not {brief(repr(value))}")
-        elif isinstance(default, float) and isinstance(value, int):
-            value = float(value)
-        if type(value) is not type(default):
+        elif isinstance(default, float) and type(value) is int:
+            value = _as_float(value)
+        if type(value) is not type(default) or (isinstance(value, float) and not math.isfinite(value)):
             raise MindferryError(f"{path}: {name}.{key} should be a {type(default).__name__}, not {brief(repr(value))}")
         chosen[known[key].name] = value
     return kind(**chosen)

@@ -16,6 +16,7 @@ from .errors import MindferryError
 
 SUFFIX = ".part"
 _PARTIAL = re.compile(r"\..*\.(\d+)-\w+\.part", re.DOTALL)
+_PART_BYTES, _PATH_BYTES = 255, 4096  # what Linux takes
 _NAME_BYTES = 80  # of the file's own name in that of its partial: 255 is the limit for a name
 
 
@@ -108,7 +109,17 @@ def alone_in(folder: Path, what: str) -> Iterator[None]:
 def is_inside(relative: str) -> bool:
     """Whether a recorded path names a file under the folder that it is relative to, by its words alone."""
     path = PurePosixPath(relative)
-    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and "\0" not in relative
+    is_relative = bool(path.parts) and not path.is_absolute() and ".." not in path.parts
+    return is_relative and is_name(relative)
+
+
+def is_name(path: str) -> bool:
+    """Whether a file system takes a path: asking it about one that it doesn't take is an error of its own."""
+    try:
+        raw = os.fsencode(path)
+    except UnicodeError:
+        return False
+    return b"\0" not in raw and len(raw) < _PATH_BYTES and all(len(part) <= _PART_BYTES for part in raw.split(b"/"))
 
 
 def place_in(folder: Path, relative: str) -> Path:

@@ -44,7 +44,7 @@ NOTHING = "it is a link to nothing"
 SMALL = 40  # files
 DEEPEST = 200  # imports followed from one file
 _IMPORT = re.compile(
-    r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]*(\([^)]*\)|[^\n]*)|import[ \t]+([\w.]+))", re.MULTILINE
+    r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]*(\([^()]*\)|[^\n]*)|import[ \t]+([\w.]+))", re.MULTILINE
 )
 _BARE_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
 
@@ -216,7 +216,7 @@ def read_symbols_on(
     symbols = _read_all(layout, ObservedTypes(), base and base.fork(), sources)
     if observation is None:
         return symbols
-    files = {file.relative: file.path.read_bytes() for file in layout.files if file.is_code and file.path.is_file()}
+    files = {file.relative: _start_of(file.path) for file in layout.files if file.is_code}
     seen = observed_types(observation, files, symbols.classes)[0]
     return _read_all(layout, seen, base and base.fork(), sources)
 
@@ -252,6 +252,7 @@ def _package_of(layout: Layout, roots: frozenset[str]) -> frozenset[str]:
 
 
 def _start_of(path: Path) -> bytes:
+    """A source's bytes; none where it can't be read, which its own conversion says."""
     try:
         return read_regular(path, LARGEST_CODE)
     except OSError:

@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 from pathlib import Path
 
+from .foreign import tree_of
 from .layout import find_files
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -43,10 +44,7 @@ def made_by(project: Path, name: str) -> Made | None:
 
 
 def _tree(path: Path) -> ast.Module:
-    try:
-        return ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError):
-        return ast.Module([], [])
+    return tree_of(path) or ast.Module([], [])
 
 
 def _module(path: str) -> str:

@@ -5,21 +5,24 @@ The file is a zip archive: `observation.json`, arrays as `.npy`, the networks' w
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
+import shutil
 import zipfile
-from collections.abc import Iterator
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
-from .as_json import build, laid_out, plain
-from .errors import MindferryError
+from .as_json import UNBUILDABLE, build, laid_out, plain
+from .errors import MindferryError, brief
 from .files import complete_or_absent
 
 FORMAT = 1
 RECORD = "observation.json"
+LARGEST = 64 << 20  # bytes of the record
+# what a damaged or hostile archive raises
+UNREADABLE = (OSError, ValueError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,27 +177,41 @@ def save_observation(observation: Observation, path: Path, parts: dict[str, Path
 def load_observation(path: Path) -> Observation:
     again = "run `mindferry observe` again"
     try:
-        with zipfile.ZipFile(path) as archive:
-            body = json.loads(archive.read(RECORD))
+        body = json.loads(_record(path))
     except FileNotFoundError:
         raise MindferryError(f"there is no {path}; `mindferry observe PROJECT -o {path} -- COMMAND` makes it") from None
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise MindferryError(f"cannot read {path} ({error}); {again}") from None
+    except (*UNREADABLE, RecursionError) as error:
+        raise MindferryError(f"cannot read {path} ({brief(str(error))}); {again}") from None
     if not isinstance(body, dict) or body.get("kind") != "Observation" or body.get("mindferry") != FORMAT:
         raise MindferryError(f"{path} was not written by this version of mindferry; {again}")
     try:
         return cast(Observation, build(Observation, body))
-    except (KeyError, TypeError, ValueError) as error:
-        raise MindferryError(f"{path} is damaged ({error}); {again}") from None
+    except UNBUILDABLE as error:
+        raise MindferryError(f"{path} is damaged ({brief(str(error))}); {again}") from None
 
 
-@contextlib.contextmanager
-def opened_part(path: Path, name: str, folder: Path) -> Iterator[Path]:
-    """One file of the archive, as a file in `folder`."""
-    with zipfile.ZipFile(path) as archive, archive.open(name) as source:
-        target = folder / Path(name).name
-        target.write_bytes(source.read())
-    yield target
+def _record(path: Path) -> bytes:
+    if not path.is_file():  # a pipe would be waited for
+        raise FileNotFoundError(path) if not path.exists() else OSError("it is no regular file")
+    with zipfile.ZipFile(path) as archive, archive.open(RECORD) as file:
+        data = file.read(LARGEST + 1)  # not what its header says: a bomb says anything
+    if len(data) > LARGEST:
+        raise ValueError(f"its record is larger than {LARGEST >> 20} MB")
+    return data
+
+
+def extract_part(archive: Path, name: str, folder: Path) -> Path:
+    """One file of the archive, as a file of its last name in `folder`."""
+    target = folder / (Path(name).name or "part")
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with zipfile.ZipFile(archive) as held, held.open(name) as source, target.open("wb") as out:
+            shutil.copyfileobj(source, out)
+    except UNREADABLE as error:
+        raise MindferryError(
+            f"cannot read {brief(name)} in {archive} ({brief(str(error))}); run `mindferry observe` again"
+        ) from None
+    return target
 
 
 def digest_of(data: bytes) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .apis import framework
+from .foreign import tree_of
 from .layout import find_files
 from .made_networks import made_by
 
@@ -80,10 +81,7 @@ def suggest_model(project: Path, path: str, name: str) -> Suggestion:
 
 
 def _tree(path: Path) -> ast.Module:
-    try:
-        return ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError):
-        return ast.Module([], [])
+    return tree_of(path) or ast.Module([], [])
 
 
 def _method(owner: ast.ClassDef | None, name: str) -> ast.FunctionDef | None:
@@ -106,7 +104,7 @@ def _written_call(project: Path, name: str, own: ast.Module) -> ast.Call | None:
 def _literal(node: ast.expr) -> tuple[object] | None:
     try:
         return (ast.literal_eval(node),)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError, MemoryError):
         return None
 
 

@@ -47,3 +47,20 @@ def test_every_second_name_leads_to_an_entry_of_the_table() -> None:
     assert [name for name in _exports() if table().get(name) is None] == []
     assert [name for name in _exports() if canonical(name) not in table().calls] == []
     assert canonical("torch.autograd.function.Function.apply") == "torch.autograd.Function.apply"
+
+
+@pytest.mark.parametrize(
+    ("call", "after"),
+    [
+        ("torch.all(x > 0, axis=-1, keepdims=True)", "ms_compat.all_true(x > 0, dim=-1, keepdim=True)"),
+        ("torch.max(x, axis=1)", "ms_compat.max_of(x, dim=1)"),
+        ("torch.sum(x, axis=1, keepdims=True)", "ops.sum(x, dim=1, keepdim=True)"),
+        ("x.mean(axis=0)", "ops.mean(x, axis=0)"),
+        ("torch.argmax(x, axis=1)", "ms_compat.argmax(x, dim=1)"),
+        ("torch.cat([x, x], axis=1)", "ops.cat([x, x], axis=1)"),
+    ],
+)
+def test_numpys_names_of_arguments_are_torchs_too(call: str, after: str) -> None:
+    result = convert_source(f"import torch\nx = torch.ones(3, 4)\ny = {call}\n")
+    assert f"y = {after}" in result.main
+    assert not result.findings

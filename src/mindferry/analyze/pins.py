@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
 from ..artifacts import Package
+from ..foreign import text_of, toml_at
 from ..layout import ProjectFile
 from .special import instead
 
@@ -19,18 +19,22 @@ REQUIREMENT = re.compile(
     r"\s*[\"']?(?:-\s+)?([A-Za-z][A-Za-z0-9._-]*)(?:\[[^\]]*\])?\s*((?:(?:===?|>=|<=|!=|~=|<|>|=)\s*[\w.*+!-]+\s*,?\s*)+)?"
 )
 CLAUSE = re.compile(r"(===?|>=|<=|!=|~=|<|>|=)\s*([\w.*+!-]+)")
-LARGEST = 200_000  # bytes of a list of requirements
+MOST = 1000  # packages; each is looked up among those that are installed
+LARGEST = 200_000  # letters of a list of requirements
 
 
 def packages(files: list[ProjectFile]) -> list[Package]:
     """One entry for each package that a file of requirements names, with the verdict on this machine."""
     found: dict[str, Package] = {}
     for file in files:
-        if not FILE.fullmatch(file.path.name) or file.path.stat().st_size > LARGEST:
+        if not FILE.fullmatch(file.path.name):
             continue
-        text = file.path.read_text("utf-8", "replace")
+        text = text_of(file.path)
+        if len(text) > LARGEST:
+            continue
         for name, asked, line in _requirements(text, file.path):
-            found.setdefault(name, _judged(name, asked, file.relative, line))
+            if name not in found and len(found) < MOST:
+                found[name] = _judged(name, asked, file.relative, line)
     return list(found.values())
 
 
@@ -54,15 +58,12 @@ def _requirements(text: str, path: Path) -> Iterator[tuple[str, str, int]]:
 
 
 def _from_pyproject(text: str) -> Iterator[tuple[str, str, int]]:
-    try:
-        body = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return
-    lists = [body.get("project", {}).get("dependencies", [])]
-    for requirement in (each for part in lists if isinstance(part, list) for each in part if isinstance(each, str)):
+    listed = toml_at(text, "project", "dependencies")
+    lines = text.splitlines()
+    for requirement in (each for each in (listed if isinstance(listed, list) else ()) if isinstance(each, str)):
         match = REQUIREMENT.match(requirement.partition(";")[0])
         if match is not None:
-            line = next((n for n, each in enumerate(text.splitlines(), 1) if requirement in each), 1)
+            line = next((n for n, each in enumerate(lines, 1) if requirement in each), 1)
             yield _named(match.group(1)), (match.group(2) or "").replace(" ", ""), line
 
 

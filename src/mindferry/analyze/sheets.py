@@ -149,7 +149,7 @@ def _structure(inventory: Inventory) -> Sheet:
         for kind, plural in names.items()
         if kind != "as built" or count[kind]
     )
-    order = list(names)
+    order = {kind: place for place, kind in enumerate(names)}
     rows = tuple(
         (
             part.kind,
@@ -157,7 +157,7 @@ def _structure(inventory: Inventory) -> Sheet:
             ", ".join(part.children),
             f"{part.path}:{part.line}",
         )
-        for part in sorted(inventory.parts, key=lambda part: order.index(part.kind))
+        for part in sorted(inventory.parts, key=lambda part: order.get(part.kind, len(order)))
     )
     return Sheet("Structure", summary, ("kind", "name", "made of", "where"), rows)
 

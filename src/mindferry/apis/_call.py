@@ -39,6 +39,9 @@ class Unbound(Exception):
     """`torch.Tensor.view(x, 2)`: a method called through its class, by a rule that needs the receiver."""
 
 
+NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
+
+
 class Call:
     def __init__(
         self, node: ast.Call, rule: Rule, reading: Reading, edits: Edits, writer: Writer, receiver: ast.expr | None
@@ -73,7 +76,12 @@ class Call:
                 self.extra.append(argument)
         for keyword in self.node.keywords:
             if keyword.arg:
-                self.given[keyword.arg] = keyword.value
+                self.given[self._own_name(keyword.arg)] = keyword.value
+
+    def _own_name(self, name: str) -> str:
+        """`axis` is `dim`, and `keepdims` is `keepdim`, where the rule has only the latter: torch takes numpy's names too."""
+        own = NUMPY_NAMES.get(name, name)
+        return own if own in self.rule.args and name not in self.rule.args else name
 
     def has(self, name: str) -> bool:
         return name in self.given
@@ -192,7 +200,7 @@ class Call:
         if not self._declared:
             return True
         named = {each.arg for each in self.node.keywords if each.arg}
-        is_renamed = any(name in rule.rename and rule.rename[name] != name for name in named)
+        is_renamed = any(rule.rename.get(own := self._own_name(name), own) != name for name in named)
         has_all = set(rule.defaults) <= {rule.rename.get(name, name) for name in self.given}
         stays = not any(name in self.given for name in (*rule.drop, *rule.only))
         return not is_renamed and has_all and stays and not any(map(self._beyond_positional, self._positional))
@@ -265,8 +273,8 @@ class Call:
             if name in changes:  # before the keyword goes in front: a replacement takes every edit at its start along
                 self.edits.replace(source.start(value), source.end(value), str(changes.pop(name)))
             if isinstance(node, ast.keyword):
-                if new != name:
-                    self.edits.replace(source.start(node), source.start(node) + len(name.encode()), new)
+                if node.arg and new != node.arg:
+                    self.edits.replace(source.start(node), source.start(node) + len(node.arg.encode()), new)
             elif force_keyword or self._beyond_positional(name):
                 self.edits.before(slot.start, f"{new}=")
                 force_keyword = True
@@ -278,7 +286,7 @@ class Call:
 
     def _name_of(self, node: ast.AST) -> str | None:
         if isinstance(node, ast.keyword):
-            return node.arg
+            return self._own_name(node.arg) if node.arg else None
         return next((name for name, index in self._positional.items() if self.node.args[index] is node), None)
 
     def _beyond_positional(self, name: str) -> bool:

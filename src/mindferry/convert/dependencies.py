@@ -11,7 +11,7 @@ import tomllib
 from .requirements import GONE, NEEDED, is_requirements, named, rewrite_requirements, uses_hashes
 
 CONDA_ONLY = {"pytorch", "pytorch-cuda", "pytorch-mutex", "cpuonly", "cudatoolkit", "cuda-toolkit"}
-_TABLE = re.compile(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?")
+_TABLE = re.compile(r"[ \t]*\[\[?([^\]]+)\]")
 _STRING = re.compile(r"(\"[^\"\n]*\"|'[^'\n]*')([ \t]*,)?")
 _LISTS = re.compile(
     r"project|project\.optional-dependencies|dependency-groups|build-system|tool\.uv|tool\.pdm\.dev-dependencies|tool\.hatch\.envs\..*"
@@ -38,7 +38,7 @@ def rewrite_dependencies(relative: str, raw: bytes) -> tuple[bytes, str]:
     if name == "pyproject.toml" and new != text:
         try:
             tomllib.loads(new)
-        except tomllib.TOMLDecodeError:
+        except (ValueError, RecursionError):
             return raw, "its dependencies name torch in a way that was not understood, so it was copied as it is"
     if new != text and is_requirements(relative) and uses_hashes(text):
         return new.encode("utf-8", "surrogateescape"), "it asks for hashes, which mindspore's line needs too"
@@ -48,23 +48,20 @@ def rewrite_dependencies(relative: str, raw: bytes) -> tuple[bytes, str]:
 def rewrite_pyproject(text: str) -> str:
     lines: list[str] = []
     table, key, has_mindspore = "", "", False
+    needed = _missing(text)
     for line in text.splitlines(keepends=True):
         if header := _TABLE.match(line):
-            table, has_mindspore = header.group(1).replace('"', ""), False
+            table, has_mindspore = header.group(1).strip().replace('"', ""), False
         if _POETRY.fullmatch(table) and named(line.partition("=")[0]) in GONE:
             ending = line[len(line.rstrip("\r\n")) :]
-            lines += (
-                [f"{_key(package)}{ending}" for package in NEEDED if not _is_present(package, text)]
-                if not has_mindspore
-                else []
-            )
+            lines += [f"{_key(package)}{ending}" for package in needed] if not has_mindspore else []
             lines += _comment(line)
             has_mindspore = True
         elif _LISTS.fullmatch(table) and not header:
             if assigned := re.match(r"\s*([\w.\"-]+)\s*=", line):
                 key, has_mindspore = assigned.group(1), False
             is_list = key == _LIST_KEYS.get(table, key)
-            kept, has_mindspore = _in_list(line, text, has_mindspore) if is_list else ([line], has_mindspore)
+            kept, has_mindspore = _in_list(line, needed, has_mindspore) if is_list else ([line], has_mindspore)
             lines += kept
         else:
             lines.append(line)
@@ -76,7 +73,7 @@ def _key(package: str) -> str:
     return f'{name} = "{version if operator == "==" else operator + version}"'
 
 
-def _in_list(line: str, text: str, has_mindspore: bool) -> tuple[list[str], bool]:
+def _in_list(line: str, needed: list[str], has_mindspore: bool) -> tuple[list[str], bool]:
     """A line of an array of requirements, with torch's replaced the first time and removed after that."""
     code, comment = _without_comment(line)
 
@@ -92,8 +89,7 @@ def _in_list(line: str, text: str, has_mindspore: bool) -> tuple[list[str], bool
         if has_mindspore:
             return ""
         has_mindspore = True
-        packages = [package for package in NEEDED if not _is_present(package, text)]
-        return ", ".join(f"{quote}{package}{quote}" for package in packages) + (match.group(2) or "")
+        return ", ".join(f"{quote}{package}{quote}" for package in needed) + (match.group(2) or "")
 
     start = code.find("=") + 1 if re.match(r"\s*[\w.\"-]+\s*=", code) else 0
     if start and not code[start:].lstrip().startswith("["):
@@ -102,7 +98,7 @@ def _in_list(line: str, text: str, has_mindspore: bool) -> tuple[list[str], bool
     if new == code:
         return [line], has_mindspore
     new = re.sub(r",\s*\]", "]", new) if not re.search(r",\s*\]", code) else new
-    new = re.sub(r"[ \t]{2,}(?=\S)", " ", new) if code[:start] else new
+    new = re.sub(r"(?<![ \t])[ \t]{2,}(?=\S)", " ", new) if code[:start] else new
     if not new.strip():
         return _comment(line), has_mindspore
     ending = line[len(line.rstrip("\r\n")) :]
@@ -165,7 +161,7 @@ def rewrite_environment(text: str) -> str:
     item = item or "  - "
     ending = "\r\n" if "\r\n" in text else "\n"
     inner = " " * (len(item) - 2) + "  - "
-    wanted = [f"{inner}{package}{ending}" for package in NEEDED if not _is_present(package, text)]
+    wanted = [f"{inner}{package}{ending}" for package in _missing(text)]
     at = pip_at or last
     if lines and at and not lines[at - 1].endswith("\n"):
         lines[at - 1] += ending
@@ -173,9 +169,10 @@ def rewrite_environment(text: str) -> str:
     return "".join(lines)
 
 
-def _is_present(package: str, text: str) -> bool:
-    """numpy, where the file names it already."""
-    return package.startswith("numpy") and re.search(r"(?m)^[^#\n]*\bnumpy\b", text) is not None
+def _missing(text: str) -> list[str]:
+    """What the converted project needs, without numpy where the file names it already."""
+    has_numpy = re.search(r"(?m)^[^#\n]*\bnumpy\b", text) is not None
+    return [package for package in NEEDED if not (has_numpy and package.startswith("numpy"))]
 
 
 def _without_comment(line: str) -> tuple[str, str]:

@@ -135,17 +135,19 @@ def _encoded(source: Source, code: str, raw: bytes) -> bytes:
 
 
 def _is_copied(file: ProjectFile) -> bool:
-    return file.is_code or (file.path.suffix not in CHECKPOINTS and file.path.stat().st_size <= LARGEST_COPY)
+    return file.is_code or (not _is_checkpoint(file) and file.path.stat().st_size <= LARGEST_COPY)
+
+
+def _is_checkpoint(file: ProjectFile) -> bool:
+    """That has to be converted; what lies beside a configuration is read as it is, by a library's from_pretrained."""
+    is_read = file.path.suffix == ".safetensors" and file.path.with_name("config.json").is_file()
+    return file.path.suffix in CHECKPOINTS and not is_read
 
 
 def _copy(file: ProjectFile, raw: bytes) -> Written:
     if not _is_copied(file):
-        what = "a checkpoint" if file.path.suffix in CHECKPOINTS else "larger than 10 MB"
-        advice = (
-            "convert it with `mindferry weights convert`"
-            if file.path.suffix in CHECKPOINTS
-            else "copy or link it yourself"
-        )
+        what = "a checkpoint" if _is_checkpoint(file) else "larger than 10 MB"
+        advice = "convert it with `mindferry weights convert`" if _is_checkpoint(file) else "copy or link it yourself"
         finding = Finding(findings.MF902, "note", file.relative, 1, 1, f"not copied: it is {what}", advice)
         return Written(FileConversion(file.relative, "skipped", "", (), (finding,)), None, set())
     data, message = rewrite_dependencies(file.relative, raw)

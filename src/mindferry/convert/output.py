@@ -14,7 +14,7 @@ from pathlib import Path
 
 from .. import findings
 from ..artifacts import STATE, FileConversion, Finding, ProjectConversion, load, save
-from ..errors import MindferryError
+from ..errors import MindferryError, brief
 from ..files import alone_in, is_inside, place_in, read_regular, remove_abandoned, write_bytes
 from .one_file import Written, digest
 from .reuse import records_of
@@ -63,8 +63,15 @@ def _recorded(output: Path) -> ProjectConversion:
 
 
 def _check_source(source: str, path: Path, output: Path) -> None:
-    if Path(source).resolve() != path.resolve():
-        raise MindferryError(f"{output} holds the conversion of {source}; give another folder with -o")
+    if source != str(path.resolve()) and not _is_same(source, path):
+        raise MindferryError(f"{output} holds the conversion of {brief(source)}; give another folder with -o")
+
+
+def _is_same(source: str, path: Path) -> bool:
+    try:
+        return Path(source).resolve() == path.resolve()
+    except (OSError, ValueError):  # no path at all: the record is damaged
+        return False
 
 
 def _unfinished(output: Path) -> Unfinished | None:

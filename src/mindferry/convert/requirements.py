@@ -69,4 +69,8 @@ def _unbroken(line: str) -> str:
 
 
 def _with_older_numpy(line: str) -> str:
-    return re.sub(r"^(\s*numpy)\b[^#;\r\n]*?(?=\s*(?:[#;]|[\r\n]*$))", r"\1<2", line)
+    found = re.match(r"(\s*numpy)\b([^#;\r\n]*)", line)
+    if found is None:  # quoted, or spelled otherwise
+        return line
+    asked = found.group(2)
+    return found.group(1) + "<2" + asked[len(asked.rstrip()) :] + line[found.end() :]

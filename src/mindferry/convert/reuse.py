@@ -46,6 +46,7 @@ def facts_digest(symbols: Symbols) -> str:
         sorted(symbols.unsure),
         symbols.ported,
         sorted(symbols.collates),
+        sorted(symbols.transforms),
     ]
     second = facts_digest(symbols.second) if symbols.second is not None else ""
     return digest(json.dumps(facts).encode("utf-8") + second.encode())

@@ -28,6 +28,9 @@ from .wishes import Wishes
 
 FOLDER = "ported"
 LIMIT = 400  # modules
+SERVED = frozenset(
+    {"accelerate", "einops", "safetensors", "lightning", "pytorch_lightning", "torchmetrics"}
+)  # by the table
 SERVED_MODULES = frozenset({"safetensors.torch"})  # of packages that need no torch themselves
 
 
@@ -48,20 +51,21 @@ def bring(
     extra: tuple[str, ...] = (),
 ) -> Brought:
     """What the project reaches of these packages. `extra` are names that an observation saw: 'timm.models.resnet.resnet18'."""
-    packages = [find_package(name, sites) for name in dict.fromkeys(names)]
+    packages = [find_package(name, sites) for name in dict.fromkeys(names) if name not in SERVED]
     for package in packages:
         if package.refusal:
             raise MindferryError(package.refusal)
     gates = Gates(frozenset(each.name for each in packages), needs_torch)
     sources = Sources(packages, gates.condition)
     gates.sources = sources
-    reach = Wishes(sources, left_behind(), limit)
+    reach = Wishes(sources, left_behind(), limit, layout.root)
     for file in layout.files:
         if file.is_code:
             for module in _project_modules(file):
                 sources.index(module)
                 reach.ask_for_file(module)
     reach.ask_opened()
+    reach.ask_kinds()
     for name in extra:
         home, _, last = name.rpartition(".")
         if sources.is_ours(home):
@@ -89,11 +93,12 @@ def _project_modules(file: ProjectFile) -> list[Module]:
         return []
     found = []
     for cell in cells if isinstance(cells, list) else []:
-        text = "".join(cell.get("source", "")) if isinstance(cell, dict) and cell.get("cell_type") == "code" else ""
+        source = cell.get("source", "") if isinstance(cell, dict) and cell.get("cell_type") == "code" else ""
+        text = "".join(each for each in source if isinstance(each, str)) if isinstance(source, str | list) else ""
         lines = [line if not line.lstrip().startswith(("%", "!")) else "pass" for line in text.split("\n")]
         try:
             found.append(ast.parse("\n".join(lines)))
-        except (SyntaxError, ValueError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
     joined = ast.Module([statement for each in found for statement in each.body], [])
     return [Module(file.relative, file.path, False, "", joined)]

@@ -52,7 +52,7 @@ class Reach:
         self._asked: set[tuple[str, str]] = set()
         self.noted: set[str] = set()  # texts in the code that is reached
         self._entries: list[tuple[str, Module, ast.Name]] = []  # of tables: key, module, value
-        self._places: set[tuple[str, str]] = set()  # of tables of names: package, name in it
+        self.places: set[tuple[str, str]] = set()  # of tables of names: package, name in it
         self.registries = Registries(sources)
         self.registered: dict[str, set[str]] = {}  # package -> modules of it that register what was asked for by a text
         self._patterns: list[re.Pattern[str]] = []  # of methods' names
@@ -162,7 +162,7 @@ class Reach:
             self._waiting.setdefault(attribute, []).append((reached, statement))
             return
         reached.statements.add(statement)
-        self._places.update(named_places(statement, module, self.sources))
+        self.places.update(named_places(statement, module, self.sources))
         self._conditions(module, statement)
         if isinstance(statement, ast.ClassDef):
             self._class(reached, statement)
@@ -371,9 +371,9 @@ class Reach:
                 self._queue.append((module, value, frozenset()))
             else:
                 self._entries.append((key, module, value))
-        for place, name in sorted(self._places):
+        for place, name in sorted(self.places):
             if place in self.modules and self.lookup.gives(place, name):
-                self._places.discard((place, name))
+                self.places.discard((place, name))
                 self.ask(place, name)
         return bool(self._queue)
 
@@ -383,6 +383,17 @@ class Reach:
                 if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
                     for part in argument.value.split("."):
                         self.mention(part)
+                else:
+                    self._mention_listed(module, argument)
+
+    def _mention_listed(self, module: Module, argument: ast.expr) -> None:
+        """`getattr(self, METHODS[mode])`: all texts of that table are names of methods."""
+        for name in [each.id for each in ast.walk(argument) if isinstance(each, ast.Name)]:
+            for statement in module.bound.get(name, ()):
+                value = getattr(statement, "value", None)
+                for each in ast.walk(value) if isinstance(value, ast.Dict | ast.List | ast.Tuple) else ():
+                    if isinstance(each, ast.Constant) and isinstance(each.value, str) and each.value.isidentifier():
+                        self.mention(each.value)
 
     def _function(self, module: Module, node: Definition | ast.Lambda, local: frozenset[str]) -> None:
         arguments = node.args

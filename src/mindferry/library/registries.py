@@ -63,9 +63,16 @@ def _pairs(value: ast.expr) -> Iterator[tuple[str, str]]:
         elif isinstance(node, ast.Tuple) and len(node.elts) == 2:
             found = [(node.elts[0], node.elts[1])]
         for key, inner in found:
-            for each in inner.elts if isinstance(inner, ast.Tuple) else [inner]:
+            for each in _alternatives(inner):
                 texts = [
                     part.value for part in (key, each) if isinstance(part, ast.Constant) and isinstance(part.value, str)
                 ]
                 if len(texts) == 2 and texts[1].isidentifier():
                     yield texts[0], texts[1]
+
+
+def _alternatives(value: ast.expr) -> Iterator[ast.expr]:
+    """The texts of `("SlowTokenizer", "FastTokenizer" if is_tokenizers_available() else None)`."""
+    parts = value.elts if isinstance(value, ast.Tuple) else [value]
+    for part in parts:
+        yield from (part.body, part.orelse) if isinstance(part, ast.IfExp) else (part,)

@@ -8,7 +8,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..files import read_regular
+from ..foreign import BROKEN, LARGEST
 from .packages import Package
+from .substitute import with_stand_ins
 
 OPERATOR = re.compile(r"""custom_op\(\s*["'](\w+)::(\w+)["']\s*,\s*(\w+)\s*[,)]""")
 NEWLINES = re.compile(r"\r\n|\r")
@@ -81,7 +84,9 @@ class Sources:
 
     def text(self, path: Path) -> str:
         if path not in self._texts:
-            self._texts[path] = NEWLINES.sub("\n", path.read_text("utf-8", "replace").removeprefix("\ufeff"))
+            self._texts[path] = NEWLINES.sub(
+                "\n", read_regular(path, LARGEST).decode("utf-8", "replace").removeprefix("\ufeff")
+            )
         return self._texts[path]
 
     def module(self, name: str) -> Module | None:
@@ -97,9 +102,9 @@ class Sources:
 
     def _read(self, name: str, path: Path, is_package: bool) -> Module | None:
         try:
-            text = with_plain_operators(self.text(path))
+            text = with_stand_ins(name, with_plain_operators(self.text(path)))
             module = Module(name, path, is_package, text, ast.parse(text))
-        except (OSError, SyntaxError, ValueError, RecursionError):
+        except BROKEN:
             return None
         self._modules[name] = module  # its own gates may be asked for while it is read
         module.is_lazy = "_LazyModule(" in text and "sys.modules[__name__]" in text
@@ -176,7 +181,8 @@ def is_star_of(module: Module, statement: ast.stmt, home: str) -> bool:
 def is_type_checking(test: ast.expr) -> bool:
     """`if TYPE_CHECKING:`, and what diffusers adds to it: `or DIFFUSERS_SLOW_IMPORT`."""
     if isinstance(test, ast.BoolOp):
-        return any(is_type_checking(each) for each in test.values) and isinstance(test.op, ast.Or)
+        asks = any(isinstance(each, ast.Call) for each in test.values)  # `is_tokenizers_available() or TYPE_CHECKING`
+        return any(is_type_checking(each) for each in test.values) and isinstance(test.op, ast.Or) and not asks
     return getattr(test, "id", getattr(test, "attr", "")) == "TYPE_CHECKING"
 
 

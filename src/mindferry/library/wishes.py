@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from pathlib import Path
 
+from .checkpoints import config_beside, kind_named, kinds_of
 from .names import chain_of
 from .opened import patterns_in, used_as_values
 from .reach import Reach
@@ -12,8 +14,9 @@ from .sources import Module, Sources, bound_names
 
 
 class Wishes(Reach):
-    def __init__(self, sources: Sources, left_behind: dict[str, str], limit: int) -> None:
+    def __init__(self, sources: Sources, left_behind: dict[str, str], limit: int, root: Path = Path()) -> None:
         super().__init__(sources, left_behind, limit)
+        self._folders = {root: None}  # that a path in the project's texts may be meant from
         self._texts: dict[str, None] = {}
         self._built: list[re.Pattern[str]] = []  # texts that are put together
         self._opened: dict[str, str] = {}  # module that a file takes names out of -> that file
@@ -21,6 +24,7 @@ class Wishes(Reach):
     def ask_for_file(self, module: Module) -> None:
         """Everything that a file of the project takes from these packages."""
         self._by = module.path.name
+        self._folders[module.path.parent] = None
         self._follow_file(module)
         self.run()
 
@@ -69,6 +73,19 @@ class Wishes(Reach):
             for name in sorted(names | {text for text in self._texts if text.isidentifier()}):
                 if name in names or self.lookup.gives(home, name):
                     self.ask(home, name)
+        self.run()
+
+    def ask_kinds(self) -> None:
+        """Behind `AutoModel` stands a table of networks: those that a configuration or a name in the project's texts speaks of."""
+        places = {place.rpartition(".")[2]: place for place, _ in sorted(self.places)}
+        if not places:
+            return
+        for text in self._texts:
+            config = config_beside(text, self._folders)
+            kinds = [each.replace("-", "_") for each in kinds_of(config)] or [kind_named(text, places)]
+            for place in (places[kind] for kind in kinds if kind in places):
+                self._by = f"the text {text!r}"
+                self.ask_module(place)
         self.run()
 
     def _ask_registry(self, text: str) -> None:

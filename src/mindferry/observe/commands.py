@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..foreign import text_of, toml_at
 from ..layout import Layout, find_files
 
 FENCE = re.compile(r"```[^\n]*\n(.*?)```", re.DOTALL)
@@ -69,7 +69,7 @@ def _target(words: list[str], layout: Layout) -> str | None:
 def _readmes(layout: Layout) -> Iterator[Proposal]:
     for file in layout.files:
         if re.fullmatch(r"readme(?:\.\w+)?", file.path.name, re.IGNORECASE):
-            text = _text(file.path).replace("\\\n", " ")
+            text = text_of(file.path).replace("\\\n", " ")
             lines = [line for block in FENCE.findall(text) for line in RUNS.findall(block)]
             for line in (*lines, *INDENTED.findall(text), *re.findall(r"`((?:python3?|torchrun) [^`\n]+)`", text)):
                 made = _proposal(line, file.relative, "README", layout)
@@ -80,7 +80,7 @@ def _makefiles(layout: Layout) -> Iterator[Proposal]:
     for file in layout.files:
         if file.path.name == "Makefile" or file.path.suffix == ".sh":
             found = RECIPE if file.path.name == "Makefile" else RUNS
-            for line in found.findall(_text(file.path).replace("\\\n", " ")):
+            for line in found.findall(text_of(file.path).replace("\\\n", " ")):
                 made = None if "$" in line else _proposal(line, file.relative, "Makefile", layout)
                 yield from [made] if made else []
 
@@ -88,18 +88,15 @@ def _makefiles(layout: Layout) -> Iterator[Proposal]:
 def _entry_points(layout: Layout) -> Iterator[Proposal]:
     for file in layout.files:
         if file.relative == "pyproject.toml":
-            try:
-                scripts = tomllib.loads(_text(file.path)).get("project", {}).get("scripts", {})
-            except tomllib.TOMLDecodeError:
-                continue
-            for target in scripts.values():
+            scripts = toml_at(text_of(file.path), "project", "scripts")
+            for target in scripts.values() if isinstance(scripts, dict) else ():
                 made = _proposal(f"python -m {str(target).partition(':')[0]}", file.relative, "entry point", layout)
                 yield from [made] if made else []
 
 
 def _scripts(layout: Layout) -> Iterator[Proposal]:
     for file in layout.python:
-        text = _text(file.path)
+        text = text_of(file.path)
         is_script = "__main__" in text or (".backward(" in text and "def " not in text)
         if is_script and not file.path.name.startswith("test_"):
             packaged = "from ." in text and "/" in file.relative
@@ -110,12 +107,5 @@ def _scripts(layout: Layout) -> Iterator[Proposal]:
 
 def _notebooks(layout: Layout) -> Iterator[Proposal]:
     for file in layout.files:
-        if file.path.suffix == ".ipynb" and "torch" in _text(file.path):
+        if file.path.suffix == ".ipynb" and "torch" in text_of(file.path):
             yield Proposal(file.relative, file.relative, WORTH["notebook"])
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8", "replace")
-    except OSError:
-        return ""

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ..apis import table
+from ..files import read_regular
 from ..frameworks.watched import Run, Span
-from ..layout import Layout, mentions_torch, read_symbols
+from ..layout import LARGEST_CODE, Layout, mentions_torch, read_symbols
 from ..observation import (
     CommandRun,
     Input,
@@ -219,7 +220,7 @@ def _apis(layout: Layout, lines: dict[str, frozenset[int]]) -> Iterable[str]:
         if not lines.get(file.relative):
             continue
         try:
-            source = Source(file.path.read_bytes(), file.relative)
+            source = Source(read_regular(file.path, LARGEST_CODE), file.relative)
             reading = read(source, symbols.fork(), file.module, file.is_package, table().is_api)
         except (Unreadable, OSError, RecursionError):
             continue

@@ -6,8 +6,9 @@ import ast
 
 from ..apis import table
 from ..apis.torch._members import members
+from ..files import read_regular
 from ..frameworks.watched import Span
-from ..layout import Layout, read_symbols
+from ..layout import LARGEST_CODE, Layout, read_symbols
 from ..read.fstrings import is_located
 from ..read.infer import Reading, read
 from ..read.source import Source, Unreadable
@@ -26,7 +27,7 @@ def unclear_sites(layout: Layout) -> dict[str, dict[Span, Span]]:
     found: dict[str, dict[Span, Span]] = {}
     for file in layout.python:
         try:
-            source = Source(file.path.read_bytes(), file.relative)
+            source = Source(read_regular(file.path, LARGEST_CODE), file.relative)
             reading = read(source, symbols.fork(), file.module, file.is_package, table().is_api)
         except (Unreadable, OSError, RecursionError):
             continue

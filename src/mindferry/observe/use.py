@@ -11,11 +11,17 @@ from pathlib import Path
 
 from ..apis import framework
 from ..config import MODULE, Train
-from ..observation import Maker, Network, Observation, Value
+from ..errors import MindferryError, brief
+from ..foreign import BROKEN, text_of, tree_of
+from ..observation import UNREADABLE, Maker, Network, Observation, Value, extract_part
 from ..read.uses import Use
 
 NOT_FACTORIES = {"main", "train", "run", "fit", "test", "evaluate", "cli"}
 LAUNCHERS = {"torchrun"}
+PLAIN = (
+    *(ast.Expression, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Name),
+    *(ast.UnaryOp, ast.USub, ast.UAdd, ast.BinOp, ast.Add, ast.Sub, ast.expr_context),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +76,7 @@ def comparables(observation: Observation, archive: Path, folder: Path) -> tuple[
         if inputs is None:
             missing.append(f"{network.name}: its inputs are not plain arrays")
             continue
-        weights = _extract(archive, network.state, folder / str(number)) if network.state else ""
+        weights = str(extract_part(archive, network.state, folder / str(number))) if network.state else ""
         spec = f"{_module(maker)}:{maker.text}"
         if spec not in {each.model for each in found}:
             found.append(Comparable(network, spec, inputs, weights))
@@ -93,10 +99,7 @@ def _why_not(network: Network, root: Path) -> str:
 
 def _is_importable(path: Path) -> bool:
     """Whether importing the script is not running it."""
-    try:
-        return b"__main__" in path.read_bytes()
-    except OSError:
-        return False
+    return "__main__" in text_of(path)
 
 
 def is_factory(maker: Maker, root: Path) -> bool:
@@ -106,9 +109,8 @@ def is_factory(maker: Maker, root: Path) -> bool:
         return False
     if Path(maker.file).is_absolute() or not all(part.isidentifier() for part in _module(maker).split(".")):
         return False
-    try:
-        tree = ast.parse(path.read_bytes())
-    except (SyntaxError, ValueError, OSError):
+    tree = tree_of(path)
+    if tree is None or not all(name.isidentifier() and _is_plain(text) for name, text in maker.arguments.items()):
         return False
     if maker.module == "__main__" and not _is_importable(path):
         return False
@@ -119,6 +121,14 @@ def is_factory(maker: Maker, root: Path) -> bool:
             returned = [each for each in ast.walk(node) if isinstance(each, ast.Return)]
             return bool(returned) and not any(isinstance(each.value, ast.Tuple | type(None)) for each in returned)
     return False
+
+
+def _is_plain(text: str) -> bool:
+    """Whether an argument is a value and runs nothing, whatever the archive says of it."""
+    try:
+        return all(isinstance(node, PLAIN) for node in ast.walk(ast.parse(text, mode="eval")))
+    except BROKEN:
+        return False
 
 
 def _module(maker: Maker) -> str:
@@ -137,27 +147,26 @@ def _inputs(network: Network, archive: Path, folder: Path) -> tuple[str, ...] | 
 
 
 def _spec(name: str, value: Value, archive: Path, folder: Path) -> str | None:
-    if value.kind == "plain":
+    if value.kind == "plain" and _is_plain(value.text):
         return f"{name}={value.text}" if name else value.text
     if value.kind != "array":
         return None
     import numpy
 
     part, _, key = value.text.partition(":")
-    with zipfile.ZipFile(archive) as held, held.open(part) as file:
-        array = numpy.load(file, allow_pickle=False)[key]
+    if not f"_{key}".replace(".", "_").isidentifier():  # it becomes a file's name
+        return None
+    try:
+        with zipfile.ZipFile(archive) as held, held.open(part) as file:
+            array = numpy.load(file, allow_pickle=False)[key]
+    except (*UNREADABLE, MemoryError) as error:
+        raise MindferryError(
+            f"cannot read {brief(part)} in {archive} ({brief(str(error))}); run `mindferry observe` again"
+        ) from None
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / (f"{key}.npz" if name else f"{key}.npy")
     if name:
         numpy.savez(target, **{name: array})
     else:
         numpy.save(target, array)
-    return str(target)
-
-
-def _extract(archive: Path, part: str, folder: Path) -> str:
-    folder.mkdir(parents=True, exist_ok=True)
-    target = folder / Path(part).name
-    with zipfile.ZipFile(archive) as held:
-        target.write_bytes(held.read(part))
     return str(target)

@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
-from .handed_over import functions_named
+from .handed_over import note_handed_over
 from .imported import imported_by_call
 from .networks import is_mode_call, is_named_like_network
 from .observed import Span, span_of
@@ -25,6 +25,7 @@ from .types import (
     STR,
     TENSOR,
     UNKNOWN,
+    Assumed,
     Type,
     arithmetic,
     assumed,
@@ -120,7 +121,9 @@ class Expressions:
             return self._member(base.qual, name)
         self.symbols.mentioned.add(name)
         if base.is_tensor:
-            return resting_on(base, self.members.attributes.get(name) or self._method_of_tensor(name))
+            known = self.members.attributes.get(name) or self._method_of_tensor(name)
+            is_other = type(base) is Assumed and known.kind == "method" and not self.is_api(known.qual)
+            return UNKNOWN if is_other else resting_on(base, known)  # the `loss` of an output with fields
         if base.kind == "ndarray":
             return SIZE if name == "shape" else NDARRAY if name in ("T", "real", "imag") else Type("method", f".{name}")
         if base.kind == "foreign":
@@ -200,8 +203,7 @@ class Expressions:
         arguments = [self.visit(argument, scope) for argument in node.args]
         for keyword in node.keywords:
             self.visit(keyword.value, scope)
-            if keyword.arg == "collate_fn":
-                self.symbols.collates.update(functions_named(keyword.value))
+        note_handed_over(node, function, self.symbols)
         count = len(arguments) + len(node.keywords)
         self._fill(node, arguments, scope)
         if function.kind == "ref" and function.qual == "builtins.super":

@@ -357,7 +357,8 @@ class _Reader:
         defaults: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults)) + list(
             arguments.defaults
         )
-        static = any(isinstance(each, ast.Name) and each.id == "staticmethod" for each in node.decorator_list)
+        marks = {each.id for each in node.decorator_list if isinstance(each, ast.Name)}
+        static, of_class = "staticmethod" in marks, "classmethod" in marks
         is_forward = bool(owner) and node.name in self.framework.forward and self.symbols.is_module(owner)
         is_function = (
             bool(owner) and node.name in self.framework.gradient_methods and self.symbols.role(owner) is Role.GRADIENT
@@ -365,7 +366,7 @@ class _Reader:
         called = self.symbols.arguments.get(qual, {})
         for index, argument in enumerate([*positional, *arguments.kwonlyargs]):
             if index == 0 and owner and not static and positional:
-                scope.names[argument.arg] = instance(owner)
+                scope.names[argument.arg] = ref(owner) if of_class else instance(owner)
                 continue
             default = defaults[index] if index < len(positional) else arguments.kw_defaults[index - len(positional)]
             kind = self.values.annotation(argument.annotation, scope)

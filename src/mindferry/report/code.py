@@ -9,10 +9,12 @@ from pathlib import Path
 from ..apis import table
 from ..apis._lookup import rule_of
 from ..artifacts import FileConversion, Finding, Rewrite
+from ..files import is_inside, read_regular
 from .gather import SLACK, Found
 from .lines import Step, steps
 
 LARGEST = 2**20  # bytes of a file that is shown
+TEXTS = (".py", ".ipynb", ".txt", ".toml", ".cfg", ".yml", ".yaml", ".md", ".sh")
 LEFT_OUT = "not converted"  # a file that the analysis speaks of and the conversion leaves out
 
 
@@ -94,8 +96,9 @@ def _is_shown(path: str) -> bool:
 def _sides(found: Found, file: FileConversion) -> Sides:
     root = found.source
     source, target = (root / file.path if root else None), found.folder / file.path
-    before = [] if file.status == "helpers" else _lines(source)
-    after = _lines(target)
+    is_text = target.suffix in TEXTS  # a record may be forged, and the page is mailed: it shows no other files
+    before = _lines(source) if is_text and file.status != "helpers" else []
+    after = _lines(target) if is_text else []
     note = _note(found, file, source, before, after)
     walk = steps(before, after)
     return Sides(
@@ -123,7 +126,7 @@ def _note(found: Found, file: FileConversion, source: Path | None, before: list[
 
 
 def _left_out(found: Found, path: str) -> Sides:
-    before = _lines(found.source / path if found.source else None)
+    before = _lines(found.source / path if found.source and is_inside(path) else None)
     findings = tuple(each for each in found.analyze.findings if each.path == path) if found.analyze else ()
     note = "" if before else "its source is not there any more"
     return Sides(path, LEFT_OUT, note, tuple(before), (), tuple(steps(before, ())), (), findings)
@@ -131,9 +134,7 @@ def _left_out(found: Found, path: str) -> Sides:
 
 def _lines(path: Path | None) -> list[str]:
     try:
-        if path is None or path.stat().st_size > LARGEST:
-            return []
-        return path.read_text("utf-8", "replace").splitlines()
+        return read_regular(path, LARGEST).decode("utf-8", "replace").splitlines() if path is not None else []
     except (OSError, ValueError):
         return []
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
+from ..files import is_inside
+from ..foreign import tree_of
 from ..observation import Observation, SeenFile
 
 SHOWN = 30  # files listed
@@ -70,9 +72,8 @@ def unused_options(observation: Observation, source: Path | None) -> Iterator[tu
     given = {word.partition("=")[0] for run in observation.runs for word in run.command}
     scripts = {word for word in given if word.endswith(".py")}
     for path in sorted(file.path for file in observation.files if file.path in scripts):
-        try:
-            tree = ast.parse((source or Path()).joinpath(path).read_bytes())
-        except (OSError, SyntaxError, ValueError):
+        tree = tree_of((source or Path()).joinpath(path)) if is_inside(path) else None
+        if tree is None:
             continue
         for node in ast.walk(tree):
             match node:

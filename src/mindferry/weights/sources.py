@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..foreign import tree_of
 from .layers import INSIDE, LAYERS, Layer, layer_of, short
 
 CONTAINERS = ("nn.SequentialCell", "nn.CellList")
@@ -45,9 +46,8 @@ def read_sources(files: Iterable[Path]) -> Sources | None:
     """None where a file can't be read: then nothing is certain."""
     sources = Sources()
     for file in files:
-        try:
-            tree = ast.parse(file.read_bytes())
-        except (OSError, SyntaxError, ValueError, RecursionError):
+        tree = tree_of(file)
+        if tree is None:
             return None
         _File(tree, sources).read()
     return sources

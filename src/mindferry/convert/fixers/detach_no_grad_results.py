@@ -159,8 +159,9 @@ def _stop_assignment(
     facts: Facts, statement: ast.Assign | ast.AugAssign, read: set[str], stop: str, texts: Texts
 ) -> Iterator[Edit]:
     """The value, if a name that others read gets it. `y = x` makes no new tensor, so x keeps its gradient in torch too."""
-    target, value = statement.target if isinstance(statement, ast.AugAssign) else statement.targets[0], statement.value
-    parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+    targets, value = [statement.target] if isinstance(statement, ast.AugAssign) else statement.targets, statement.value
+    target = targets[-1]
+    parts = [part for each in targets for part in (each.elts if isinstance(each, ast.Tuple | ast.List) else [each])]
     names = [
         part
         for part in parts
@@ -175,6 +176,11 @@ def _stop_assignment(
         or texts.is_kept(target)
         or isinstance(value, ast.Name | ast.Attribute | ast.Constant)
     ):
+        return
+    if isinstance(value, ast.Tuple) and not any(isinstance(part, ast.Starred) for part in value.elts):
+        for part in value.elts:  # `a, b = f(x), g(x)` has no parentheses
+            if not isinstance(part, ast.Name | ast.Attribute | ast.Constant):
+                yield from _wrap(facts, part, facts.reading.type(part).is_tensor, stop, texts)
         return
     yield from _wrap(facts, value, facts.reading.type(value).is_tensor, stop, texts)
 

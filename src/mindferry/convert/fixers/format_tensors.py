@@ -63,7 +63,8 @@ def _format_at_run_time(facts: Facts, node: ast.Call, texts: Texts) -> Iterator[
     before = texts.of(node)
     opening = source.find_token(b"(", source.end(node.func), source.end(node)) + 1
     yield InsertBefore(node, f"{texts.name('compat.format_numbers')}(")
-    yield ReplaceSpan(source.end(text), opening, ", ")
+    dot = source.find_token(b".", source.end(text), source.end(node.func))  # a text in parentheses keeps them
+    yield ReplaceSpan(dot, opening, ", ")
     yield facts.record(node, "format", before, texts.of(node))
 
 

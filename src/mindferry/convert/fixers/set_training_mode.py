@@ -27,6 +27,7 @@ QUIET = frozenset(
 )
 
 ASKED = ("parameters", "named_parameters")
+LISTED = frozenset({"children", "named_children", "modules", "named_modules"})
 
 
 def plan(facts: Facts) -> Iterator[Change]:
@@ -37,8 +38,10 @@ def plan(facts: Facts) -> Iterator[Change]:
 def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
     keeps_parts = facts.reading.symbols.sets_inner_mode
     for call in facts.source.of(ast.Call):
+        if _is_regrouped(facts, call):
+            continue
         if _is_made(facts, call) and not _is_told(facts, call) and not _is_told_next(facts, call):
-            yield from _tell(facts, _moved(facts, call), keeps_parts, texts)
+            yield from _tell(facts, _moved(facts, call), keeps_parts or _takes_existing(facts, call), texts)
         elif _may_be_made(facts, call) and not _is_told(facts, call):
             yield from _tell(facts, _moved(facts, call), True, texts)
 
@@ -53,6 +56,57 @@ def _tell(facts: Facts, call: ast.Call, keeps_parts: bool, texts: Texts) -> Iter
         yield InsertBefore(call, f"{texts.name('compat.in_training')}(")
     yield InsertAfter(call, ")" if keeps_parts else ".set_train()")
     yield facts.record(call, facts.framework.of_network("train"), before, f"{before}.set_train()")
+
+
+def _takes_existing(facts: Facts, call: ast.Call) -> bool:
+    """`nn.Sequential(*list(net.children())[:-1])`, `Head(backbone)`: parts of another network, or a whole one, keep their own mode."""
+    return any(_is_existing(facts, each, 0) for each in (*call.args, *(word.value for word in call.keywords)))
+
+
+def _is_regrouped(facts: Facts, call: ast.Call) -> bool:
+    """A container of nothing but parts of other networks, each of which has its mode already."""
+    kind = facts.reading.type(call.func)
+    name = kind.qual.rpartition(".")[2] if kind.kind == "ref" else ""
+    if name not in ("Sequential", "ModuleList") or not facts.uses.has(Use.NETWORK_PART, kind.qual):
+        return False
+    given = [each.value if isinstance(each, ast.Starred) else each for each in call.args]
+    parts = [part for each in given for part in (each.elts if isinstance(each, ast.List | ast.Tuple) else [each])]
+    return bool(parts) and all(_is_part_of_another(facts, each) for each in parts)
+
+
+def _is_part_of_another(facts: Facts, node: ast.expr) -> bool:
+    """`net[0]`, `net.layer1`, `list(net.children())[:2]`."""
+    root = _root(node)
+    if root and root != "self" and isinstance(node, ast.Attribute | ast.Subscript):
+        return looks_like_network(root) or _is_existing(facts, node, 0)
+    return (not isinstance(node, ast.Name) and _is_existing(facts, node, 0)) or _is_listed(facts, node)
+
+
+def _is_listed(facts: Facts, node: ast.expr) -> bool:
+    """`parts` of `parts = list(net.children())[:2]`."""
+    if not isinstance(node, ast.Name):
+        return False
+    stored = [facts.parents[each] for each in facts.stores(node.id)]
+    return (
+        len(stored) == 1
+        and isinstance(stored[0], ast.Assign)
+        and any(isinstance(each, ast.Attribute) and each.attr in LISTED for each in ast.walk(stored[0].value))
+    )
+
+
+def _is_existing(facts: Facts, given: ast.expr, depth: int) -> bool:
+    for node in ast.walk(given):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in LISTED:
+            return True
+        if isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Load):
+            kind = facts.reading.type(node)
+            if kind.kind == "instance" and facts.reading.symbols.is_module(kind.qual):
+                return True
+        if isinstance(node, ast.Name) and depth < 2:
+            stored = [facts.parents[each] for each in facts.stores(node.id)]
+            if any(isinstance(each, ast.Assign) and _is_existing(facts, each.value, depth + 1) for each in stored):
+                return True
+    return False
 
 
 def _moved(facts: Facts, call: ast.Call) -> ast.Call:

@@ -95,10 +95,9 @@ def _choose(
 ) -> Iterator[Change]:
     """`getattr(nn, kind)`: a table of the names that it may be; where that can't be told, of those that this file mentions, and a finding."""
     names, lacking = _options(facts, home, chosen)
+    guessed = [*_mentioned(facts), *_kinds_of_numbers(facts, home, chosen)] if names is None else []
     targets = {
-        name: target
-        for name in (_mentioned(facts) if names is None else names)
-        if (target := _target(facts, f"{home}.{name}"))
+        name: target for name in (guessed if names is None else names) if (target := _target(facts, f"{home}.{name}"))
     }
     if not targets:
         return
@@ -155,6 +154,12 @@ def _options(facts: Facts, home: str, chosen: ast.expr) -> tuple[list[str] | Non
         return None, []
     literal = [each for each in found if built_names.HOLE not in each]
     return list(dict.fromkeys(names)), sorted(name for name in literal if not _target(facts, f"{home}.{name}"))
+
+
+def _kinds_of_numbers(facts: Facts, home: str, chosen: ast.expr) -> list[str]:
+    """`getattr(torch, config.torch_dtype)`: all of them, where the text is called so."""
+    is_kind = home == facts.framework.name and "dtype" in ast.unparse(chosen)
+    return [each.rpartition(".")[2] for each in sorted(facts.framework.dtypes)] if is_kind else []
 
 
 def _in_order(facts: Facts, found: set[str]) -> list[str]:

@@ -7,6 +7,8 @@ its outputs and its execution count, since they are those of other code.
 from __future__ import annotations
 
 import ast
+import bisect
+import itertools
 import json
 import re
 from dataclasses import dataclass, field, replace
@@ -23,11 +25,14 @@ from ..settings import Settings
 from .imports import HelpersImport
 
 PYTHON_CELLS = ("%%time", "%%timeit", "%%capture", "%%prun", "%%memit")  # what follows the first line is Python
-_MAGIC = re.compile(r"\s*[%!?]|.*\?\s*$|\s*[\w.,\s]+=\s*[%!]")
-_INSTALL = re.compile(r"\b(?:pip3?|conda|mamba)\s+install\b.*\b(?:torch|torchvision|pytorch)\b")
+_ASSIGNED = re.compile(r"[\w.,\s]+=\s*[%!]")  # `files = !ls`
+_INSTALL = re.compile(r"\b(?:pip3?|conda|mamba)\s+install\b")
+_TORCH = re.compile(r"\b(?:torch|torchvision|pytorch)\b")
+_WORD = re.compile(r"mindferry_(\d{1,9})")
 
 
 MANY_MAGICS = 20  # lines; finding so many one after another would parse the cell as often
+MOST_PARSED = 20_000_000  # letters: a cell is parsed once for each of its magics
 
 
 @dataclass(slots=True)
@@ -39,10 +44,10 @@ class Marks:
 
     @classmethod
     def for_cells(cls, cells: list[Cell]) -> Marks:
-        word = "mindferry"
-        while any(word in cell.text for cell in cells):
-            word += "_"
-        return cls(word)
+        if not any("mindferry" in cell.text for cell in cells):
+            return cls("mindferry")
+        taken = {int(number) for cell in cells for number in _WORD.findall(cell.text)}
+        return cls(f"mindferry_{next(number for number in itertools.count(1) if number not in taken)}_")
 
     def cell(self, number: int) -> str:
         return f"# {self.word} cell {number}\n"
@@ -150,7 +155,7 @@ def _mask(cell: Cell, path: str, marks: Marks) -> str:
     text = cell.text.replace("\r\n", "\n")
     head = text.lstrip().partition("\n")[0]
     for number, line in enumerate(text.splitlines(), 1):
-        if _INSTALL.search(line):
+        if (asked := _INSTALL.search(line)) and _TORCH.search(line, asked.end()):
             cell.findings.append(
                 Finding(
                     findings.MF151,
@@ -167,7 +172,7 @@ def _mask(cell: Cell, path: str, marks: Marks) -> str:
     lines = text.split("\n")
     if (masked := _masked_at_once(lines, marks)) is not None:
         return masked
-    for _ in range(len(lines) + 1):
+    for _ in range(min(len(lines), MOST_PARSED // (len(text) + 1)) + 1):
         try:
             ast.parse("\n".join(lines))
             return "\n".join(lines)
@@ -189,12 +194,28 @@ def _mask(cell: Cell, path: str, marks: Marks) -> str:
                 )
                 break
             _hide_line(lines, at, marks)
+    else:
+        message, advice = (
+            "it has too many magics to be read as Python",
+            "part the cell and convert again; it stays as it is",
+        )
+        place = f"{path}:cell {cell.number}"
+        cell.findings.append(Finding(findings.MF900, "error", place, 1, 1, message, advice))
     return _hidden(text, marks)
+
+
+def _is_magic(line: str) -> bool:
+    """Whether IPython may read the line otherwise than Python: `%time`, `!ls`, `obj?`, `files = !ls`."""
+    bare = line.strip()
+    return bare.startswith(("%", "!", "?")) or bare.endswith("?") or _ASSIGNED.match(bare) is not None
 
 
 def _masked_at_once(lines: list[str], marks: Marks) -> str | None:
     """A cell with many lines that begin as magics do, with all of them hidden, if that is Python."""
-    begins = [line.lstrip().startswith(("%", "!")) and not line.rstrip().endswith("\\") for line in lines]
+    begins = [
+        (line.lstrip().startswith(("%", "!")) or _ASSIGNED.match(line) is not None) and not line.rstrip().endswith("\\")
+        for line in lines
+    ]
     if sum(begins) < MANY_MAGICS:
         return None
     trial = Marks(marks.word, list(marks.magics))
@@ -213,7 +234,7 @@ def _masked_at_once(lines: list[str], marks: Marks) -> str | None:
 def _magic_line(lines: list[str], reported: int, marks: Marks) -> int | None:
     """The line of a magic at or above the place where parsing stopped."""
     for at in range(min(reported, len(lines)) - 1, -1, -1):
-        if _MAGIC.match(lines[at]) and f"# {marks.word} magic" not in lines[at]:
+        if _is_magic(lines[at]) and f"# {marks.word} magic" not in lines[at]:
             return at
         if lines[at].strip() and at < reported - 2:
             break
@@ -244,7 +265,7 @@ def _replace(cell: dict[str, Any], text: str) -> None:
 
 def _place(line: int, cells: list[Cell]) -> tuple[int, int]:
     """(cell, line in it) of a line of the module."""
-    cell = next((each for each in reversed(cells) if each.first_line <= line), cells[0])
+    cell = cells[max(bisect.bisect_right(cells, line, key=lambda each: each.first_line) - 1, 0)]
     return cell.number, max(line - cell.first_line + 1, 1)
 
 

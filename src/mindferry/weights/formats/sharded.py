@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ...files import is_name
 from .entry import Checkpoint, Entry
 from .limits import ENTRIES, HEADER_BYTES, bad, check_name, shown
 
@@ -43,7 +44,7 @@ def _index(path: Path) -> dict[str, str]:
     for name, file_name in places.items():
         check_name(path, name)
         is_plain = isinstance(file_name, str) and file_name.isprintable() and Path(file_name).name == file_name
-        if not is_plain or file_name == "..":
+        if not is_plain or file_name == ".." or not is_name(file_name):
             raise bad(path, f"points to {shown(file_name)!r}; shards lie beside their index, under plain names")
         if file_name.endswith(".json"):
             raise bad(path, f"points to the index {shown(file_name)!r} where a shard should be")

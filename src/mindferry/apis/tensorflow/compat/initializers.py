@@ -1,6 +1,7 @@
 """Keras' initializers: how a weight gets its first value."""
 
 import math
+import re
 
 import mindspore as ms
 import numpy as np
@@ -166,8 +167,9 @@ INITIALIZERS = {
 
 
 def snake_case(name):
-    made = "".join(f"_{each.lower()}" if each.isupper() else each for each in name)
-    return made.lstrip("_")
+    """As Keras names layers: Conv2D is conv2d, BatchNormalization is batch_normalization."""
+    name = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", re.sub(r"\W+", "", name))
+    return re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
 
 
 def get_initializer(given):

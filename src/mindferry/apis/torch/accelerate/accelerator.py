@@ -19,3 +19,50 @@ rule(
         ),
     ],
 )
+
+rule(
+    "accelerate.utils.set_seed",
+    to="compat.set_seed",
+    like="compat.set_seed",
+    cases=[Case("accelerate.utils.set_seed(0)", "ms_compat.set_seed(0)", runs=False, why="it returns nothing")],
+)
+
+rule(
+    "accelerate.logging.get_logger",
+    to="compat.get_logger",
+    like="compat.get_logger",
+    cases=[
+        Case("accelerate.logging.get_logger('a')", "ms_compat.get_logger('a')", runs=False, why="it returns a logger")
+    ],
+)
+
+rule(
+    "accelerate.skip_first_batches",
+    to="compat.skip_first_batches",
+    like="compat.skip_first_batches",
+    cases=[
+        Case(
+            "accelerate.skip_first_batches([x, y], 1)",
+            "ms_compat.skip_first_batches([x, y], 1)",
+            runs=False,
+            why="tests/apis/test_accelerator.py runs it",
+        )
+    ],
+)
+
+for name in (
+    "ProjectConfiguration",
+    "DistributedDataParallelKwargs",
+    "InitProcessGroupKwargs",
+    "GradScalerKwargs",
+    "DataLoaderConfiguration",
+):
+    rule(
+        f"accelerate.utils.{name}",
+        to="compat.AcceleratorSettings",
+        like="compat.AcceleratorSettings",
+        differs="one process needs none of it",
+        cases=[
+            Case(f"accelerate.utils.{name}()", "ms_compat.AcceleratorSettings()", runs=False, why="it changes nothing")
+        ],
+    )

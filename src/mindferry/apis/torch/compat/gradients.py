@@ -65,12 +65,16 @@ def add_gradients(parameters, grads):
     """Add to what each parameter keeps in .grad."""
     for parameter, grad in zip(parameters, grads):
         known = getattr(parameter, "grad", None)
+        share = getattr(parameter, "gradient_share", None)  # of a batch that counts together with others
         if grad is not None:
+            grad = grad if share is None else grad * share
             parameter.grad = grad if known is None else known + grad
 
 
 def apply_gradients(optimizer):
     """optimizer.step(): update with the gradients that have been gathered."""
+    if hasattr(optimizer, "apply_if_due"):
+        return optimizer.apply_if_due()
     return optimizer(gathered(optimizer))
 
 
@@ -90,6 +94,8 @@ def closure_with_gradients(closure, optimizer):
 
 def clear_gradients(owner):
     """zero_grad() of an optimizer or a network."""
+    if hasattr(owner, "clear_if_due"):
+        return owner.clear_if_due()
     for parameter in (
         owner.trainable_params()
         if hasattr(owner, "cells_and_names") and not hasattr(owner, "param_groups")
@@ -141,6 +147,28 @@ def gradients(forward, positions, inputs, weights=None):
         return weighted_sum(forward(*values), weights)
 
     found = ms.grad(weighted, tuple(range(len(parts))))(*parts)
+    return found if isinstance(found, tuple) else (found,)
+
+
+COMPILED = {}
+
+
+def compiled_gradients(forward, positions, inputs, weights=None):
+    """gradients() that are differentiated again: MindSpore 2.10 follows a reshape or a sum twice in a graph only."""
+    held = tuple(each.cell_contents for each in forward.__closure__ or ())
+    key = (
+        forward.__code__,
+        positions,
+        weights is None,
+        *((id(each), getattr(each, "training", None)) for each in held),
+    )
+    if key not in COMPILED:
+
+        def weighted(*values):
+            return ops.sum(forward(*values)) if weights is None else ops.sum(forward(*values[:-1]) * values[-1])
+
+        COMPILED[key] = ms.jit(ms.grad(weighted, positions)), held  # what is held keeps its id
+    found = COMPILED[key][0](*inputs) if weights is None else COMPILED[key][0](*inputs, weights)
     return found if isinstance(found, tuple) else (found,)
 
 

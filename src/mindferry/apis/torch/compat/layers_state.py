@@ -27,7 +27,12 @@ def state_dict(cell, destination=None, prefix="", keep_vars=False):
     if has_own(cell, "state_dict"):
         return cell.state_dict()
     found = State() if destination is None else destination
-    for key, value in cell.state_dict().items():
+    entries = list(cell.state_dict().items())
+    places = {path: place for place, path in enumerate(dict.fromkeys(key.rpartition(".")[0] for key, _ in entries))}
+    entries.sort(
+        key=lambda entry: (places[entry[0].rpartition(".")[0]], ".moving_" in f".{entry[0]}")
+    )  # those come last
+    for key, value in entries:
         found[prefix + torch_key(cell, key)] = value
     return found
 

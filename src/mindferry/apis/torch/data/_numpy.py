@@ -23,6 +23,7 @@ TYPES = {
     "bool": "bool_",
     **{name: name for name in "float16 float32 float64 int8 int16 int32 int64 uint8 complex64 complex128".split()},
 }
+PYTHON_TYPES = {"bool": "bool_", "int": "int64", "float": "float64"}
 LEGACY = {
     "FloatTensor": "float32",
     "DoubleTensor": "float64",
@@ -46,7 +47,6 @@ TEMPLATES = {
     "torch.ones_like": ("input", "np.ones_like({input})"),
     "torch.where": ("condition input other", "np.where({condition}, {input}, {other})"),
     "torch.flip": ("input dims", "np.flip({input}, {dims}).copy()"),
-    "torch.randperm": ("n", "np.random.permutation({n})"),
     "torch.is_tensor": ("obj", "isinstance({obj}, np.ndarray)"),
     "torch.clamp": ("input min max", "np.clip({input}, {min}, {max})"),
     "torch.pow": ("input exponent", "np.power({input}, {exponent})"),
@@ -152,7 +152,9 @@ def _names(node: ast.Call) -> set[str]:
 
 
 def type_name(node: ast.expr | None) -> str:
-    """numpy's name for `torch.float32` and the like, or ''."""
+    """numpy's name for `torch.float32`, Python's `float` and the like, or ''."""
+    if isinstance(node, ast.Name):
+        return PYTHON_TYPES.get(node.id, "")
     return TYPES.get(node.attr, "") if isinstance(node, ast.Attribute) else ""
 
 
@@ -195,9 +197,31 @@ def _filled(call: Call) -> None:
     call.replace(f"{call.name('numpy')}.{name}({_size(call)}, dtype={_dtype(call) or call.name('numpy') + '.float32'})")
 
 
+def _full(call: Call) -> None:
+    """torch.full: the type follows from the value, Python's floats are float32."""
+    value = call.text("fill_value")
+    if not call.has("dtype"):
+        value = f"{call.name('compat.array_of')}({value})"
+    dtype = f", dtype={_dtype(call)}" if call.has("dtype") else ""
+    call.replace(f"{call.name('numpy')}.full({call.text('size')}, {value}{dtype})")
+
+
+def _is_full(node: ast.Call) -> bool:
+    return (
+        _known_dtype(node) and len(node.args) + len([each for each in node.keywords if each.arg == "fill_value"]) == 2
+    )
+
+
 def _random(call: Call) -> None:
     name = {"torch.rand": "random_sample", "torch.randn": "standard_normal"}[call.rule.api]
-    call.replace(f"{call.name('numpy')}.random.{name}({_size(call)}).astype({call.name('numpy')}.float32)")
+    call.replace(f"{_numbers(call)}.{name}({_size(call)}).astype({call.name('numpy')}.float32)")
+
+
+def _numbers(call: Call) -> str:
+    """Where data code draws from: not from the numbers that the project itself takes from numpy."""
+    if call.reading.symbols.draws_host_numbers:
+        return f"{call.name('compat.host_numbers')}()"
+    return f"{call.name('numpy')}.random"
 
 
 def _arange(call: Call) -> None:
@@ -246,7 +270,11 @@ def _helper(call: Call) -> None:
 
 
 def _randint(call: Call) -> None:
-    call.replace(f"{call.name('numpy')}.random.randint({', '.join(call.of(each) for each in call.node.args)})")
+    call.replace(f"{_numbers(call)}.randint({', '.join(call.of(each) for each in call.node.args)})")
+
+
+def _randperm(call: Call) -> None:
+    call.replace(f"{_numbers(call)}.permutation({call.text('n')})")
 
 
 def _special(
@@ -266,6 +294,10 @@ RULES = {
     **{api: _special(api, _random, _positional) for api in ("torch.rand", "torch.randn")},
     "torch.arange": _special("torch.arange", _arange, _known_dtype),
     "torch.randint": _special("torch.randint", _randint, _positional),
+    "torch.randperm": _special(
+        "torch.randperm", _randperm, lambda node: _positional(node) and len(node.args) == 1, "n"
+    ),
+    "torch.full": _special("torch.full", _full, _is_full, "size fill_value dtype"),
     "torch.nn.utils.rnn.pad_sequence": _special("torch.nn.utils.rnn.pad_sequence", _helper, is_plain),
     "torch.Tensor.to": _special("torch.Tensor.to", _to, _is_to, "dtype"),
     "torch.Tensor.type": _special(

@@ -31,7 +31,7 @@ def changed(facts: Facts, change: InPlaceChange, texts: Texts) -> Iterator[Edit]
         text = f"{target} = {change.value.replace('{0}', filled)}"
         yield ReplaceSpan(*_outside_parentheses(facts, change.call), text, swallows=True)
     elif change.how is How.SET_DATA and copied is not None:
-        yield ReplaceSpan(start, end, f"{target}.set_data({owned(texts.of(copied))})", swallows=True)
+        yield ReplaceSpan(start, end, f"{target}.set_data({owned(texts.of(copied), is_copy=True)})", swallows=True)
     elif is_assigned:
         yield from _unwrap(change.call, texts)
         yield InsertBefore(_outside_parentheses(facts, change.call)[0], f"{target} = ")

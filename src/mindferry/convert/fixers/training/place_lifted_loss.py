@@ -62,7 +62,9 @@ def _place(facts: Facts, each: Backward) -> None:
     if any(index not in updates and index < end and _updates(facts, statement) for index, statement in between):
         raise Refused(f"line {block[end].lineno} sets what its loss needs after parameters have been updated")
     readers = [index for index, statement in between if flow.reads(statement) & own and index <= end]
-    if (readers or _sees_old_value(block, inner, late)) and not any(obstacle(statement) for _, statement in between):
+    if (readers or _sees_old_value(block, inner, late)) and not any(
+        obstacle(facts, statement) for _, statement in between
+    ):
         together = [statement for statement in block[first:last] if not _only_clears(facts, statement)]
         together += [statement for statement in inner if statement not in together]
         each.lifted = [*(s for s in each.lifted if s not in inner), *together]  # in their order, one function

@@ -26,6 +26,7 @@ ALONG = (
     "`_, grads = ms.value_and_grad(forward_fn, None, model.trainable_params())(x)`"
 )
 ARGUMENTS = ("gradient", "retain_graph", "create_graph", "inputs")
+UPDATES = frozenset(("backward", "manual_backward", "zero_grad", "step"))
 ALSO = {"grad_tensors": "gradient"}
 
 
@@ -194,7 +195,7 @@ def _read(facts: Facts, statement: ast.Expr, call: ast.Call, loss: ast.expr) -> 
     if not lifted and not sources.carries(facts, loss):
         raise Refused(f"where {facts.source.text(loss)} is computed can't be seen from here")
     for each in lifted:
-        reason = obstacle(each)
+        reason = obstacle(facts, each)
         if reason:
             raise Refused(f"its loss is computed in a statement that {reason} (line {each.lineno})")
         if any(
@@ -233,13 +234,10 @@ def _is_set(node: ast.expr | None) -> bool:
     return node is not None and not (isinstance(node, ast.Constant) and not node.value)
 
 
-def obstacle(statement: ast.stmt) -> str:
+def obstacle(facts: Facts, statement: ast.stmt) -> str:
     """What keeps a statement from standing in another function, or ''."""
     nodes = list(ast.walk(statement))
-    if any(
-        isinstance(node, ast.Attribute) and node.attr in ("backward", "manual_backward", "zero_grad", "step")
-        for node in nodes
-    ):
+    if any(isinstance(node, ast.Attribute) and _updates(facts, node) for node in nodes):
         return "also updates parameters"
     if any(isinstance(node, ast.Return | ast.Yield | ast.YieldFrom | ast.Await) for node in nodes):
         return "returns or yields"
@@ -247,6 +245,19 @@ def obstacle(statement: ast.stmt) -> str:
         statement, ast.For | ast.While
     )
     return "leaves the loop" if leaves_loop else ""
+
+
+def _updates(facts: Facts, node: ast.Attribute) -> bool:
+    """Whether it is named like an update, and is no method of this file's that only computes: `self.step(batch)`."""
+    if node.attr not in UPDATES:
+        return False
+    owner = facts.reading.type(node.value)
+    if owner.kind != "instance" or facts.reading.symbols.role(owner.qual) is Role.OPTIMIZER:
+        return True
+    methods = [each for each, qual in facts.reading.owners.items() if qual == f"{owner.qual}.{node.attr}"]
+    return not methods or any(
+        isinstance(part, ast.Attribute) and part.attr in UPDATES for each in methods for part in ast.walk(each)
+    )
 
 
 def statements_before(facts: Facts, statement: ast.stmt, scope: ast.AST) -> tuple[list[ast.stmt], list[ast.stmt]]:

@@ -1,0 +1,80 @@
+"""Definitions of a library's module that something of ours stands in for: its text, with those in their places."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from importlib.resources import files
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+WHOLE = "Instead of the whole module"  # how the first line of a stand-in begins that replaces all of it
+
+
+def with_stand_ins(module_name: str, text: str) -> str:
+    ours = stand_in(module_name)
+    if not ours:
+        return text
+    tree = ast.parse(ours)
+    if (ast.get_docstring(tree) or "").startswith(WHOLE):
+        return ours
+    theirs = {each.name: each for each in ast.parse(text).body if isinstance(each, Definition)}
+    edits: list[tuple[int, int, str]] = []
+    added, imports = [], []
+    for each in tree.body:
+        if isinstance(each, ast.Assign):
+            added.append(_source(ours, each))
+        elif isinstance(each, ast.Import | ast.ImportFrom):
+            imports.append(_source(ours, each))
+        elif isinstance(each, Definition):
+            there = theirs.get(each.name)
+            if there is None and isinstance(each, ast.ClassDef):
+                continue  # another version of the library, without this class
+            if there is None:
+                added.append(_source(ours, each))
+            elif isinstance(each, ast.ClassDef) and isinstance(there, ast.ClassDef):
+                edits += _methods(ours, each, there)
+            else:
+                edits.append((first_line(there), there.end_lineno or there.lineno, _source(ours, each)))
+    lines = text.split("\n")
+    for first, last, new in sorted(edits, reverse=True):
+        lines[first - 1 : last] = new.split("\n")
+    at = _after_header(ast.parse(text)) if imports else 0
+    lines[at:at] = imports
+    return "\n".join([*lines, *(f"\n\n{each}" for each in added), ""])
+
+
+def _methods(ours: str, mine: ast.ClassDef, there: ast.ClassDef) -> list[tuple[int, int, str]]:
+    named = {each.name: each for each in there.body if isinstance(each, Definition)}
+    return [
+        (first_line(named[each.name]), named[each.name].end_lineno or 0, _source(ours, each))
+        for each in mine.body
+        if isinstance(each, Definition) and each.name in named
+    ]
+
+
+def _source(text: str, node: ast.stmt) -> str:
+    return "\n".join(text.split("\n")[first_line(node) - 1 : node.end_lineno])
+
+
+def first_line(node: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(each.lineno for each in decorators)])
+
+
+def _after_header(tree: ast.Module) -> int:
+    """The line after the docstring and the imports from __future__."""
+    at = 0
+    for node in tree.body:
+        is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if not is_text and not (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
+            break
+        at = node.end_lineno or node.lineno
+    return at
+
+
+@functools.cache
+def stand_in(module_name: str) -> str:
+    """The text of what stands in for a module, or ''."""
+    *folders, last = module_name.split(".")
+    place = files("mindferry.library").joinpath("stand_ins", *folders, f"{last}.py")
+    return place.read_text("utf-8") if folders and place.is_file() else ""

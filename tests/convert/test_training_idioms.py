@@ -1,0 +1,147 @@
+"""Lines as training scripts have them: pairs made without gradients, texts put together, Python's types, a step of one's own."""
+
+from __future__ import annotations
+
+from two_frameworks import Both, same
+
+
+def test_pairs_made_without_gradients_are_cut_off_one_by_one(both: Both) -> None:
+    theirs, ours = both("""
+class Pair(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.online = nn.Parameter(torch.from_numpy(X.copy()))
+        self.target = nn.Parameter(torch.from_numpy(X[::-1].copy()))
+
+    def forward(self, a, b):
+        with torch.no_grad():
+            ta, tb = self.target * a, self.target * b
+            kept = tc = self.target * (a + b)
+        return ((self.online * a - tb) ** 2 + (self.online * b - ta) ** 2 + kept * tc * self.online).mean()
+
+
+def run():
+    net = Pair()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.5)
+    loss = net(torch.from_numpy(X), torch.from_numpy(X * 2 + 1))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.item(), plain(net.online), plain(net.target)
+""")
+    assert same(ours, theirs)
+
+
+def test_a_text_in_parentheses_is_formatted(both: Both) -> None:
+    theirs, ours = both("""
+class Meter:
+    def __init__(self, name, fmt=":f"):
+        self.name, self.fmt, self.val, self.avg = name, fmt, 0, 0
+
+    def update(self, value):
+        self.val = value
+        self.avg = value / 2
+
+    def __str__(self):
+        return ("{name} {val" + self.fmt + "} ({avg" + self.fmt + "})").format(**self.__dict__)
+
+
+def run():
+    meter = Meter("loss", ":.3f")
+    meter.update(torch.from_numpy(X).abs().sum())
+    return str(meter)
+""")
+    assert ours == theirs
+
+
+def test_types_of_python_stand_for_those_of_tensors(both: Both) -> None:
+    theirs, ours = both("""
+def run():
+    mask = torch.ones((3, 3), dtype=bool)
+    mask = mask.fill_diagonal_(0)
+    mask[0, 1] = 0
+    x = torch.from_numpy(X)
+    found = [mask, x.to(int), torch.zeros(2, dtype=float), (x > 0).to(float), torch.tensor([1, 0], dtype=bool), x[:3, :3][mask]]
+    return [plain(each) for each in found] + [str(each.dtype).split(".")[-1].lower() for each in found]
+""")
+    assert same(ours, theirs)
+
+
+def test_a_step_of_the_trainers_own_that_only_computes_is_part_of_the_loss(both: Both) -> None:
+    theirs, ours = both("""
+class Trainer:
+    def __init__(self):
+        self.net = nn.Linear(6, 1)
+        with torch.no_grad():
+            self.net.weight.copy_(torch.from_numpy(X[:1]))
+            self.net.bias.fill_(0.5)
+        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+        self.criterion = nn.MSELoss()
+
+    def step(self, batch):
+        pred = self.net(batch["x"]).squeeze(-1)
+        return self.criterion(pred, batch["y"]), pred
+
+    def fit(self, batches):
+        losses = []
+        for batch in batches:
+            loss, _ = self.step(batch)
+            self.optimizer.zero_grad()
+            loss.backward()
+            self.optimizer.step()
+            losses.append(loss.item())
+        return losses
+
+
+def run():
+    trainer = Trainer()
+    batch = {"x": torch.from_numpy(X), "y": torch.from_numpy(X[:, 0].copy())}
+    return trainer.fit([batch] * 3), plain(trainer.net.weight)
+""")
+    assert same(ours, theirs)
+
+
+def test_a_state_dict_has_torchs_order(both: Both) -> None:
+    theirs, ours = both("""
+def run():
+    net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.Sequential(nn.BatchNorm1d(3), nn.Linear(3, 2)))
+    return [key for key in net.state_dict() if not key.endswith("num_batches_tracked")]
+""")
+    assert ours == theirs
+
+
+def test_a_gradient_penalty_reaches_the_layers_behind_a_reshape(both: Both) -> None:
+    theirs, ours = both("""
+class Critic(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.model = nn.Sequential(nn.Conv2d(1, 2, 2), nn.LeakyReLU(0.2), nn.Flatten(), nn.Linear(10, 4), nn.Tanh(), nn.Linear(4, 1))
+
+    def forward(self, x):
+        return self.model(x)
+
+
+def penalty(critic, real, fake):
+    share = torch.from_numpy(np.random.default_rng(4).random((2, 1, 1, 1)).astype("float32"))
+    mixed = (share * real + (1 - share) * fake).requires_grad_(True)
+    scores = critic(mixed)
+    ones = torch.ones(scores.size())
+    found = torch.autograd.grad(outputs=scores, inputs=mixed, grad_outputs=ones, create_graph=True, retain_graph=True)[0]
+    return ((found.view(found.size(0), -1).norm(2, dim=1) - 1) ** 2).mean()
+
+
+def run():
+    critic, losses = Critic(), []
+    for place, p in enumerate(critic.parameters()):
+        p.data = torch.sin(torch.arange(p.numel()).float() + place).reshape(p.shape) * 0.5
+    optimizer = torch.optim.SGD(critic.parameters(), lr=0.1)
+    real, fake = torch.from_numpy(X.reshape(2, 1, 2, 6)), torch.from_numpy(X[::-1].copy().reshape(2, 1, 2, 6))
+    for _ in range(3):
+        optimizer.zero_grad()
+        loss = critic(fake).mean() - critic(real).mean() + 10 * penalty(critic, real, fake)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses, [plain(p) for p in critic.parameters()]
+""")
+    assert same(ours, theirs)

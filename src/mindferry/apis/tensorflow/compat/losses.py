@@ -204,7 +204,7 @@ def tversky(y_true, y_pred, alpha=0.5, beta=0.5, axis=None):
     y_true, y_pred = paired(y_true, y_pred)
     axis = tuple(range(y_true.ndim)) if axis is None else axis
     both = ops.sum(y_true * y_pred, axis)
-    wrong = alpha * ops.sum((1 - y_true) * y_pred, axis) + beta * ops.sum(y_true * (1 - y_pred), axis)
+    wrong = alpha * ops.sum(y_true * (1 - y_pred), axis) + beta * ops.sum((1 - y_true) * y_pred, axis)
     return 1 - (both + EPSILON) / (both + wrong + EPSILON)
 
 

@@ -145,3 +145,73 @@ def run():
     return losses, [plain(p) for p in critic.parameters()]
 """)
     assert same(ours, theirs)
+
+
+def test_a_collate_function_that_numpy_cannot_express_gets_tensors(both: Both) -> None:
+    theirs, ours = both("""
+import torch.nn.functional as F
+from functools import partial
+from torch.utils.data import DataLoader, Dataset
+
+
+class Rows(Dataset):
+    def __len__(self):
+        return 5
+
+    def __getitem__(self, i):
+        return {"ids": torch.arange(i + 1), "x": torch.tensor(X[0, : i + 1]), "y": i % 2}
+
+
+def padded(batch, value):
+    longest = max(row["ids"].size(0) for row in batch)
+    ids = torch.stack([F.pad(row["ids"], (0, longest - row["ids"].size(0)), value=value) for row in batch])
+    return ids, torch.tensor([row["x"].norm() for row in batch]), torch.as_tensor([row["y"] for row in batch])
+
+
+def filled(batch):
+    ids = torch.full((len(batch), 6), -1, dtype=torch.long)
+    for place, row in enumerate(batch):
+        ids[place, : len(row["ids"])] = row["ids"]
+    return ids, torch.full((2,), 0.5)
+
+
+def run():
+    found = [each for each in DataLoader(Rows(), batch_size=2, collate_fn=partial(padded, value=7), num_workers=2)]
+    found += [each for each in DataLoader(Rows(), batch_size=3, collate_fn=filled)]
+    return [[plain(part) for part in each] for each in found]
+""")
+    assert same(ours, theirs)
+
+
+def test_what_a_dataset_gives_elsewhere_is_tensors(both: Both) -> None:
+    theirs, ours = both("""
+from torch.utils.data import DataLoader, Dataset, TensorDataset
+
+
+class Rows(Dataset):
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, i):
+        if i >= 4:
+            raise IndexError
+        return torch.tensor(X[i]), i
+
+
+class Plain(Dataset):
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, i):
+        return X[i], i
+
+
+def run():
+    rows, plainly = Rows(), Plain()
+    x, y = rows[2]
+    first = TensorDataset(torch.from_numpy(X), torch.arange(4))[1][0].unsqueeze(0)
+    found = [x.unsqueeze(0), rows[1][0].view(2, 3).t(), first] + [each.unsqueeze(1) for each, _ in rows]
+    found += [each.unsqueeze(-1) * place for place, (each, _) in enumerate(rows)]
+    return [plain(each) for each in found], y, type(plainly[0][0]).__name__
+""")
+    assert same(ours, theirs)

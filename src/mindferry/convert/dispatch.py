@@ -112,6 +112,14 @@ def is_defined_here(node: ast.Call, context: Context) -> bool:
     return name != "forward" and any(context.reading.symbols.classes.with_method(name))
 
 
+def is_only_of_arrays(node: ast.Call) -> bool:
+    """`image.transpose(2, 0, 1)`: numpy's method takes these arguments and torch's doesn't, whatever the variable held before."""
+    if not isinstance(node.func, ast.Attribute) or node.func.attr not in OF_ARRAYS or node.keywords:
+        return False
+    known = member("Tensor", node.func.attr)
+    return known is not None and known.most is not None and len(node.args) > known.most and not known.fits(node)
+
+
 def dispatch_call(node: ast.Call, context: Context) -> None:
     """Write `ms_compat.any_name(receiver, arguments)`, or leave the call, and note which."""
     function = node.func

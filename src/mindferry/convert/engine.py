@@ -20,7 +20,14 @@ from ..read.symbols import Symbols
 from ..read.types import UNKNOWN
 from ..read.uses import Use
 from .context import Context
-from .dispatch import ask_tensor, dispatch_attribute, dispatch_call, dispatch_face, is_defined_here
+from .dispatch import (
+    ask_tensor,
+    dispatch_attribute,
+    dispatch_call,
+    dispatch_face,
+    is_defined_here,
+    is_only_of_arrays,
+)
 from .facts import Facts
 from .fixers import FIXERS
 from .fixers.brought_imports import imported_by_text
@@ -303,6 +310,9 @@ def _convert_call(node: ast.Call, context: Context) -> None:
             _unknown(node, api, context)
         return
     if _is_skipped(node, api, entry, context):
+        return
+    if framework.is_of_tensor(api) and is_only_of_arrays(node):
+        context.verdicts[node.func] = Verdict(Outcome.NOT_TORCH, "numpy's method takes these arguments", "proven")
         return
     before = context.source.text(node)
     call = Call(node, entry, context.reading, context.edits, context.imports, receiver)

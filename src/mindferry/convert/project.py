@@ -57,6 +57,9 @@ def convert_project(
     settings.check([each.name for each in FIXERS])
     config = read_config(path)
     layout = find_files(path, config.convert.exclude, output)
+    if observation is not None:  # what the run wrote is the reference's own, such as its checkpoints
+        kept = tuple(file for file in layout.files if file.is_code or file.relative not in observation.written)
+        layout = replace(layout, files=kept)
     previous = None if check else previous_conversion(path, output)
     if config.convert.packages:
         settings = replace(settings, packages=tuple(dict.fromkeys((*settings.packages, *config.convert.packages))))

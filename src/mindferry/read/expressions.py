@@ -122,7 +122,7 @@ class Expressions:
         self.symbols.mentioned.add(name)
         if base.is_tensor:
             known = self.members.attributes.get(name) or self._method_of_tensor(name)
-            is_other = type(base) is Assumed and known.kind == "method" and not self.is_api(known.qual)
+            is_other = type(base) is Assumed and name not in self.members.of_all_tensors
             return UNKNOWN if is_other else resting_on(base, known)  # the `loss` of an output with fields
         if base.kind == "ndarray":
             return SIZE if name == "shape" else NDARRAY if name in ("T", "real", "imag") else Type("method", f".{name}")
@@ -130,8 +130,8 @@ class Expressions:
             return base
         if base.kind == "instance":
             return resting_on(base, self._instance_member(base.qual, name))
-        if base.kind == "tuple" and name in ("values", "indices") and len(base.items) == 2:
-            return base.items[name == "indices"]
+        if base.kind == "tuple" and name in self.members.parts and all(each.is_tensor for each in base.items):
+            return resting_on(base, self.members.parts[name])
         if base.kind != "unknown":
             return resting_on(base, Type("method", f".{name}"))
         return self._member_of_unknown(node, name)

@@ -32,6 +32,7 @@ class Members:
     """Names of methods and attributes, by what they tell of a receiver that nothing else is known of."""
 
     attributes: Mapping[str, Type]  # of a tensor -> what they are
+    parts: Mapping[str, Type]  # of a result with several tensors, by name -> what they are
     in_place: frozenset[str]  # methods that change their tensor
     distinctive: frozenset[str]  # only tensors have them: a name used with one is a tensor, wherever it came from
     unmistakable: frozenset[str]  # those of them that need no second hint

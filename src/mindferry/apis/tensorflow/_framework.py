@@ -51,6 +51,7 @@ def describe() -> Framework:
         gradient="",
         members=Members(
             attributes={"shape": Type("size")},
+            parts={},
             in_place=frozenset(),
             distinctive=frozenset(),
             unmistakable=frozenset(),

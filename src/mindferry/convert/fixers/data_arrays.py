@@ -13,7 +13,7 @@ from ...read.framework import Role
 from ...read.guesses import looks_like_collate
 from ...read.uses import Use
 from ..facts import Facts
-from ..plan import Change, UseRule, claim
+from ..plan import Change, InsertAfter, InsertBefore, UseRule, claim
 from .data_loaders import makes_arrays, value_of
 
 
@@ -117,12 +117,13 @@ def _convert(facts: Facts, zone: list[ast.AST]) -> Iterator[Change]:
             yield facts.found(
                 zone[0],
                 findings.MF130,
-                f"{api} has no numpy form here, so this code computes with MindSpore operators, which must not run "
-                "in worker processes",
+                f"{api} has no numpy form here, so this code computes with MindSpore operators and is read in this "
+                "process, whatever num_workers says: they must not run in worker processes",
                 "keep num_workers at 0, or write it with numpy",
-                "warning",
+                "note",
                 api,
             )
+            yield from _mark(facts, zone)
             return
         chosen[node] = found.rule
     for call, entry in chosen.items():
@@ -132,6 +133,26 @@ def _convert(facts: Facts, zone: list[ast.AST]) -> Iterator[Change]:
             *(value for value in ast.iter_child_nodes(call) if isinstance(value, ast.expr) and type_name(value)),
             *(each.value for each in call.keywords if type_name(each.value)),
         )
+
+
+def _mark(facts: Facts, zone: list[ast.AST]) -> Iterator[Change]:
+    """Say where it stands that it computes with MindSpore; a collate function is told whether it gets Tensors."""
+    root = zone[0]
+    is_collate = not (isinstance(root, ast.ClassDef) and is_dataset(facts, root))
+    mark = "compat.with_tensors" if is_collate and not _takes_arrays(facts, zone) else "compat.in_this_process"
+    if isinstance(root, ast.Lambda):
+        yield InsertBefore(root, lambda texts: f"{texts.name(mark)}(")
+        yield InsertAfter(root, ")")
+        return
+    source, start = facts.source, facts.source.start(root)
+    indent = source.data[source.line_start(start) : start].decode("utf-8")
+    yield InsertBefore(root, lambda texts: f"@{texts.name(mark)}\n{indent}")
+
+
+def _takes_arrays(facts: Facts, zone: list[ast.AST]) -> bool:
+    """A guess: it makes tensors of arrays, or computes with numpy, so its samples hold arrays in torch too."""
+    names = [facts.source.text(call.func) for root in zone for call in _calls(facts, root)]
+    return any(name.endswith("from_numpy") or name.startswith(("np.", "numpy.")) for name in names)
 
 
 def _calls(facts: Facts, root: ast.AST) -> Iterator[ast.Call]:

@@ -29,12 +29,12 @@ def plan(facts: Facts) -> Iterator[Change]:
                 if element in seen:
                     continue
                 seen.add(element)
-                yield facts.found(element, findings.MF130, OWN, ADVICE)
+                yield facts.found(element, findings.MF130, OWN, ADVICE, "note")
                 yield AtEnd(partial(_wrap, facts, element))
         for given in _given_to_dataset(facts, call):
             yield AtEnd(partial(_wrap, facts, given))
     for function in _handed_over(facts):
-        yield facts.found(function, findings.MF130, OWN, ADVICE)
+        yield facts.found(function, findings.MF130, OWN, ADVICE, "note")
         yield from _decorate(facts, function)
 
 

@@ -108,9 +108,9 @@ def expand_copy(input, *size, implicit=False):
     return ops.broadcast_to(input, tuple(h if w == -1 else w for w, h in zip(wanted, have)))
 
 
-def tile(input, *dims):
+def tile(input, *counts, dims=None):
     """torch.tile."""
-    counts = as_shape(dims)
+    counts = as_shape(counts if dims is None else dims)
     counts = (1,) * (input.ndim - len(counts)) + counts
     x = input.reshape((1,) * (len(counts) - input.ndim) + input.shape)
     if 0 in counts or not x.size:

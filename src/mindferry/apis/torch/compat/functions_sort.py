@@ -6,6 +6,8 @@ import mindspore as ms
 import numpy as np
 from mindspore import ops
 
+from .named_parts import named_parts
+
 
 def sort_by(input, dim=-1, descending=False, stable=False):
     """torch.sort: (values, indices), stable."""
@@ -213,6 +215,7 @@ def histc(input, bins=100, min=0, max=0):
     return ms.Tensor(np.histogram(data, bins, (low, high))[0].astype(data.dtype))
 
 
+@named_parts("hist bin_edges")
 def histogram(input, bins, range=None, weight=None, density=False):
     """torch.histogram: (counts, edges)."""
     data = input.asnumpy().reshape(-1)

@@ -80,6 +80,7 @@ def on_tensors(transform):
         has_tensors = any(isinstance(each, ms.Tensor) for each in (*inputs, *named.values()))
         return made if has_tensors else as_arrays(made)
 
+    apply.stays_in_process = True  # worker processes must not run its operators
     return apply
 
 

@@ -257,7 +257,7 @@ class Session:
         torch's TransformerEncoder finds out that a mask is causal, for instance, and tells its layers so as a hint.
         """
         home = type(cell).__module__
-        if type(cell).__name__ != record.kind or home.startswith("mindspore.") or home.endswith("ms_compat"):
+        if type(cell).__name__ != record.kind or home.startswith("mindspore.") or "ms_compat" in home.split("."):
             return
         ours = plain_arguments(cell.construct, args, kwargs, is_tensor)
         for name, value in record.arguments.items():

@@ -189,14 +189,22 @@ def _joined(is_and: bool, values: list[ast.expr], offsets: Offsets) -> str | Non
         known = constant(value)
         if known is not NOTHING and bool(known) == is_and and position < len(values) - 1:
             continue  # says nothing
-        kept.append(value)
         if known is not NOTHING and bool(known) != is_and:
+            is_answer = isinstance(known, bool) and all(_is_condition(each) for each in kept)
+            kept = [value] if is_answer else [*kept, value]
             break  # decides it
+        kept.append(value)
     if len(kept) == len(values):
         return None
     if len(kept) == 1:
         return offsets.of(kept[0])
     return (" and " if is_and else " or ").join(_enclosed(each, offsets) for each in kept)
+
+
+def _is_condition(node: ast.expr) -> bool:
+    """True or False, and asking does nothing."""
+    is_asking = isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
+    return is_asking and not any(isinstance(each, ast.Call | ast.NamedExpr | ast.Await) for each in ast.walk(node))
 
 
 def _enclosed(node: ast.expr, offsets: Offsets) -> str:

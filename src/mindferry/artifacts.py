@@ -443,6 +443,20 @@ def load(kind: type[T], folder: Path, stage: str) -> T:
     return cast(T, made)
 
 
+def is_whole(folder: Path, stage: str) -> bool:
+    """Whether a stage's record is there, and so is what it wrote beside it: the converted files, the checkpoint."""
+    if stage not in ("convert", "weights"):
+        return (folder / STATE / f"{stage}.json").is_file()
+    try:
+        if stage == "weights":
+            return Path(load(WeightsReport, folder, stage).output).is_file()
+        return all(
+            (folder / each.path).is_file() for each in load(ProjectConversion, folder, stage).files if each.digest
+        )
+    except MindferryError:
+        return False
+
+
 def from_json(kind: type[T], body: Any) -> T:
     """What `dataclasses.asdict` made of a `kind`, back from a worker."""
     return cast(T, build(kind, body))

@@ -167,7 +167,7 @@ def new(api: str, output: Path | None, as_json: bool) -> None:
     if rule_of(api, table()) is not None:
         raise MindferryError(f"{api} has a rule already: see `mindferry rules show {api}`")
     path = scaffold(api, output)
-    test = f"pytest tests/rules -k {api.rpartition('.')[2]}"
+    test = f"pytest tests/apis -k {api.rpartition('.')[2]}"
     click.echo(
         json.dumps({"wrote": str(path), "test": test}, indent=1)
         if as_json

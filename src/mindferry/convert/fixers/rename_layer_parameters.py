@@ -99,7 +99,7 @@ def _look_up(facts: Facts, node: ast.Attribute) -> Iterator[Change]:
         helper, arguments = "compat.shaped_weight", f"({owner})"
     elif node.attr != "__class__":
         helper, arguments = LAYER_PARAMETER, f"({owner}, '{node.attr}')"
-    elif isinstance(parent, ast.Attribute) and parent.attr == "__name__":
+    elif isinstance(parent, ast.Attribute) and parent.attr == "__name__" and isinstance(parent.ctx, ast.Load):
         helper, arguments, whole = "compat.layer_name", f"({owner})", parent
     else:
         return

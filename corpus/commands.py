@@ -33,6 +33,7 @@ from .obtain import NotHad, install, needs, obtain
 LIST = Path(__file__).parent / "commands.toml"
 PAGE = Path("docs/reference/migrated.md")
 LONGEST = 900.0  # seconds for a migration
+MISSED = "Not covered by this run: "
 DECLARED = """import torch as _torch
 
 _library = _torch.library.Library("torchvision", "FRAGMENT")
@@ -63,11 +64,13 @@ class Row:
     exit_code: int = -1
     seconds: float = 0.0
     verdict: str = ""
+    missed: str = ""  # what the run did not reach
     stages: list[str] = field(default_factory=list)
     left: int = 0  # errors that the conversion names
     unclear: int = 0  # places on lines that ran whose type the text does not tell
     unresolved: int = 0  # of these, still so after the run was watched
     crash: str = ""  # a defect of ours
+    version: str = ""  # the commit of mindferry that did it
 
     @property
     def is_same(self) -> bool:
@@ -80,7 +83,7 @@ def entries() -> list[Entry]:
 
 
 def migrate(entry: Entry, project: Project, folder: Path, clones: Path | None) -> Row:
-    row = Row(entry.name, entry.command, project.origin)
+    row = Row(entry.name, entry.command, project.origin, version=_commit())
     home = folder / "tried" / entry.name.replace("/", "_")
     shutil.rmtree(home, ignore_errors=True)
     try:
@@ -114,10 +117,15 @@ def migrate(entry: Entry, project: Project, folder: Path, clones: Path | None) -
     return row
 
 
+def _commit() -> str:
+    asked = ["git", "-C", str(LIST.parent), "rev-parse", "--short=10", "HEAD"]
+    return subprocess.run(asked, capture_output=True, text=True).stdout.strip()
+
+
 def _site(folder: Path, wanted: tuple[str, ...]) -> list[str]:
     """Packages that scripts import: installed once, each in a folder of its own; torchvision so that it can be imported."""
     found = [folder / "site" / "torchvision"]
-    _mend_torchvision(found[0])
+    mend_torchvision(found[0])
     for name in wanted:
         found.append(folder / "site" / name)
         if not found[-1].is_dir():
@@ -125,7 +133,7 @@ def _site(folder: Path, wanted: tuple[str, ...]) -> list[str]:
     return [str(each) for each in found]
 
 
-def _mend_torchvision(target: Path) -> None:
+def mend_torchvision(target: Path) -> None:
     """A wheel beside a CPU-only torch lacks its compiled operators, and can't be imported unless they are declared."""
     if target.is_dir():
         return
@@ -147,7 +155,8 @@ def _read(row: Row, stdout: str, stderr: str, output: Path) -> None:
     lines = [line.rstrip() for line in stdout.splitlines() if line.strip()]
     row.stages = [line for line in lines if re.match(r"(ok  |look) \w", line)]
     told = [line for line in lines if line not in row.stages and not line.startswith("report: ")]
-    row.verdict = " ".join(told[-1:])
+    row.missed = next((line for line in told if line.startswith(MISSED)), "")
+    row.verdict = " ".join([line for line in told if line != row.missed][-1:])
     if row.exit_code not in (0, 1):
         row.verdict = " ".join(stderr.strip().splitlines()[-1:])
         row.crash = "" if row.exit_code == 2 else row.verdict
@@ -174,6 +183,7 @@ def summary(rows: list[Row]) -> list[str]:
         f"named by a finding or a verdict: {sum(row.exit_code == 1 and not row.crash for row in tried)}",
         f"the command itself could not run here: {sum(row.exit_code == 2 for row in tried)}",
         f"defects of ours (a traceback, MF901): {sum(bool(row.crash) for row in tried)}",
+        f"measured at commit {', '.join(dict.fromkeys(row.version for row in tried if row.version))}",
         f"unclear places on lines that ran: {unclear} before the watched run, {unresolved} after it{share}",
     ]
 
@@ -202,6 +212,7 @@ def write_page(rows: list[Row]) -> None:
     for row in rows:
         if row.stages:
             lines += [f"### {row.name}", "", "```", *(line[:200] for line in row.stages), "```", ""]
+            lines += [row.missed, ""] if row.missed else []
     PAGE.write_text("\n".join(lines))
 
 

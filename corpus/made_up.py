@@ -49,7 +49,7 @@ def _corpus(folder: Path, draw: np.random.Generator) -> None:
 def _cora(folder: Path, draw: np.random.Generator) -> None:
     """A citation graph: cora.content (paper, words, class) and cora.cites (paper, paper)."""
     folder.mkdir(parents=True, exist_ok=True)
-    papers, classes = 1600, ["Theory", "Neural_Networks", "Rule_Learning", "Case_Based"]
+    papers, classes = 1640, ["Theory", "Neural_Networks", "Rule_Learning", "Case_Based"]
     kinds = draw.integers(0, len(classes), papers)
     words = draw.random((papers, 40)) < 0.1
     for number, kind in enumerate(kinds):

@@ -44,6 +44,7 @@ class Row:
     area: str
     origin: str
     missing: str = ""  # why it could not be had
+    commit: str = ""  # of mindferry, when the project was measured
     exit_code: int = -1
     files: int = 0
     errors: int = 0
@@ -78,7 +79,7 @@ def from_json(body: dict[str, Any]) -> Row:
 
 
 def measure(project: Project, folder: Path, clones: Path | None, say: Callable[[str], None], stages: set[str]) -> Row:
-    row = Row(project.name, project.field, project.origin)
+    row = Row(project.name, project.field, project.origin, commit=_commit())
     try:
         source = obtain(project, folder, clones)
     except NotHad as error:
@@ -100,6 +101,14 @@ def measure(project: Project, folder: Path, clones: Path | None, say: Callable[[
         say(f"script {' '.join(script.command)}")
         row.scripts.append(_script(script, source, output, paths, findings))
     return row
+
+
+def _commit() -> str:
+    """Which mindferry is measured; with a plus sign where the tree has changes that are not committed."""
+    here = ["git", "-C", str(Path(__file__).parent)]
+    head = subprocess.run([*here, "rev-parse", "--short=10", "HEAD"], capture_output=True, text=True)
+    changed = subprocess.run([*here, "status", "--porcelain", "--", "../src"], capture_output=True, text=True)
+    return head.stdout.strip() + ("+" if changed.stdout.strip() else "")
 
 
 def _convert(source: Path, output: Path, paths: list[str], row: Row) -> dict[str, list[int]]:

@@ -27,7 +27,16 @@ def summary(rows: list[Row]) -> list[str]:
         f"projects that import whole: {whole} of {len(had)} ({_share(whole, len(had))})",
         f"models that agree in forward and gradient: {right} of {len(models)} ({_share(right, len(models))})",
         f"scripts that end as the original: {sum(each.result == 'right' for each in scripts)} of {len(scripts)}",
+        f"measured with mindferry at {_commits(rows)}",
     ]
+
+
+def _commits(rows: list[Row]) -> str:
+    """Rows may come from several days of work: the commits that they were measured with, the commonest first."""
+    counts = Counter(row.commit or "an older commit" for row in rows)
+    if len(counts) == 1:
+        return next(iter(counts))
+    return ", ".join(f"{commit} ({number} projects)" for commit, number in counts.most_common())
 
 
 def _share(part: int, whole: int) -> str:

@@ -425,7 +425,8 @@ def load(kind: type[T], folder: Path, stage: str) -> T:
         made = build(kind, body)
     except UNBUILDABLE as error:
         raise MindferryError(f"{path} is incomplete ({str(error)[:200]}); run `mindferry {stage}` again") from None
-    if not all(is_name(str(getattr(made, name, ""))) for name in FOLDERS):
+    folders = () if kind is PlainRun else FOLDERS  # what a plain run put out is text
+    if not all(is_name(str(getattr(made, name, ""))) for name in folders):
         raise MindferryError(f"{path} names a folder that can't be one: it is damaged or forged")
     if isinstance(made, ProjectConversion) and (strays := [f.path for f in made.files if not is_inside(f.path)]):
         raise MindferryError(

@@ -56,6 +56,12 @@ class Train:
     steps: int = 20
     tolerance: float = 1e-3
 
+    @property
+    def command(self) -> list[str]:
+        """As one would type it."""
+        words = ["-m", self.script.removeprefix(MODULE)] if self.script.startswith(MODULE) else [self.script]
+        return ["python", *words, *self.args]
+
 
 @dataclass(frozen=True, slots=True)
 class Config:

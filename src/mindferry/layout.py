@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .apis import framework, table
+from .apis import SOURCES, framework, table
 from .apis.torch._packages import need_of_torch
 from .errors import MindferryError
 from .files import read_regular
@@ -21,6 +21,8 @@ from .read.source import Source
 from .read.symbols import Symbols
 
 FRAMEWORKS = framework().roots  # packages whose files are worth reading
+SECOND = "tensorflow"
+ALL_ROOTS = frozenset(root for source in SOURCES for root in framework(source).roots)
 SKIPPED_FOLDERS = {
     ".git",
     ".hg",
@@ -46,6 +48,10 @@ _IMPORT = re.compile(
 )
 _BARE_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(\w+)", re.MULTILINE)
 
+_FIRST_IMPORT = re.compile(rb"(?:^|\")[ \t]*(?:from|import)[ \t]+(?:torch|torchvision)\b", re.MULTILINE)
+_SECOND_IMPORT = re.compile(
+    rb"(?:^|\")[ \t]*(?:from|import)[ \t]+(?:%s)\b" % "|".join(framework(SECOND).roots).encode(), re.MULTILINE
+)
 _QUOTED_IMPORT = re.compile(rb"\"[ \t]*(?:from|import)[ \t]+(\w+)")  # in a notebook's JSON
 
 
@@ -195,7 +201,11 @@ def read_symbols(layout: Layout, observation: Observation | None = None, sources
 
     With an observation they are read again: what was seen settles what the text alone does not.
     """
-    return read_symbols_on(None, layout, observation, sources)
+    symbols = read_symbols_on(None, layout, observation, sources)
+    if uses_second(layout):
+        symbols.second = _read_all(layout, ObservedTypes(), Symbols(framework(SECOND)), Sources())
+        symbols.is_first_used = uses_torch(layout)
+    return symbols
 
 
 def read_symbols_on(
@@ -217,8 +227,8 @@ def _read_all(layout: Layout, seen: ObservedTypes, base: Symbols | None, sources
     excluded = frozenset(file.module for file in layout.excluded)
     symbols = base or Symbols(framework())
     symbols.excluded, symbols.seen, symbols.roots = excluded, seen, symbols.roots | roots
-    symbols.beside = symbols.beside | _imported_beside_torch(layout)
-    rules = table()
+    symbols.beside = symbols.beside | _imported_by_users(layout, symbols.framework.roots)
+    rules = table(symbols.framework.name)
     rounds = (
         2 if len(layout.python) <= SMALL else 1
     )  # a small project is read twice: what a call tells may settle another call
@@ -283,11 +293,11 @@ def _imports(file: ProjectFile) -> list[str]:
     return found
 
 
-def _imported_beside_torch(layout: Layout) -> frozenset[str]:
-    """What the files that use torch import: there a value may be a tensor although the file says nothing of it."""
+def _imported_by_users(layout: Layout, roots: tuple[str, ...]) -> frozenset[str]:
+    """What the files that use a framework import: there a value may be a tensor although the file says nothing of it."""
     found: set[str] = set()
     for file in layout.python:
-        if mentions_torch(file.path):
+        if _mentions(file.path, roots):
             found.update(_imports(file))
     return frozenset(found)
 
@@ -311,10 +321,26 @@ def _imports_torch_package(path: Path, own: set[str]) -> bool:
     return any(need_of_torch(name) is not None for name in names)
 
 
+def uses_second(layout: Layout) -> bool:
+    """Whether a file imports TensorFlow or Keras."""
+    return any(_SECOND_IMPORT.search(_start_of(file.path)) for file in layout.files if file.is_code)
+
+
+def source_of(data: bytes, is_first_used: bool = True) -> str:
+    """The framework that a file is written for: that which it imports; torch if it imports both, and where nothing tells."""
+    if _SECOND_IMPORT.search(data) and not _FIRST_IMPORT.search(data):
+        return SECOND
+    return framework().name if is_first_used else SECOND
+
+
 def mentions_torch(path: Path) -> bool:
+    return _mentions(path, FRAMEWORKS)
+
+
+def _mentions(path: Path, roots: tuple[str, ...]) -> bool:
     try:
         data = read_regular(path, LARGEST_CODE)
     except OSError:
         return False
     data = data.replace(b"\0", b"")  # of a notebook in UTF-16
-    return any(name.encode() in data for name in FRAMEWORKS)
+    return any(name.encode() in data for name in roots)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import re
 import shlex
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import artifacts
 from .artifacts import STATE, Comparison, Curves, Inventory, PlainRun, ProjectConversion, WeightsReport
-from .config import MODULE, Config, Train, read_config
+from .config import Config, read_config
 from .errors import MindferryError
 from .files import write_text
 from .layout import find_files
@@ -94,6 +93,11 @@ class Migration:
     def stdin(self) -> str:
         """What the user told the original when it was observed."""
         return "".join(run.stdin for run in self.observation.runs) if self.observation else ""
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """What the observed run left in the project: the later runs begin as it began."""
+        return self.observation.written if self.observation else ()
 
     @property
     def converted_weights(self) -> str:
@@ -250,6 +254,8 @@ def _analyze(state: Migration) -> tuple[Inventory, bool, str]:
     left = {use.api for use in inventory.apis if use.kind in ("missing", "unknown")}
     total = len({use.api for use in inventory.apis})
     files = f"{len(inventory.files)} file{'' if len(inventory.files) == 1 else 's'}"
+    if any(file.path.suffix == ".ipynb" for file in find_files(state.project, (), state.output).files):
+        files += " (of notebooks only the conversion tells)"
     return (
         inventory,
         not left and not inventory.findings,
@@ -357,7 +363,7 @@ def _verify_observed(state: Migration) -> tuple[Comparison, bool, str]:
     """The networks that the run built, on the inputs that it gave them, with the weights that it left them."""
     from .frameworks.process import WorkerError
     from .observe.use import comparables
-    from .observe.verified import joined
+    from .observe.verified import as_the_run_reached, joined
     from .verify.run import verify
     from .verify.settings import settings
     from .verify.table import plural_gaps
@@ -369,7 +375,8 @@ def _verify_observed(state: Migration) -> tuple[Comparison, bool, str]:
         for each in found:
             asked = settings(state.output, model=each.model, inputs=each.inputs, weights=each.weights)
             try:
-                results.append(verify(asked, lambda text: advance(text, 0)))
+                compared_one = verify(asked, lambda text: advance(text, 0))
+                results.append(as_the_run_reached(compared_one, state.observation))
                 compared.append(each)
             except WorkerError as error:
                 if error.framework != "torch":
@@ -388,30 +395,44 @@ def _verify_observed(state: Migration) -> tuple[Comparison, bool, str]:
     return result, result.passed, f"{len(result.differences)} tensors of {len(compared)} networks compared{wrong}"
 
 
+def _words(state: Migration) -> list[list[str]]:
+    from .observe.run import split_commands
+
+    return split_commands(state.command.words) if state.command else []
+
+
 def _train(state: Migration) -> tuple[Curves, bool, str]:
+    from .observe.use import assignments
     from .train import train_side_by_side
 
     with progress("train", 2 * state.config.train.steps) as advance:
         curves = train_side_by_side(
-            state.output, state.config.train, weights=state.weights, stdin=state.stdin, advance=advance
+            state.output,
+            state.config.train,
+            weights=state.weights,
+            stdin=state.stdin,
+            without=state.written,
+            environment=dict(item for words in _words(state) for item in assignments(words).items()),
+            advance=advance,
         )
     return curves, curves.passed, f"{len(curves.reference)} steps, losses within {curves.worst:.2g}"
 
 
 def _plain(state: Migration) -> tuple[PlainRun, bool, str]:
-    from .train.plain import run_plain
+    from .train.plain import plain_summary, run_plain
 
     options = state.config.train
     with progress("plain run") as advance:
         run = run_plain(
             state.project,
             state.output,
-            _own_commands(state) or [python_command(options)],
+            _own_commands(state) or [options.command],
             steps=options.steps,
             seconds=state.command.seconds if state.command else SECONDS,
             first=state.first,
             weights=state.weights,
             stdin=state.stdin.encode(),
+            without=state.written,
             show=lambda text: advance(text, 0),
         )
     return run, run.passed, plain_summary(run)
@@ -419,36 +440,17 @@ def _plain(state: Migration) -> tuple[PlainRun, bool, str]:
 
 def _own_commands(state: Migration) -> list[list[str]]:
     """What the user wrote. torch's launcher is left out, because MindSpore has its own; several processes are not run."""
-    from .observe.run import runnable, split_commands
-    from .observe.use import training_of
+    from .observe.run import runnable
+    from .observe.use import assignments, training_of
 
     commands = []
-    for words in split_commands(state.command.words) if state.command else []:
-        is_launched = Path(words[0]).name == "torchrun"
+    for words in _words(state):
+        is_launched = Path(words[len(assignments(words))]).name == "torchrun"
         alone = training_of(words, 1) if is_launched else None
         if is_launched and alone is None:
             return []
-        commands.append(python_command(alone) if alone else runnable(words))
+        commands.append(alone.command if alone else runnable(words))
     return commands
-
-
-def python_command(train: Train) -> list[str]:
-    """The [train] section as a command."""
-    script = train.script
-    words = ["-m", script.removeprefix(MODULE)] if script.startswith(MODULE) else [script]
-    return ["python", *words, *train.args]
-
-
-def plain_summary(run: PlainRun) -> str:
-    wrong = run.finding
-    if wrong is not None:
-        return f"{wrong.path}:{wrong.line}: {wrong.message}" if wrong.path else wrong.message
-    how = "by itself, without torch" + (", to its end" if run.ended == "itself" else "")
-    if not run.losses:
-        return f"ran {how}, as the original does; neither makes a training step"
-    if not any(math.isfinite(loss) for losses in run.seeds for loss in losses):
-        return f"{len(run.losses)} steps {how}; the original's losses are no numbers, so they tell nothing"
-    return f"{len(run.losses)} steps {how}; losses in the band of {len(run.seeds)} seeds"
 
 
 def _inputs(state: Migration, stage: str) -> str:

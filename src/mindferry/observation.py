@@ -163,6 +163,7 @@ class Observation:
     versions: dict[str, str] = field(default_factory=dict)
     apis: tuple[str, ...] = ()  # of torch, on lines that ran
     unloaded: tuple[str, ...] = ()  # files that no command imported
+    written: tuple[str, ...] = ()  # files of the project that were not there before
 
 
 def save_observation(observation: Observation, path: Path, parts: dict[str, Path]) -> None:

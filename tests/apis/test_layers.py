@@ -121,3 +121,24 @@ def run():
 """
     theirs, ours = both(body)
     assert ours == theirs
+
+
+@pytest.mark.parametrize("kind", ["weight_norm", "spectral_norm"])
+@pytest.mark.parametrize("layer", ["nn.Linear(3, 2)", "nn.Conv1d(3, 2, 2)", "nn.Conv2d(3, 2, 2)"])
+def test_first_weights_may_be_written_into_a_computed_weight(kind: str, layer: str, both: Both) -> None:
+    body = f"""
+from torch.nn.utils import {kind}
+
+def run():
+    net = nn.Sequential({kind}({layer}))
+    nn.init.constant_(net[0].bias, 0.0)
+    net[0].weight.data.fill_(0.5)
+    x = torch.ones(*[2, 3, 4, 4][:net[0].weight.dim()])
+    net.train()
+    for _ in range(9):
+        y = net(x)
+    factor = net[0].weight_orig if hasattr(net[0], "weight_orig") else None
+    return y.shape[1:], None if factor is None else (float(factor.sum()), round(float(y.sum()), 3))
+"""
+    theirs, ours = both(body)
+    assert (tuple(ours[0]), ours[1]) == (tuple(theirs[0]), theirs[1])

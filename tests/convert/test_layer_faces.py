@@ -178,6 +178,87 @@ def run():
     return [sorted(name for name, _ in table.named_parameters()), sorted(name for name, _ in again.named_parameters()),
             plain(rows / rows[1, 2]), list(again(torch.tensor([1])).shape)]
 """,
+    "settings of layers that a loop meets": """
+def run():
+    net = nn.Sequential(nn.Conv2d(3, 4, 3, padding=1), nn.BatchNorm2d(4), nn.BatchNorm3d(4), nn.LayerNorm(4), nn.LeakyReLU(0.2),
+                        nn.AdaptiveAvgPool2d((2, 3)), nn.MaxPool2d(2), nn.Embedding(3, 2))
+    found = []
+    for name, child in net.named_children():
+        if isinstance(child, nn.Conv2d):
+            found += [child.padding, child.padding_mode, child.transposed]
+        if isinstance(child, (nn.BatchNorm2d, nn.BatchNorm3d)):
+            found += [child.affine, child.track_running_stats]
+        for setting in (lambda: child.eps, lambda: child.negative_slope, lambda: list(child.output_size)):
+            try:
+                found.append(setting())
+            except AttributeError:
+                found.append(None)
+    norm, loss, pool, table = nn.BatchNorm3d(4), nn.MSELoss(reduction="sum"), nn.MaxPool2d(2), nn.Embedding(3, 2)
+    return [*found, norm.num_features, loss.reduction, pool.ceil_mode, table.max_norm, table.sparse]
+""",
+    "layers that are replaced inside a sequence": """
+class Doubled(nn.Linear):
+    def forward(self, x):
+        return 2 * super().forward(x)
+
+
+class Pool(nn.AdaptiveAvgPool2d):
+    def forward(self, x):
+        return super().forward(x) * sum(self.output_size)
+
+
+def replace(module):
+    for name, child in module.named_children():
+        if isinstance(child, nn.Linear):
+            new = Doubled(child.in_features, child.out_features)
+            new.weight.data = child.weight.data.clone()
+            new.bias.data = child.bias.data.clone()
+            module._modules[name] = new
+
+
+def run():
+    act = nn.Tanh()
+    net = nn.Sequential(nn.Linear(6, 6), act, nn.Linear(6, 6), act)
+    with torch.no_grad():
+        for p in net.parameters():
+            p.copy_(torch.linspace(-1, 1, p.numel()).reshape(p.shape))
+    before = net(torch.tensor(X))
+    replace(net)
+    net.add_module("last", nn.Softmax(dim=-1))
+    parts = [before, net(torch.tensor(X)), net[:4](torch.tensor(X)), Pool((2, 3))(torch.tensor(X)[None])]
+    del net._modules["last"]
+    return [plain(each) for each in [*parts, net(torch.tensor(X))]] + [list(net._modules), len(net)]
+""",
+    "a forward that is chosen when the network is built": """
+class Both(nn.Module):
+    def __init__(self, is_swapped):
+        super().__init__()
+        if is_swapped:
+            self.forward, self.other = self.other, self.forward
+
+    def forward(self, x):
+        return x + 1
+
+    def other(self, x):
+        return x * 3
+
+
+class Chosen(Both):
+    def __init__(self):
+        super().__init__(False)
+        self.forward = self.other
+
+
+class Named(Both):
+    def __init__(self):
+        super().__init__(False)
+        setattr(self, "forward", self.other)
+
+
+def run():
+    x = torch.tensor(X)
+    return [plain(net(x)) for net in (Both(False), Both(True), Chosen(), Named())] + [plain(Both(True).other(x))]
+""",
     "what a network keeps inside": """
 def run():
     net = {"n": nn.Sequential(nn.Linear(2, 3), nn.ReLU())}["n"]

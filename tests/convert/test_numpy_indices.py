@@ -33,6 +33,36 @@ def run():
     assert same(ours, theirs)
 
 
+def test_numbers_of_numpy_end_a_slice(both: Both) -> None:
+    theirs, ours = both("""
+def split(x, lengths):
+    ends = np.cumsum([0] + lengths)
+    return [x[:, start:end] for start, end in zip(ends[:-1], ends[1:])]
+
+
+def run():
+    x = torch.from_numpy(X.copy())
+    half = np.array([2, 4])
+    return [plain(each) for each in [*split(x, [1, 2, 3]), x[half[0] :], x[:, : half[1] - 1 : half[0]]]]
+""")
+    assert same(ours, theirs)
+
+
+def test_what_only_numpy_takes_stays_numpy_s(both: Both) -> None:
+    theirs, ours = both("""
+def to_tensor(image):
+    if image.ndim == 2:
+        image = image[:, :, None]
+    image = torch.from_numpy(image.transpose(2, 0, 1)).float()
+    return image.transpose(0, 1)
+
+
+def run():
+    return plain(to_tensor(X.copy()))
+""")
+    assert same(ours, theirs)
+
+
 def test_an_index_of_single_places_has_a_gradient(both: Both) -> None:
     theirs, ours = both("""
 class Chain(nn.Module):

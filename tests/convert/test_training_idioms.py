@@ -108,3 +108,206 @@ def run():
     return [key for key in net.state_dict() if not key.endswith("num_batches_tracked")]
 """)
     assert ours == theirs
+
+
+def test_a_gradient_penalty_reaches_the_layers_behind_a_reshape(both: Both) -> None:
+    theirs, ours = both("""
+class Critic(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.model = nn.Sequential(nn.Conv2d(1, 2, 2), nn.LeakyReLU(0.2), nn.Flatten(), nn.Linear(10, 4), nn.Tanh(), nn.Linear(4, 1))
+
+    def forward(self, x):
+        return self.model(x)
+
+
+def penalty(critic, real, fake):
+    share = torch.from_numpy(np.random.default_rng(4).random((2, 1, 1, 1)).astype("float32"))
+    mixed = (share * real + (1 - share) * fake).requires_grad_(True)
+    scores = critic(mixed)
+    ones = torch.ones(scores.size())
+    found = torch.autograd.grad(outputs=scores, inputs=mixed, grad_outputs=ones, create_graph=True, retain_graph=True)[0]
+    return ((found.view(found.size(0), -1).norm(2, dim=1) - 1) ** 2).mean()
+
+
+def run():
+    critic, losses = Critic(), []
+    for place, p in enumerate(critic.parameters()):
+        p.data = torch.sin(torch.arange(p.numel()).float() + place).reshape(p.shape) * 0.5
+    optimizer = torch.optim.SGD(critic.parameters(), lr=0.1)
+    real, fake = torch.from_numpy(X.reshape(2, 1, 2, 6)), torch.from_numpy(X[::-1].copy().reshape(2, 1, 2, 6))
+    for _ in range(3):
+        optimizer.zero_grad()
+        loss = critic(fake).mean() - critic(real).mean() + 10 * penalty(critic, real, fake)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses, [plain(p) for p in critic.parameters()]
+""")
+    assert same(ours, theirs)
+
+
+def test_a_collate_function_that_numpy_cannot_express_gets_tensors(both: Both) -> None:
+    theirs, ours = both("""
+import torch.nn.functional as F
+from functools import partial
+from torch.utils.data import DataLoader, Dataset
+
+
+class Rows(Dataset):
+    def __len__(self):
+        return 5
+
+    def __getitem__(self, i):
+        return {"ids": torch.arange(i + 1), "x": torch.tensor(X[0, : i + 1]), "y": i % 2}
+
+
+def padded(batch, value):
+    longest = max(row["ids"].size(0) for row in batch)
+    ids = torch.stack([F.pad(row["ids"], (0, longest - row["ids"].size(0)), value=value) for row in batch])
+    return ids, torch.tensor([row["x"].norm() for row in batch]), torch.as_tensor([row["y"] for row in batch])
+
+
+def filled(batch):
+    ids = torch.full((len(batch), 6), -1, dtype=torch.long)
+    for place, row in enumerate(batch):
+        ids[place, : len(row["ids"])] = row["ids"]
+    return ids, torch.full((2,), 0.5)
+
+
+def run():
+    found = [each for each in DataLoader(Rows(), batch_size=2, collate_fn=partial(padded, value=7), num_workers=2)]
+    found += [each for each in DataLoader(Rows(), batch_size=3, collate_fn=filled)]
+    return [[plain(part) for part in each] for each in found]
+""")
+    assert same(ours, theirs)
+
+
+def test_what_a_dataset_gives_elsewhere_is_tensors(both: Both) -> None:
+    theirs, ours = both("""
+from torch.utils.data import DataLoader, Dataset, TensorDataset
+
+
+class Rows(Dataset):
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, i):
+        if i >= 4:
+            raise IndexError
+        return torch.tensor(X[i]), i
+
+
+class Plain(Dataset):
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, i):
+        return X[i], i
+
+
+def run():
+    rows, plainly = Rows(), Plain()
+    x, y = rows[2]
+    first = TensorDataset(torch.from_numpy(X), torch.arange(4))[1][0].unsqueeze(0)
+    found = [x.unsqueeze(0), rows[1][0].view(2, 3).t(), first] + [each.unsqueeze(1) for each, _ in rows]
+    found += [each.unsqueeze(-1) * place for place, (each, _) in enumerate(rows)]
+    pairs = TensorDataset(torch.from_numpy(X), torch.arange(4))
+    found += [torch.stack(column) for column in zip(*[pairs[i] for i in range(3)])]
+    return [plain(each) for each in found], y, type(plainly[0][0]).__name__
+""")
+    assert same(ours, theirs)
+
+
+def test_numbers_in_data_code_have_torchs_precision(both: Both) -> None:
+    theirs, ours = both("""
+from torch.utils.data import DataLoader, Dataset
+
+
+class Points(Dataset):
+    def __init__(self):
+        self.targets = torch.from_numpy(np.arange(4) % 3)
+        self.x = torch.from_numpy(X) + self.targets[:, None] * 0.5
+        self.images = torch.from_numpy((np.abs(X) * 60).astype("uint8"))
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, i):
+        return self.x[i], self.images[i] / 255, self.targets[i] * 2
+
+
+def run():
+    points = Points()
+    batch = next(iter(DataLoader(points, batch_size=3)))
+    found = [*batch, points.x.unsqueeze(0) * 2, points.targets.clone()]
+    return [plain(each) for each in found], [str(each.dtype).split(".")[-1].lower() for each in found]
+""")
+    assert same(ours, theirs)
+
+
+def test_gradients_are_scaled_through_their_data(both: Both) -> None:
+    theirs, ours = both("""
+def run():
+    net = nn.Linear(6, 2)
+    nn.init.constant_(net.weight, 0.1)
+    nn.init.zeros_(net.bias)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.5)
+    for _ in range(2):
+        loss = net(torch.from_numpy(X)).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        for p in net.parameters():
+            p.grad.data *= 1.0 / 4
+            p.grad.data = p.grad.data + 0.01
+            p.grad.data.clamp_(-0.2, 0.2)
+        optimizer.step()
+    return plain(net.weight), plain(net.bias)
+""")
+    assert same(ours, theirs)
+
+
+def test_a_teacher_that_is_left_out_gives_no_parameters(both: Both) -> None:
+    theirs, ours = both("""
+class Net(nn.Module):
+    def __init__(self, seed):
+        super().__init__()
+        self.table, self.fc = nn.Embedding(5, 6), nn.Linear(6, 2)
+        self.apply(self.fill)
+
+    def fill(self, m):
+        if isinstance(m, (nn.Linear, nn.Embedding)):
+            with torch.no_grad():
+                m.weight.copy_(torch.cos(torch.arange(m.weight.numel()).float()).reshape(m.weight.shape))
+            if isinstance(m, nn.Linear) and m.bias is not None:
+                nn.init.zeros_(m.bias)
+
+    def forward(self, x):
+        return self.fc(self.table(x))
+
+
+def run_epoch(model, batches, opt=None, teacher=None, critic=None):
+    found = []
+    for x, y in batches:
+        out = model(x)
+        loss = nn.functional.cross_entropy(out, y)
+        if teacher is not None:
+            with torch.no_grad():
+                soft = teacher(x)
+            loss = loss + (out - soft).pow(2).mean()
+        if critic is not None:
+            loss = loss + critic(out).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        found.append(loss.item())
+    return found
+
+
+def run():
+    batches = [(torch.arange(5), torch.tensor([0, 1, 1, 0, 1]))] * 2
+    net, teacher = Net(0), Net(1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.2)
+    return run_epoch(net, batches, opt) + run_epoch(net, batches, opt, teacher), plain(net.fc.weight)
+""")
+    assert same(ours, theirs)

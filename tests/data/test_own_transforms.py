@@ -68,3 +68,109 @@ def test_what_stands_before_totensor_gets_its_image() -> None:
         "t = transforms.Compose([transforms.Lambda(lambda x: np.asarray(x)), transforms.ToTensor()])\n"
     )
     assert "on_tensors" not in convert_source(code).main
+
+
+CHANGES = """import numpy as np
+import torch
+from torch import nn
+
+
+def flip(x, y):
+    return torch.flip(x, dims=(-1,)), y.flip(-1)
+
+
+def brighten(sample, by=1.0):
+    return {**sample, "x": sample["x"].clamp(0, 2).mul(by)}
+
+
+class Noisy:
+    def __init__(self, by):
+        self.by = by
+
+    def __call__(self, x):
+        return x + self.by * torch.arange(x.numel()).view_as(x)
+
+
+class Scale(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.by = nn.Parameter(torch.tensor(2.0))
+
+    def forward(self, x):
+        return self.by.detach() * x.unsqueeze(0)
+
+
+def from_arrays(x):
+    return torch.from_numpy(np.ascontiguousarray(x[::-1])) * 2
+"""
+DATA_SETS = """import json
+from functools import partial
+
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+import changes
+from changes import Noisy, Scale, brighten
+
+
+class Pairs(Dataset):
+    def __init__(self, change=None):
+        self.x = np.linspace(-1, 3, 24, dtype=np.float32).reshape(4, 6)
+        self.change = change
+
+    def __len__(self):
+        return len(self.x)
+
+    def __getitem__(self, index):
+        return self.change(torch.from_numpy(self.x[index]), torch.tensor([index, index + 1]))
+
+
+class Ones(Pairs):
+    def __getitem__(self, index):
+        return self.change(torch.from_numpy(self.x[index]))
+
+
+class Samples(Pairs):
+    def __getitem__(self, index):
+        return self.change({"x": torch.as_tensor(self.x[index]), "name": str(index)})["x"]
+
+
+class Arrays(Pairs):
+    def __getitem__(self, index):
+        return self.change(self.x[index])
+
+
+sets = [
+    Pairs(changes.flip),
+    Ones(change=Noisy(0.5)),
+    Ones(change=Scale()),
+    Ones(lambda x: x.clamp(min=0.5)),
+    Samples(change=partial(brighten, by=3.0)),
+    Arrays(change=changes.from_arrays),
+]
+found = []
+for each in sets:
+    for batch in DataLoader(each, batch_size=3):
+        parts = batch if isinstance(batch, (list, tuple)) else [batch]
+        found.append([[list(part.shape), part.reshape(-1).tolist()] for part in parts])
+print(json.dumps(found))
+"""
+
+
+def test_what_a_data_set_gets_to_change_its_samples_gets_tensors_whatever_it_is_called(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project/changes.py").write_text(CHANGES)
+    (tmp_path / "project/script.py").write_text(DATA_SETS)
+    record = convert_project(tmp_path / "project", tmp_path / "out")
+    assert not [each for file in record.files for each in file.findings if each.severity == "error"]
+    found = []
+    for folder in ("project", "out"):
+        done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path / folder, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[-2000:]
+        found.append(json.loads(done.stdout.splitlines()[-1]))
+    theirs, ours = found
+    for one, other in zip(ours, theirs, strict=True):
+        for (shape, values), (wanted, expected) in zip(one, other, strict=True):
+            assert shape == wanted
+            np.testing.assert_allclose(values, expected, rtol=1e-6)

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from mindferry.artifacts import Comparison, Coverage, Gap, Outcome
 from mindferry.observation import CommandRun, Observation, SeenFile
 from mindferry.observe.commands import propose_commands
+from mindferry.observe.verified import as_the_run_reached
 from mindferry.report.reach import unreached
 from mindferry.suggest import suggest_model
 
@@ -70,3 +72,20 @@ def test_what_did_not_run_is_told_by_line_and_option(tmp_path: Path) -> None:
         ("other.py", 1, "no command imported this file"),
         ("go.py", 1, "--all was not given: what it changes has not been measured"),
     ]
+
+
+def test_a_branch_that_the_run_did_not_reach_either_is_no_gap() -> None:
+    def gap(line: int, why: str) -> Gap:
+        return Gap("branch", f"net.py line {line}", "not reached", why)
+
+    theirs = gap(7, "never ran: Net.forward, `self.mask = None`")
+    ours = gap(9, "never ran in the conversion: Net.construct, `self.mask = None`")
+    other = gap(20, "never ran in the conversion: Net.construct, `x = 0`")
+    seen = Observation("p", (), (SeenFile("net.py", "", (5, 6), (5, 6, 7)),))
+    for gaps, is_same in (((theirs, ours), True), ((theirs, ours, other), False), ((ours,), False)):
+        partial = Comparison("m", "x", (), None, False, outcome=Outcome.PARTIAL, coverage=Coverage({}, gaps))
+        result = as_the_run_reached(partial, seen)
+        assert (result.passed, result.outcome is Outcome.SAME) == (is_same, is_same)
+    reached = Observation("p", (), (SeenFile("net.py", "", (5, 6, 7), (5, 6, 7)),))
+    partial = Comparison("m", "x", (), None, False, outcome=Outcome.PARTIAL, coverage=Coverage({}, (theirs, ours)))
+    assert not as_the_run_reached(partial, reached).passed, "the run did reach it, and the comparison did not"

@@ -18,7 +18,7 @@ from mindferry.frameworks.watched import Watch, run_watched
 from mindferry.observation import Observation, load_observation
 from mindferry.observe import split_commands
 from mindferry.observe.run import runnable
-from mindferry.observe.use import comparables, training_of
+from mindferry.observe.use import assignments, comparables, training_of
 
 TRAIN = """from __future__ import annotations
 import sys
@@ -291,14 +291,28 @@ def test_what_forked_workers_and_modules_reach_is_seen(tmp_path: Path) -> None:
 def test_a_notebook_is_run_cell_by_cell(tmp_path: Path) -> None:
     cells = [
         "%matplotlib inline\nimport torch\nx = torch.ones(3)\n!ls",
-        "net = torch.nn.Linear(3, 2)\nprint(net(x).shape)",
+        "%%time\nnet = torch.nn.Linear(3, 2)\nprint(net(x).shape)",
+        "%%writefile made.txt\nhello",
+        "%%bash\nexit 3",
+        "get_ipython().run_line_magic('x', 'y')\nprint(open('made.txt').read())  # what?",
     ]
     body = {"cells": [{"cell_type": "code", "source": [text]} for text in cells], "nbformat": 4, "nbformat_minor": 5}
     root = project(tmp_path)
     (root / "demo.ipynb").write_text(json.dumps({**body, "metadata": {}}))
     done = mindferry("observe", root, "-o", "seen", "--", "demo.ipynb", cwd=tmp_path)
-    assert done.returncode == 0 and "torch.Size([2])" in done.stderr, done.stderr
+    assert done.returncode == 0 and "torch.Size([2])" in done.stderr and "hello" in done.stderr, done.stderr
+    (root / "wrong.ipynb").write_text(json.dumps({**body, "cells": [{"cell_type": "code", "source": ["1 / 0"]}]}))
+    failed = mindferry("observe", root, "-o", "wrong", "--", "wrong.ipynb", cwd=tmp_path)
+    assert failed.returncode == 2 and "ZeroDivisionError" in failed.stderr
+    assert "mindferry: `wrong.ipynb` ended with exit code 1" in failed.stderr
     assert load_observation(tmp_path / "seen").networks[0].name == "torch.nn.Linear"
+
+
+def test_a_script_without_an_ending_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    (root / "train").write_text("import torch\n")
+    done = mindferry("migrate", root, "-o", "out", "--", "python", "train", cwd=tmp_path)
+    assert done.returncode == 2 and "rename it to train.py" in done.stderr and not (tmp_path / "out").exists()
 
 
 def test_blocked_packages_are_as_if_not_installed(tmp_path: Path) -> None:
@@ -321,6 +335,10 @@ def test_commands_are_read_as_a_user_writes_them() -> None:
     assert training_of(["python", "-m", "pkg.train"], 5).script == "-m pkg.train"
     assert training_of(["torchrun", "--nproc_per_node", "2", "train.py"], 5) is None
     assert training_of(["torchrun", "--nproc_per_node=1", "train.py", "a"], 5).script == "train.py"
+    assert training_of(["python", "-W", "ignore", "train.py"], 5).script == "train.py"
+    named = ["CUDA_VISIBLE_DEVICES=", "NAME=a b", "python", "train.py"]
+    assert runnable(named) == ["env", *named] and training_of(named, 5).script == "train.py"
+    assert assignments(named) == {"CUDA_VISIBLE_DEVICES": "", "NAME": "a b"} and not assignments(["python", "a=b"])
     assert os.sep == "/"
 
 
@@ -370,3 +388,5 @@ def test_a_launcher_and_a_test_runner_are_watched_as_python_is(tmp_path: Path) -
         told = load_observation(tmp_path / f"{words[0]}.zip")
         assert [(each.name, each.calls) for each in told.networks] == [("net.Net", calls)]
         assert [len(run.losses) for run in told.runs] == [steps]
+        others = {"torchrun": ("test_net.py",), "pytest": ("train.py",)}
+        assert told.unloaded == others[words[0]]

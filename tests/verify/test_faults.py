@@ -11,10 +11,11 @@ from .attacks import ATTACKS, Attack, said_of
 from .fault import Fault
 from .faults import FAULTS, false_alarm, plant
 from .more_attacks import MORE
+from .outside_attacks import OUTSIDE
 from .twins import TWINS, Twin
 
-SAMPLE = (*FAULTS[1::12], *second_faults.OPEN[::16], *second_faults.SEALED[::21])
-FOOLING = (*ATTACKS[:6], *ATTACKS[11:24:3], *ATTACKS[25::6], *MORE[1::5])
+SAMPLE = (*FAULTS[2::12], *second_faults.OPEN[::16], *second_faults.SEALED[::21])
+FOOLING = (*ATTACKS[:6], *ATTACKS[11:24:3], *ATTACKS[25::6], *MORE[1::6], *OUTSIDE[::5])
 
 
 @pytest.mark.parametrize("fault", SAMPLE, ids=str)

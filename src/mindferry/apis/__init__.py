@@ -1,5 +1,6 @@
 """The table: what each API of a source framework becomes. Every file below is a family; a rule is found by where it stands, not by an index."""
 
+from ._framework import SOURCES as SOURCES
 from ._framework import framework as framework
 from ._rule import Case as Case
 from ._rule import Form as Form

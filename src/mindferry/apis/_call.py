@@ -26,6 +26,16 @@ _ATOMS = (
     ast.ListComp,
 )
 
+# numpy's names of arguments, which torch's functions and methods take as well; and a method's where the function has another.
+OTHER_NAMES = {
+    "axis": "dim",
+    "keepdims": "keepdim",
+    "split_size": "split_size_or_sections",
+    "split_sizes": "split_size_or_sections",
+}
+UNNAMED = frozenset(
+    {"input", "img", "inpt", "data"}
+)  # MindSpore calls a function's first argument one thing or another
 STATEMENT = "assert "  # the only statement that a call becomes: torch._assert
 
 
@@ -37,9 +47,6 @@ class Writer(Protocol):
 
 class Unbound(Exception):
     """`torch.Tensor.view(x, 2)`: a method called through its class, by a rule that needs the receiver."""
-
-
-NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
 
 
 class Call:
@@ -75,13 +82,8 @@ class Call:
             else:
                 self.extra.append(argument)
         for keyword in self.node.keywords:
-            if keyword.arg:
-                self.given[self._own_name(keyword.arg)] = keyword.value
-
-    def _own_name(self, name: str) -> str:
-        """`axis` is `dim`, and `keepdims` is `keepdim`, where the rule has only the latter: torch takes numpy's names too."""
-        own = NUMPY_NAMES.get(name, name)
-        return own if own in self.rule.args and name not in self.rule.args else name
+            if name := self._name_of(keyword):
+                self.given[name] = keyword.value
 
     def has(self, name: str) -> bool:
         return name in self.given
@@ -199,8 +201,8 @@ class Call:
             return False
         if not self._declared:
             return True
-        named = {each.arg for each in self.node.keywords if each.arg}
-        is_renamed = any(rule.rename.get(own := self._own_name(name), own) != name for name in named)
+        named = {each.arg: str(self._name_of(each)) for each in self.node.keywords if each.arg}
+        is_renamed = any(rule.rename.get(name, name) != written for written, name in named.items())
         has_all = set(rule.defaults) <= {rule.rename.get(name, name) for name in self.given}
         stays = not any(name in self.given for name in (*rule.drop, *rule.only))
         return not is_renamed and has_all and stays and not any(map(self._beyond_positional, self._positional))
@@ -273,8 +275,10 @@ class Call:
             if name in changes:  # before the keyword goes in front: a replacement takes every edit at its start along
                 self.edits.replace(source.start(value), source.end(value), str(changes.pop(name)))
             if isinstance(node, ast.keyword):
-                if node.arg and new != node.arg:
-                    self.edits.replace(source.start(node), source.start(node) + len(node.arg.encode()), new)
+                if len(kept) == 1 and name in UNNAMED and self.rule.args[:1] == (name,):
+                    self.edits.replace(source.start(node), source.start(value), "")
+                elif new != node.arg:
+                    self.edits.replace(source.start(node), source.start(node) + len(str(node.arg).encode()), new)
             elif force_keyword or self._beyond_positional(name):
                 self.edits.before(slot.start, f"{new}=")
                 force_keyword = True
@@ -286,7 +290,8 @@ class Call:
 
     def _name_of(self, node: ast.AST) -> str | None:
         if isinstance(node, ast.keyword):
-            return self._own_name(node.arg) if node.arg else None
+            own = OTHER_NAMES.get(node.arg or "", "")
+            return own if own in self.rule.args and node.arg not in self.rule.args else node.arg
         return next((name for name, index in self._positional.items() if self.node.args[index] is node), None)
 
     def _beyond_positional(self, name: str) -> bool:

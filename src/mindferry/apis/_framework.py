@@ -7,6 +7,8 @@ import importlib
 
 from ..read.framework import Framework
 
+SOURCES = ("torch", "tensorflow")  # what projects are written for, the first one where nothing tells
+
 
 def package_of(source: str) -> str:
     """Where a framework's entries are: `torch` is apis/torch/, a dotted name is a package of somebody else's."""

@@ -74,9 +74,14 @@ def _prefixes(api: str) -> list[str]:
     return [".".join(parts[:count]) for count in range(1, len(parts))]
 
 
-@functools.cache
 def table(source: str = "torch") -> Table:
     """The entries for a source framework: a folder here, or any package that is made like one."""
+    return _table(source)
+
+
+@functools.cache
+def _table(source: str) -> Table:
+    """Collected once, however it is asked for: what a module adds, it adds when it is first imported."""
     package = importlib.import_module(package_of(source))
     depth = package.__name__.count(".") + 1
     take_collected()

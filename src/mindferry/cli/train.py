@@ -61,8 +61,7 @@ def command(
 
 
 def _run_plainly(converted: Path, options: Train, as_json: bool) -> None:
-    from ..migrate import plain_summary, python_command
-    from ..train.plain import run_plain
+    from ..train.plain import plain_summary, run_plain
 
     source = Path(load(ProjectConversion, converted, "convert").source)
     if not options.script:
@@ -73,7 +72,7 @@ def _run_plainly(converted: Path, options: Train, as_json: bool) -> None:
         run = run_plain(
             source,
             converted,
-            [python_command(options)],
+            [options.command],
             steps=options.steps,
             weights=_weights(converted),
             show=lambda text: advance(text, 0),

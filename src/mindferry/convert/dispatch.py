@@ -11,7 +11,6 @@ from ..apis import Rule
 from ..apis._call import Call
 from ..apis._lookup import rule_of
 from ..apis.torch._members import member
-from ..layout import FRAMEWORKS
 from ..read.expressions import FOREIGN
 from ..read.networks import is_mode_call
 from ..read.types import Type
@@ -113,10 +112,22 @@ def is_defined_here(node: ast.Call, context: Context) -> bool:
     return name != "forward" and any(context.reading.symbols.classes.with_method(name))
 
 
+def is_only_of_arrays(node: ast.Call) -> bool:
+    """`image.transpose(2, 0, 1)`: numpy's method takes these arguments and torch's doesn't, whatever the variable held before."""
+    if not isinstance(node.func, ast.Attribute) or node.func.attr not in OF_ARRAYS or node.keywords:
+        return False
+    known = member("Tensor", node.func.attr)
+    return known is not None and known.most is not None and len(node.args) > known.most and not known.fits(node)
+
+
 def dispatch_call(node: ast.Call, context: Context) -> None:
     """Write `ms_compat.any_name(receiver, arguments)`, or leave the call, and note which."""
     function = node.func
-    if not isinstance(function, ast.Attribute) or not is_unclear(function, context):
+    if (
+        context.framework.name != "torch"
+        or not isinstance(function, ast.Attribute)
+        or not is_unclear(function, context)
+    ):
         return
     verdict, name = judge_call(node, context), function.attr
     if verdict is None:
@@ -175,7 +186,11 @@ def _is_unknown_global(kind: Type, context: Context) -> bool:
     """A variable of another file, or of a package that nobody reads."""
     symbols, qual = context.reading.symbols, context.reading.symbols.origin(kind.qual)
     head, _, last = qual.rpartition(".")
-    if not head or qual.partition(".")[0] in {*FRAMEWORKS, *FOREIGN, "builtins", "numpy"} or hasattr(builtins, qual):
+    if (
+        not head
+        or qual.partition(".")[0] in {*context.framework.roots, *FOREIGN, "builtins", "numpy"}
+        or hasattr(builtins, qual)
+    ):
         return False
     is_defined = qual in symbols.classes or qual in symbols.results or qual in symbols.exports
     return not is_defined and symbols.is_local(qual) and not last[:1].isupper()
@@ -281,7 +296,7 @@ def judge_attribute(node: ast.Attribute, context: Context) -> Verdict | None:
 
 def dispatch_face(node: ast.Attribute, context: Context) -> bool:
     """`m.weight`, `layers[-1].in_features`, `cls.forward` of something that may be any layer; whether it is one of these."""
-    if not context.source.mentions(context.framework.name) or not _may_be_layer(node, context):
+    if context.framework.name != "torch" or not context.source.mentions("torch") or not _may_be_layer(node, context):
         return False
     before, owner = context.source.text(node), context.edits.text(node.value)
     if node.attr == "forward":
@@ -344,7 +359,7 @@ def _dispatch_place(node: ast.Attribute, context: Context) -> bool:
 
 def dispatch_attribute(node: ast.Attribute, context: Context) -> None:
     """`x.real` of something unknown."""
-    if dispatch_face(node, context) or _dispatch_place(node, context):
+    if context.framework.name != "torch" or dispatch_face(node, context) or _dispatch_place(node, context):
         return
     verdict = judge_attribute(node, context) if is_unclear(node, context) else None
     if verdict is None:

@@ -11,7 +11,7 @@ from ..apis._call import Call
 from ..apis._lookup import api_of, rule_for
 from ..apis.torch._packages import need_of_torch
 from ..artifacts import Finding, Rewrite, Site
-from ..layout import FRAMEWORKS
+from ..layout import ALL_ROOTS
 from ..read.fstrings import is_located
 from ..read.infer import read
 from ..read.observed import ObservedTypes
@@ -20,10 +20,18 @@ from ..read.symbols import Symbols
 from ..read.types import UNKNOWN
 from ..read.uses import Use
 from .context import Context
-from .dispatch import ask_tensor, dispatch_attribute, dispatch_call, dispatch_face, is_defined_here
+from .dispatch import (
+    ask_tensor,
+    dispatch_attribute,
+    dispatch_call,
+    dispatch_face,
+    is_defined_here,
+    is_only_of_arrays,
+)
 from .facts import Facts
 from .fixers import FIXERS
 from .fixers.brought_imports import imported_by_text
+from .fixers.tensorflow.graph_code import refuse_graph_code
 from .from_observation import mark_observed
 from .gather import gather
 from .ledger import account
@@ -75,11 +83,12 @@ class PlannedFile:
     plan: Plan
     lines: list[int]  # where each line stood in what was given, if statements were set apart
     is_plain: bool = False  # nothing in the file speaks of the framework: only what is certainly a tensor's is changed
+    refused: tuple[Finding, ...] = ()  # why it stays as it is
 
     def write(self, helpers: HelpersImport | None = IMPORTED) -> FileResult:
         """With the helpers imported so; None defines them in the file itself."""
         if self.facts is None:
-            return FileResult(self.given.data.decode("utf-8"), [], [], set())
+            return FileResult(self.given.data.decode("utf-8"), [], list(self.refused), set())
         result = _write(self.facts, self.plan, helpers)
         if self.is_plain and not any(_is_of_framework(each.rule) for each in result.rewrites):
             found = [each for each in result.findings if _is_of_framework(each.rule)]
@@ -110,11 +119,15 @@ def plan_file(
     may_matter = not is_plain or _imports_project(source, symbols) or _asks_networks(source, symbols)
     if _is_ported(source, symbols) or not may_matter:
         return PlannedFile(source, None, plan, [])
-    set_apart, lines = apart(source, is_notebook) if settings.applies("training") else (source, [])
-    reading = read(set_apart, symbols, module, is_package, table().is_api, lines)
-    facts = gather(reading, rules_for(settings.target), settings, is_notebook)
+    framework = symbols.framework.name
+    is_torch = framework == "torch"
+    set_apart, lines = apart(source, is_notebook) if is_torch and settings.applies("training") else (source, [])
+    reading = read(set_apart, symbols, module, is_package, table(framework).is_api, lines)
+    if not is_torch and (refused := refuse_graph_code(reading)) is not None:
+        return PlannedFile(source, None, plan, [], refused=(refused,))
+    facts = gather(reading, rules_for(settings.target, framework), settings, is_notebook)
     for fixer in FIXERS:
-        if settings.applies(fixer.name):
+        if fixer.source == framework and settings.applies(fixer.name):
             plan.add(fixer.name, fixer.plan(facts))
     return PlannedFile(source, facts, plan, lines, is_plain)
 
@@ -172,28 +185,31 @@ def _write(facts: Facts, plan: Plan, helpers: HelpersImport | None) -> FileResul
 
 def _is_ported(source: Source, symbols: Symbols) -> bool:
     """Whether the file is MindSpore code already, such as what a conversion wrote: it imports that or its helpers, and no torch."""
-    if b"mindspore" not in source.data and COMPAT_MODULE.encode() not in source.data:
+    helpers = symbols.framework.helpers
+    if b"mindspore" not in source.data and helpers.encode() not in source.data:
         return False
     names = {alias.name.partition(".")[0] for node in source.of(ast.Import) for alias in node.names}
     for node in source.of(ast.ImportFrom):
         names |= {(node.module or "").partition(".")[0]} if not node.level else {alias.name for alias in node.names}
-    return bool(names & {"mindspore", COMPAT_MODULE}) and not names & (set(FRAMEWORKS) - symbols.roots)
+    return bool(names & {"mindspore", helpers}) and not names & (set(symbols.framework.roots) - symbols.roots)
 
 
 def _is_without_torch(source: Source, symbols: Symbols, module: str) -> bool:
     """Whether nothing says that the file ever meets a tensor: it does not name torch, and no file that does imports it."""
     if module in symbols.beside or symbols.seen != ObservedTypes():
         return False
-    if not any(name.encode() in source.data for name in (*FRAMEWORKS, *symbols.ported)):
-        return not any(need_of_torch(name) for name in imported_packages(source) if name not in symbols.roots)
+    own, is_torch = symbols.framework.roots, symbols.framework.name == "torch"
+    needs = {name for name in imported_packages(source) if name not in symbols.roots} if is_torch else set()
+    if not any(name.encode() in source.data for name in (*own, *symbols.ported)):
+        return not any(map(need_of_torch, needs))
     names = {alias.name.partition(".")[0] for node in source.of(ast.Import) for alias in node.names}
     names |= {(node.module or "").partition(".")[0] for node in source.of(ast.ImportFrom)}
     names |= {node.id for node in source.of(ast.Name)} | {
         text.partition(".")[0] for text in imported_by_text(source).values()
     }
-    if any(need_of_torch(name) for name in imported_packages(source) if name not in symbols.roots):
+    if any(map(need_of_torch, needs)):
         return False
-    return not names & {*FRAMEWORKS, *symbols.ported}  # a docstring or a comment may speak of torch
+    return not names & {*own, *symbols.ported}  # a docstring or a comment may speak of torch
 
 
 def imported_packages(source: Source) -> set[str]:
@@ -216,7 +232,7 @@ def _asks_networks(source: Source, symbols: Symbols) -> bool:
 
 
 def _is_of_framework(rule: str) -> bool:
-    return rule.partition(".")[0] in FRAMEWORKS
+    return rule.partition(".")[0] in ALL_ROOTS
 
 
 def _check_compiles(source: Source, flags: int) -> None:
@@ -294,6 +310,9 @@ def _convert_call(node: ast.Call, context: Context) -> None:
             _unknown(node, api, context)
         return
     if _is_skipped(node, api, entry, context):
+        return
+    if framework.is_of_tensor(api) and is_only_of_arrays(node):
+        context.verdicts[node.func] = Verdict(Outcome.NOT_TORCH, "numpy's method takes these arguments", "proven")
         return
     before = context.source.text(node)
     call = Call(node, entry, context.reading, context.edits, context.imports, receiver)
@@ -440,7 +459,8 @@ def _mark_findings(context: Context) -> None:
     """A `# mindferry:` comment above each statement that was left unconverted."""
     statements: dict[int, list[Finding]] = {}
     for finding in context.findings:
-        if finding.severity == "error" and finding.code.startswith("MF1"):
+        is_left = finding.code != findings.MF141  # that one was converted, and means something else now
+        if finding.severity == "error" and finding.code.startswith("MF1") and is_left:
             statements.setdefault(finding.line, []).append(finding)
     if not statements:
         return

@@ -13,6 +13,8 @@ from .settings import Settings
 
 def gather(reading: Reading, rules: Table, settings: Settings, is_notebook: bool) -> Facts:
     facts = Facts(reading, rules, settings, is_notebook)
+    if reading.symbols.framework.name != "torch":
+        return facts
     if settings.applies("data_arrays"):
         for call in facts.derived(data_arrays.images_made_tensors):
             reading.types[call] = TENSOR

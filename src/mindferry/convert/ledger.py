@@ -14,7 +14,6 @@ from .. import findings
 from ..apis._lookup import api_of
 from ..apis.torch._members import members
 from ..artifacts import Site
-from ..layout import FRAMEWORKS
 from ..read.fstrings import is_located
 from ..read.types import UNKNOWN
 from ..read.uses import Use
@@ -44,7 +43,11 @@ class _Ledger:
     def __init__(self, context: Context) -> None:
         self.context, self.source = context, context.source
         self.types, self.parents = context.reading.types, context.source.parents
-        self.names = {name for owner in OWNERS for name in members().get(owner, ())}
+        own = context.framework.members
+        self.roots = context.framework.roots
+        is_torch = context.framework.name == "torch"
+        of_torch = {name for owner in OWNERS for name in members().get(owner, ())} if is_torch else frozenset[str]()
+        self.names = of_torch or own.of_all_tensors
         self.replaced = context.edits.replacements()
         self.starts = [start for start, _ in self.replaced]
         self.rewritten = {(each.line, each.column) for each in context.rewrites}
@@ -70,14 +73,14 @@ class _Ledger:
         if kind.kind == "ref":
             symbols, parent = self.context.reading.symbols, self.parents.get(node)
             qual = symbols.origin(kind.qual)
-            if qual.partition(".")[0] not in FRAMEWORKS or symbols.is_local(qual) or not isinstance(node.ctx, ast.Load):
+            if qual.partition(".")[0] not in self.roots or symbols.is_local(qual) or not isinstance(node.ctx, ast.Load):
                 is_member = isinstance(node, ast.Attribute) and node.attr in self.names and not _is_dotted(node.value)
                 return f".{node.attr}" if isinstance(node, ast.Attribute) and is_member else ""
             inner = isinstance(parent, ast.Attribute) and self.context.reading.type(parent).kind == "ref"
             return "" if inner else qual  # the longest name is the site
         if isinstance(node, ast.Attribute) and node.attr in self.names:
             owner = self.types.get(node.value, UNKNOWN)
-            is_module = owner.kind == "ref" and owner.qual.partition(".")[0] in FRAMEWORKS
+            is_module = owner.kind == "ref" and owner.qual.partition(".")[0] in self.roots
             return "" if is_module else f".{node.attr}"
         return ""
 
@@ -136,7 +139,7 @@ class _Ledger:
             return Verdict(Outcome.NOT_TORCH, f"{owner.qual} has its own", "proven")
         is_part = framework.uses.has(Use.NETWORK_PART, api)
         home = "Tensor" if framework.is_of_tensor(api) else "Module" if is_part else ""
-        if home and node.attr not in members()[home]:
+        if home and framework.name == "torch" and node.attr not in members()[home]:
             return Verdict(Outcome.NOT_TORCH, f"torch's {home} has no {node.attr}", "proven")
         if not isinstance(node.ctx, ast.Load):
             return Verdict(Outcome.CONVERTED, "set as in torch", "proven")

@@ -10,7 +10,7 @@ from pathlib import Path
 from .. import findings
 from ..artifacts import FileConversion, Finding, Rewrite
 from ..files import read_regular
-from ..layout import CHECKPOINTS, LARGEST_CODE, LARGEST_COPY, Layout, LeftOut, ProjectFile, Sources
+from ..layout import CHECKPOINTS, LARGEST_CODE, LARGEST_COPY, SECOND, Layout, LeftOut, ProjectFile, Sources, source_of
 from ..read.source import Source, Unreadable, is_script
 from ..read.symbols import Symbols
 from .dependencies import rewrite_dependencies
@@ -48,7 +48,8 @@ def convert_one(file: ProjectFile, layout: Layout, symbols: Symbols, settings: S
         raw = read_regular(file.path, LARGEST_CODE) if _is_copied(file) else b""
         if not file.is_code:
             return _copy(file, raw)
-        helpers, own = helper_home(layout, file)[1], symbols.fork(bool(file.module))
+        chosen = _symbols_for(raw, symbols)
+        helpers, own = helper_home(layout, file, chosen.framework.helpers)[1], chosen.fork(bool(file.module))
         data, result = _converted(file, raw, helpers, own, settings, sources)
         rewrites = tuple(sorted(result.rewrites, key=lambda each: (each.line, each.column)))
     except OSError as error:
@@ -70,6 +71,13 @@ def convert_one(file: ProjectFile, layout: Layout, symbols: Symbols, settings: S
         data,
         result.compat,
     )
+
+
+def _symbols_for(raw: bytes, symbols: Symbols) -> Symbols:
+    """The project as the file's own framework sees it."""
+    if symbols.second is not None and source_of(raw, symbols.is_first_used) == SECOND:
+        return symbols.second
+    return symbols
 
 
 def _as_it_was(
@@ -165,18 +173,18 @@ def failed(file: ProjectFile, error: Unreadable, raw: bytes | None = None) -> Wr
     return Written(FileConversion(file.relative, "failed", "", (), (finding,)), None, set())
 
 
-def helper_name(layout: Layout) -> str:
+def helper_name(layout: Layout, usual: str = COMPAT_MODULE) -> str:
     """ms_compat, unless the project has something of that name itself."""
-    name, number = COMPAT_MODULE, 2
+    name, number = usual, 2
     while name in layout.names:
-        name, number = f"{COMPAT_MODULE}_{number}", number + 1
+        name, number = f"{usual}_{number}", number + 1
     return name
 
 
-def helper_home(layout: Layout, file: ProjectFile) -> tuple[str, HelpersImport]:
+def helper_home(layout: Layout, file: ProjectFile, module: str = COMPAT_MODULE) -> tuple[str, HelpersImport]:
     """(folder of the helpers relative to the root, how they are imported) for a file that uses helpers."""
     folder, depth = Path(file.relative).parent, 0
-    plain = HelpersImport(module=helper_name(layout))
+    plain = HelpersImport(module=helper_name(layout, module))
     if not file.module:
         return str(folder), plain  # a notebook runs where it stands
     is_package = (layout.root / "__init__.py").is_file()

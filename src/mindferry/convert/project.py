@@ -10,7 +10,8 @@ from ..apis import framework, table
 from ..artifacts import FileConversion, ProjectConversion, dumps
 from ..config import read_config
 from ..errors import MindferryError
-from ..layout import Layout, Sources, find_files, read_symbols, uses_torch
+from ..files import read_regular
+from ..layout import SECOND, Layout, ProjectFile, Sources, find_files, read_symbols, source_of, uses_second, uses_torch
 from ..observation import Observation
 from ..progress import Advance
 from ..read.source import is_script
@@ -56,10 +57,13 @@ def convert_project(
     settings.check([each.name for each in FIXERS])
     config = read_config(path)
     layout = find_files(path, config.convert.exclude, output)
+    if observation is not None:  # what the run wrote is the reference's own, such as its checkpoints
+        kept = tuple(file for file in layout.files if file.is_code or file.relative not in observation.written)
+        layout = replace(layout, files=kept)
     previous = None if check else previous_conversion(path, output)
     if config.convert.packages:
         settings = replace(settings, packages=tuple(dict.fromkeys((*settings.packages, *config.convert.packages))))
-    if not uses_torch(layout) and not settings.packages:
+    if not uses_torch(layout) and not uses_second(layout) and not settings.packages:
         raise MindferryError(f"{path} uses no torch: there is nothing to convert")
     libraries = bring_libraries(layout, settings, observation)
     inputs = digest_of(libraries, inputs_digest(layout, settings))
@@ -144,17 +148,29 @@ def _convert(
 
 def _helpers(layout: Layout, written: list[Written]) -> list[Written]:
     """One ms_compat.py for each package or script folder that uses helpers."""
-    wanted: dict[str, set[str]] = {}
+    by_source: dict[str, dict[str, set[str]]] = {}
     for file, each in zip(layout.files, written, strict=True):
         if each.compat:
+            wanted = by_source.setdefault(_source(file, layout), {})
             wanted.setdefault(helper_home(layout, file)[0], set()).update(each.compat)
     result = []
-    names = set().union(*wanted.values())  # of all: a script may bring its own folder and the root's modules together
-    data = render(names, _use(written)).encode("utf-8") if names else b""
-    for folder in sorted(wanted):
-        relative = (Path(folder) / f"{helper_name(layout)}.py").as_posix()
-        result.append(Written(FileConversion(relative, "helpers", digest(data)), data, names))
+    for source, wanted in sorted(by_source.items()):
+        names = set().union(
+            *wanted.values()
+        )  # of all: a script may bring its own folder and the root's modules together
+        use = _use(written) if source != SECOND else None
+        data = render(names, use, source).encode("utf-8")
+        for folder in sorted(wanted):
+            relative = (Path(folder) / f"{helper_name(layout, framework(source).helpers)}.py").as_posix()
+            result.append(Written(FileConversion(relative, "helpers", digest(data)), data, names))
     return result
+
+
+def _source(file: ProjectFile, layout: Layout) -> str:
+    """The framework that a file with helpers was written for."""
+    if file.is_brought or not uses_second(layout):
+        return framework().name
+    return source_of(read_regular(file.path), uses_torch(layout))
 
 
 def _use(written: list[Written]) -> ProjectUse | None:

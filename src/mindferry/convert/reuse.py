@@ -46,8 +46,10 @@ def facts_digest(symbols: Symbols) -> str:
         sorted(symbols.unsure),
         symbols.ported,
         sorted(symbols.collates),
+        sorted(symbols.transforms),
     ]
-    return digest(json.dumps(facts).encode("utf-8"))
+    second = facts_digest(symbols.second) if symbols.second is not None else ""
+    return digest(json.dumps(facts).encode("utf-8") + second.encode())
 
 
 def file_key(file: ProjectFile, layout: Layout, facts: str, settings: Settings) -> str:

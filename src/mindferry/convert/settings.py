@@ -7,7 +7,7 @@ import functools
 from dataclasses import dataclass, replace
 from importlib.resources import files
 
-from ..apis import Rule, Table, framework, table
+from ..apis import SOURCES, Rule, Table, framework, table
 from ..apis.quirks import native_on
 from ..errors import MindferryError
 
@@ -45,12 +45,12 @@ class Settings:
         if self.jit and self.style != "functional":
             raise MindferryError(f"--jit compiles the functional form; leave out --style {self.style}, or --jit")
         names: set[str] = set(passes)
-        source = framework()
-        for entry in table():
-            names.update(_spellings(entry.api))
-            home, _, name = entry.api.rpartition(".")
-            if home in source.functions:
-                names.add(source.of_tensor(name))  # x.add follows torch.add
+        for source in map(framework, SOURCES):
+            for entry in table(source.name):
+                names.update(_spellings(entry.api))
+                home, _, name = entry.api.rpartition(".")
+                if home in source.functions:
+                    names.add(source.of_tensor(name))  # x.add follows torch.add
         for pattern in (*self.only, *self.skip):
             if not any(fnmatch.fnmatchcase(name, pattern) for name in names):
                 raise MindferryError(
@@ -63,14 +63,14 @@ def _matches(names: tuple[str, ...], patterns: tuple[str, ...]) -> bool:
 
 
 def _spellings(api: str) -> tuple[str, ...]:
-    return api, framework().canonical(api)
+    return api, *(framework(source).canonical(api) for source in SOURCES)
 
 
 @functools.cache
-def rules_for(target: str) -> Table:
+def rules_for(target: str, source: str = "torch") -> Table:
     """The rules, with mint's own operators for Ascend, and what only Ascend has left alone for a CPU."""
-    if target == "portable":
-        return table()
+    if target == "portable" or source != "torch":
+        return table(source)
     made = Table((_for_target(entry, target) for entry in table()), framework())
     if target == "ascend":
         for api, name in _native_on_ascend():

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 from ..apis import framework, table
 from ..artifacts import Finding, Rewrite, Site
+from ..layout import source_of
 from ..read.infer import read
 from ..read.source import Source
 from ..read.symbols import Symbols
 from .engine import PORTABLE, plan_file
 from .render.helpers_module import render
+from .render.imports import HelpersImport
 from .settings import Settings
 
 
@@ -28,12 +30,14 @@ class Conversion:
 
 def convert_source(text: str, path: str = "<string>", settings: Settings = PORTABLE) -> Conversion:
     """Convert source text that stands alone. Nothing of it is executed."""
-    source, symbols = Source(text.encode("utf-8", "surrogateescape"), path), Symbols(framework())
-    read(source, symbols, is_api=table().is_api)
+    source = Source(text.encode("utf-8", "surrogateescape"), path)
+    written_for = source_of(source.data)
+    symbols = Symbols(framework(written_for))
+    read(source, symbols, is_api=table(written_for).is_api)
     planned = plan_file(source, symbols, settings=settings)
-    result = planned.write()
+    result = planned.write(HelpersImport(module=symbols.framework.helpers))
     code, helpers = result.code, ""
     if result.compat:
-        helpers = render(result.compat)
+        helpers = render(result.compat, source=written_for)
         code = planned.write(helpers=None).code
     return Conversion(code, result.code, helpers, tuple(result.findings), tuple(result.rewrites), tuple(result.sites))

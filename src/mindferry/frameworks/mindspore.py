@@ -155,6 +155,9 @@ def against(
         found.measurements += mixed(cell, golden)
     if any(mode != "jit" for mode in modes):
         found.note_unreached()
+    if asks_mode(cell) and not golden.asks_mode and any(record.gradients for record in golden.modes.values()):
+        why = "the conversion asks whether it trains and the reference does not: gradients there were not compared"
+        found.shortfalls.append(Shortfall("mode", "eval", "not reached", why))
     classes = {path: type(each).__name__ for path, each in cell.cells_and_names()}
     settings = {path: small_settings(each) for path, each in cell.cells_and_names()}
     return Measured(
@@ -165,6 +168,13 @@ def against(
         found.is_spoilt,
         {path: each for path, each in settings.items() if each},
     )
+
+
+def asks_mode(cell: Cell) -> bool:
+    """Whether the code of a cell of the project's own asks for the mode."""
+    homes = {type(each): type(each).__module__ for _, each in cell.cells_and_names()}
+    own = [kind for kind, home in homes.items() if not (home.startswith("mindspore.") or home.endswith("ms_compat"))]
+    return any(".training" in source_of(kind)[2] for kind in own)
 
 
 @dataclass(slots=True)
@@ -237,4 +247,7 @@ def _run_plainly(session: Session, runs: Sequence[str], is_complete: bool, found
             session.own()
         elif is_complete:  # other shapes: no gradient, since an error amid one leaves MindSpore confused
             session.own_forward()
+        restore(state)
+    if session.mode == "train" and session.record.second and not any(each.problem for each in session.measurements):
+        session.second_step()
         restore(state)

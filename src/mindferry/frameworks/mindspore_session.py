@@ -19,7 +19,7 @@ from ..verify.seeding import seeded
 from ..verify.structure import compare_structure
 from .mindspore_pin import pin
 from .mindspore_random import Stock, shared_randomness
-from .mindspore_state import has_changed, state_of
+from .mindspore_state import changed_parameters, has_changed, state_of
 from .mindspore_tensors import as_numpy, is_activation, is_tensor, make_inputs
 from .mindspore_weights import gradient_pairs, tensor_at, torn_ties
 from .requests import Shortfall
@@ -56,9 +56,17 @@ class Session:
         """The network as it is: every output against the reference's."""
         state = state_of(self.cell) if self.mode == "eval" else None
         self._network(self.forward("whole"))
-        if state is not None and self.record.second and (self.record.is_stateful or has_changed(state)):
-            self._second()
+        if state is not None:
+            self._buffers()
+            self._unexpected_changes(changed_parameters(state))
+            if self.record.second and (self.record.is_stateful or has_changed(state)):
+                self._second()
         self.unmatched += [f"{call_name(c.path, c.call)}: only in torch" for c in self.record.calls if not self._ran(c)]
+
+    def second_step(self) -> None:
+        """In train mode, where a step changes a state of the network's own: the step after it."""
+        self._call()
+        self._second()
 
     def _second(self) -> None:
         """The network called again: one that keeps a state or a cache has to keep what the reference keeps."""
@@ -74,7 +82,7 @@ class Session:
         for index, tensor in enumerate(found):
             value, key = as_numpy(tensor), self.record.outputs[min(index, len(self.record.outputs) - 1)]
             at = CallRecord(f"output {index}, second call", 0, "", ())
-            reference = self.golden.array(f"eval/second.{index}")
+            reference = self.golden.array(f"{self.mode}/second.{index}")
             self._add("whole", "network", at, key, value.shape, *distance(value, reference))
 
     def forward(self, run: str) -> Any:
@@ -123,7 +131,25 @@ class Session:
 
     def _call(self, given: dict[int, Tensor] | None = None) -> Any:
         positional, named = make_inputs(self.golden, self.golden.inputs, given or {})
-        return self.cell(*positional, **named)
+        output = self.cell(*positional, **named)
+        if not given:
+            self._overwritten(positional, named)
+        return output
+
+    def _overwritten(self, positional: list[Any], named: dict[str, Any]) -> None:
+        """Inputs that only one side writes into."""
+        import numpy as np
+
+        left = iter(positional)
+        for index, item in enumerate(self.golden.inputs):
+            tensor = named[item.name] if item.name else next(left)
+            if not item.key:
+                continue
+            is_changed = not np.array_equal(as_numpy(tensor), self.golden.lent(item.key))
+            if is_changed != (index in self.record.overwritten):
+                who = ("the conversion", "the reference") if is_changed else ("the reference", "the conversion")
+                why = f"{who[0]} writes into it, {who[1]} leaves it as it was"
+                self.shortfalls.append(Shortfall("input", item.name or str(index + 1), "not comparable", why))
 
     def _loss(self, places: list[int], *given: Tensor) -> Tensor:
         import mindspore as ms
@@ -321,8 +347,17 @@ class Session:
     def _parameter(self, name: str, key: str, shape: Any, *found: Any) -> None:
         self._add("own", "parameter", CallRecord(name, 0, "", ()), key, shape, *found)
 
+    def _unexpected_changes(self, changed: list[str]) -> None:
+        """Buffers that eval mode changes here alone."""
+        sources = {target: source for source, target in self.names.items()}
+        for name in changed:
+            torchs = sources.get(name, name)
+            if torchs in self.golden.weights and torchs not in self.record.buffers:
+                problem = f"changes in {self.mode} mode, while the reference's does not"
+                self._add("own", "buffer", CallRecord(torchs, 0, "", ()), "", (), float("inf"), float("nan"), problem)
+
     def _buffers(self) -> None:
-        """Buffers after one training step."""
+        """Buffers after one training step; in eval mode, those that the reference changes there."""
         state = self.cell.parameters_dict()
         for name, key in self.record.buffers.items():
             place = state.get(self.names.get(name, ""))
@@ -362,6 +397,17 @@ class Session:
             record = CallRecord(f"output {ways[index] or index}" if len(found) > 1 else "output", 0, "", ())
             reference = self.golden.array(f"{recorded}/float32.{index}")
             self._add("whole", "network", record, key, value.shape, *distance(value, reference))
+            self._columns(index, record.path, value, reference)
+
+    def _columns(self, index: int, name: str, value: Any, reference: Any) -> None:
+        """Columns that are far smaller than the others, on their own scale."""
+        for each in self.record.columns:
+            if each.output == index and value.shape == reference.shape:
+                ours, theirs = (array.take(each.columns, each.axis) for array in (value, reference))
+                first, last = each.columns[0], each.columns[-1]
+                said = f"{name}, small columns {first} to {last} of axis {each.axis}"
+                row = CallRecord(said, 0, "", ())
+                self._add("whole", "network", row, each.key, ours.shape, *distance(ours, theirs))
 
     def _ran(self, record: CallRecord) -> bool:
         return self._seen.get((record.path, record.call), False)

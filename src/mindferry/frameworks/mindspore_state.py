@@ -53,6 +53,17 @@ def has_changed(state: State) -> bool:
     )
 
 
+def changed_parameters(state: State) -> list[str]:
+    """Names of the parameters without a gradient that are no longer what they were."""
+    import numpy as np
+
+    return [
+        tensor.name
+        for _, name, tensor, value in state.tensors
+        if not name and not np.array_equal(as_numpy(tensor), value)
+    ]
+
+
 def _is_other(value: Any, before: Any) -> bool:
     if len(value) != len(before):
         return True

@@ -16,7 +16,6 @@ Cell = Any
 Array = Any
 Buffers = dict[str, Array]  # path of a tensor -> what the constructor made of it
 STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
-INITIAL = 1e-4  # a table that was computed in float32 by other functions; the reference's takes its place before a run
 
 
 def load_weights(cell: Cell, golden: Golden) -> dict[str, str]:

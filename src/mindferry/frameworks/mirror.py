@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 SMALL = 2**20  # bytes; larger files are linked, not copied
@@ -13,8 +14,8 @@ SKIPPED = {".git", ".hg", ".svn", "__pycache__", ".venv", "venv", ".mindferry", 
 CODE = {".py", ".ipynb", ".pyc"}
 
 
-def mirror(project: Path, scratch: Path, code: Path | None = None) -> Path:
-    """A copy of the project in `scratch`, at the same place among its neighbours.
+def mirror(project: Path, scratch: Path, code: Path | None = None, without: Collection[str] = ()) -> Path:
+    """A copy of the project in `scratch`, at the same place among its neighbours; `without` names files to leave out.
 
     With `code`, a converted project, its files take the place of the original's, whose data come along.
     """
@@ -25,9 +26,9 @@ def mirror(project: Path, scratch: Path, code: Path | None = None) -> Path:
         neighbours.append((above, folder))
         folder = folder / (project.parent.name or "root") if above != project.parent else folder / project.name
         folder.mkdir(parents=True, exist_ok=True)
-    avoided = {project, scratch.resolve(), *([code.resolve()] if code else [])}
+    avoided = {project, scratch.resolve(), *([code.resolve()] if code else []), *(project / each for each in without)}
     if code is not None:
-        _copy(code.resolve(), folder, set(), set())
+        _copy(code.resolve(), folder, {code.resolve() / each for each in without}, set())
     _copy(project, folder, avoided - {project}, CODE if code else set())
     for above, into in neighbours:
         _link_neighbours(above, into, avoided)
@@ -53,7 +54,20 @@ def _copy(source: Path, target: Path, avoided: set[Path], without: set[str]) -> 
                 place.symlink_to(entry.resolve())
 
 
-def link_entries(folder: Path | None, into: Path, is_code_wanted: bool = True) -> None:
+def listed(folder: Path, prefix: str = "") -> Iterator[str]:
+    """The files and folders that a project holds, as relative paths; what is in a crowded folder is not told."""
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError:
+        return
+    for entry in entries if len(entries) <= CROWDED else []:
+        if entry.name not in SKIPPED:
+            yield f"{prefix}{entry.name}"
+        if entry.is_dir() and not entry.is_symlink() and entry.name not in SKIPPED:
+            yield from listed(entry, f"{prefix}{entry.name}/")
+
+
+def link_entries(folder: Path | None, into: Path, is_code_wanted: bool = True, without: Collection[str] = ()) -> None:
     """Links to what `folder` holds and `into` does not; a crowded folder, such as /tmp, not beyond its first entries."""
     try:
         entries = sorted(folder.iterdir()) if folder is not None else []
@@ -61,7 +75,8 @@ def link_entries(folder: Path | None, into: Path, is_code_wanted: bool = True) -
         return
     for entry in entries[:CROWDED]:
         place = into / entry.name
-        if not os.path.lexists(place) and (is_code_wanted or entry.suffix not in CODE):
+        is_wanted = entry.name not in without and (is_code_wanted or entry.suffix not in CODE)
+        if is_wanted and not os.path.lexists(place):
             place.symlink_to(entry)
 
 

@@ -33,7 +33,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -80,6 +80,7 @@ class Worker:
         silence: float = SILENCE,
         environment: Mapping[str, str] | None = None,
         reference: Path | None = None,
+        without: Collection[str] = (),
     ) -> None:
         if importlib.util.find_spec(framework) is None:
             title = TITLES[framework]
@@ -87,6 +88,7 @@ class Worker:
         self.framework, self.silence = framework, silence
         self.project = project.resolve() if project is not None else None
         self.reference = reference.resolve() if reference is not None else self.project
+        self.without = frozenset(without)  # files of the project that the script must not find
         self.scratch = new_scratch()
         self._log = self.scratch / "log"
         self._doing, self._buffer, self._function = "", b"", ""
@@ -99,7 +101,7 @@ class Worker:
         cwd = self.scratch / "place" / "near" / "cwd"
         cwd.mkdir(parents=True)
         for folder in dict.fromkeys((self.project, self.reference)):
-            link_entries(folder, cwd, is_code_wanted=folder == self.project)
+            link_entries(folder, cwd, is_code_wanted=folder == self.project, without=self.without)
         if self.reference is not None:
             link_entries(self.reference.parent, cwd.parent)  # ../data
             link_entries(self.reference.parent.parent, cwd.parent.parent)  # ../../data

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import MindferryError
 from ..verify.goldenfile import RecordError
+from ..verify.initial import initial_errors
 from ..verify.named import build, find, load_weights, make_inputs, shake, source_of
 from ..verify.nesting import leaves
 from ..verify.predict import batches, save
@@ -50,6 +51,7 @@ def record(request: RecordRequest, link: Link) -> None:
             initial=initial,
             is_quick=request.is_quick,
             is_rough=request.is_rough,
+            remake=lambda: build(request.model),
             note=lambda run: link.doing(f"{run} on {', '.join(request.inputs)}"),
         )
     except RecordError as error:
@@ -73,16 +75,11 @@ def other_sizes(request: VariantsRequest, link: Link) -> tuple[tuple[str, ...], 
         raise MindferryError(str(error)) from None
 
 
-def unsteady_buffers(request: BuildRequest, link: Link) -> tuple[str, ...]:
-    """In the worker: names of the buffers that another seed makes otherwise."""
-    import torch
-
-    found = []
-    for seed in (request.seed, request.seed + 1):
-        link.doing(f"building {request.model}")
-        torch.manual_seed(seed)
-        found.append(computed_buffers(build(request.model)))
-    return tuple(name for name, value in found[0].items() if not torch.equal(value, found[1][name]))
+def buffer_errors(request: BuildRequest, link: Link) -> dict[str, float]:
+    """In the worker: how far the buffers that the constructor computes may be off; inf if they are random."""
+    link.doing(f"building {request.model}")
+    made = computed_buffers(build(request.model))
+    return initial_errors(lambda: build(request.model), made, request.seed)
 
 
 def predict(request: PredictRequest, link: Link) -> Found:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import MindferryError
 from ..files import write_text
+from ..frameworks.mirror import listed
 from ..frameworks.watched import TO_END, Run, Span, Watch, run_watched
 from ..layout import Layout, find_files
 from ..observation import Observation
 from .gather import gather_observation
 from .sites import unclear_sites
+from .use import assignments
 
 SEPARATOR = "&&"
 
@@ -51,18 +53,23 @@ def observe(
     layout = find_files(project, ())
     if not commands:
         raise MindferryError("which command runs the project? Give it after --, as in `-- python train.py`")
+    for command in commands:
+        _check_script(command, layout)
     sites = unclear_sites(layout)
+    before = frozenset(listed(layout.root))
     runs: list[Run] = []
     for number, command in enumerate(commands):
         limit = steps if number == len(commands) - 1 else 0
         run = _run(layout, command, sites, scratch / f"run-{number}", limit, seconds, write)
         if log is not None:
             write_text(log, "\n".join(each.output for each in (*runs, run)))
+        run = replace(run, command=tuple(command))  # as the user wrote it
         if not run.is_well:
             raise CommandFailed(_why(run, runs, log))
         runs.append(run)
     observation, parts = gather_observation(layout, runs, sites)
-    return Observed(observation, tuple(runs), parts)
+    written = tuple(path for path in listed(layout.root) if path not in before)
+    return Observed(replace(observation, written=written), tuple(runs), parts)
 
 
 def _run(
@@ -77,6 +84,18 @@ def _run(
     wanted = {path: sorted(spans) for path, spans in sites.items()}
     watch = Watch(layout.root, "observe", steps, seconds, TO_END, sites=wanted)
     return run_watched(runnable(command), layout.root, watch, scratch, write=write)
+
+
+def _check_script(command: Sequence[str], layout: Layout) -> None:
+    """A script without an ending is Python to Python alone: nothing here would read it."""
+    words = command[len(assignments(command)) :]
+    if len(words) < 2 or not Path(words[0]).name.startswith("python"):
+        return
+    script = layout.root / words[1]
+    if not script.suffix and not words[1].startswith("-") and script.is_file():
+        raise MindferryError(
+            f"{words[1]} has no ending, so it is not read as Python: rename it to {words[1]}.py and give that name"
+        )
 
 
 def _why(run: Run, before: Sequence[Run], log: Path | None) -> str:
@@ -104,6 +123,8 @@ def split_commands(arguments: Sequence[str]) -> list[list[str]]:
 def runnable(command: Sequence[str]) -> list[str]:
     """The command, or what stands for it: a notebook is run cell by cell, a script by Python."""
     first = command[0]
+    if assignments(command):  # as a shell reads it
+        return ["env", *command]
     notebooks = [each for each in command if each.endswith(".ipynb")]
     if notebooks and (first == notebooks[0] or Path(first).name in ("jupyter", "papermill", "ipython")):
         from ..frameworks.watched import WATCH

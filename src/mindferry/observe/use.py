@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import itertools
+import re
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +20,7 @@ from ..read.uses import Use
 
 NOT_FACTORIES = {"main", "train", "run", "fit", "test", "evaluate", "cli"}
 LAUNCHERS = {"torchrun"}
+ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 PLAIN = (
     *(ast.Expression, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Name),
     *(ast.UnaryOp, ast.USub, ast.UAdd, ast.BinOp, ast.Add, ast.Sub, ast.expr_context),
@@ -36,16 +39,22 @@ class Comparable:
 
 def training_of(command: Sequence[str], steps: int, tolerance: float = 1e-3) -> Train | None:
     """`python train.py --epochs 1` as the [train] section would say it; None for what is not one Python process."""
-    words = [*command]
+    words = [*command][len(assignments(command)) :]
     if words and Path(words[0]).name in LAUNCHERS:
         words = _without_launcher(words)
     elif words and (Path(words[0]).name.startswith("python")):
         words = words[1:]
     while words and words[0].startswith("-") and words[0] != "-m":
-        words = words[1:]  # -u, -O
+        words = words[2 if words[0] in ("-W", "-X") else 1 :]  # -u, -O, -W ignore
     if len(words) >= 2 and words[0] == "-m" and not _runs_others(words[1]):
         return Train(f"{MODULE}{words[1]}", tuple(words[2:]), steps, tolerance)
     return Train(words[0], tuple(words[1:]), steps, tolerance) if words and words[0].endswith(".py") else None
+
+
+def assignments(command: Sequence[str]) -> dict[str, str]:
+    """What stands before the program: CUDA_VISIBLE_DEVICES=0 python train.py."""
+    found = itertools.takewhile(ASSIGNMENT.match, command)
+    return {name: value for name, _, value in (each.partition("=") for each in found)}
 
 
 def _runs_others(module: str) -> bool:
@@ -154,7 +163,7 @@ def _spec(name: str, value: Value, archive: Path, folder: Path) -> str | None:
     import numpy
 
     part, _, key = value.text.partition(":")
-    if not f"_{key}".replace(".", "_").isidentifier():  # it becomes a file's name
+    if not re.fullmatch(r"[\w-][\w.-]*", key):  # it becomes a file's name
         return None
     try:
         with zipfile.ZipFile(archive) as held, held.open(part) as file:

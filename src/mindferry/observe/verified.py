@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from ..artifacts import Comparison
+from ..artifacts import Comparison, Gap, Outcome
+from ..observation import Observation
 from .use import Comparable
 
 
@@ -37,3 +39,41 @@ def joined(found: Sequence[Comparable], results: Sequence[Comparison], missing: 
         tuple(line for each in results for line in each.diagnosis),
         next((each.script for each in results if each.script), ""),
     )
+
+
+def as_the_run_reached(result: Comparison, observation: Observation) -> Comparison:
+    """Branches that the user's own run did not reach either are no gaps here: the run's verdict names them itself.
+
+    The conversion has such a branch too, at another line: it is known by its class, and there are as many.
+    """
+    if result.outcome is not Outcome.PARTIAL or result.coverage is None:
+        return result
+    reached = {(Path(file.path).name, line) for file in observation.files for line in file.lines}
+    unreached = {(Path(file.path).name, line) for file in observation.files for line in file.unreached} - reached
+    missed = [gap for gap in result.coverage.gaps if gap.matters and gap.subject == "branch"]
+    theirs = [gap for gap in missed if not _is_converted(gap) and _place(gap) in unreached]
+    left = [_owner(gap) for gap in theirs]
+    dismissed = [*theirs]
+    for gap in missed:
+        if _is_converted(gap) and _owner(gap) in left:
+            left.remove(_owner(gap))
+            dismissed.append(gap)
+    gaps = tuple(replace(gap, matters=False) if gap in dismissed else gap for gap in result.coverage.gaps)
+    coverage = replace(result.coverage, gaps=gaps)
+    if not coverage.is_complete:
+        return replace(result, coverage=coverage)
+    return replace(result, coverage=coverage, outcome=Outcome.SAME, passed=True)
+
+
+def _is_converted(gap: Gap) -> bool:
+    return "in the conversion" in gap.why
+
+
+def _place(gap: Gap) -> tuple[str, int]:
+    path, _, line = gap.name.rpartition(" line ")
+    return path, int(line) if line.isdigit() else 0
+
+
+def _owner(gap: Gap) -> str:
+    """TransformerModel of `never ran: TransformerModel.forward, …`."""
+    return gap.why.partition(": ")[2].partition(",")[0].rpartition(".")[0]

@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
-from .handed_over import functions_named
+from .handed_over import note_handed_over
 from .imported import imported_by_call
 from .networks import is_mode_call, is_named_like_network
 from .observed import Span, span_of
@@ -130,8 +130,8 @@ class Expressions:
             return base
         if base.kind == "instance":
             return resting_on(base, self._instance_member(base.qual, name))
-        if base.kind == "tuple" and name in ("values", "indices") and len(base.items) == 2:
-            return base.items[name == "indices"]
+        if base.kind == "tuple" and name in self.members.parts and all(each.is_tensor for each in base.items):
+            return resting_on(base, self.members.parts[name])
         if base.kind != "unknown":
             return resting_on(base, Type("method", f".{name}"))
         return self._member_of_unknown(node, name)
@@ -203,8 +203,7 @@ class Expressions:
         arguments = [self.visit(argument, scope) for argument in node.args]
         for keyword in node.keywords:
             self.visit(keyword.value, scope)
-            if keyword.arg == "collate_fn":
-                self.symbols.collates.update(functions_named(keyword.value))
+        note_handed_over(node, function, self.symbols)
         count = len(arguments) + len(node.keywords)
         self._fill(node, arguments, scope)
         if function.kind == "ref" and function.qual == "builtins.super":

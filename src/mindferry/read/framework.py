@@ -32,6 +32,7 @@ class Members:
     """Names of methods and attributes, by what they tell of a receiver that nothing else is known of."""
 
     attributes: Mapping[str, Type]  # of a tensor -> what they are
+    parts: Mapping[str, Type]  # of a result with several tensors, by name -> what they are
     in_place: frozenset[str]  # methods that change their tensor
     distinctive: frozenset[str]  # only tensors have them: a name used with one is a tensor, wherever it came from
     unmistakable: frozenset[str]  # those of them that need no second hint
@@ -98,6 +99,7 @@ class Framework:
     network_call_result: Callable[[str], Type]  # (class of its own)
     object_method: Callable[[str, str, int], Type]  # (class, method, number of arguments) of what is no network
     object_attribute: Callable[[str, str], Type]  # (class, attribute)
+    helpers: str = "ms_compat"  # what the module is called that its helpers are emitted as
 
     def is_own(self, qual: str) -> bool:
         """Whether a dotted name begins with one of the framework's packages."""

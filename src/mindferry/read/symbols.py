@@ -151,6 +151,9 @@ class Symbols:
         default_factory=dict
     )  # library that is brought along -> how it is imported from now on
     collates: set[str] = field(default_factory=set)  # what the project's loaders are given as collate_fn, by name
+    transforms: set[str] = field(default_factory=set)  # what its data sets are given to change samples, by name
+    second: Symbols | None = None  # the same project as one that is written for another framework, if a file of it is
+    is_first_used: bool = True  # whether any file uses this framework
     _origins: dict[str, str] = field(default_factory=dict)  # what `origin` and `bases` found, until more is defined
     _bases: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -176,6 +179,7 @@ class Symbols:
             self.beside,
             self.ported,
             set(self.collates),
+            set(self.transforms),
         )
 
     def define_class(self, qual: str, bases: list[str]) -> ClassInfo:

@@ -41,6 +41,8 @@ class Use(Enum):
     NETWORK_LIST = "network list"
     NETWORK_TABLE = "network table"
     FLAT_CONVOLUTION = "flat convolution"
+    ADAPTIVE_POOL = "adaptive pool"
+    VOLUME_NORM = "volume norm"
     SYNCED_NORM = "synced norm"
     ONES = "ones"
     BOOLEAN = "boolean"

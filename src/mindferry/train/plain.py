@@ -6,11 +6,12 @@ spans when it runs with several seeds.
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +27,9 @@ PATIENCE = 20.0  # times as long as the original the conversion may take
 SHORTEST = 300.0  # seconds that it has in any case
 BLOCKED = ("torch", "torchvision", "torchaudio", "torchtext", "functorch", "mindferry")
 _TORCH_FILE = re.compile(r"\.(pth\.tar|pth|pt)$")
+_EXIT_NOISE = re.compile(  # what MindSpore's cells say when the interpreter ends before them
+    r"Exception ignored in: <function Cell\.__del__[^\n]*\n(?:Traceback[^\n]*\n)?(?:  [^\n]*\n)*(?:\w+: [^\n]*\n?)?"
+)
 
 Show = Callable[[str], None]
 
@@ -42,11 +46,13 @@ def run_plain(
     first: Run | None = None,
     weights: Path | None = None,
     stdin: bytes = b"",
+    without: Collection[str] = (),
     show: Show = lambda text: None,
 ) -> PlainRun:
     """Run the original with several seeds, then the conversion; commands one after another in the same folder.
 
-    `first` is a run of the original that was already watched. Where it came to its end, the others must, too.
+    `first` is a run of the original that was already watched, `without` what it left in the project. Where it came to
+    its end, the others must, too.
     """
     started = time.monotonic()
     root = project if project.is_dir() else project.parent
@@ -62,7 +68,9 @@ def run_plain(
         while len(runs) < count:
             show(f"the original, seed {len(runs) + 1}")
             to_end = 0.0 if runs else TO_END  # the first one shows whether it is worth waiting for
-            run = _run(root, None, named, Watch(root, "seed", limit(), seconds, to_end, 1000 * len(runs)), stdin)
+            run = _run(
+                root, None, named, Watch(root, "seed", limit(), seconds, to_end, 1000 * len(runs)), stdin, without
+            )
             if not run.is_well and not runs:
                 raise MindferryError(f"`{shlex.join(run.command)}` fails in the original: {_last_line(run.output)}")
             if not run.is_well:
@@ -73,7 +81,7 @@ def run_plain(
     own = [[_TORCH_FILE.sub(".ckpt", word) for word in each] for each in commands]
     patience = max(SHORTEST, PATIENCE * max(run.seconds for run in runs))
     show("the conversion")
-    ours = _run(root, converted, own, Watch(root, "plain", limit(), patience, blocked=BLOCKED), stdin)
+    ours = _run(root, converted, own, Watch(root, "plain", limit(), patience, blocked=BLOCKED), stdin, without)
     if is_suspect(ours, runs):
         add_seeds(most)
     return judge(ours, runs, time.monotonic() - started)
@@ -110,10 +118,30 @@ def judge(ours: Run, runs: Sequence[Run], seconds: float = 0.0) -> PlainRun:
     )
 
 
-def _run(root: Path, code: Path | None, commands: Sequence[Sequence[str]], watch: Watch, stdin: bytes) -> Run:
+def plain_summary(run: PlainRun) -> str:
+    """One line about it."""
+    wrong = run.finding
+    if wrong is not None:
+        return f"{wrong.path}:{wrong.line}: {wrong.message}" if wrong.path else wrong.message
+    how = "by itself, without torch" + (", to its end" if run.ended == "itself" else "")
+    if not run.losses:
+        return f"ran {how}, as the original does; neither makes a training step"
+    if not any(math.isfinite(loss) for losses in run.seeds for loss in losses):
+        return f"{len(run.losses)} steps {how}; the original's losses are no numbers, so they tell nothing"
+    return f"{len(run.losses)} steps {how}; losses in the band of {len(run.seeds)} seeds"
+
+
+def _run(
+    root: Path,
+    code: Path | None,
+    commands: Sequence[Sequence[str]],
+    watch: Watch,
+    stdin: bytes,
+    without: Collection[str],
+) -> Run:
     runs: list[Run] = []
     with scratch_folder() as scratch:
-        folder = mirror(root, scratch / "tree", code)
+        folder = mirror(root, scratch / "tree", code, without)
         (scratch / "stdin").write_bytes(stdin)
         environment = framework_settings("mindspore") if code is not None else {}
         with (scratch / "stdin").open("rb") as given:
@@ -127,7 +155,7 @@ def _run(root: Path, code: Path | None, commands: Sequence[Sequence[str]], watch
                     environment=environment,
                     stdin=given if stdin else subprocess.DEVNULL,
                 )
-                runs.append(run)
+                runs.append(replace(run, output=_EXIT_NOISE.sub("", run.output)))
                 if not run.is_well:
                     break
     return joined(runs)

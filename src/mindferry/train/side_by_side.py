@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,11 +31,15 @@ def train_side_by_side(
     weights: Path | None = None,
     drift: bool = False,
     stdin: str = "",
+    without: Collection[str] = (),
+    environment: Mapping[str, str] | None = None,
     advance: Advance | None = None,
 ) -> Curves:
     """Train both for a few steps. `converted` is the output of `mindferry convert`; the reference is found by its record.
 
     `weights` is where the reference's checkpoint lies, if not in its project: arguments that name it are made to point there.
+    `stdin` is what both are told, and `without` names files of the reference that both must not find;
+    `environment` is set for both.
     With `drift` the reference also runs in float64, and a loss may be three times as far off as that is from float32.
     """
     conversion = load(ProjectConversion, converted, "convert")
@@ -54,7 +58,7 @@ def train_side_by_side(
             str(weights.resolve()) if weights and each == config.weights.file else each for each in options.args
         )
         request = TrainRequest(exchange, options.script, arguments, options.steps, stdin=stdin)
-        with Worker("torch", home) as worker:
+        with Worker("torch", home, without=without, environment=environment) as worker:
             theirs = worker.ask(record, request, note)
         request = replace(request, has_optimizer=theirs.has_optimizer)
         own = _own_drift(home, request, theirs.steps) if drift else ()
@@ -62,7 +66,7 @@ def train_side_by_side(
             file.path.removesuffix(".py").replace("/", ".") for file in conversion.files if file.status == "helpers"
         ]
         ours_args = tuple(_TORCH_FILE.sub(".ckpt", each) for each in options.args)
-        with Worker("mindspore", converted, reference=home) as worker:
+        with Worker("mindspore", converted, reference=home, without=without, environment=environment) as worker:
             ours = worker.ask(replay, replace(request, args=ours_args, helpers=tuple(helpers)), note)
         curves = compare_curves(theirs.steps, ours.steps, options.tolerance, time.monotonic() - started, own)
         if not curves.passed:

@@ -65,6 +65,16 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Columns:
+    """Columns of one output that are far smaller than the others, see columns.py."""
+
+    output: int
+    axis: int
+    columns: tuple[int, ...]
+    key: str  # of what is known of them
+
+
+@dataclass(frozen=True, slots=True)
 class ModeRecord:
     calls: tuple[CallRecord, ...]
     outputs: tuple[str, ...]  # keys of the network's outputs
@@ -84,6 +94,9 @@ class ModeRecord:
     is_stateful: bool = False  # the first call changed an attribute or a buffer
     draws_outside: bool = False  # from Python's or numpy's random numbers
     kept: tuple[str, ...] = ()  # plain attributes that a call changes
+    moved: tuple[str, ...] = ()  # these and the buffers of the network's own classes that a call changes
+    overwritten: tuple[int, ...] = ()  # the numbers of the inputs that a call writes into
+    columns: tuple[Columns, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +145,7 @@ class Golden:
     trainable: tuple[str, ...] = ()  # parameters that take a gradient, each under one name
     rough: tuple[str, ...] = ()  # functions that ran and that MindSpore computes roughly, see kernels.py
     is_rough: bool = False  # they were computed as MindSpore does
+    asks_mode: bool = False  # the network's own code asks whether it trains
     _memory: list[NDArray[np.uint8]] = field(default_factory=list)  # of `lent`
 
     def array(self, key: str) -> Array:
@@ -212,6 +226,7 @@ def _golden(path: Path, facts: Any, entries: dict[str, dict[str, Any]], start: i
         tuple(facts["trainable"]),
         tuple(facts.get("rough", ())),
         facts.get("is_rough", False),
+        facts.get("asks_mode", False),
     )
 
 
@@ -250,4 +265,7 @@ def _mode(facts: dict[str, Any]) -> ModeRecord:
         facts.get("is_stateful", False),
         facts.get("draws_outside", False),
         tuple(facts.get("kept", ())),
+        tuple(facts.get("moved", ())),
+        tuple(facts.get("overwritten", ())),
+        tuple(Columns(output, axis, tuple(found), key) for output, axis, found, key in facts.get("columns", ())),
     )

@@ -168,12 +168,12 @@ def _settings(golden: Golden, converted: Mapping[str, Mapping[str, float]]) -> I
 
 def _states(golden: Golden) -> Iterator[Gap]:
     """An attribute that only training changes is in no second call."""
-    called_again = golden.modes["eval"].kept if "eval" in golden.modes and golden.modes["eval"].second else ()
+    called_again = {name for record in golden.modes.values() if record.second for name in (*record.kept, *record.moved)}
     for mode, record in golden.modes.items():
         if record.draws_outside:
             why = "it draws from Python's or numpy's random numbers, and one draw was compared"
             yield Gap("random", mode, "not reached", why)
-        for name in record.kept:
+        for name in dict.fromkeys((*record.kept, *(record.moved if record.gradients else ()))):
             if name not in called_again:
                 yield Gap("state", name, "not reached", f"{mode}: a call changes it, and no second call was compared")
 

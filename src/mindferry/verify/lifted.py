@@ -45,12 +45,12 @@ def in_double(model: Any, lift: bool) -> Iterator[None]:
         if lift:
             stack.callback(torch.set_default_dtype, torch.get_default_dtype())
             torch.set_default_dtype(torch.float64)
-            stack.enter_context(_lifting()())
+            stack.enter_context(lifting()())
         yield
 
 
 @cache
-def _lifting() -> Any:
+def lifting() -> Any:
     import torch
     from torch.overrides import TorchFunctionMode
 

@@ -10,18 +10,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..artifacts import Comparison, Difference, Gap
+from ..artifacts import Comparison, Gap
 from ..errors import MindferryError
 from ..frameworks import process
 from ..frameworks.mindspore import against
 from ..frameworks.mindspore_weights import Buffers, initial_buffers
 from .golden import open_golden
 from .goldenfile import RecordError
+from .initial import initial_errors
 from .judge import Rule, Verdict, judge
 from .ledger import coverage, outcome_of
 from .named import one_line
 from .recorder import record
-from .result import Look, Result, closer, join, judge_initial, next_look, notes_on
+from .result import Look, Result, closer, has_unsettled, join, judge_initial, next_look, notes_on
 from .surroundings import computed_buffers
 from .variants import floor_on, variants
 
@@ -37,6 +38,7 @@ class _Pair:
     initial: Buffers  # the cell's buffers as they were made
     made: dict[str, Any] | None  # and the module's, where that is known
     rule: Rule
+    remake: Callable[[], Any] | None  # makes the module anew
 
     def measure(self, path: Path, look: Look) -> Result:
         recorded = sorted({"eval" if mode == "jit" else mode for mode in self.modes})
@@ -51,6 +53,7 @@ class _Pair:
                 inside=look.inside,
                 optimizer=made,
                 initial=self.made,
+                remake=self.remake,
                 is_rough=look.is_rough,
             )
         except RecordError as error:
@@ -63,7 +66,11 @@ class _Pair:
             raise
         except Exception as error:  # a worker would say it so
             raise MindferryError(f"{doing[-1] or 'the conversion'} failed: {one_line(error)}") from error
-        return Result(golden, measured, judge(measured.measurements, golden, self.rule))
+        verdict = judge(measured.measurements, golden, self.rule)
+        if has_unsettled(verdict):
+            buffers = computed_buffers(self.module) if self.made is None else self.made
+            verdict = judge_initial(verdict, initial_errors(self.remake, buffers, seed), self.rule)
+        return Result(golden, measured, verdict)
 
     def try_size(self, path: Path, said: str, inputs: list[tuple[str, Any]], look: Look) -> Result | None:
         """Outputs alone, in eval mode, on other inputs; None if the reference does not take them."""
@@ -108,7 +115,9 @@ def compare(
     given = _inputs(inputs, seed)
     made = optimizers or (None, None)
     first = computed_buffers(rebuild()) if rebuild is not None else None
-    pair = _Pair(torch_module, cell, given, list(modes), seed, made, initial_buffers(cell), first, rule or Rule())
+    pair = _Pair(
+        torch_module, cell, given, list(modes), seed, made, initial_buffers(cell), first, rule or Rule(), rebuild
+    )
     was_training = cell.training
     with tempfile.TemporaryDirectory(prefix="mindferry-") as folder:
         path = Path(folder) / "golden.safetensors"
@@ -123,8 +132,6 @@ def compare(
         )
     cell.set_train(was_training)
     verdict, golden, measured = result.verdict, result.golden, result.measured
-    if any(row.mode == "init" and not row.passed for row in verdict.differences):
-        verdict = judge_initial(verdict, _unsteady(torch_module, verdict.differences, rebuild))
     verdict = join([("", verdict), *others])
     ledger = coverage(golden, measured, verdict.differences, modes, gaps)
     outcome = outcome_of(verdict.passed, ledger)
@@ -163,20 +170,6 @@ def _try_sizes(pair: _Pair, path: Path) -> tuple[list[tuple[str, Verdict]], list
                 found.append((said, tried.verdict))
                 break
     return found, gaps
-
-
-def _unsteady(module: Any, differences: Sequence[Difference], rebuild: Callable[[], Any] | None) -> list[str]:
-    import torch
-
-    if rebuild is None:  # it may have been trained; whole numbers are not
-        return [
-            row.name for row in differences if row.mode == "init" and module.get_buffer(row.name).is_floating_point()
-        ]
-    found = []
-    for seed in (0, 1):
-        torch.manual_seed(seed)
-        found.append(computed_buffers(rebuild()))
-    return [name for name, value in found[0].items() if not torch.equal(value, found[1][name])]
 
 
 def _inputs(inputs: Any, seed: int) -> list[tuple[str, Any]]:

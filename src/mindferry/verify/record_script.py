@@ -47,6 +47,7 @@ def main() -> None:
             targets=make_inputs(options.target, options.seed + 1),
             optimizer=find(options.optimizer) if options.optimizer else None,
             steps=options.steps,
+            remake=lambda: build(options.model),
         )
         os.replace(partial, options.output)
     except RecordError as error:

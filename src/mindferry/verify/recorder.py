@@ -19,28 +19,32 @@ from typing import Any
 
 from .alias import alias
 from .capture import Capture, is_tensor
-from .dropout import without_dropout
+from .columns import chosen, small_columns
+from .given import as_type, overwritten
 from .goldenfile import GoldenWriter, RecordError, as_kept
+from .initial import initial_errors
 from .jitter import jittered, jittering
 from .kernels import ROUGH, as_mindspore
-from .lifted import cast, full_precision, in_double
+from .lifted import full_precision, in_double
 from .named import one_line, plain_settings
 from .nesting import leaves
 from .randomness import shared_randomness
 from .reach import Reach
+from .recorder_steps import record_mixed, record_second_call, record_second_step, record_training, record_updates
 from .scale import apart, scale_of
 from .seeding import host_state, seeded
 from .state import Watch, same_state
 from .surroundings import (
+    asks_mode,
     computed_buffers,
     forward_codes,
     is_modal,
     loose_buffers,
     module_parts,
     output_structure,
+    own_state,
     tied_parameters,
 )
-from .update import run_steps, train_steps
 from .written import json_errors, write_inputs, write_tensors, write_weights
 
 FORMAT = "mindferry golden 3"  # 2: no structure of the outputs, no initial buffers, no random numbers but dropout's
@@ -81,6 +85,7 @@ class Recorder:
         self.model.train(mode == "train")
         wanted = "float64" if self.inside or ("whole" in self.runs[mode] and not self.is_quick) else "float32"
         facts = self._write(mode, gradients, wanted)
+        self._find_columns(mode, facts)
         facts |= {"runs": self.runs[mode], "reference": "float64" if wanted == self.reference else "float32"}
         for which in self.runs[mode]:
             if which == "whole" and wanted == "float32" and not self.inside:
@@ -91,6 +96,8 @@ class Recorder:
                     with same_state(self.model):
                         self._run(mode, which, gradients and which == "own", torch.float32, facts)
                 self.jitter = 0
+        if mode == "train" and not self.is_quick:
+            record_second_step(self, mode, facts)
         return facts
 
     def _turns(self, which: str) -> tuple[int, ...]:
@@ -136,7 +143,7 @@ class Recorder:
         self.note(f"the {mode} run" + ("" if which == "write" else " in float32"))
         # What is random then shows as an error of the reference itself.
         torch.manual_seed(self.seed + {"write": 0, "own": 1, "whole": 2}[which] + 3 * self.jitter)
-        positional, named, watched = self._given(dtype, gradients)
+        positional, named, watched = self.given(dtype, gradients)
         found: dict[str, list[Any]] = {"masks": [], "draws": []}
         fork = partial(self._fork, which) if self.inside and which != "whole" else None
         capture = Capture(self.model, mode, partial(self._visit, which), fork)
@@ -156,6 +163,7 @@ class Recorder:
         if facts is not None and dtype == torch.float32:
             facts["structure"] = output_structure(output)
         if which == "whole":
+            self._measure_columns(which, outputs, facts or {})
             if watch is not None:
                 self._write_whole(mode, outputs, facts or {}, watch)
             return {}
@@ -164,45 +172,59 @@ class Recorder:
             facts |= {"cotangents": [], "parameters": {}, "buffers": {}, "loss": "", "random": is_random, **found}
             facts |= {"structure": output_structure(output), "input_gradients": [], "second": 0, "is_stateful": False}
             facts["draws_outside"] = draws_outside
-            facts["kept"] = watch.changed(with_buffers=False) if watch is not None else []
+            facts |= {
+                "columns": [],
+                "kept": [],
+                "moved": [],
+                "overwritten": overwritten(self.inputs, positional, named),
+            }
+            if watch is not None:
+                facts |= {"kept": watch.changed(with_buffers=False), "moved": own_state(self.model, watch.changed())}
         if gradients and facts["gradients"]:
             total = self._total(mode, which, output, outputs, facts, dtype)
             facts["gradients"] = total is not None
             if total is not None:
                 self._backward(mode, which, total, facts, watched)
-        if mode == "train":
-            for name, buffer in self.model.named_buffers():
-                facts["buffers"][name] = f"{mode}/buffer/{name}"
-                self._keep(which, f"{mode}/buffer/{name}", buffer)
+        for name, buffer in self.model.named_buffers():
+            key = f"{mode}/buffer/{name}"
+            if which == "write" and (mode == "train" or name in facts["moved"]):
+                facts["buffers"][name] = key
+            if name in facts["buffers"]:
+                self.keep(which, key, buffer)
         return facts
 
     def _write_whole(self, mode: str, outputs: list[Tensor], facts: dict[str, Any], watch: Watch) -> None:
-        """What the network returns in float32, and then on other inputs: one may keep a state, or a cache of the first."""
+        """What the network returns in float32, and then on other inputs."""
         for index, tensor in enumerate(outputs):
             self.writer.write(f"{mode}/float32.{index}", tensor)
-        if mode != "eval" or facts["masks"] or facts["draws"] or facts["random"]:
-            return
-        import torch
+        if mode == "eval" and not (facts["masks"] or facts["draws"] or facts["random"]):
+            facts["is_stateful"] = bool(watch.changed())
+            record_second_call(self, mode, facts)
 
-        facts["is_stateful"] = bool(watch.changed())
-        positional, named, _ = self._given(torch.float32, False)
-        rolled = [_rolled(value) for value in positional], {name: _rolled(value) for name, value in named.items()}
-        try:
-            with torch.no_grad(), seeded(self.seed), self.reach:
-                again = leaves(self.model(*rolled[0], **rolled[1]), is_tensor, objects=True)
-        except Exception:  # whatever the user's code makes of inputs that were shifted
-            return
-        facts["second"] = len(again)
-        for index, tensor in enumerate(again):
-            self.writer.write(f"{mode}/second.{index}", tensor)
+    def _find_columns(self, mode: str, facts: dict[str, Any]) -> None:
+        """Columns of the outputs that are far smaller than others."""
+        for index, key in enumerate(facts["outputs"]):
+            tensor = self.writer.read(key)
+            for axis, columns in small_columns(tensor):
+                place = f"{mode}/columns.{index}.{axis}.{columns[0]}"
+                facts["columns"].append([index, axis, columns, place])
+                self.errors[place] = scale_of(chosen(tensor, axis, columns))
 
-    def _given(self, dtype: Any, gradients: bool) -> tuple[list[Any], dict[str, Any], dict[int, Tensor]]:
+    def _measure_columns(self, which: str, outputs: list[Tensor], facts: dict[str, Any]) -> None:
+        """How far float32 is from them."""
+        for index, axis, columns, place in facts["columns"]:
+            if index < len(outputs):
+                right, tensor = self.writer.read(facts["outputs"][index]), outputs[index].detach()
+                found = apart(chosen(right, axis, columns), chosen(tensor, axis, columns), self.errors[place])
+                self.errors[place][which] = max(found, self.errors[place].get(which, 0.0))
+
+    def given(self, dtype: Any, gradients: bool) -> tuple[list[Any], dict[str, Any], dict[int, Tensor]]:
         """Positional and keyword arguments, and the tensors whose gradient is looked at."""
         positional: list[Any] = []
         named: dict[str, Any] = {}
         watched: dict[int, Tensor] = {}
         for index, (name, value) in enumerate(self.inputs):
-            value = _as(value, dtype)
+            value = as_type(value, dtype)
             if is_tensor(value):
                 value = value.clone()  # a network may write into what it is given
                 if gradients and self.takes_gradients and value.is_floating_point():
@@ -238,9 +260,9 @@ class Recorder:
         import torch
 
         if self.loss is not None:
-            total = self.loss(output, *(_as(value, dtype) for _, value in self.targets))
+            total = self.loss(output, *(as_type(value, dtype) for _, value in self.targets))
             facts["loss"] = f"{mode}/loss"
-            self._keep(which, facts["loss"], total)
+            self.keep(which, facts["loss"], total)
             return total
         generator = torch.Generator().manual_seed(self.seed)
         weighted: Any = None
@@ -265,7 +287,7 @@ class Recorder:
                 key = f"{mode}/parameter/{name}"
                 if which == "write":
                     facts["parameters"][name] = key
-                self._keep(which, key, parameter.grad)
+                self.keep(which, key, parameter.grad)
                 owner = name.rpartition(".")[0]
                 if which == "write" and parameter.ndim <= 1 and self._is_layer(owner):
                     self.errors[key]["sum"] = self.sums.get(owner, 0.0) / max(1, parameter.numel())
@@ -275,14 +297,14 @@ class Recorder:
                 key = f"{mode}/input gradient/{index}"
                 if which == "write":
                     facts["input_gradients"].append([index, key])
-                self._keep(which, key, tensor.grad)
+                self.keep(which, key, tensor.grad)
 
     def _is_layer(self, path: str) -> bool:
         """One of torch's own: what arrives at its output is what is added up for its bias."""
         return type(self.model.get_submodule(path)).__module__.startswith("torch.nn.")
 
     def _visit(self, which: str, key: str, tensor: Tensor) -> Tensor:
-        self._keep(which, key, tensor)
+        self.keep(which, key, tensor)
         tensor = self._pinned(which, key, tensor)
         if tensor.requires_grad and which != "whole":
             tensor.register_hook(partial(self._visit_gradient, which, f"{key}~"))
@@ -290,7 +312,7 @@ class Recorder:
 
     def _fork(self, which: str, key: str, tensor: Tensor, is_new: bool) -> Tensor:
         if is_new:
-            self._keep(which, key, tensor)
+            self.keep(which, key, tensor)
             tensor = self._pinned(which, key, tensor)
         if not tensor.requires_grad:
             return tensor
@@ -320,14 +342,14 @@ class Recorder:
     def _visit_gradient(self, which: str, key: str, gradient: Tensor | None) -> Tensor | None:
         if gradient is None:  # cuDNN's LSTM hands out none for an output that nobody used
             return None
-        self._keep(which, key, gradient)
+        self.keep(which, key, gradient)
         if which == "write" and "<" not in key:
             path = key.partition("/")[2].rpartition("#")[0]
             self.sums[path] = self.sums.get(path, 0.0) + float(gradient.abs().sum())
         is_pinned = which == "own" and key in self.writer.entries
         return self._jittered(self.writer.read(key).to(gradient)) if is_pinned else gradient
 
-    def _keep(self, which: str, key: str, tensor: Tensor) -> None:
+    def keep(self, which: str, key: str, tensor: Tensor) -> None:
         """Write a reference value, or note how far this run is from the one written."""
         tensor = tensor.detach()
         if which == "write":
@@ -341,73 +363,6 @@ class Recorder:
             right = self.writer.read(key).to(tensor.device)
             found = apart(right, tensor, self.errors[key]) if right.shape == tensor.shape else float("inf")
             self.errors[key][which] = max(found, self.errors[key].get(which, 0.0))
-
-    def step(self, make: Callable[[Any], Any]) -> dict[str, str]:
-        """Record what the optimizer does to each parameter: torch name -> key."""
-        import torch
-
-        self.note("the optimizer's steps")
-        names: list[str] = []
-        for which, dtype in (("write", torch.float64), ("own", torch.float32)):
-            with cast(self.model, dtype):
-                keep = partial(self._keep_update, which)
-                names = run_steps(self.model, make, keep)
-        return {name: f"step/{name}" for name in names}
-
-    def _keep_update(self, which: str, name: str, update: Tensor) -> None:
-        self._keep(which, f"step/{name}", update)
-
-    def train(self, make: Callable[[Any], Any], steps: int) -> list[str]:
-        """Record the loss of a few training steps on the same input: keys."""
-        import torch
-
-        for which, dtype in (("write", torch.float64), ("own", torch.float32)):
-            self.note(f"{steps} training steps")
-            positional, named, _ = self._given(dtype, False)
-            targets = [_as(value, dtype) for _, value in self.targets]
-            forward = partial(self._loss, positional, named, targets)
-            with same_state(self.model), cast(self.model, dtype), without_dropout(self.model):
-                losses = train_steps(self.model, make, forward, steps)
-            for number, value in enumerate(losses):
-                self._keep(which, f"steps/loss.{number}", value)
-        return [f"steps/loss.{number}" for number in range(steps)]
-
-    def _loss(self, positional: list[Any], named: dict[str, Any], targets: list[Any]) -> Tensor:
-        assert self.loss is not None
-        return self.loss(self.model(*positional, **named), *targets)
-
-    def mixed(self, device: str) -> dict[str, Any]:
-        """Record the outputs in eval mode, and how far float16 where autocast wants it is from them."""
-        import torch
-
-        self.note("the run in mixed precision")
-        self.model.eval()
-        keys = []
-        with torch.no_grad(), without_dropout(self.model):
-            with same_state(self.model), cast(self.model, torch.float64):
-                positional, named, _ = self._given(torch.float64, False)
-                right = leaves(self.model(*positional, **named), is_tensor, objects=True)
-            positional, named, _ = self._given(torch.float32, False)
-            try:
-                with same_state(self.model), torch.autocast(device.partition(":")[0], dtype=torch.float16):
-                    found = leaves(self.model(*positional, **named), is_tensor, objects=True)
-            except (RuntimeError, NotImplementedError) as error:
-                raise RecordError(
-                    f"torch does not run the model in float16 on {device} ({one_line(error)}); leave amp out of the modes"
-                ) from None
-        for index, (one, other) in enumerate(zip(right, found, strict=True)):
-            keys.append(f"amp/output.{index}")
-            self._keep("write", keys[-1], one)
-            self._keep("own", keys[-1], other.float() if other.is_floating_point() else other)
-        facts: dict[str, Any] = {
-            "calls": [],
-            "outputs": keys,
-            "gradients": False,
-            "cotangents": [],
-            "parameters": {},
-            "buffers": {},
-        }
-        return {**facts, "loss": "", "runs": ["own"], "reference": "float64"}
 
 
 def record(
@@ -424,6 +379,7 @@ def record(
     optimizer: Callable[[Any], Any] | None = None,
     steps: int = 0,
     initial: dict[str, Tensor] | None = None,
+    remake: Callable[[], Any] | None = None,
     is_quick: bool = False,
     is_rough: bool = False,
     note: Note = lambda text: None,
@@ -434,7 +390,8 @@ def record(
     an optimizer, whose steps on made-up gradients are recorded as well; with `steps`, so are the losses of as many real ones.
     To see that a conversion is right, it is mostly enough to run the first mode whole and the last one module by
     module, the latter without float64. `is_quick` is less: outputs alone, and no float64. With `inside`, every mode runs in all the ways above, and every module's inputs
-    are kept: they tell a module that is wrong from one that is called wrongly. `is_rough` computes as MindSpore's kernels do,
+    are kept: they tell a module that is wrong from one that is called wrongly; `remake` makes the model again, to see how far
+    the tables that its constructor computes may be off. `is_rough` computes as MindSpore's kernels do,
     see kernels.py.
     """
     import torch
@@ -451,30 +408,36 @@ def record(
     metadata["initial"] = write_tensors("initial", buffers, writer)
     metadata["loose"] = write_tensors("loose", loose_buffers(model), writer)
     metadata |= {"tied": tied_parameters(model), "parts": module_parts(model), "modal": is_modal(model)}
+    metadata["asks_mode"] = asks_mode(model)
     metadata["trainable"] = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
     reach = Reach(forward_codes(model))
-    runs = {mode: ["whole"] for mode in plain} if is_quick else _runs(plain, inside)
+    takes_gradients = plain if metadata["asks_mode"] else plain[-1:]
+    runs = {mode: ["whole"] for mode in plain} if is_quick else _runs(plain, inside, takes_gradients)
     recorder = Recorder(model, inputs, writer, seed, note, inside, runs, loss, targets, reach, is_quick)
     recorder.is_rough = is_rough
     was_training = model.training
     with full_precision():
-        metadata["modes"] = {mode: recorder.mode(mode, mode == plain[-1] and not is_quick) for mode in plain}
-        metadata["step"] = recorder.step(optimizer) if optimizer is not None else {}
+        metadata["modes"] = {mode: recorder.mode(mode, mode in takes_gradients and not is_quick) for mode in plain}
+        metadata["step"] = record_updates(recorder, optimizer) if optimizer is not None else {}
         if "amp" in modes:
-            metadata["modes"]["amp"] = recorder.mixed(device)
-        metadata["steps"] = recorder.train(optimizer, steps) if optimizer is not None and loss is not None else []
+            metadata["modes"]["amp"] = record_mixed(recorder, device)
+        metadata["steps"] = (
+            record_training(recorder, optimizer, steps) if optimizer is not None and loss is not None else []
+        )
     model.train(was_training)
     metadata["unrun"] = [asdict(each) for each in reach.unreached()]
     metadata |= {"rough": sorted(recorder.rough), "is_rough": is_rough}
+    if inside and remake is not None:
+        for name, error in initial_errors(remake, buffers, seed).items():
+            recorder.errors[f"initial/{name}"] = {"scale": 0.0, "own": error}
     metadata |= {"complete": inside, "why": recorder.why, "errors": json_errors(recorder.errors)}
     writer.finish(metadata)
 
 
-def _runs(modes: Sequence[str], inside: bool) -> dict[str, list[str]]:
+def _runs(modes: Sequence[str], inside: bool, own: Sequence[str]) -> dict[str, list[str]]:
     if inside:
         return {mode: ["own", "whole"] for mode in modes}
-    runs: dict[str, list[str]] = {mode: [] for mode in modes}
-    runs[modes[-1]].append("own")
+    runs = {mode: ["own"] if mode in own else [] for mode in modes}
     runs[modes[0]].append("whole")
     return runs
 
@@ -484,15 +447,3 @@ def describe(key: str) -> str:
     name = key.rstrip("~").split("/", 1)[-1]
     path = re.sub(r"#0?(\d*)\.\d+$", lambda m: f" (call {m[1]})" if m[1] else "", name) or "the whole network"
     return f"the gradient of {path}" if key.endswith("~") else path
-
-
-def _rolled(value: Any) -> Any:
-    """Each row moved on by one, and smaller: other inputs of the same kind."""
-    if not is_tensor(value) or not value.ndim:
-        return value
-    rolled = value.roll(1, -1)
-    return rolled * 0.75 if rolled.is_floating_point() else rolled
-
-
-def _as(value: Any, dtype: Any) -> Any:
-    return value.to(dtype) if is_tensor(value) and value.is_floating_point() else value

@@ -6,7 +6,7 @@ import ast
 from importlib.resources import files
 
 MODULES = "nesting goldenfile named update dropout alias state lifted randomness jitter kernels reach scale seeding capture surroundings written".split()
-MODULES += "recorder record_script".split()
+MODULES += "columns given initial recorder_steps recorder record_script".split()
 _DOCSTRING = '''"""Record a torch model for `mindferry verify --golden`. Needs torch and nothing else.
 
     python record.py --model model:resnet50 --input 'float32[4,3,224,224]' -o resnet50.golden
@@ -33,7 +33,7 @@ def standalone() -> str:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 if not (isinstance(node, ast.ImportFrom) and (node.level or node.module == "__future__")):
                     imports[source] = None
-            else:
+            elif not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
                 bodies[source] = None  # a name defined in two modules is written once
     head = ["from __future__ import annotations", "\n".join(sorted(imports, key=_import_order))]
     main = 'if __name__ == "__main__":\n    main()'

@@ -50,26 +50,36 @@ def is_modal(model: Any) -> bool:
     import torch
 
     steady = (torch.nn.modules.dropout._DropoutNd, torch.nn.modules.batchnorm._NormBase)
-    for module in model.modules():
-        if isinstance(module, steady) or _hidden_rate(module):
-            return True
-        if not type(module).__module__.startswith("torch.") and "training" in _source(module):
-            return True
-    return False
+    return asks_mode(model) or any(isinstance(each, steady) or _hidden_rate(each) for each in model.modules())
+
+
+def asks_mode(model: Any) -> bool:
+    """Whether the code of some module of its own asks for the mode: what it computes and what it trains may differ there."""
+    return any(not is_torchs(each) and ".training" in _source(each) for each in model.modules())
+
+
+def is_torchs(module: Any) -> bool:
+    return type(module).__module__.startswith("torch.")
+
+
+def own_state(model: Any, changed: list[str]) -> list[str]:
+    """Of what a call changed, what the network's own code keeps: not the statistics of torch's layers."""
+    modules = dict(model.named_modules())
+    return [name for name in changed if not is_torchs(modules[name.rpartition(".")[0]])]
 
 
 def _source(module: Any) -> str:
     try:
         return inspect.getsource(type(module))
     except (OSError, TypeError):
-        return "training"  # not known
+        return ".training"  # not known
 
 
 def forward_codes(model: Any) -> set[CodeType]:
     """The forward methods of the model's own classes, wherever they are from."""
     found = set()
     for module in model.modules():
-        if not type(module).__module__.startswith("torch."):
+        if not is_torchs(module):
             code = getattr(getattr(type(module), "forward", None), "__code__", None)
             if isinstance(code, CodeType):
                 found.add(code)

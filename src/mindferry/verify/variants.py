@@ -1,4 +1,4 @@
-"""The same inputs in another batch size, in other sizes and far larger: a network that fits only what it was tried on is found."""
+"""The same inputs in another batch size, in other sizes, far larger and far smaller: a network that fits only what it was tried on is found."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from typing import Any
 Tensor = Any  # torch.Tensor
 Inputs = list[tuple[str, Any]]
 FAR = 100.0  # times the values: where a clamp, a threshold or another branch of a function begins
+NEAR = 1e-3  # times the values: where an epsilon counts
 GROSS = 1e-2  # what counts as different there: rounding is judged on the inputs that were asked for
-LARGER = "values times"
+VALUES = "values times"
+LONGER = 2  # times the length of a sequence, and one more
+LIGHT = 1 << 17  # input elements, up to which values are changed on all samples
+MOST = 64  # samples, so that a table of whole numbers is gone through
 
 
 def variants(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
@@ -18,39 +22,118 @@ def variants(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
     if not tensors:
         return []
     batch = tensors[0].shape[0]
+    has_batch = tensors[0].ndim > 1 and batch > 0
     groups = []
-    if tensors[0].ndim > 1 and batch:
+    if has_batch:
         count = 1 if batch > 1 else 3
         groups.append([(f"batch of {count}", _with_batch(inputs, batch, count))])
-    small = _with_batch(inputs, batch, 2) if batch > 2 and tensors[0].ndim > 1 else inputs
-    sizes = list(_resized(small, next(value for _, value in small if _is_tensor(value) and value.ndim)))
-    return [group for group in (*groups, sizes, _larger(inputs, tensors)) if group]
+    small = _with_batch(inputs, batch, 2) if batch > 2 and has_batch else inputs
+    first = next(value for _, value in small if _is_tensor(value) and value.ndim)
+    groups += [list(_resized(small, first)), list(_lengthened(small, first))]
+    light = inputs if sum(value.numel() for value in tensors) <= LIGHT else _with_batch(inputs, batch, 1)
+    groups += [_with_far_values(light, tensors), _near_zero(light, tensors), _in_turn(inputs, batch, tensors)]
+    groups += [_turned(light)]
+    return [group for group in groups if group]
 
 
-def _larger(inputs: Inputs, tensors: list[Tensor]) -> list[tuple[str, Inputs]]:
-    """Numbers far from zero; whole numbers twice as large and odd, where a table has so many rows."""
+def _with_far_values(inputs: Inputs, tensors: list[Tensor]) -> list[tuple[str, Inputs]]:
+    """Numbers far from zero; whole numbers twice as large and odd, where a table has so many rows. On two samples, if possible."""
+    batch = next(value for _, value in inputs if _is_tensor(value) and value.ndim).shape[0]
     has_numbers = any(value.is_floating_point() and value.numel() for value in tensors)
-    has_indices = any(str(value.dtype) in ("torch.int64", "torch.int32") and value.numel() for value in tensors)
     factors = (-FAR, FAR) if has_numbers else (1.0,)
+    sizes = [2, batch] if tensors[0].ndim > 1 and batch > 2 else [batch]
     found = []
-    for is_whole in (True, False) if has_indices else (False,):
+    for is_whole in (True, False) if _has_whole(tensors) else (False,):
         for factor in factors if has_numbers or is_whole else ():
-            said = f"{LARGER} {factor:g}" + (", whole numbers times 2 plus 1" if is_whole else "")
-            found.append((said, _with_values(inputs, factor, is_whole)))
+            for size in sizes:
+                said = f"{VALUES} {factor:g}" + (", whole numbers times 2 plus 1" if is_whole else "")
+                given = _with_batch(inputs, batch, size) if size != batch else inputs
+                found.append((f"{said}, batch of {size}", _with_values(given, factor, is_whole)))
     return found
+
+
+def _near_zero(inputs: Inputs, tensors: list[Tensor]) -> list[tuple[str, Inputs]]:
+    if not any(value.is_floating_point() and value.numel() for value in tensors):
+        return []
+    return [(f"near zero, times {NEAR:g}", _with_values(inputs, NEAR, False))]
+
+
+def _turned(inputs: Inputs) -> list[tuple[str, Inputs]]:
+    """Truth values the other way round; those of the last column alone, where all of them are too many."""
+    if not any(_is_mask(value) for _, value in inputs):
+        return []
+    whole = [(name, _negated(value) if _is_mask(value) else value) for name, value in inputs]
+    last = [(name, _with_last(value, _negated(value)) if _is_mask(value) else value) for name, value in inputs]
+    return [("masks turned round", whole), ("the last of every mask turned round", last)]
+
+
+def _is_mask(value: Any) -> bool:
+    """Truth values, or zeros and ones that may stand for them."""
+    if not _is_tensor(value) or not value.ndim or not value.numel():
+        return False
+    return str(value.dtype) == "torch.bool" or (_is_whole(value) and int(value.min()) >= 0 and int(value.max()) <= 1)
+
+
+def _negated(value: Tensor) -> Tensor:
+    return ~value if str(value.dtype) == "torch.bool" else 1 - value
+
+
+def _with_last(value: Tensor, other: Tensor) -> Tensor:
+    changed = value.clone()
+    changed[..., -1] = other[..., -1]
+    return changed
+
+
+def _in_turn(inputs: Inputs, batch: int, tensors: list[Tensor]) -> list[tuple[str, Inputs]]:
+    """Every whole number from the least to the largest that was given, if need be on more samples: a threshold is met."""
+    if not _has_whole(tensors):
+        return []
+    said = "whole numbers in turn"
+    found = [(said, [(name, _counted(value)) for name, value in inputs])]
+    whole = [value for value in tensors if _is_whole(value) and value.numel() and value.shape[0] == batch]
+    wanted = max((_span(value) * batch // value.numel() + 1 for value in whole), default=0)
+    if batch < wanted <= MOST and tensors[0].ndim > 1:
+        more = [(name, _counted(value)) for name, value in _with_batch(inputs, batch, wanted)]
+        found.insert(0, (f"{said}, batch of {wanted}", more))
+    return found
+
+
+def _counted(value: Any) -> Any:
+    import torch
+
+    if not _is_whole(value) or not value.numel():
+        return value
+    least, count = int(value.min()), torch.arange(value.numel(), dtype=value.dtype)
+    return (count % _span(value) + least).reshape(value.shape)
+
+
+def _span(value: Tensor) -> int:
+    return int(value.max()) - int(value.min()) + 1
+
+
+def _is_whole(value: Any) -> bool:
+    return _is_tensor(value) and str(value.dtype) in ("torch.int64", "torch.int32")
+
+
+def _has_whole(tensors: list[Tensor]) -> bool:
+    return any(_is_whole(value) and value.numel() for value in tensors)
+
+
+def is_far(said: str) -> bool:
+    """Whether a variant is about values that nobody asked for; only gross differences count there."""
+    return said.startswith(VALUES)
 
 
 def floor_on(said: str, floor: float) -> float:
     """What an error may be on a variant of the inputs."""
-    return max(floor, GROSS) if said.startswith(LARGER) else floor
+    return max(floor, GROSS) if is_far(said) else floor
 
 
 def _with_values(inputs: Inputs, factor: float, is_whole: bool) -> Inputs:
     def moved(value: Any) -> Any:
         if _is_tensor(value) and value.is_floating_point():
             return value * factor
-        is_index = is_whole and _is_tensor(value) and str(value.dtype) in ("torch.int64", "torch.int32")
-        return value * 2 + 1 if is_index else value
+        return value * 2 + 1 if is_whole and _is_whole(value) else value
 
     return [(name, moved(value)) for name, value in inputs]
 
@@ -67,6 +150,14 @@ def _resized(inputs: Inputs, first: Tensor) -> Iterator[tuple[str, Inputs]]:
             if first.shape[axis] > 2:
                 chosen = {axis: first.shape[axis] - 1}
                 yield _described(chosen, first), _with_sizes(inputs, first, chosen)
+
+
+def _lengthened(inputs: Inputs, first: Tensor) -> Iterator[tuple[str, Inputs]]:
+    """A sequence more than twice as long: a window, or a table that ends, shows there. Images are left as they are."""
+    for axis in range(1, first.ndim) if first.ndim < 4 else ():
+        if first.shape[axis] > 2:
+            chosen = {axis: LONGER * first.shape[axis] + 1}
+            yield _described(chosen, first), _with_sizes(inputs, first, chosen)
 
 
 def _described(chosen: dict[int, int], first: Tensor) -> str:

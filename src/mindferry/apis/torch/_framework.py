@@ -122,6 +122,7 @@ def describe() -> Framework:
             attributes=_results("attribute"),
             in_place=IN_PLACE,
             distinctive=DISTINCTIVE,
+            parts=_results("part"),
             unmistakable=(DISTINCTIVE | IN_PLACE) - SHARED_WITH_OTHERS,
             of_networks=OF_NETWORKS,
             shared=SHARED,
@@ -179,8 +180,9 @@ def call_result(qual: str, arguments: int) -> Type:
         pair = name.endswith("_with_indices") or name == "multi_head_attention_forward"
         return PAIR if pair else TENSOR
     if root in FUNCTION_HOMES:
-        if name in _results("function"):
-            return _results("function")[name]
+        special = _results("function").get(qual) or _results("function").get(name)
+        if special is not None:
+            return special
         if name in ("max", "min", "median"):
             return TENSOR if arguments < 2 else UNKNOWN
         return _results("method").get(name, TENSOR)

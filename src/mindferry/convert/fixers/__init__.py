@@ -17,6 +17,7 @@ class Fixer:
     name: str
     plan: Callable[[Facts], Iterator[Change]]
     after: tuple[str, ...]
+    source: str = "torch"  # the framework whose files it is for
 
 
 def discover() -> list[Fixer]:
@@ -25,7 +26,8 @@ def discover() -> list[Fixer]:
     for each in pkgutil.iter_modules(__path__):
         module = import_module(f"{__name__}.{each.name}")
         if hasattr(module, "plan"):
-            found.append(Fixer(each.name, module.plan, getattr(module, "AFTER", ())))
+            source = getattr(module, "SOURCE", "torch")
+            found.append(Fixer(each.name, module.plan, getattr(module, "AFTER", ()), source))
     return found
 
 

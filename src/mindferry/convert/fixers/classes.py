@@ -22,8 +22,6 @@ def plan(facts: Facts) -> Iterator[Change]:
             for member in forwards:
                 yield from _rename(facts, member)
         if facts.reading.symbols.is_module(qual):
-            if not forwards:
-                yield from _rename_chosen(facts, node)
             for each in node.body:
                 if isinstance(each, ast.FunctionDef) and each.name == "train" and _sets_mode(each):
                     yield from _call_own_train(facts, node, each)
@@ -68,16 +66,6 @@ def _rename(facts: Facts, method: ast.FunctionDef) -> Iterator[Change]:
             f"the first argument of construct must be named self, not {arguments[0].arg}, for jit and export",
             "rename it",
         )
-
-
-def _rename_chosen(facts: Facts, node: ast.ClassDef) -> Iterator[Change]:
-    """`self.forward = self.forward_split`: the method is chosen when the network is built."""
-    for part in facts.source.walk(node):
-        match part:
-            case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr="forward") as target]):
-                end = facts.source.end(target)
-                yield ReplaceSpan(end - len(b"forward"), end, "construct")
-                yield facts.record(target, facts.framework.of_network("forward"), "self.forward", "self.construct")
 
 
 def _sets_mode(method: ast.FunctionDef) -> bool:

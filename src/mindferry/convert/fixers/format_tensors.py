@@ -29,11 +29,11 @@ def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format")):
                 for each, spec in _with_format(text, node):
-                    yield from _take_number(facts, each, spec[-1] in NUMERIC, texts)
+                    yield from _take_number(facts, each, _is_numeric(spec), texts)
                 if any(keyword.arg is None for keyword in node.keywords):
                     yield from _format_at_run_time(facts, node, texts)
             case ast.Call(func=ast.Name(id="format"), args=[value, ast.Constant(value=str(spec))]) if spec:
-                yield from _take_number(facts, value, spec[-1] in NUMERIC, texts)
+                yield from _take_number(facts, value, _is_numeric(spec), texts)
             case ast.Call(func=ast.Attribute(value=ast.expr() as text, attr="format")) if _is_text(facts, text, node):
                 yield from _format_at_run_time(facts, node, texts)
 
@@ -41,7 +41,12 @@ def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
 def _formats_number(spec: ast.JoinedStr) -> bool:
     """`.4f` or `{width}d`: told by its last letter."""
     last = spec.values[-1] if spec.values else None
-    return isinstance(last, ast.Constant) and str(last.value)[-1:] in NUMERIC
+    return isinstance(last, ast.Constant) and _is_numeric(str(last.value))
+
+
+def _is_numeric(spec: str) -> bool:
+    """`.4f`, and `,`, which separates thousands: no text takes such a format."""
+    return spec[-1:] in NUMERIC or "," in spec
 
 
 def _is_text(facts: Facts, text: ast.expr, call: ast.Call) -> bool:
@@ -81,17 +86,22 @@ def _may_be_tensor(facts: Facts, value: ast.expr) -> bool:
             return _may_be_tensor(facts, inner)
         case ast.Call(func=ast.Name(id="vars")):
             return True
-        case ast.Call(func=ast.Attribute(attr="avg" | "mean" | "average") as method):
+        case ast.Call(func=ast.Attribute(attr="avg" | "mean" | "average" | "result") as method):
             return facts.reading.type(method).kind != "ref"  # np.mean
         case ast.Subscript() if _is_rate(value):
             return False
-        case ast.Name() if not facts.source.mentions(facts.reading.symbols.framework.name):
+        case ast.Name() if not any(map(facts.source.mentions, _spoken(facts))):
             return False  # an attribute may hold what another file put there, a local name holds what this one makes
         case ast.Name(id=name) if _is_only_number(facts, name):
             return False
         case ast.Name() | ast.Attribute() | ast.Subscript():
             return facts.reading.type(value).kind in ("unknown", "tensor", "dict", "list", "tuple")
     return False
+
+
+def _spoken(facts: Facts) -> tuple[str, ...]:
+    framework = facts.reading.symbols.framework
+    return (framework.name,) if framework.name == "torch" else framework.roots
 
 
 def _is_rate(value: ast.Subscript) -> bool:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ..facts import Facts
-from ..plan import AtEnd, Change, Edit, InsertAfter, ReplaceSpan, Texts, claim
+from ..plan import AtEnd, Change, Edit, InsertAfter, ReplaceNode, ReplaceSpan, Texts, claim
 
 
 def plan(facts: Facts) -> Iterator[Change]:
@@ -23,6 +23,13 @@ def plan(facts: Facts) -> Iterator[Change]:
             yield claim(node)
         elif isinstance(parent, ast.Assign) and parent.targets == [node] and _is_unknown(facts, node.value):
             yield _set_when_run(facts, node, parent)
+    for call in facts.source.of(ast.Call):
+        match call:
+            case ast.Call(
+                func=ast.Name(id="setattr" | "getattr" | "hasattr"), args=[owner, ast.Constant("forward") as name, *_]
+            ) if _is_network(facts, owner):
+                yield ReplaceNode(name, '"construct"')
+                yield facts.record(name, facts.framework.of_network("forward"), "forward", "construct")
 
 
 def _is_called(facts: Facts, node: ast.Attribute) -> bool:
@@ -35,12 +42,13 @@ def _is_unknown(facts: Facts, owner: ast.expr) -> bool:
 
 
 def _is_network(facts: Facts, owner: ast.expr) -> bool:
-    """A class of the project's networks, or an object of one; `self` is seen to where its class is."""
+    """A class of the project's networks, or an object of one: `self.forward = self.forward_split` chooses a method."""
     kind, symbols = facts.reading.type(owner), facts.reading.symbols
     if kind.kind == "instance":
-        if isinstance(owner, ast.Name) and owner.id == "self":  # of a class that networks derive from too
-            return not symbols.is_module(kind.qual) and symbols.is_part_of_module(kind.qual)
-        return symbols.is_module(kind.qual)
+        is_self = (
+            isinstance(owner, ast.Name) and owner.id == "self"
+        )  # its class may be one that networks derive from too
+        return symbols.is_module(kind.qual) or (is_self and symbols.is_part_of_module(kind.qual))
     is_own = kind.kind in ("ref", "value") and symbols.origin(kind.qual) in symbols.classes
     return is_own and symbols.is_module(kind.qual)
 

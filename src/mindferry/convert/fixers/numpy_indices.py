@@ -20,7 +20,9 @@ def plan(facts: Facts) -> Iterator[Change]:
         if is_certain or ((kind.is_tensor or kind.kind == "unknown") and _is_plain(node.value)):
             owner = "" if is_certain else f", {facts.source.text(node.value)}"
             for part in _parts(node):
-                if _is_numpy(facts, part):
+                if isinstance(part, ast.Slice):
+                    yield from _number(facts, part)
+                elif _is_numpy(facts, part):
                     yield from _wrap(facts, part, owner)
 
 
@@ -45,12 +47,27 @@ def _wrap(facts: Facts, part: ast.expr, owner: str) -> Iterator[Change]:
     yield facts.record(part, "index of numpy's", facts.source.text(part), lambda texts: texts.of(part))
 
 
+def _number(facts: Facts, part: ast.Slice) -> Iterator[Change]:
+    """`x[:, start:end]`, where the ends are numpy's numbers: a Python number means the same to everything."""
+    for each in _ends(part):
+        if facts.reading.type(each).kind == "ndarray":
+            yield InsertBefore(each, "int(")
+            yield InsertAfter(each, ")")
+            text = facts.source.text(each)
+            yield facts.record(each, "end of a slice", text, f"int({text})")
+
+
+def _ends(part: ast.Slice) -> list[ast.expr]:
+    return [each for each in (part.lower, part.upper, part.step) if each is not None]
+
+
 def _parts(node: ast.Subscript) -> list[ast.expr]:
     return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
 
 
 def _is_numpy(facts: Facts, part: ast.expr) -> bool:
-    return facts.reading.type(part).kind == "ndarray"
+    parts = _ends(part) if isinstance(part, ast.Slice) else [part]
+    return any(facts.reading.type(each).kind == "ndarray" for each in parts)
 
 
 def _is_plain(node: ast.expr) -> bool:

@@ -7,13 +7,18 @@ from collections.abc import Iterator
 from functools import partial
 
 from ... import findings
+from ...apis.torch._members import member
 from ...read.framework import Role
 from ...read.uses import Use
+from ..dispatch import OF_ARRAYS, SHARED
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, Texts
 from .data_loaders import value_of
 
 AFTER = ("data_arrays", "format_tensors", "in_place")
+OWN = "this transform is the project's own and computes with MindSpore's operators, which must not run in worker processes"
+ADVICE = "keep num_workers at 0, or write it with numpy"
+MAKERS = frozenset("from_numpy as_tensor tensor to_tensor ToTensor pil_to_tensor Tensor FloatTensor LongTensor".split())
 
 
 def plan(facts: Facts) -> Iterator[Change]:
@@ -24,35 +29,70 @@ def plan(facts: Facts) -> Iterator[Change]:
                 if element in seen:
                     continue
                 seen.add(element)
-                yield facts.found(
-                    element,
-                    findings.MF130,
-                    "this transform is the project's own and computes with MindSpore's operators, which must not run in worker processes",
-                    "keep num_workers at 0, or write it with numpy",
-                )
+                yield facts.found(element, findings.MF130, OWN, ADVICE, "note")
                 yield AtEnd(partial(_wrap, facts, element))
         for given in _given_to_dataset(facts, call):
             yield AtEnd(partial(_wrap, facts, given))
+    for function in _handed_over(facts):
+        yield facts.found(function, findings.MF130, OWN, ADVICE, "note")
+        yield from _decorate(facts, function)
 
 
 def _given_to_dataset(facts: Facts, call: ast.Call) -> Iterator[ast.expr]:
-    """`Numbers(transform=Noise(0.5))`: an object of a class of this file whose `__call__` computes with torch."""
+    """`Numbers(transform=Noise(0.5))`, where Noise is a network, or `lambda x: x.float()`."""
     kind = facts.reading.type(call.func)
     if kind.kind not in ("ref", "value") or facts.reading.symbols.role(kind.qual) is not Role.DATASET:
         return
     for value in (*call.args, *(each.value for each in call.keywords)):
-        made = facts.reading.type(value.func).qual if isinstance(value, ast.Call) else ""
-        if made and _computes_when_called(facts, made):
+        made = facts.reading.type(value)
+        is_network = made.kind == "instance" and facts.reading.symbols.is_module(made.qual)
+        if is_network or (isinstance(value, ast.Lambda) and _computes(facts, value)):
             yield value
 
 
-def _computes_when_called(facts: Facts, qual: str) -> bool:
-    for node, owner in facts.reading.owners.items():
-        if isinstance(node, ast.ClassDef) and owner == qual:
-            methods = [each for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "__call__"]
-            calls = [part for each in methods for part in ast.walk(each) if isinstance(part, ast.Call)]
-            return any(facts.api(part.func).startswith(f"{facts.framework.name}.") for part in calls)
-    return False
+def _handed_over(facts: Facts) -> Iterator[ast.FunctionDef]:
+    """Functions, and `__call__` of classes, that a data set of the project gets to change its samples."""
+    names = facts.reading.symbols.transforms
+    for node in facts.source.tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name in names and _computes(facts, node):
+            yield node
+        elif isinstance(node, ast.ClassDef) and node.name in names and not _is_network(facts, node):
+            methods = [each for each in node.body if isinstance(each, ast.FunctionDef)]
+            yield from (each for each in methods if each.name == "__call__" and _computes(facts, each))
+
+
+def _is_network(facts: Facts, node: ast.ClassDef) -> bool:
+    return facts.reading.symbols.is_module(facts.reading.owners.get(node, ""))
+
+
+def _computes(facts: Facts, function: ast.AST) -> bool:
+    """Whether it takes tensors: it calls torch's functions and methods, and makes no tensor of what it is given."""
+    calls = [each for each in facts.source.walk(function) if isinstance(each, ast.Call)]
+    apis = [facts.api(each.func) for each in calls]
+    if any(api.rpartition(".")[2] in MAKERS or facts.uses.has(Use.VISION, api) for api in apis):
+        return False
+    return any(api.startswith(f"{facts.framework.name}.") for api in apis) or any(
+        _is_tensors_own(each.func) for each in calls
+    )
+
+
+def _is_tensors_own(function: ast.expr) -> bool:
+    """`x.clamp(0, 1)`: a method that arrays don't have."""
+    if not isinstance(function, ast.Attribute):
+        return False
+    found = member("Tensor", function.attr)
+    return found is not None and found.is_method and function.attr not in OF_ARRAYS and function.attr not in SHARED
+
+
+def _decorate(facts: Facts, function: ast.FunctionDef) -> Iterator[Change]:
+    first = function.decorator_list[0] if function.decorator_list else None
+    at = facts.source.start(first) - 1 if first is not None else facts.source.start(function)
+    indent = f"{facts.source.newline()}{facts.source.indent(function)}"
+    before = f"def {function.name}"
+    yield InsertBefore(at, lambda texts: f"@{texts.name('compat.on_tensors')}{indent}")
+    yield facts.record(
+        function, facts.uses.name(Use.COMPOSE), before, lambda texts: f"@{texts.name('compat.on_tensors')} {before}"
+    )
 
 
 def _is_inner(facts: Facts, call: ast.Call) -> bool:

@@ -14,19 +14,31 @@ from ..plan import Change, ReplaceNode, Texts, claim_all
 HELPER = "compat.layer_setting"
 OF_NORMS = frozenset("affine track_running_stats elementwise_affine".split())
 OF_CONVOLUTIONS = frozenset("padding padding_mode transposed output_padding".split())
-OF_POOLS = frozenset("padding dilation ceil_mode return_indices count_include_pad".split())
-SETTINGS = OF_NORMS | OF_CONVOLUTIONS | OF_POOLS | {"inplace"}
+OF_POOLS = frozenset("padding dilation ceil_mode return_indices count_include_pad divisor_override output_size".split())
+OF_EMBEDDINGS = frozenset("max_norm norm_type scale_grad_by_freq sparse".split())
+SETTINGS = OF_NORMS | OF_CONVOLUTIONS | OF_POOLS | OF_EMBEDDINGS | {"inplace", "reduction"}
+RENAMED = frozenset({"eps", "negative_slope"})  # a layer that is known has them under MindSpore's name
+OF_VOLUME_NORMS = frozenset({"eps", "momentum", "num_features"})  # MindSpore's holds a layer that has these
 # Where nothing tells what the object is, it may be a layer by what it is called; anything else keeps its own attribute.
-_LAYERS = re.compile(r"m|mod|module|layer|.*(?:conv|pool|bn|norm)\d*", re.IGNORECASE)
+_LAYERS = re.compile(r"m|mod|module|submodule|child|layer|.*(?:conv|pool|bn|norm)\d*", re.IGNORECASE)
 
 
 def plan(facts: Facts) -> Iterator[Change]:
     for node in facts.source.of(ast.Attribute):
-        if node.attr in SETTINGS and isinstance(node.ctx, ast.Load) and _is_read(facts, node):
+        if isinstance(node.ctx, ast.Load) and _is_setting(facts, node) and _is_read(facts, node):
             owner = facts.source.text(node.value)
             yield ReplaceNode(node, _writer(owner, node.attr), helper=HELPER)
             yield facts.record(node, facts.framework.network, facts.source.text(node), f"{owner}, '{node.attr}'")
             yield claim_all(node)
+
+
+def _is_setting(facts: Facts, node: ast.Attribute) -> bool:
+    if node.attr in SETTINGS:
+        return True
+    kind = facts.reading.type(node.value)
+    if node.attr in OF_VOLUME_NORMS and facts.uses.has(Use.VOLUME_NORM, facts.reading.symbols.origin(kind.qual)):
+        return True
+    return node.attr in RENAMED and (kind == MODULE or kind.kind != "instance")
 
 
 def _writer(owner: str, name: str) -> Callable[[Texts], str]:
@@ -39,9 +51,13 @@ def _is_read(facts: Facts, node: ast.Attribute) -> bool:
         return False
     kind = facts.reading.type(node.value)
     if kind.kind == "instance" and kind != MODULE:
+        base = facts.reading.symbols.torch_base(kind.qual)  # of a class of the project's, that of torch's behind it
+        if node.attr == "output_size" and facts.uses.has(Use.ADAPTIVE_POOL, base):
+            return True
         return any(_is_layer(facts, each) for each in kind.items or (kind,))
-    is_open = kind == MODULE or kind.kind in ("unknown", "method")
-    return is_open and _LAYERS.fullmatch(_last_word(node.value)) is not None
+    if kind == MODULE:
+        return not (isinstance(node.value, ast.Name) and node.value.id == "self")
+    return kind.kind in ("unknown", "method") and _LAYERS.fullmatch(_last_word(node.value)) is not None
 
 
 def _is_layer(facts: Facts, kind: Type) -> bool:

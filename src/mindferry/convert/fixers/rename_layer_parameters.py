@@ -21,7 +21,7 @@ _NORMS = re.compile(r"(?:.*_)?(?:bn|norm|ln|gn|embed|embedding)s?\d*(?:_.*)?")
 WRITTEN = frozenset("data grad requires_grad set_data assign_value register_hook name dtype device numel".split())
 COUNTER = "num_batches_tracked"
 COUNT = "count the steps in a variable of your own, or leave the line out if it only copies statistics"
-PARTS = {"values": "[0]", "indices": "[1]"}
+PARTS = {"values": "[0]", "indices": "[1]", "min": "[0]", "max": "[1]"}
 
 
 def plan(facts: Facts) -> Iterator[Change]:
@@ -42,6 +42,8 @@ def plan(facts: Facts) -> Iterator[Change]:
             yield from _look_up(facts, node)
         elif receiver == PAIR and node.attr in PARTS:
             yield from _index(facts, node)
+        elif _may_be_part(facts, node, receiver):
+            yield from _ask_for_part(facts, node)
 
 
 def _is_set_by_name(facts: Facts, node: ast.Attribute, receiver: Type) -> bool:
@@ -115,6 +117,26 @@ def _index(facts: Facts, node: ast.Attribute) -> Iterator[Change]:
     yield claim(node)
 
 
+def _may_be_part(facts: Facts, node: ast.Attribute, receiver: Type) -> bool:
+    """`found.indices`, read and not called, of a value that nothing is known of."""
+    if receiver.kind != "unknown" or node.attr not in ("values", "indices") or not isinstance(node.ctx, ast.Load):
+        return False
+    parent = facts.parents.get(node)
+    is_called = isinstance(parent, ast.Call) and parent.func is node
+    return not is_called and facts.source.mentions(facts.framework.name)
+
+
+def _ask_for_part(facts: Facts, node: ast.Attribute) -> Iterator[Change]:
+    owner, number = facts.source.text(node.value), PARTS[node.attr][1]
+
+    def text(texts: Texts) -> str:
+        return f"{texts.name('compat.named_part')}({texts.of(node.value)}, '{node.attr}', {number})"
+
+    yield ReplaceNode(node, text, helper="compat.named_part")
+    yield facts.record(node, "pair", f"{owner}.{node.attr}", lambda texts: texts.of(node))
+    yield claim(node)
+
+
 def _is_flat_weight(facts: Facts, node: ast.Attribute, base: str) -> bool:
     """`self.conv.weight.squeeze(1)` of a Conv1d: MindSpore's has an axis more, so what is read of it is put in torch's shape."""
     if not facts.uses.has(Use.FLAT_CONVOLUTION, base) or node.attr != "weight" or not isinstance(node.ctx, ast.Load):
@@ -151,6 +173,9 @@ def _rename(facts: Facts, node: ast.Attribute, receiver: Type) -> Iterator[Chang
         entry = facts.rules.get(symbols.torch_base(qual))
         names.add(entry.params.get(node.attr, node.attr) if entry else node.attr)
     if names == {node.attr}:
+        return
+    if len(names) > 1 and isinstance(node.ctx, ast.Load) and (changes := list(_look_up(facts, node))):
+        yield from changes
         return
     if len(names) > 1:
         yield facts.found(

@@ -10,14 +10,17 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 
 from ...errors import MindferryError
+from ...read.walk import walk
 from .helper_use import ProjectUse
 from .specialised import names_taken, specialised
 from .write_dispatchers import dispatchers
 
-HEADER = '''"""Helpers with PyTorch's meaning where MindSpore has none or differs. Written by mindferry; yours to edit."""
+HEADER = '''"""Helpers with {0}'s meaning where MindSpore has none or differs. Written by mindferry; yours to edit."""
 
 '''
+SPOKEN = {"torch": "PyTorch", "tensorflow": "TensorFlow"}
 TWIN = "Twin"
+SHARED = ("settings.py", "left_over.py", "numbers.py")  # of torch's helpers: those that any framework's files need
 SETTINGS = "prepare_cpu"  # called when the helpers are imported: the one place for what MindSpore is told
 NUMBERS = "prefer_tensors"  # called with it: how tensors and numpy's numbers meet
 _LAYER = re.compile(r"\A(class \w+\((?:\w+, )*nn\.(?!Cell\b)\w+)\)")
@@ -25,7 +28,7 @@ _LAYER = re.compile(r"\A(class \w+\((?:\w+, )*nn\.(?!Cell\b)\w+)\)")
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A function, class or constant of apis/torch/compat/."""
+    """A function, class or constant of apis/<source>/compat/."""
 
     name: str
     text: str
@@ -33,14 +36,17 @@ class Unit:
 
 
 @functools.cache
-def library() -> tuple[dict[str, Unit], dict[str, str]]:
-    """(unit by name, import statement by the name that it binds)."""
+def library(source: str = "torch") -> tuple[dict[str, Unit], dict[str, str]]:
+    """(unit by name, import statement by the name that it binds) of what a source framework's entries emit."""
     units: dict[str, Unit] = {}
     imports: dict[str, str] = {}
-    for path in sorted(files("mindferry.apis.torch.compat").iterdir(), key=lambda each: each.name):
+    paths = list(files(f"mindferry.apis.{source}.compat").iterdir())
+    if source != "torch":
+        paths += [files("mindferry.apis.torch.compat").joinpath(name) for name in SHARED]
+    for path in sorted(paths, key=lambda each: each.name):
         if path.name.endswith(".py") and path.name != "__init__.py":
             _read(path.name, path.read_text("utf-8"), units, imports)
-    for name, text in dispatchers().items():
+    for name, text in dispatchers().items() if source == "torch" else ():
         units[name] = Unit(name, text, len(units))
     return units, imports
 
@@ -62,17 +68,15 @@ def _read(file: str, text: str, units: dict[str, Unit], imports: dict[str, str])
             continue
         for name in _defined(node):
             if name in units:
-                raise MindferryError(
-                    f"apis/torch/compat/{file}: {name} is defined twice in the helper library; rename one"
-                )
+                raise MindferryError(f"compat/{file}: {name} is defined twice in the helper library; rename one")
             first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
             body = "".join(lines[first - 1 : node.end_lineno]).rstrip() + "\n"
             units[name] = Unit(name, body, len(units))
 
 
-def uses(name: str) -> frozenset[str]:
+def uses(name: str, source: str = "torch") -> frozenset[str]:
     """Names that a unit takes from outside: looked up for those in use only."""
-    return names_taken(library()[0][name].text)
+    return names_taken(library(source)[0][name].text)
 
 
 def _defined(node: ast.stmt) -> list[str]:
@@ -83,13 +87,13 @@ def _defined(node: ast.stmt) -> list[str]:
     return []
 
 
-def closure(names: set[str]) -> list[Unit]:
+def closure(names: set[str], source: str = "torch") -> list[Unit]:
     """The named helpers and everything that they use, in an order in which they can be defined."""
-    units, _ = library()
+    units, _ = library(source)
     unknown = sorted(names - set(units))
     if unknown:
         raise MindferryError(
-            f"no helper called {', '.join(unknown)} in apis/torch/compat/; the rule that names it is wrong"
+            f"no helper called {', '.join(unknown)} in apis/{source}/compat/; the rule that names it is wrong"
         )
     found: set[str] = set()
     waiting = sorted(names)
@@ -97,21 +101,26 @@ def closure(names: set[str]) -> list[Unit]:
         name = waiting.pop()
         if name not in found:
             found.add(name)
-            waiting += sorted(uses(name) & set(units) - found)
+            waiting += sorted(uses(name, source) & set(units) - found)
     return sorted((units[name] for name in found), key=lambda unit: unit.order)
 
 
-def render(names: set[str], use: ProjectUse | None = None) -> str:
+def render(names: set[str], use: ProjectUse | None = None, source: str = "torch") -> str:
     """The text of ms_compat.py; with `use`, no more of it than that project needs."""
-    return HEADER + inline({*names, SETTINGS}, use=use) + "\n"
+    return HEADER.format(SPOKEN.get(source, source)) + inline({*names, SETTINGS}, use=use, source=source) + "\n"
 
 
-def inline(names: set[str], renamed: Mapping[str, str] | None = None, use: ProjectUse | None = None) -> str:
+def inline(
+    names: set[str],
+    renamed: Mapping[str, str] | None = None,
+    use: ProjectUse | None = None,
+    source: str = "torch",
+) -> str:
     """The helpers with their imports, to stand in a file of their own or within another that uses some of their names."""
-    _, imports = library()
+    _, imports = library(source)
     if SETTINGS in names:
         names = {*names, NUMBERS}
-    units = closure(names)
+    units = closure(names, source)
     if use is not None:
         smaller = specialised({unit.name: unit.text for unit in units}, names, use)
         units = [replace(unit, text=smaller[unit.name]) for unit in units if unit.name in smaller]
@@ -173,4 +182,4 @@ def _needed_at_definition(text: str) -> set[str]:
         parts = [*node.decorator_list, *node.args.defaults, *(each for each in node.args.kw_defaults if each)]
     else:
         parts = [node]
-    return {each.id for part in parts for each in ast.walk(part) if isinstance(each, ast.Name)}
+    return {each.id for part in parts for each in walk(part) if isinstance(each, ast.Name)}

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ...artifacts import Finding
-from ...layout import FRAMEWORKS
 from ...read.edits import Edits
 from ...read.infer import Reading, imported_names
 from ...read.source import Source
@@ -102,7 +101,7 @@ class Imports:
             if kind.kind == "ref" and kind.qual == home:
                 return name
         taken = self._names_taken()
-        wanted = HOMES[home][1]
+        wanted = HOMES[home][1] if home != "compat" else self.reading.symbols.framework.helpers
         while wanted in taken or wanted in self.homes.values():
             wanted = f"ms_{wanted}" if not wanted.startswith("ms_") else f"{wanted}_"
         return wanted
@@ -111,7 +110,7 @@ class Imports:
         bound, (form, usual) = self.homes[home], HOMES[home]
         if home == "compat":
             if self.helpers is None:
-                return inline(self.compat, self.renamed)
+                return inline(self.compat, self.renamed, source=self.reading.symbols.framework.name)
             statement = self.helpers.bound_as(bound)
             is_for_settings = self.compat == {SETTINGS} and "\n" not in statement
             return f"{statement}  # for what MindSpore needs on a CPU" if is_for_settings else statement
@@ -203,7 +202,8 @@ class Imports:
 
     def _first_use(self, source: Source) -> int:
         """Where a statement uses a framework first: an import further down comes too late for it."""
-        bound = {name for name, kind in self.reading.scope.names.items() if kind.qual.partition(".")[0] in FRAMEWORKS}
+        roots = self.reading.symbols.framework.roots
+        bound = {name for name, kind in self.reading.scope.names.items() if kind.qual.partition(".")[0] in roots}
         for statement in source.tree.body:
             if isinstance(statement, ast.Import | ast.ImportFrom | ast.Try | ast.If):
                 continue
@@ -235,7 +235,8 @@ class Imports:
         symbols = self.reading.symbols
         if (alias.asname or alias.name).partition(".")[0] in self.kept:
             return False
-        if name in symbols.excluded or (name.partition(".")[0] in FRAMEWORKS and not symbols.is_local(name)):
+        roots = symbols.framework.roots
+        if name in symbols.excluded or (name.partition(".")[0] in roots and not symbols.is_local(name)):
             return True
         passed_on = (
             symbols.exports.get(name.lstrip("."), {}).get(alias.name) if isinstance(node, ast.ImportFrom) else None
@@ -243,7 +244,7 @@ class Imports:
         if passed_on is None or passed_on.kind != "ref":
             return False
         # `from .compat import load_url`, where compat.py itself only imported it from torch
-        return passed_on.qual.partition(".")[0] in FRAMEWORKS and not symbols.is_local(passed_on.qual)
+        return passed_on.qual.partition(".")[0] in roots and not symbols.is_local(passed_on.qual)
 
     def _replace(
         self, edits: Edits, node: ast.Import | ast.ImportFrom, kept: list[ast.alias], lines: list[str], only_one: bool
@@ -281,7 +282,9 @@ class Imports:
             return False
         names = set(imported_names(node))
         lasting = {
-            name for name in names if getattr(self.reading.scope.names.get(name), "qual", "").startswith(FRAMEWORKS)
+            name
+            for name in names
+            if getattr(self.reading.scope.names.get(name), "qual", "").startswith(self.reading.symbols.framework.roots)
         }
         return not lasting and all(names <= _bound_by(handler.body) for handler in parent.handlers)
 
@@ -418,7 +421,7 @@ def _imported(node: ast.Import | ast.ImportFrom, alias: ast.alias, reading: Read
         keep = len(parts) - node.level + reading.source.path.endswith("__init__.py")
         parts = parts[: max(keep, 0)]
         name = ".".join([*parts, *([node.module] if node.module else [])] or [alias.name])
-        is_foreign = name.partition(".")[0] in FRAMEWORKS and not reading.symbols.is_local(name)
+        is_foreign = name.partition(".")[0] in reading.symbols.framework.roots and not reading.symbols.is_local(name)
         return f".{name}" if is_foreign else name  # a file torch.py of the project's own
     return node.module or ""
 
@@ -443,7 +446,7 @@ def _bound_names(reading: Reading) -> set[str]:
     imports: list[ast.Import | ast.ImportFrom] = [*of(ast.Import), *of(ast.ImportFrom)]
     for node in imports:
         for alias in node.names:
-            if _imported(node, alias, reading).partition(".")[0] not in FRAMEWORKS:
+            if _imported(node, alias, reading).partition(".")[0] not in reading.symbols.framework.roots:
                 names.add((alias.asname or alias.name).partition(".")[0])
     return names
 

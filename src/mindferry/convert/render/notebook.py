@@ -99,7 +99,7 @@ def convert_notebook(
         pieces += [marks.cell(cell.number), cell.masked.rstrip("\n") + "\n"]
         line = cell.first_line + pieces[-1].count("\n")
     source = Source("".join(pieces), path)
-    read(source, symbols, is_api=table().is_api)
+    read(source, symbols, is_api=table(symbols.framework.name).is_api)
     result = convert_file(source, symbols, helpers=helpers, settings=settings, is_notebook=True)
     texts = marks.split(result.code)
     if set(texts) != {cell.number for cell in cells}:

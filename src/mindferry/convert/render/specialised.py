@@ -12,6 +12,7 @@ import symtable
 from collections import Counter
 from collections.abc import Collection, Mapping
 
+from ...read.walk import walk
 from .folded import (
     NOTHING,
     WIDTH,
@@ -131,18 +132,18 @@ def _calls_in(text: str) -> dict[str, list[CallShape] | None]:
     shown = in_strings(tree)
     found: dict[str, list[CallShape] | None] = {}
     harmless: set[ast.AST] = set()
-    for node in ast.walk(tree):
+    for node in walk(tree):
         match node:
             case ast.Call(func=ast.Name(id="isinstance"), args=[_, kinds]):
-                harmless |= set(ast.walk(kinds))
+                harmless |= set(walk(kinds))
             case ast.Call(func=ast.Name(id=called)) if called in names and node not in shown:
                 harmless.add(node.func)
                 known = found.setdefault(called, [])
-                if sum(_is_named(part, called) for part in ast.walk(node)) > 1:
+                if sum(_is_named(part, called) for part in walk(node)) > 1:
                     found[called] = None
                 elif known is not None:
                     known.append(shape_of(node, "helper"))
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Name | ast.arg) and node not in harmless:
             name = node.id if isinstance(node, ast.Name) else node.arg
             if name in names:
@@ -170,10 +171,10 @@ def _fixed_arguments(function: ast.FunctionDef, shapes: list[CallShape], is_meth
     shown = in_strings(function)
     rebound = {
         node.id
-        for node in ast.walk(function)
+        for node in walk(function)
         if isinstance(node, ast.Name) and (isinstance(node.ctx, ast.Store) or node in shown)
     }
-    inner = {each.arg for node in ast.walk(function) if isinstance(node, ast.arguments) for each in node.args}
+    inner = {each.arg for node in walk(function) if isinstance(node, ast.arguments) for each in node.args}
     fixed = {}
     for argument in [*plain, *function.args.kwonlyargs]:
         name = argument.arg
@@ -242,7 +243,7 @@ def _shown(argument: ast.arg, default: ast.expr | None, offsets: Offsets) -> str
 def _calls_without(text: str, name: str, places: list[str], fixed: Mapping[str, str]) -> str:
     """Every call of the helper without these arguments. None stands within another: `_calls_of` saw to that."""
     offsets, spans = Offsets(text), []
-    for node in ast.walk(parsed(text)):
+    for node in walk(parsed(text)):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name):
             continue
         kept = [each for place, each in enumerate(node.args) if place >= len(places) or places[place] not in fixed]
@@ -291,7 +292,7 @@ def _attributes(texts: Mapping[str, str]) -> tuple[Counter[str], Counter[str]]:
 def _attributes_in(text: str) -> tuple[Counter[str], Counter[str]]:
     loads: Counter[str] = Counter()
     stores: Counter[str] = Counter()
-    for node in ast.walk(parsed(text)):
+    for node in walk(parsed(text)):
         if isinstance(node, ast.Attribute):
             (loads if isinstance(node.ctx, ast.Load) else stores)[node.attr] += 1
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -318,7 +319,7 @@ def _fixed_attribute(
             shown = in_strings(owner)
             spans = [
                 (offsets.start(node), offsets.end(node), offsets.of(value))
-                for node in ast.walk(owner)
+                for node in walk(owner)
                 if isinstance(node, ast.Attribute)
                 and isinstance(node.ctx, ast.Load)
                 and node.attr == attribute
@@ -402,7 +403,7 @@ def _methods_in(text: str) -> tuple[frozenset[str], dict[str, frozenset[str]]]:
 def _attribute_names(node: ast.AST) -> set[str]:
     """What a piece of code may ask of an object: attributes, names of attributes as strings, and plain names within a class."""
     found = set()
-    for each in ast.walk(node):
+    for each in walk(node):
         match each:
             case ast.Attribute(attr=name) | ast.Name(id=name) | ast.Constant(value=str() as name):
                 found.add(name)

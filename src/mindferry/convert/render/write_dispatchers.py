@@ -10,7 +10,7 @@ import functools
 from ...apis import Table
 from ...apis._lookup import rule_of
 from ...apis._table import table
-from ...apis.torch._members import members
+from ...apis.torch._members import NUMPY_NAMES, members
 
 PREFIX = "any_"
 _TENSOR = {
@@ -88,6 +88,14 @@ _MODULE = {
     "half": "module_half",
     "double": "module_double",
 }
+# Methods whose numbers may also come as one argument, by the name that torch gives it.
+_STARRED = {
+    **dict.fromkeys(("flip", "permute", "tile"), "dims"),
+    **dict.fromkeys(("expand", "broadcast_to", "sum_to_size", "new_zeros", "new_ones", "new_empty"), "size"),
+    "reshape": "shape",
+    "repeat": "repeats",
+    "squeeze": "dim",
+}
 _INHERITED = frozenset(_MODULE) - {"forward"}  # a class of the project may have one of its own
 
 
@@ -132,18 +140,32 @@ def method_text(name: str, rules: Table) -> str:
     tensor, module = tensor_form(name, rules), module_form(name)
     owners = " or ".join(each for each, form in (("a tensor", tensor), ("a network", module)) if form)
     lines = [
-        f"def {PREFIX}{name}(value, *args, **kwargs):",
-        f'    """value.{name}(...), as torch has it if the value is {owners}."""',
+        f"def {PREFIX}{name}(owner, *args, **kwargs):",
+        f'    """owner.{name}(...), as torch has it if the owner is {owners}."""',
     ]
     if tensor:
-        lines += ["    if isinstance(value, ms.Tensor):", f"        return {_short(tensor)}(value, *args, **kwargs)"]
-    if module:
-        own = f' and getattr(type(value), "{name}", None) is getattr(nn.Cell, "{name}", None)'
         lines += [
-            f"    if isinstance(value, nn.Cell){own if name in _INHERITED else ''}:",
-            f"        return {_short(module)}(value, *args, **kwargs)",
+            "    if isinstance(owner, ms.Tensor):",
+            *_renamed(name),
+            f"        return {_short(tensor)}(owner, *args, **kwargs)",
         ]
-    return "\n".join([*lines, f"    return value.{name}(*args, **kwargs)", ""])
+    if module:
+        own = f' and getattr(type(owner), "{name}", None) is getattr(nn.Cell, "{name}", None)'
+        lines += [
+            f"    if isinstance(owner, nn.Cell){own if name in _INHERITED else ''}:",
+            f"        return {_short(module)}(owner, *args, **kwargs)",
+        ]
+    return "\n".join([*lines, f"    return owner.{name}(*args, **kwargs)", ""])
+
+
+def _renamed(name: str) -> list[str]:
+    """Lines that put other names of the arguments right; no more than a test of constants where there are none."""
+    known, lines = members()["Tensor"].get(name), []
+    if known is not None and known.names & set(NUMPY_NAMES):
+        lines += ['        if "axis" in kwargs or "keepdims" in kwargs:', "            kwargs = torch_names(kwargs)"]
+    if name in _STARRED:
+        lines += [f'        if "{_STARRED[name]}" in kwargs:', f'            args = (kwargs.pop("{_STARRED[name]}"),)']
+    return lines
 
 
 def attribute_text(name: str, rules: Table) -> str:

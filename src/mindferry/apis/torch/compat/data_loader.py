@@ -10,6 +10,7 @@ import mindspore.dataset as ds
 import numpy as np
 
 from .data_collate import collate_arrays, convert_arrays, map_nested, to_tensors
+from .data_process import is_marked, to_arrays
 from .data_samplers import BatchSampler, RandomSampler, SequentialSampler
 from .data_watch import DeathWatch
 from .host_numbers import host_numbers, python_numbers, seed_workers
@@ -79,20 +80,29 @@ class DataLoader:
         if self.is_iterable:
             return self._stream()
         order = iter(self.batch_sampler if self.is_batched else self.sampler)  # it may be endless
-        known = list(itertools.islice(order, 2**20)) if self.num_workers else []
+        stays = any(is_marked(each, "stays_in_process") for each in (self.dataset, self.collate_fn))
+        known = list(itertools.islice(order, 2**20)) if self.num_workers and not stays else []
         if known and len(known) < 2**20:  # a worker takes its batch by number
-            source = BatchSource(self.dataset, known, self.collate_fn, self.worker_init_fn)
+            source = BatchSource(self.dataset, known, self._collate(), self.worker_init_fn)
             return source.read_ahead(parallel_workers(self.num_workers))
-        return BatchSource(self.dataset, itertools.chain(known, order), self.collate_fn, self.worker_init_fn).read()
+        return BatchSource(self.dataset, itertools.chain(known, order), self._collate(), self.worker_init_fn).read()
+
+    def _collate(self):
+        """What makes a batch: it gets arrays, unless it computes with Tensors; those of a dataset that does become arrays."""
+        if is_marked(self.collate_fn, "takes_tensors"):
+            return lambda samples: self.collate_fn(to_tensors(samples))
+        if self.collate_fn not in (collate_arrays, convert_arrays) and is_marked(self.dataset, "stays_in_process"):
+            return lambda samples: self.collate_fn(to_arrays(samples))
+        return self.collate_fn
 
     def _stream(self):
-        samples = iter(self.dataset)
+        samples, collate = iter(self.dataset), self._collate()
         if not self.is_batched:
-            yield from (to_tensors(self.collate_fn(each)) for each in samples)
+            yield from (to_tensors(collate(each)) for each in samples)
             return
         while batch := list(itertools.islice(samples, self.batch_size)):
             if len(batch) == self.batch_size or not self.drop_last:
-                yield to_tensors(self.collate_fn(batch))
+                yield to_tensors(collate(batch))
 
 
 class BatchSource:

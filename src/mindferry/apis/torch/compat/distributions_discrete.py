@@ -18,7 +18,8 @@ def clamp_probs(probs):
 
 def cross_entropy_with_logits(logits, target):
     """-(t log p + (1 - t) log (1 - p)) without losing digits."""
-    return ops.relu(logits) - logits * target + ops.log1p(ops.exp(-ops.abs(logits)))
+    mirrored = ops.where(logits > 0, -logits, logits)  # not -abs(): that has no gradient at zero
+    return ops.relu(logits) - logits * target + ops.log1p(ops.exp(mirrored))
 
 
 class CategoricalDistribution(Distribution):
@@ -180,7 +181,8 @@ class BinomialDistribution(Distribution):
     def log_prob(self, value):
         count = self.total_count.astype(self.probs.dtype)
         ways = ops.lgamma(count + 1) - ops.lgamma(value + 1) - ops.lgamma(count - value + 1)
-        return ways + value * self.logits - count * (ops.relu(self.logits) + ops.log1p(ops.exp(-ops.abs(self.logits))))
+        mirrored = ops.where(self.logits > 0, -self.logits, self.logits)
+        return ways + value * self.logits - count * (ops.relu(self.logits) + ops.log1p(ops.exp(mirrored)))
 
 
 class GeometricDistribution(Distribution):

@@ -51,7 +51,7 @@ def kl_categorical(p, q):
 
 def kl_bernoulli(p, q):
     def softplus(x):
-        return ops.relu(x) + ops.log1p(ops.exp(-ops.abs(x)))
+        return ops.relu(x) + ops.log1p(ops.exp(ops.where(x > 0, -x, x)))
 
     one = p.probs * (softplus(-q.logits) - softplus(-p.logits))
     return one + (1 - p.probs) * (softplus(q.logits) - softplus(p.logits))

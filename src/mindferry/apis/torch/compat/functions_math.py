@@ -11,6 +11,7 @@ from .functions_scan import logaddexp
 from .functions_shape import diagonal_of
 from .linalg import change
 from .linalg_lu import norm_over
+from .named_parts import named_parts
 
 
 def add(input, other, alpha=1):
@@ -41,9 +42,9 @@ def matmul(input, other):
     return ops.matmul(input, other)
 
 
-def dot(input, other):
+def dot(input, tensor):
     """torch.dot, torch.vdot."""
-    return (input * other).sum()
+    return (input * tensor).sum()
 
 
 def cross(input, other, dim=None):
@@ -233,6 +234,7 @@ def sgn(input):
     return ops.sign(input)
 
 
+@named_parts("mantissa exponent")
 def frexp(input):
     """torch.frexp: (mantissa, exponent)."""
     fixed = ops.stop_gradient(input)

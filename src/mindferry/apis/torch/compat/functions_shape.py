@@ -108,9 +108,9 @@ def expand_copy(input, *size, implicit=False):
     return ops.broadcast_to(input, tuple(h if w == -1 else w for w, h in zip(wanted, have)))
 
 
-def tile(input, *dims):
+def tile(input, *counts, dims=None):
     """torch.tile."""
-    counts = as_shape(dims)
+    counts = as_shape(counts if dims is None else dims)
     counts = (1,) * (input.ndim - len(counts)) + counts
     x = input.reshape((1,) * (len(counts) - input.ndim) + input.shape)
     if 0 in counts or not x.size:
@@ -137,8 +137,9 @@ def select_rows(x, axis, rows):
     return ops.gather(x, ms.Tensor(np.asarray(rows, np.int32)), axis)
 
 
-def split(tensor, split_size_or_sections, dim=0):
-    """torch.split: by the size of a part, or by a list of sizes."""
+def split(tensor, split_size_or_sections=None, dim=0, split_size=None):
+    """torch.split: by the size of a part, or by a list of sizes; a tensor's method has another name for them."""
+    split_size_or_sections = split_size if split_size_or_sections is None else split_size_or_sections
     axis, total = dim % tensor.ndim, tensor.shape[dim]
     if isinstance(split_size_or_sections, (list, tuple)):
         parts = list(split_size_or_sections)

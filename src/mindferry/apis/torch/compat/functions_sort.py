@@ -6,6 +6,8 @@ import mindspore as ms
 import numpy as np
 from mindspore import ops
 
+from .named_parts import named_parts
+
 
 def sort_by(input, dim=-1, descending=False, stable=False):
     """torch.sort: (values, indices), stable."""
@@ -80,7 +82,8 @@ def mode_of(input, dim=-1, keepdim=False):
     x = ops.movedim(ops.stop_gradient(input), axis, -1)
     count = ops.sum((x.unsqueeze(-1) == x.unsqueeze(-2)).astype(ms.int64), -1)
     is_most = count == ops.amax(count.astype(ms.float32), -1, True).astype(ms.int64)
-    value = ops.amin(ops.where(is_most, x, ops.full_like(x, float("inf"))), -1, True)
+    highest = float("inf") if x.is_floating_point() else int(np.iinfo(ms.dtype_to_nptype(x.dtype)).max)
+    value = ops.amin(ops.where(is_most, x, ops.full_like(x, highest)), -1, True)
     places = ops.arange(x.shape[-1]).astype(ms.float32)
     index = ops.amax(ops.where(x == value, places, ops.full_like(places, -1)), -1, True).astype(ms.int64)
     index = ops.movedim(index, -1, axis)
@@ -213,6 +216,7 @@ def histc(input, bins=100, min=0, max=0):
     return ms.Tensor(np.histogram(data, bins, (low, high))[0].astype(data.dtype))
 
 
+@named_parts("hist bin_edges")
 def histogram(input, bins, range=None, weight=None, density=False):
     """torch.histogram: (counts, edges)."""
     data = input.asnumpy().reshape(-1)

@@ -21,13 +21,13 @@ class Sequential(nn.SequentialCell):
     def __setattr__(self, name, value):
         super().__setattr__(name, value)
         if isinstance(value, nn.Cell):
-            self.cell_list = list(self.name_cells().values())
+            self.cell_list = list(self._cells.values())  # name_cells() leaves out a layer that stands there twice
 
     def __getitem__(self, index):
         if not isinstance(index, slice):
             return super().__getitem__(index)
         part = Sequential()
-        for name, cell in list(self.name_cells().items())[index]:
+        for name, cell in list(self._cells.items())[index]:
             part.insert_child_to_cell(name, cell)
             part.cell_list.append(cell)
         return part

@@ -1,13 +1,17 @@
 """A layer's parameters and sizes under torch's names, where nothing tells which layer it is."""
 
+from collections.abc import MutableMapping
+
 from mindspore import nn, ops
+
+from .layers_module import add_module
 
 BATCH_NORM_LAYERS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.SyncBatchNorm)
 NORM_LAYERS = (*BATCH_NORM_LAYERS, nn.LayerNorm, nn.GroupNorm)
 CONVOLUTION_LAYERS = (nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.Conv1dTranspose, nn.Conv2dTranspose, nn.Conv3dTranspose)
 POOL_LAYERS = (nn.MaxPool1d, nn.MaxPool2d, nn.MaxPool3d, nn.AvgPool1d, nn.AvgPool2d, nn.AvgPool3d)
 SHALLOW_LAYERS = (nn.ReLU, nn.ReLU6, nn.LeakyReLU, nn.ELU, nn.SiLU, nn.HSwish, nn.HSigmoid, nn.Dropout, nn.Dropout2d)
-LAYERS_WITH_DEFAULTS = (*NORM_LAYERS, *CONVOLUTION_LAYERS, *POOL_LAYERS, *SHALLOW_LAYERS)
+LAYERS_WITH_DEFAULTS = (*NORM_LAYERS, *CONVOLUTION_LAYERS, *POOL_LAYERS, *SHALLOW_LAYERS, nn.Embedding)
 # What MindSpore's own layers are used for only where torch's have the usual value.
 USUAL_SETTINGS = {
     "affine": True,
@@ -20,7 +24,14 @@ USUAL_SETTINGS = {
     "count_include_pad": True,
     "return_indices": False,
     "inplace": False,
+    "max_norm": None,
+    "norm_type": 2.0,
+    "scale_grad_by_freq": False,
+    "sparse": False,
+    "divisor_override": None,
 }
+# Those that MindSpore's layers keep under another name.
+RENAMED_SETTINGS = {"eps": "epsilon", "negative_slope": "alpha"}
 
 
 def layer_parameter(layer, name):
@@ -53,8 +64,16 @@ def layer_setting(layer, name):
         return extra if isinstance(extra, tuple) else (extra,) * len(layer.kernel_size)
     if not isinstance(layer, nn.Cell) or hasattr(layer, name):
         return getattr(layer, name)
+    if isinstance(layer, nn.BatchNorm3d):
+        return layer_setting(layer.bn2d, name)
     if name == "transposed" and hasattr(layer, "pad_mode"):
         return "Transpose" in type(layer).__name__
+    if isinstance(layer, nn.AdaptiveAvgPool2d) and name == "output_size":
+        return tuple(None if size == -1 else size for size in layer.adaptive_avgpool2d.output_size)
+    if isinstance(layer, nn.MSELoss) and name == "reduction":
+        return ("mean" if layer.average else "sum") if layer.reduce else "none"
+    if name in RENAMED_SETTINGS and hasattr(layer, RENAMED_SETTINGS[name]):
+        return getattr(layer, RENAMED_SETTINGS[name])
     if isinstance(layer, LAYERS_WITH_DEFAULTS) and name in USUAL_SETTINGS:
         return USUAL_SETTINGS[name]
     return getattr(layer, name)
@@ -122,9 +141,33 @@ def forward_name(owner):
     return "construct" if is_network else "forward"
 
 
+class ModulesInside(MutableMapping):
+    """The layers of a network by name; what is put in or taken out, the network runs or no longer runs."""
+
+    def __init__(self, cell):
+        self.cell = cell
+
+    def __getitem__(self, name):
+        return self.cell._cells[name]
+
+    def __iter__(self):
+        return iter(self.cell._cells)
+
+    def __len__(self):
+        return len(self.cell._cells)
+
+    def __setitem__(self, name, child):
+        add_module(self.cell, name, child)
+
+    def __delitem__(self, name):
+        delattr(self.cell, name)
+        if isinstance(self.cell, nn.SequentialCell):
+            self.cell.cell_list = list(self.cell._cells.values())
+
+
 def modules_inside(cell):
     """m._modules: the layers by name, as they are kept."""
-    return cell._cells
+    return ModulesInside(cell)
 
 
 def parameters_inside(cell):

@@ -95,7 +95,7 @@ def add_module(cell, name, child):
     """torch.nn.Module.add_module: a SequentialCell also runs the new child."""
     hold(cell, name, child)
     if isinstance(cell, nn.SequentialCell):
-        cell.cell_list = list(cell.name_cells().values())
+        cell.cell_list = list(cell._cells.values())
 
 
 def walk_tensors(cell, prefix, recurse):

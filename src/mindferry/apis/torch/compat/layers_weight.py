@@ -46,7 +46,14 @@ def weight_norm(module, name="weight", dim=0):
 
     module.weight_norm_hook = module.register_forward_pre_hook(compute)
     compute(module, ())
+    make_writable(module, name)
     return module
+
+
+def make_writable(cell, name):
+    """Code that sets first weights may write into the computed one; the next call computes it anew."""
+    kept = kept_name(cell, name)
+    object.__setattr__(cell, kept, ms.Parameter(getattr(cell, kept).copy(), name=kept, requires_grad=False))
 
 
 def remove_weight_norm(module, name="weight"):
@@ -126,7 +133,11 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
         put_weight(cell, name, weight / (u * ops.matmul(flat, v)).sum())
 
     module.spectral_norm_hook = module.register_forward_pre_hook(compute)
-    compute(module, ())
+    if warm_up:
+        compute(module, ())
+        make_writable(module, name)
+    else:  # until the first call, what is written into the weight is written into the original
+        object.__setattr__(module, kept_name(module, name), getattr(module, f"{name}_orig"))
     return module
 
 

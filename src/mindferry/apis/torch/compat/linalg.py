@@ -13,6 +13,7 @@ from .functions_create import complex_of
 from .functions_math import matmul, real_part
 from .functions_reduce import sum_over
 from .functions_shape import diagonal_of
+from .named_parts import named_parts
 
 
 def change(x):
@@ -59,6 +60,7 @@ def inv(A):
     return X - product(X, change(A), X)
 
 
+@named_parts("inverse info")
 def inv_ex(A, check_errors=False):
     """torch.linalg.inv_ex: (inverse, info)."""
     return inv(A), ops.zeros(A.shape[:-2], ms.int32)
@@ -79,6 +81,7 @@ def det(A):
     return constant(np.linalg.det(a), A) + moved
 
 
+@named_parts("sign logabsdet")
 def slogdet(A):
     """torch.linalg.slogdet: (sign, log of the size)."""
     if not A.size:
@@ -120,6 +123,7 @@ def cholesky(A, upper=False):
     return adjoint(result) if upper else result
 
 
+@named_parts("L info")
 def cholesky_ex(A, upper=False, check_errors=False):
     """torch.linalg.cholesky_ex: (L, info)."""
     return cholesky(A, upper), ops.zeros(A.shape[:-2], ms.int32)
@@ -153,6 +157,7 @@ def solve(A, B, left=True):
     return result.squeeze(-1) if is_vector else result
 
 
+@named_parts("result info")
 def solve_ex(A, B, left=True, check_errors=False):
     """torch.linalg.solve_ex: (solution, info)."""
     return solve(A, B, left), ops.zeros(A.shape[:-2], ms.int32)
@@ -172,12 +177,14 @@ def solve_triangular(A, B, upper, left=True, unitriangular=False):
     return solve(triangle(A, upper, unitriangular), B, left)
 
 
+@named_parts("solution cloned_coefficient")
 def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False):
     """torch.triangular_solve: (solution, a copy of A)."""
     matrix = triangle(A, upper, unitriangular)
     return solve(ops.swapaxes(matrix, -1, -2) if transpose else matrix, input), A.copy()
 
 
+@named_parts("Q R")
 def qr(A, mode="reduced"):
     """torch.linalg.qr: (Q, R). The gradient needs a reduced factorization or a square one."""
     full = mode == "complete"
@@ -215,6 +222,7 @@ def _qr_shapes(A, full):
     return (rows, inner), (inner, columns)
 
 
+@named_parts("Q R")
 def qr_some(input, some=True):
     """torch.qr."""
     return qr(input, "reduced" if some else "complete")
@@ -229,6 +237,7 @@ def gaps(values, other=None):
     return inverse
 
 
+@named_parts("eigenvalues eigenvectors")
 def eigh(A, UPLO="L"):
     """torch.linalg.eigh: (values, vectors)."""
     if not A.size:
@@ -246,6 +255,7 @@ def eigvalsh(A, UPLO="L"):
     return eigh(A, UPLO)[0]
 
 
+@named_parts("eigenvalues eigenvectors")
 def eig(A):
     """torch.linalg.eig: complex (values, vectors). The gradient is that of a real matrix."""
     if not A.size:
@@ -281,6 +291,7 @@ def eigvals(A):
     return eig(A)[0]
 
 
+@named_parts("U S Vh")
 def svd(A, full_matrices=True):
     """torch.linalg.svd: (U, S, Vh)."""
     if not A.size:
@@ -326,6 +337,7 @@ def svdvals(A):
     return svd(A, False)[1]
 
 
+@named_parts("U S V")
 def svd_some(input, some=True, compute_uv=True):
     """torch.svd: (U, S, V)."""
     U, S, Vh = svd(input, not some)

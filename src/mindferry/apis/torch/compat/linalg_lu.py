@@ -7,6 +7,7 @@ from mindspore import ops
 from .functions_reduce import dims_of, sum_over
 from .functions_shape import diagonal_of
 from .linalg import adjoint, change, constant, host, inv, matrix_rank, pinv, product, solve, svdvals
+from .named_parts import named_parts
 
 
 def lu_host(a, pivot):
@@ -54,6 +55,7 @@ def lu_parts(A, pivot):
     return P, L + dL, U + dU, ms.Tensor(pivots)
 
 
+@named_parts("P L U")
 def lu_decompose(A, pivot=True):
     """torch.linalg.lu: (P, L, U)."""
     P, L, U, _ = lu_parts(A, pivot)
@@ -72,12 +74,14 @@ def lu_compact(L, U):
     return lower + U
 
 
+@named_parts("LU pivots")
 def lu_factor(A, pivot=True):
     """torch.linalg.lu_factor: (LU, pivots)."""
     _, L, U, pivots = lu_parts(A, pivot)
     return (lu_compact(L, U) if A.size else A.copy()), pivots
 
 
+@named_parts("LU pivots info")
 def lu_factor_ex(A, pivot=True, check_errors=False):
     """torch.linalg.lu_factor_ex: (LU, pivots, info)."""
     return (*lu_factor(A, pivot), ops.zeros(A.shape[:-2], ms.int32))
@@ -98,6 +102,7 @@ def permutation(pivots, rows):
     return np.swapaxes(np.eye(rows)[orders], -1, -2).reshape(pivots.shape[:-1] + (rows, rows))
 
 
+@named_parts("P L U")
 def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
     """torch.lu_unpack: (P, L, U)."""
     rows, columns = LU_data.shape[-2:]
@@ -129,6 +134,7 @@ def lu_solve(input, LU_data, LU_pivots):
     return lu_solve_factored(LU_data, LU_pivots, input)
 
 
+@named_parts("solution residuals rank singular_values")
 def lstsq(A, B, rcond=None, driver=None):
     """torch.linalg.lstsq: (solution, residuals, rank, singular values)."""
     X = product(pinv(A), B)
@@ -141,6 +147,7 @@ def lstsq(A, B, rcond=None, driver=None):
     return X, residuals, rank, values
 
 
+@named_parts("a tau")
 def geqrf(input):
     """torch.geqrf: (reflectors, tau)."""
     if not input.size:
@@ -178,6 +185,7 @@ def ormqr(input, tau, other, left=True, transpose=False):
     return product(Q, other) if left else product(other, Q)
 
 
+@named_parts("LD pivots")
 def ldl_factor(A, hermitian=False):
     """torch.linalg.ldl_factor: (LD, pivots), without exchanges of rows; LAPACK's own layout differs where it exchanges."""
     rows, columns = A.shape[-2:]
@@ -190,6 +198,7 @@ def ldl_factor(A, hermitian=False):
     return constant(np.tril(flat).reshape(A.shape), A), ms.Tensor(pivots.copy())
 
 
+@named_parts("LD pivots info")
 def ldl_factor_ex(A, hermitian=False, check_errors=False):
     """torch.linalg.ldl_factor_ex: (LD, pivots, info)."""
     return (*ldl_factor(A, hermitian), ops.zeros(A.shape[:-2], ms.int32))

@@ -28,18 +28,38 @@ def normal_numbers(shape):
     return ops.randn(*shape) if shape else ops.randn(1).reshape(())
 
 
-def randn(*size, dtype=None, device=None, requires_grad=False, generator=None, layout=None, pin_memory=False, out=None):
+def randn(
+    *sizes,
+    size=None,
+    dtype=None,
+    device=None,
+    requires_grad=False,
+    generator=None,
+    layout=None,
+    pin_memory=False,
+    out=None,
+):
     """torch.randn."""
-    return normal_numbers(as_shape(size)).astype(dtype or ms.float32)
+    return normal_numbers(as_shape(sizes if size is None else size)).astype(dtype or ms.float32)
 
 
-def rand(*size, dtype=None, device=None, requires_grad=False, generator=None, layout=None, pin_memory=False, out=None):
+def rand(
+    *sizes,
+    size=None,
+    dtype=None,
+    device=None,
+    requires_grad=False,
+    generator=None,
+    layout=None,
+    pin_memory=False,
+    out=None,
+):
     """torch.rand."""
-    return uniform_numbers(as_shape(size)).astype(dtype or ms.float32)
+    return uniform_numbers(as_shape(sizes if size is None else size)).astype(dtype or ms.float32)
 
 
 def randint(
-    low,
+    low=0,
     high=None,
     size=None,
     dtype=None,

@@ -20,6 +20,24 @@ DTYPES = (
     ms.complex64,
     ms.complex128,
 )
+TYPES_BY_NAME = {
+    "Float": ms.float32,
+    "Double": ms.float64,
+    "Half": ms.float16,
+    "BFloat16": ms.bfloat16,
+    "Long": ms.int64,
+    "Int": ms.int32,
+    "Short": ms.int16,
+    "Char": ms.int8,
+    "Byte": ms.uint8,
+    "Bool": ms.bool_,
+}
+
+
+def torch_names(kwargs):
+    """numpy's names of arguments, which torch takes too: axis is dim, keepdims is keepdim."""
+    names = {"axis": "dim", "keepdims": "keepdim"}
+    return {names.get(name, name): value for name, value in kwargs.items()}
 
 
 def tensor_size(x, dim=None):
@@ -114,8 +132,12 @@ def tensor_to(x, *args, **kwargs):
 
 
 def tensor_type(x, dtype=None, non_blocking=False):
-    """torch's x.type."""
-    return x.dtype if dtype is None else x.astype(dtype)
+    """torch's x.type: a type, a maker of tensors such as FloatTensor, or the name of one."""
+    if dtype is None:
+        return x.dtype
+    if isinstance(dtype, str):
+        return x.astype(TYPES_BY_NAME[dtype.rpartition(".")[2].removesuffix("Tensor")])
+    return x.astype(dtype) if dtype in DTYPES else dtype(x)
 
 
 def tensor_type_as(x, other):
@@ -173,12 +195,12 @@ def tensor_new_full(x, size, fill_value, *, dtype=None, device=None, requires_gr
     return ops.full(as_shape((size,)), fill_value, dtype=dtype or x.dtype)
 
 
-def tensor_new_zeros(x, *size, dtype=None, device=None, requires_grad=False):
+def tensor_new_zeros(x, *size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
     """torch's x.new_zeros, x.new_empty."""
     return ops.zeros(as_shape(size), dtype or x.dtype)
 
 
-def tensor_new_ones(x, *size, dtype=None, device=None, requires_grad=False):
+def tensor_new_ones(x, *size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False):
     """torch's x.new_ones."""
     return ops.ones(as_shape(size), dtype or x.dtype)
 

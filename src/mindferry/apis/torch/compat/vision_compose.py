@@ -1,5 +1,7 @@
 """Transforms that call other transforms."""
 
+import functools
+
 import mindspore as ms
 import numpy as np
 
@@ -70,10 +72,35 @@ class Lambda:
 
 
 def on_tensors(transform):
-    """A transform that computes with Tensors, between others that hand arrays on: it gets a Tensor, and gives an array."""
+    """A transform that computes with Tensors, between others that hand arrays on: it gets Tensors, and gives arrays."""
 
-    def apply(image):
-        made = transform(ms.Tensor(image) if isinstance(image, np.ndarray) else image)
-        return made.asnumpy() if isinstance(made, ms.Tensor) and not isinstance(image, ms.Tensor) else made
+    @functools.wraps(transform, ("__module__", "__name__", "__doc__"), ())
+    def apply(*inputs, **named):
+        made = transform(*as_tensors(inputs), **as_tensors(named))
+        has_tensors = any(isinstance(each, ms.Tensor) for each in (*inputs, *named.values()))
+        return made if has_tensors else as_arrays(made)
 
+    apply.stays_in_process = True  # worker processes must not run its operators
     return apply
+
+
+def as_tensors(value):
+    """Arrays in lists, tuples and dictionaries as Tensors."""
+    if isinstance(value, np.ndarray):
+        return ms.Tensor(value)
+    return mapped_inside(as_tensors, value)
+
+
+def as_arrays(value):
+    """Tensors in lists, tuples and dictionaries as arrays."""
+    if isinstance(value, ms.Tensor):
+        return value.asnumpy()
+    return mapped_inside(as_arrays, value)
+
+
+def mapped_inside(function, value):
+    if isinstance(value, dict):
+        return {key: function(each) for key, each in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(function(each) for each in value)
+    return value

@@ -9,7 +9,6 @@ for _api, _arguments in (
     ("torch.cuda.nvtx.range", "'x'"),
     ("torch.autograd.profiler.emit_nvtx", ""),
     ("torch.autograd.profiler.emit_itt", ""),
-    ("torch.serialization.safe_globals", "[]"),
     ("torch.random.fork_rng", ""),
     ("torch.cuda.amp.common.amp_definitely_not_available", ""),
     ("torch.autograd.graph.allow_mutation_on_saved_tensors", ""),

@@ -51,7 +51,6 @@ for _api, _arguments in (
     ("torch._dynamo.reset", ""),
     ("torch.compiler.reset", ""),
     ("torch._dynamo.graph_break", ""),
-    ("torch.serialization.add_safe_globals", "[]"),
     ("torch.cuda.reset_max_memory_cached", ""),
     ("torch.cuda.profiler.start", ""),
     ("torch.cuda.profiler.stop", ""),

@@ -65,3 +65,33 @@ def save(call: Call) -> None:
 def load(call: Call) -> None:
     if call.literal("weights_only", True) is True:
         call.set(weights_only=None)
+
+
+rule(
+    "torch.serialization.safe_globals",
+    to="compat.safe_globals",
+    args="safe_globals",
+    like="compat.safe_globals",
+    cases=[
+        Case(
+            "torch.serialization.safe_globals([])",
+            "ms_compat.safe_globals([])",
+            runs=False,
+            why="tests/weights/test_trusted.py loads with it",
+        )
+    ],
+)
+rule(
+    "torch.serialization.add_safe_globals",
+    to="compat.add_safe_globals",
+    args="safe_globals",
+    like="compat.add_safe_globals",
+    cases=[
+        Case(
+            "torch.serialization.add_safe_globals([])",
+            "ms_compat.add_safe_globals([])",
+            runs=False,
+            why="tests/weights/test_trusted.py loads with it",
+        )
+    ],
+)

@@ -162,10 +162,15 @@ def type_(call: Call) -> None:
             )
         else:
             call.replace(f"{call.target}.dtype")
-    elif text := dtype_text(call, call.given["dtype"]):
+    elif _is_told(call, call.given["dtype"]) and (text := dtype_text(call, call.given["dtype"])):
         call.replace(f"{call.target}.to({text})")
     else:
         call.ask("the type can't be told", "write x.to(ms.float32) or the type that is meant")
+
+
+def _is_told(call: Call, node: ast.expr) -> bool:
+    """Whether more than its name says what the argument is: a variable called dtype may hold torch.FloatTensor."""
+    return call.reading.type(node).kind != "unknown" or not _role_by_name(node) or _is_type_call(node)
 
 
 def _is_type_call(node: ast.expr) -> bool:

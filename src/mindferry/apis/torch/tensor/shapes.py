@@ -5,17 +5,24 @@ import ast
 from ... import Case, Form, rule
 from ..._call import Call
 
-rule(
+
+@rule(
     "torch.Tensor.view",
     to=".view",
     like=".view",
     cases=[
+        Case("x.view(size=(2, -1))", "x.view((2, -1))", shapes=((2, 3, 4),)),
         Case("x.view(2, -1)", "x.view(2, -1)", shapes=((2, 3, 4),)),
         Case("x.view(x.size(0), -1)", "x.view(x.shape[0], -1)", shapes=((2, 3, 4),)),
         Case("x.view(*x.shape[:1], -1)", "x.view(*x.shape[:1], -1)", shapes=((2, 3, 4),)),
         Case("x.transpose(1, 2).contiguous().view(2, -1)", "x.swapaxes(1, 2).view(2, -1)", shapes=((2, 3, 4),)),
     ],
 )
+def view(call: Call) -> None:
+    if call.has("size") and not call.node.args:
+        call.replace(f"{call.target}.view({call.text('size')})")
+
+
 rule(
     "torch.Tensor.reshape",
     to=".reshape",
@@ -149,7 +156,7 @@ rule(
 )
 def squeeze(call: Call) -> None:
     """MindSpore's own name is axis; by position both agree."""
-    if any(keyword.arg == "dim" for keyword in call.node.keywords):
+    if call.has("dim") and call.node.keywords:
         call.replace(f"{call.target}.squeeze({call.text('dim')})")
 
 
@@ -209,10 +216,17 @@ def contiguous(call: Call) -> None:
     call.replace(call.target)
 
 
+def sizes_given(call: Call) -> list[ast.expr]:
+    """One by one, as one tuple, or as the one argument that has a name: `x.expand(size=(2, 3))`."""
+    named = [each.value for each in call.node.keywords if each.arg in ("size", "repeats", "dims")]
+    return named if named and not call.node.args else call.node.args
+
+
 def sizes_of(call: Call) -> str:
     """Sizes given one by one, as one tuple, or starred, as the text of one tuple; '' if it can't be told."""
-    if len(call.node.args) == 1 and not call.node.keywords:
-        only = call.node.args[0]
+    given = sizes_given(call)
+    if len(given) == 1:
+        only = given[0]
         kind = call.reading.type(only).kind
         if kind in ("tuple", "size"):
             return call.of(only)
@@ -220,9 +234,9 @@ def sizes_of(call: Call) -> str:
             return f"tuple({call.of(only)})"
         if kind not in ("int", "float") and type(only).__name__ != "Starred":
             return ""
-    if call.node.keywords or not call.node.args:
+    if (call.node.keywords and call.node.args) or not given:
         return ""
-    return "(" + ", ".join(call.of(each) for each in call.node.args) + (",)" if len(call.node.args) == 1 else ")")
+    return "(" + ", ".join(call.of(each) for each in given) + (",)" if len(given) == 1 else ")")
 
 
 @rule(
@@ -233,6 +247,7 @@ def sizes_of(call: Call) -> str:
         Case("x.expand(5, -1, 4)", "x.broadcast_to((5, -1, 4))", shapes=((1, 3, 1),)),
         Case("x.expand(y.shape) * y", "x.broadcast_to(y.shape) * y", shapes=((1, 3), (2, 3))),
         Case("x.expand(*y.size()) * y", "x.broadcast_to((*y.shape,)) * y", shapes=((1, 3), (2, 3))),
+        Case("x.expand(size=(5, 3, 4))", "x.broadcast_to((5, 3, 4))", shapes=((1, 3, 1),)),
         Case("x.expand([2, 3, 4])", "x.broadcast_to(tuple([2, 3, 4]))", shapes=((3, 1),)),
         Case("x.expand(vars()['y'].shape)", "ms_compat.expand_to(x, vars()['y'].shape)", shapes=((1, 3), (2, 3))),
     ],
@@ -248,6 +263,7 @@ def expand(call: Call) -> None:
     like=".repeat",
     cases=[
         Case("x.repeat(2, 1, 3)", "x.tile((2, 1, 3))", shapes=((2, 3),)),
+        Case("x.repeat(repeats=(1, 2))", "x.tile((1, 2))", shapes=((2, 3),)),
         Case("x.repeat((1, 2))", "x.tile((1, 2))", shapes=((2, 3),)),
         Case("x.repeat([1, 2])", "x.tile(tuple([1, 2]))", shapes=((2, 3),)),
         Case("x.repeat(x.size(0), 1)", "x.tile((x.shape[0], 1))", shapes=((2, 3),)),
@@ -256,7 +272,7 @@ def expand(call: Call) -> None:
     ],
 )
 def repeat(call: Call) -> None:
-    counts = [each for argument in call.node.args for each in getattr(argument, "elts", [argument])]
+    counts = [each for argument in sizes_given(call) for each in getattr(argument, "elts", [argument])]
     is_empty = any(isinstance(each, ast.Constant) and each.value == 0 for each in counts)
     sizes = "" if is_empty else sizes_of(call)  # MindSpore refuses to repeat nothing
     call.replace(f"{call.target}.tile({sizes})" if sizes else _helped(call, "repeat_by"))
@@ -315,7 +331,7 @@ def flip(call: Call) -> None:
 
 def _helped(call: Call, name: str) -> str:
     arguments = (
-        [call.of(call.receiver), *(call.of(each) for each in call.node.args)] if call.receiver is not None else []
+        [call.of(call.receiver), *(call.of(each) for each in sizes_given(call))] if call.receiver is not None else []
     )
     return f"{call.name(f'compat.{name}')}({', '.join(arguments)})"
 

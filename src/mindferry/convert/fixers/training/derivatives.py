@@ -44,6 +44,7 @@ class Derivative:
     weights: ast.expr | None  # grad_outputs, unless they are ones
     lifted: list[ast.stmt] = field(default_factory=list)
     arguments: list[str] = field(default_factory=list)
+    is_compiled: bool = False  # it is differentiated again, through what MindSpore follows twice in a graph only
 
 
 def find(facts: Facts) -> tuple[list[Derivative], list[Change]]:
@@ -64,9 +65,13 @@ def find(facts: Facts) -> tuple[list[Derivative], list[Change]]:
             planned.append(facts.found(each.call, findings.MF205, message, PATTERN))
     lifted = [each for each in found if all(name in each.arguments for name in each.inputs)]
     for each in lifted:
-        if _is_differentiated_again(each.call) and _may_reshape(facts):
+        if not _is_differentiated_again(each.call) or not _may_reshape(facts):
+            continue
+        each.is_compiled = len(each.inputs) == 1 and not any(_holds(one, each) for one in lifted)
+        if not each.is_compiled:
             message = "the layers behind a reshape or a sum may get a second derivative of zero from MindSpore"
-            planned.append(facts.found(each.call, findings.MF208, message, findings.MF208.advice))
+            severity = "error" if _networks(facts) else ""  # the file's own do reshape; of others nothing is known
+            planned.append(facts.found(each.call, findings.MF208, message, findings.MF208.advice, severity))
     # A rule would leave a bare `x` of `x.requires_grad_()`, which is tidied away.
     planned += [claim_all(statement) for statement, _ in _fresh_inputs(facts, lifted)]
     return lifted, planned
@@ -99,6 +104,15 @@ def _read(facts: Facts, call: ast.Call) -> Derivative:
     return each
 
 
+def _holds(one: Derivative, other: Derivative) -> bool:
+    """Whether one is computed from the other's gradient, or the other from one's: such a pair is not compiled."""
+    if one is other:
+        return False
+    return any(one.call in ast.walk(each) for each in other.lifted) or any(
+        other.call in ast.walk(each) for each in one.lifted
+    )
+
+
 def _is_differentiated_again(call: ast.Call) -> bool:
     return any(
         key.arg == "create_graph" and not (isinstance(key.value, ast.Constant) and not key.value.value)
@@ -106,10 +120,14 @@ def _is_differentiated_again(call: ast.Call) -> bool:
     )
 
 
+def _networks(facts: Facts) -> list[ast.AST]:
+    owners, symbols = facts.reading.owners, facts.reading.symbols
+    return [node for node, qual in owners.items() if isinstance(node, ast.ClassDef) and symbols.is_module(qual)]
+
+
 def _may_reshape(facts: Facts) -> bool:
     """Whether a network of this file changes shapes between its layers; where it has none, nothing tells."""
-    owners, symbols = facts.reading.owners, facts.reading.symbols
-    networks = [node for node, qual in owners.items() if isinstance(node, ast.ClassDef) and symbols.is_module(qual)]
+    networks = _networks(facts)
     calls = [part for network in networks for part in ast.walk(network) if isinstance(part, ast.Call)]
     return not networks or any(getattr(part.func, "attr", getattr(part.func, "id", "")) in RESHAPES for part in calls)
 
@@ -294,13 +312,14 @@ def _replace(draft: Draft, each: Derivative, function: str) -> Iterator[Edit]:
         text = (
             f"{draft.texts.name('compat.parameter_gradients')}({function}, {draft.texts.of(each.parameters)}{weights})"
         )
-    elif each.weights is None and (is_first or len(positions) > 1):
+    elif each.weights is None and (is_first or len(positions) > 1) and not each.is_compiled:
         place = "" if positions == [0] else f", {positions[0]}" if is_first else f", {tuple(positions)}"
         text = f"{draft.texts.name('mindspore.grad')}({function}{place})({values})"
     else:
         weights = f", {draft.texts.of(each.weights)}" if each.weights is not None else ""
         tail = "," if len(each.arguments) == 1 else ""
-        text = f"{draft.texts.name('compat.gradients')}({function}, {tuple(positions)}, ({values}{tail}){weights})"
+        helper = draft.texts.name("compat.compiled_gradients" if each.is_compiled else "compat.gradients")
+        text = f"{helper}({function}, {tuple(positions)}, ({values}{tail}){weights})"
     target = parent if is_first and "compat" not in text and each.weights is None and parent is not None else each.call
     yield ReplaceNode(target, text, swallows=True)  # weights that are ones go
     yield draft.record(each.call, draft.uses.name(Use.DERIVATIVE), before, text)

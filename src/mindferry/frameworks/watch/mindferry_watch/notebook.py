@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
+
+TIMED = (["time"], ["timeit"], ["capture"], ["prun"])  # magics of a whole cell that still run it
 
 
 def main() -> None:
@@ -14,22 +17,36 @@ def main() -> None:
     os.environ.setdefault("MPLBACKEND", "Agg")
     with open(path, encoding="utf-8") as file:
         cells = json.load(file)["cells"]
-    names: dict[str, object] = {"__name__": "__main__", "__file__": path, "display": print}
+    names: dict[str, object] = {"__name__": "__main__", "__file__": path, "display": print, "get_ipython": _Shell}
     for number, cell in enumerate(cells, 1):
         if cell["cell_type"] == "code":
             source = "".join(cell["source"])
             exec(compile(_python(source), f"{path}:cell {number}", "exec"), names)
 
 
+class _Shell:
+    """What get_ipython() gives: whatever is asked of it does nothing."""
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *args, **kwargs: None
+
+
 def _python(source: str) -> str:
-    """Shell lines and magics are the notebook's, not Python's; their indentation stays."""
+    """Shell lines and magics are the notebook's, not Python's; their indentation stays, and so do the numbers of lines."""
+    first, _, rest = source.lstrip().partition("\n")
+    if first.startswith("%%"):
+        words = first[2:].split()
+        if words[:1] == ["writefile"]:
+            mode = "a" if "-a" in words else "w"
+            return f"with open({words[-1]!r}, {mode!r}) as _file:\n    _file.write({rest!r})"
+        return f"pass\n{_python(rest)}" if words[:1] in TIMED else "pass"
     lines = []
     for line in source.splitlines():
         bare = line.lstrip()
         indent = line[: len(line) - len(bare)]
-        is_magic = bare.startswith(("!", "%", "?")) or bare.endswith("?")
-        lines.append(f"{indent}pass" if is_magic and not source.startswith("%%") else line)
-    return "pass" if source.startswith("%%") and not source.startswith(("%%time", "%%capture")) else "\n".join(lines)
+        is_magic = bare.startswith(("!", "%", "?")) or (bare.endswith("?") and "#" not in bare)
+        lines.append(f"{indent}pass" if is_magic else line)
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,322 @@
+"""compile, fit, evaluate and predict, in Keras' order of things."""
+
+import numpy as np
+from mindspore import Tensor, ops
+
+from .batches import batches_of, merge_parts, unpack_x_y_sample_weight
+from .callbacks import Callbacks
+from .layers_base import value_and_gradients
+from .losses import get_loss
+from .metrics import Mean, Metric
+from .metrics_named import get_metric
+from .optimizers import get_optimizer
+from .tensors import as_tensor, flat, map_structure
+
+
+def plain(value):
+    """A number that can be printed and compared."""
+    return float(value.asnumpy()) if isinstance(value, Tensor) and value.size == 1 else value
+
+
+class CompiledLoss:
+    """One loss, or one an output with its weight."""
+
+    def __init__(self, loss, weights):
+        self.loss, self.weights, self.parts = loss, weights, []
+
+    def __call__(self, y_true, y_pred, sample_weight, names):
+        keys = list(y_pred) if isinstance(y_pred, dict) else names
+        outputs = [y_pred[key] for key in keys] if isinstance(y_pred, dict) else flat(y_pred)
+        targets = self._listed(y_true, keys, len(outputs))
+        losses, weights = self._listed(self.loss, keys, len(outputs)), self._listed(self.weights, keys, len(outputs))
+        samples = self._listed(sample_weight, keys, len(outputs))
+        total, self.parts = None, []
+        for loss, target, output, weight, sample in zip(losses, targets, outputs, weights, samples):
+            if loss is None:
+                continue
+            value = get_loss(loss)(target, output, sample)
+            self.parts.append((keys[len(self.parts)] if len(self.parts) < len(keys) else "output", value))
+            value = value if weight is None else value * weight
+            total = value if total is None else total + value
+        return total
+
+    def _listed(self, given, keys, count):
+        if isinstance(given, dict):
+            return [given.get(key) for key in keys]
+        if isinstance(given, (list, tuple)) and len(given) == count:
+            return list(given)
+        return [given] * count
+
+
+class Fitting:
+    """What a network needs for its own training."""
+
+    def prepare_fitting(self):
+        for name in ("optimizer", "compiled_loss", "_given_metrics", "history"):
+            self.__dict__[name] = None
+        self.__dict__.update(_named_metrics=None, _part_losses={}, loss_tracker_=Mean("loss"), stop_training=False)
+
+    def compile(
+        self,
+        optimizer="rmsprop",
+        loss=None,
+        loss_weights=None,
+        metrics=None,
+        weighted_metrics=None,
+        run_eagerly=False,
+        steps_per_execution=1,
+        jit_compile="auto",
+        auto_scale_loss=True,
+        **_,
+    ):
+        self.__dict__["optimizer"] = get_optimizer(optimizer)
+        self.__dict__["loss"] = loss
+        self.__dict__["compiled_loss"] = (
+            CompiledLoss(map_structure(get_loss, loss), loss_weights) if loss is not None else None
+        )
+        self.__dict__["_given_metrics"] = metrics if metrics is not None else weighted_metrics
+        self.__dict__["_named_metrics"] = None
+
+    @property
+    def output_names(self):
+        graph = self.__dict__.get("graph")
+        if graph is None:
+            return []
+        return [getattr(each.node.operation, "name", None) or "output" for each in flat(graph.outputs)]
+
+    @property
+    def metrics(self):
+        own = list(self._own_metrics())
+        compiled = [metric for _, metric, _ in self._named_metrics or []]
+        tracker = [self.loss_tracker_] if self.compiled_loss is not None or not own else []
+        return tracker + own + compiled + list(self._part_losses.values())
+
+    @property
+    def metrics_names(self):
+        return [each.name for each in self.metrics]
+
+    def _own_metrics(self):
+        return [value for name in self._attributes if isinstance(value := getattr(self, name, None), Metric)]
+
+    def reset_metrics(self):
+        for each in self.metrics:
+            each.reset_state()
+
+    def _prepare_metrics(self, y_true, y_pred):
+        """(output or None, metric, name shown): made when labels and predictions are known."""
+        if self._named_metrics is not None:
+            return
+        given, found = self._given_metrics, []
+        names = list(y_pred) if isinstance(y_pred, dict) else self.output_names
+        outputs = y_pred if isinstance(y_pred, dict) else flat(y_pred)
+        is_many = len(outputs) > 1
+        for place, output in enumerate(outputs.items() if isinstance(outputs, dict) else enumerate(outputs)):
+            key, value = output
+            name = names[place] if place < len(names) else f"output_{place}"
+            if isinstance(given, dict):
+                wanted = given.get(name, given.get(key, []))
+            elif (
+                is_many and isinstance(given, (list, tuple)) and any(isinstance(each, (list, tuple)) for each in given)
+            ):
+                wanted = given[place]
+            else:
+                wanted = given if not is_many or place == 0 or not isinstance(given, (list, tuple)) else []
+                if is_many and isinstance(given, (list, tuple)) and len(given) == len(outputs):
+                    wanted = [given[place]]
+            target = pick_part(y_true, key, place, is_many)
+            for each in wanted if isinstance(wanted, (list, tuple)) else [wanted]:
+                metric = get_metric(each, target, value)
+                if metric is not None:
+                    found.append(((key, place, is_many), metric, f"{name}_{metric.name}" if is_many else metric.name))
+        self.__dict__["_named_metrics"] = found
+
+    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
+        total = None
+        if self.compiled_loss is not None:
+            total = self.compiled_loss(y, y_pred, sample_weight, self.output_names)
+        for each in self.losses:
+            each = each if not each.ndim else ops.sum(each)
+            total = each if total is None else total + each
+        if total is None:
+            raise ValueError("No loss to compute. Provide a `loss` argument in `compile()`.")
+        return total
+
+    def compute_metrics(self, x, y, y_pred, sample_weight=None):
+        if y is not None and y_pred is not None:
+            self._prepare_metrics(y, y_pred)
+            for (key, place, is_many), metric, _ in self._named_metrics:
+                metric.update_state(pick_part(y, key, place, is_many), pick_part(y_pred, key, place, is_many))
+        return self.get_metrics_result()
+
+    def get_metrics_result(self):
+        shown = {id(metric): name for _, metric, name in self._named_metrics or []}
+        return {shown.get(id(each), each.name): each.result() for each in self.metrics}
+
+    def train_step(self, data):
+        x, y, sample_weight = unpack_x_y_sample_weight(data)
+
+        def forward_fn():
+            y_pred = self(x, training=True)
+            return self.compute_loss(x, y, y_pred, sample_weight), y_pred
+
+        (loss, y_pred), gradients = value_and_gradients(forward_fn, lambda: self.trainable_variables)
+        self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
+        self._track(loss, flat(x)[0].shape[0])
+        return self.compute_metrics(x, y, y_pred, sample_weight)
+
+    def _track(self, loss, count):
+        """The loss, and that of each output where there are several."""
+        self.loss_tracker_.update_state(loss, np.float64(count))
+        parts = self.compiled_loss.parts if self.compiled_loss is not None else []
+        for name, value in parts if len(parts) > 1 else ():
+            tracker = self._part_losses.setdefault(name, Mean(f"{name}_loss"))
+            tracker.update_state(ops.stop_gradient(value), np.float64(count))
+
+    def test_step(self, data):
+        x, y, sample_weight = unpack_x_y_sample_weight(data)
+        y_pred = self(x, training=False)
+        loss = self.compute_loss(x, y, y_pred, sample_weight, training=False)
+        self._track(loss, flat(x)[0].shape[0])
+        return self.compute_metrics(x, y, y_pred, sample_weight)
+
+    def predict_step(self, data):
+        x, _, _ = unpack_x_y_sample_weight(data)
+        return self(x, training=False)
+
+    def fit(
+        self,
+        x=None,
+        y=None,
+        batch_size=None,
+        epochs=1,
+        verbose="auto",
+        callbacks=None,
+        validation_split=0.0,
+        validation_data=None,
+        shuffle=True,
+        class_weight=None,
+        sample_weight=None,
+        initial_epoch=0,
+        steps_per_epoch=None,
+        validation_steps=None,
+        validation_batch_size=None,
+        validation_freq=1,
+        **_,
+    ):
+        if validation_split:
+            count = int(len(flat(x)[0]) * (1 - validation_split))
+            parts = [map_structure(lambda each: each[count:], part) for part in (x, y, sample_weight)]
+            validation_data = tuple(part for part in parts if part is not None)
+            x, y, sample_weight = [map_structure(lambda each: each[:count], part) for part in (x, y, sample_weight)]
+        data = batches_of(x, y, sample_weight, batch_size, shuffle, class_weight, steps_per_epoch)
+        listeners = Callbacks(callbacks, self, {"epochs": epochs, "steps": data.count, "verbose": verbose}, verbose)
+        self.__dict__["stop_training"], logs = False, {}
+        listeners.call("on_train_begin")
+        for epoch in range(initial_epoch, epochs):
+            self.reset_metrics()
+            listeners.call("on_epoch_begin", epoch)
+            for step, batch in enumerate(data.epoch()):
+                listeners.call("on_train_batch_begin", step)
+                logs = self._flat_logs(self.train_step(batch))
+                listeners.call("on_train_batch_end", step, logs)
+                if self.stop_training:
+                    break
+            epoch_logs = dict(logs)
+            if validation_data is not None and (epoch + 1) % validation_freq == 0:
+                given = validation_data if isinstance(validation_data, (list, tuple)) else (validation_data,)
+                found = self.evaluate(
+                    *given[:2],
+                    batch_size=validation_batch_size or batch_size,
+                    verbose=0,
+                    sample_weight=given[2] if len(given) > 2 else None,
+                    steps=validation_steps,
+                    callbacks=listeners,
+                    return_dict=True,
+                )
+                epoch_logs.update({f"val_{name}": value for name, value in found.items()})
+            listeners.call("on_epoch_end", epoch, epoch_logs)
+            logs = epoch_logs
+            if self.stop_training:
+                break
+        listeners.call("on_train_end", logs)
+        return self.history
+
+    def _flat_logs(self, logs):
+        made = {}
+        for name, value in (logs or {}).items():
+            made.update(
+                {key: plain(each) for key, each in value.items()} if isinstance(value, dict) else {name: plain(value)}
+            )
+        return made
+
+    def evaluate(
+        self,
+        x=None,
+        y=None,
+        batch_size=None,
+        verbose="auto",
+        sample_weight=None,
+        steps=None,
+        callbacks=None,
+        return_dict=False,
+        **_,
+    ):
+        data = batches_of(x, y, sample_weight, batch_size, False, None, steps)
+        listeners = (
+            callbacks if isinstance(callbacks, Callbacks) else Callbacks(callbacks, self, {"steps": data.count}, 0)
+        )
+        self.reset_metrics()
+        listeners.call("on_test_begin")
+        logs = {}
+        for step, batch in enumerate(data.epoch()):
+            listeners.call("on_test_batch_begin", step)
+            logs = self._flat_logs(self.test_step(batch))
+            listeners.call("on_test_batch_end", step, logs)
+        listeners.call("on_test_end", logs)
+        if verbose not in (0, "0", False) and not isinstance(callbacks, Callbacks):
+            print(" - ".join(f"{name}: {value:.4f}" for name, value in logs.items()))
+        if return_dict:
+            return logs
+        values = list(logs.values())
+        return values[0] if len(values) == 1 else values
+
+    def predict(self, x, batch_size=None, verbose="auto", steps=None, callbacks=None):
+        data = batches_of(x, None, None, batch_size, False, None, steps)
+        listeners = Callbacks(callbacks, self, {"steps": data.count}, 0)
+        listeners.call("on_predict_begin")
+        parts = []
+        for step, batch in enumerate(data.epoch()):
+            listeners.call("on_predict_batch_begin", step)
+            parts.append(
+                map_structure(
+                    lambda each: each.asnumpy() if isinstance(each, Tensor) else each, self.predict_step(batch)
+                )
+            )
+            listeners.call("on_predict_batch_end", step, {"outputs": parts[-1]})
+        listeners.call("on_predict_end")
+        return merge_parts(parts)
+
+    def _one_batch(self, x, y, sample_weight, class_weight):
+        self.reset_metrics()
+        return next(iter(batches_of(x, y, sample_weight, len(flat(x)[0]), False, class_weight, None).epoch()))
+
+    def _shown(self, logs, return_dict):
+        logs = self._flat_logs(logs)
+        values = list(logs.values())
+        return logs if return_dict else values[0] if len(values) == 1 else values
+
+    def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, return_dict=False):
+        return self._shown(self.train_step(self._one_batch(x, y, sample_weight, class_weight)), return_dict)
+
+    def test_on_batch(self, x, y=None, sample_weight=None, return_dict=False):
+        return self._shown(self.test_step(self._one_batch(x, y, sample_weight, None)), return_dict)
+
+    def predict_on_batch(self, x):
+        made = self.predict_step((map_structure(as_tensor, x),))
+        return map_structure(lambda each: each.asnumpy(), made)
+
+
+def pick_part(value, key, place, is_many):
+    if isinstance(value, dict):
+        return value[key] if key in value else list(value.values())[place]
+    return flat(value)[place] if is_many else flat(value)[0] if isinstance(value, (list, tuple)) else value

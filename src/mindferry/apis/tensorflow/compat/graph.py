@@ -1,0 +1,244 @@
+"""Keras' functional API: what is computed with a symbolic tensor is noted, and computed again when the network is called."""
+
+import functools
+
+import mindspore as ms
+from mindspore import ops
+
+from .products import product
+from .tensors import as_dtype, flat, map_structure
+
+UNKNOWN_SIZE = 8  # what an open axis is tried with
+
+
+class KerasTensor:
+    """Stands for a tensor of a network that is being put together. `sample` is computed along, so every shape is known."""
+
+    def __init__(self, sample, shape=None, node=None, name=None):
+        self.sample, self.node, self.name = sample, node, name
+        self.shape = (None, *sample.shape[1:]) if shape is None else shape
+        self.dtype = sample.dtype
+        self.ndim = len(self.shape)
+
+    def get_shape(self):
+        return self.shape
+
+    def __repr__(self):
+        return f"<KerasTensor shape={self.shape} dtype={self.dtype}>"
+
+    def __add__(self, other):
+        return symbolic_add(self, other)
+
+    def __radd__(self, other):
+        return symbolic_add(other, self)
+
+    def __sub__(self, other):
+        return symbolic_sub(self, other)
+
+    def __rsub__(self, other):
+        return symbolic_sub(other, self)
+
+    def __mul__(self, other):
+        return symbolic_mul(self, other)
+
+    def __rmul__(self, other):
+        return symbolic_mul(other, self)
+
+    def __truediv__(self, other):
+        return symbolic_div(self, other)
+
+    def __rtruediv__(self, other):
+        return symbolic_div(other, self)
+
+    def __pow__(self, other):
+        return symbolic_pow(self, other)
+
+    def __matmul__(self, other):
+        return symbolic_matmul(self, other)
+
+    def __neg__(self):
+        return symbolic_mul(self, -1.0)
+
+    def __getitem__(self, key):
+        return symbolic_item(self, key)
+
+    def __iter__(self):
+        raise TypeError("a symbolic tensor can't be iterated over")
+
+    def __bool__(self):
+        raise TypeError("a symbolic tensor has no truth value")
+
+
+class Node:
+    """One call: the operation, its arguments, and what came out."""
+
+    def __init__(self, operation, args, kwargs):
+        self.operation, self.args, self.kwargs = operation, args, kwargs
+        self.inputs = [each for each in flat([args, kwargs]) if is_symbolic(each)]
+        self.outputs = None
+
+
+class FunctionOperation:
+    """A function in a network's graph."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, *args, **kwargs):
+        return self.function(*args, **kwargs)
+
+
+class InputOperation:
+    def __init__(self, name):
+        self.name = name
+
+
+def is_symbolic(value):
+    return isinstance(value, KerasTensor)
+
+
+def call_on_symbols(operation, args, kwargs):
+    """Note the call, and compute it with the samples."""
+    node = Node(operation, args, kwargs)
+    made = operation(*samples_of(args), **samples_of(kwargs))
+    shapes = {each.shape[1:] for each in node.inputs if None in each.shape[1:]}
+    node.outputs = map_structure(lambda each: KerasTensor(each, open_shape(each, shapes), node), made)
+    if hasattr(operation, "_nodes"):
+        operation._nodes.append(node)
+    return node.outputs
+
+
+def samples_of(structure):
+    return map_structure(lambda each: each.sample if is_symbolic(each) else each, structure)
+
+
+def open_shape(sample, open_shapes):
+    """Axes that had no size of their own have none behind a layer either."""
+    sizes = list(sample.shape[1:])
+    if open_shapes:
+        sizes = [None if size == UNKNOWN_SIZE else size for size in sizes]
+    return (None, *sizes)
+
+
+def symbolic(function):
+    """A function that may be called with symbolic tensors too."""
+
+    @functools.wraps(function)
+    def either(*args, **kwargs):
+        if any(map(is_symbolic, flat([args, kwargs]))):
+            return call_on_symbols(FunctionOperation(function), args, kwargs)
+        return function(*args, **kwargs)
+
+    return either
+
+
+@symbolic
+def symbolic_add(x, y):
+    return x + y
+
+
+@symbolic
+def symbolic_sub(x, y):
+    return x - y
+
+
+@symbolic
+def symbolic_mul(x, y):
+    return x * y
+
+
+@symbolic
+def symbolic_div(x, y):
+    return x / y
+
+
+@symbolic
+def symbolic_pow(x, y):
+    return x**y
+
+
+@symbolic
+def symbolic_matmul(x, y):
+    return product(x, y)
+
+
+@symbolic
+def symbolic_item(x, key):
+    return x[key]
+
+
+def Input(shape=None, batch_size=None, dtype=None, sparse=None, batch_shape=None, name=None, tensor=None, **_):
+    """keras.Input."""
+    if batch_shape is not None:
+        batch_size, shape = batch_shape[0], tuple(batch_shape[1:])
+    shape = tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)
+    sizes = tuple(UNKNOWN_SIZE if each is None else int(each) for each in shape)
+    node = Node(InputOperation(name), (), {})
+    sample = ops.zeros((batch_size or 2, *sizes), as_dtype(dtype or ms.float32))
+    node.outputs = KerasTensor(sample, (batch_size, *shape), node, name)
+    return node.outputs
+
+
+class Graph:
+    """What leads from some symbolic tensors to others, in the order in which it is computed."""
+
+    def __init__(self, inputs, outputs):
+        self.inputs, self.outputs = inputs, outputs
+        self.nodes = []
+        self.indices = {}
+        for each in flat(outputs):
+            self._visit(each.node)
+
+    def _visit(self, node):
+        """Without recursion: networks are deeper than Python's stack."""
+        stops = {id(each) for each in flat(self.inputs)}
+        waiting, entered, finished = (
+            [(node, False)],
+            {id(each) for each in self.nodes},
+            {id(each) for each in self.nodes},
+        )
+        while waiting:
+            current, is_left = waiting.pop()
+            if is_left:
+                if id(current) not in finished:
+                    finished.add(id(current))
+                    self.nodes.append(current)
+                continue
+            if id(current) in entered:
+                continue
+            entered.add(id(current))
+            self.indices.setdefault(id(current.operation), len(self.indices))
+            waiting.append((current, True))
+            if not any(id(each) in stops for each in flat(current.outputs)):
+                waiting += [(each.node, False) for each in reversed(current.inputs)]
+
+    @property
+    def operations(self):
+        """In Keras' order: by their distance from the outputs, then as they are met."""
+        depths, of_node, found = {}, {}, {}
+        for node in reversed(self.nodes):
+            depth = max(of_node.get(id(node), 0), depths.get(id(node.operation), 0))
+            depths[id(node.operation)] = of_node[id(node)] = depth
+            found[id(node.operation)] = node.operation
+            for each in node.inputs:
+                of_node[id(each.node)] = max(depth + 1, of_node.get(id(each.node), 0))
+        order = sorted(found, key=lambda key: (-depths[key], self.indices[key]))
+        return [found[key] for key in order]
+
+    def run(self, given, training):
+        """The outputs for these inputs."""
+        values = {id(symbol): value for symbol, value in zip(flat(self.inputs), flat(given), strict=True)}
+        for node in self.nodes:
+            if all(id(each) in values for each in flat(node.outputs)):
+                continue
+            if isinstance(node.operation, InputOperation):
+                raise ValueError(f"the network needs the input {node.operation.name}, which it was not given")
+            args, kwargs = (self._filled(each, values) for each in (node.args, node.kwargs))
+            if training is not None and hasattr(node.operation, "_nodes"):
+                kwargs.setdefault("training", training)
+            made = node.operation(*args, **kwargs)
+            values.update({id(symbol): value for symbol, value in zip(flat(node.outputs), flat(made), strict=True)})
+        return map_structure(lambda each: values[id(each)], self.outputs)
+
+    def _filled(self, structure, values):
+        return map_structure(lambda each: values[id(each)] if is_symbolic(each) else each, structure)

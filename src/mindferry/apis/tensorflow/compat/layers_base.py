@@ -1,0 +1,403 @@
+"""Keras' Layer as a MindSpore Cell: built when it is first called, with weights in Keras' order and the mode handed down."""
+
+import inspect
+
+import mindspore as ms
+from mindspore import Tensor, nn, ops
+
+from .activations import get_regularizer
+from .graph import call_on_symbols, is_symbolic
+from .initializers import get_initializer, initial_value, snake_case
+from .random_values import Chance
+from .tensors import Calls, Names, as_dtype, as_tensor, assign, dtype_name, flat, is_float, make_variable, map_structure
+
+
+def shape_of(value):
+    return map_structure(lambda each: tuple(each.shape), value)
+
+
+class Layer(nn.Cell):
+    def __init__(self, *, activity_regularizer=None, trainable=True, dtype=None, autocast=True, name=None, **kwargs):
+        super().__init__(auto_prefix=False)
+        self.__dict__["_attributes"] = {}
+        self.__dict__["_weights"] = []
+        self.__dict__["_penalties"] = []
+        self.__dict__["_added_losses"] = []
+        self.__dict__["_is_trainable"] = trainable
+        self.__dict__["_nodes"] = []
+        self.name = name or Names.unique(snake_case(type(self).__name__))
+        self.built, self.autocast = False, autocast
+        self.dtype = dtype_name(getattr(dtype, "name", dtype) or "float32") if "mixed" not in str(dtype) else "float32"
+        self.compute_dtype = self.dtype
+        self.activity_regularizer = get_regularizer(activity_regularizer)
+        self.supports_masking = False
+        given = kwargs.pop("input_shape", None)
+        size = kwargs.pop("input_dim", None)
+        whole = kwargs.pop("batch_input_shape", None) or kwargs.pop("batch_shape", None)
+        self.__dict__["_given_shape"] = (
+            tuple(whole[1:]) if whole else tuple(given) if given else (size,) if size else None
+        )
+        if kwargs:
+            raise ValueError(f"{type(self).__name__} does not take {', '.join(sorted(kwargs))}")
+
+    def __setattr__(self, name, value):
+        if "_attributes" not in self.__dict__:
+            raise RuntimeError(f"call super().__init__() in {type(self).__name__} before attributes are set")
+        is_weight = isinstance(value, ms.Parameter) and getattr(value, "is_of_keras", False)
+        if is_weight and not any(each is value for each in self._weights):
+            self._weights.append(value)
+        self._attributes[name] = None
+        if isinstance(value, nn.Cell):
+            super().__setattr__(name, value)
+        else:
+            object.__setattr__(self, name, value)
+
+    def build(self, input_shape=None):
+        self.built = True
+
+    def call(self, *args, **kwargs):
+        raise NotImplementedError(f"{type(self).__name__} has no call")
+
+    def construct(self, *args, **kwargs):
+        return self.call(*args, **kwargs)
+
+    def add_weight(
+        self,
+        shape=None,
+        initializer=None,
+        dtype=None,
+        trainable=True,
+        regularizer=None,
+        constraint=None,
+        name=None,
+        **_,
+    ):
+        if isinstance(shape, str):
+            shape, name = (), shape
+        shape = tuple(shape) if isinstance(shape, (list, tuple)) else () if shape is None else (int(shape),)
+        kind = as_dtype(dtype or self.dtype)
+        if initializer is None and kind not in (ms.float16, ms.float32, ms.float64):
+            initializer = "zeros"
+        value = initial_value(get_initializer(initializer), shape, kind)
+        weight = make_variable(value, trainable, f"{self.name}/{name or 'variable'}")
+        weight.is_of_keras, weight.constraint, weight.short_name = True, constraint, name or "variable"
+        self._weights.append(weight)
+        if regularizer is not None:
+            self._penalties.append((weight, get_regularizer(regularizer)))
+        return weight
+
+    def __call__(self, *args, **kwargs):
+        if any(map(is_symbolic, flat([args, kwargs]))):
+            return call_on_symbols(self, args, kwargs)
+        args, kwargs = map_structure(self._taken, args), map_structure(self._taken, kwargs)
+        args, kwargs, mode = self._with_mode(args, kwargs)
+        if not Calls.modes:
+            self._forget_losses()
+        Calls.modes.append(mode)
+        try:
+            self._ensure_built(args, kwargs)
+            self._hand_masks(args, kwargs)
+            out = super().__call__(*args, **kwargs)
+        finally:
+            Calls.modes.pop()
+        if self.activity_regularizer is not None:
+            for each in flat(out):
+                self._added_losses.append(self.activity_regularizer(each) / each.shape[0])
+        self._pass_mask_on(args, kwargs, out)
+        return out
+
+    def _taken(self, value):
+        """Arrays become tensors; float64 arrays are computed with in the layer's own type."""
+        if not isinstance(value, Tensor) and not hasattr(value, "__array__"):
+            return value
+        value = as_tensor(value)
+        wanted = as_dtype(self.compute_dtype)
+        return ops.cast(value, wanted) if self.autocast and is_float(value) and value.dtype != wanted else value
+
+    def _parameters_of_call(self):
+        if "_signature" not in self.__dict__:
+            self.__dict__["_signature"] = inspect.signature(self.call).parameters
+        return self.__dict__["_signature"]
+
+    def _with_mode(self, args, kwargs):
+        names = self._parameters_of_call()
+        takes = "training" in names
+        if takes and list(names).index("training") < len(args):
+            position = list(names).index("training")
+            mode = args[position]
+            args = args if mode is not None else (*args[:position], self._inherited(), *args[position + 1 :])
+            return args, kwargs, mode if mode is not None else self._inherited()
+        mode = kwargs.pop("training", None)
+        mode = self._inherited() if mode is None else mode
+        if takes and mode is None and names["training"].default not in (None, inspect.Parameter.empty):
+            mode = names["training"].default
+        if takes or any(each.kind is each.VAR_KEYWORD for each in names.values()):
+            kwargs = {**kwargs, "training": bool(mode)} if takes else kwargs
+        return args, kwargs, mode
+
+    def _inherited(self):
+        return Calls.modes[-1] if Calls.modes else None
+
+    def _ensure_built(self, args, kwargs):
+        if self.built:
+            return
+        Calls.built += 1
+        names = list(inspect.signature(self.build).parameters)
+        if len(names) > 1:
+            given = dict(zip(self._parameters_of_call(), args, strict=False)) | kwargs
+            shapes = {f"{name}_shape": shape_of(value) for name, value in given.items()}
+            self.build(**{name: shapes.get(name) for name in names if name in shapes})
+        else:
+            first = args[0] if args else next(iter(kwargs.values()), None)
+            self.build(shape_of(first))
+        self.built = True
+
+    def _hand_masks(self, args, kwargs):
+        """A mask goes with the tensor that it was made for."""
+        if "mask" in self._parameters_of_call() and kwargs.get("mask") is None and args:
+            mask = map_structure(lambda each: getattr(each, "keras_mask", None), args[0])
+            if any(each is not None for each in flat(mask)):
+                kwargs["mask"] = mask
+
+    def compute_mask(self, inputs, previous_mask=None):
+        return previous_mask if self.supports_masking else None
+
+    def _pass_mask_on(self, args, kwargs, out):
+        if not args or not isinstance(out, Tensor):
+            return
+        previous = kwargs.get("mask")
+        if previous is None and isinstance(args[0], Tensor):
+            previous = getattr(args[0], "keras_mask", None)
+        elif previous is None and isinstance(args[0], (list, tuple)):
+            previous = [getattr(each, "keras_mask", None) for each in args[0]]
+        is_default = type(self).compute_mask is Layer.compute_mask
+        if is_default and (not self.supports_masking or not isinstance(previous, Tensor)):
+            return
+        mask = self.compute_mask(args[0], previous)
+        if mask is not None:
+            out.keras_mask = mask
+
+    @property
+    def sublayers(self):
+        """Layers among the attributes, in the order in which these were first set; lists and dictionaries are looked into."""
+        found = []
+        for name in self._attributes:
+            for each in layers_in(getattr(self, name, None)):
+                if not any(each is other for other in found) and each is not self:
+                    found.append(each)
+        return found
+
+    @property
+    def trainable(self):
+        return self._is_trainable
+
+    @trainable.setter
+    def trainable(self, value):
+        self.__dict__["_is_trainable"] = bool(value)
+        for each in self.sublayers:
+            each.trainable = value
+
+    @property
+    def own_weights(self):
+        return [each for each in self._weights if each.requires_grad] + [
+            each for each in self._weights if not each.requires_grad
+        ]
+
+    @property
+    def weights(self):
+        return distinct(self.own_weights + [weight for layer in self.sublayers for weight in layer.weights])
+
+    variables = weights
+
+    @property
+    def trainable_weights(self):
+        if not self._is_trainable:
+            return []
+        own = [each for each in self._weights if each.requires_grad]
+        return distinct(own + [weight for layer in self.sublayers for weight in layer.trainable_weights])
+
+    trainable_variables = trainable_weights
+
+    @property
+    def non_trainable_weights(self):
+        trained = self.trainable_weights
+        return [each for each in self.weights if not any(each is other for other in trained)]
+
+    non_trainable_variables = non_trainable_weights
+
+    def get_weights(self):
+        return [each.asnumpy() for each in self.weights]
+
+    def set_weights(self, weights):
+        own = self.weights
+        if len(own) != len(weights):
+            raise ValueError(f"{self.name} has {len(own)} weights, and {len(weights)} were given")
+        for weight, value in zip(own, weights, strict=True):
+            if tuple(weight.shape) != tuple(value.shape):
+                raise ValueError(f"{weight.name} is {tuple(weight.shape)}, and {tuple(value.shape)} was given")
+            assign(weight, value)
+
+    def count_params(self):
+        return sum(each.size for each in self.weights)
+
+    def parameters_and_names(self, name_prefix="", expand=True):
+        return [(each.name, each) for each in self.weights]
+
+    def get_parameters(self, expand=True):
+        return list(self.weights)
+
+    def trainable_params(self, recurse=True):
+        return list(self.trainable_weights)
+
+    def add_loss(self, loss):
+        self._added_losses.extend(flat(loss))
+
+    def add_metric(self, *args, **kwargs):
+        raise NotImplementedError("keep the metric as an attribute and update it in train_step")
+
+    def _forget_losses(self):
+        self._added_losses.clear()
+        for each in self.sublayers:
+            each._forget_losses()
+
+    @property
+    def losses(self):
+        own = [
+            as_tensor(each() if callable(each) and not isinstance(each, Tensor) else each)
+            for each in self._added_losses
+        ]
+        own += [penalty(weight) for weight, penalty in self._penalties if self._is_trainable]
+        return own + [loss for layer in self.sublayers for loss in layer.losses]
+
+    def compute_output_shape(self, input_shape):
+        sample = map_shapes(lambda shape: ops.zeros((2, *shape[1:]), ms.float32), input_shape)
+        return map_structure(lambda each: (None, *each.shape[1:]), self(sample))
+
+    @property
+    def input(self):
+        return self._nodes[0].inputs[0] if len(self._nodes[0].inputs) == 1 else self._nodes[0].inputs
+
+    @property
+    def output(self):
+        return self._nodes[0].outputs
+
+    @property
+    def input_shape(self):
+        return map_structure(lambda each: each.shape, self.input)
+
+    @property
+    def output_shape(self):
+        return map_structure(lambda each: each.shape, self.output)
+
+    def get_config(self):
+        return {"name": self.name, "trainable": self.trainable, "dtype": self.dtype}
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**config)
+
+    def __repr__(self):
+        return f"<{type(self).__name__} name={self.name}, built={self.built}>"
+
+
+def map_shapes(function, shape):
+    if isinstance(shape, dict):
+        return {key: map_shapes(function, each) for key, each in shape.items()}
+    if isinstance(shape, (list, tuple)) and shape and isinstance(shape[0], (list, tuple)):
+        return [map_shapes(function, each) for each in shape]
+    return function(shape)
+
+
+def layers_in(value):
+    if isinstance(value, Layer):
+        return [value]
+    if isinstance(value, (list, tuple)):
+        return [layer for each in value for layer in layers_in(each)]
+    if isinstance(value, dict):
+        return [layer for each in value.values() for layer in layers_in(each)]
+    return []
+
+
+def distinct(weights):
+    found = {}
+    for each in weights:
+        found.setdefault(id(each), each)
+    return list(found.values())
+
+
+def value_and_gradients(forward, sources):
+    """(what `forward` returns, the gradients of its first value).
+
+    `sources` gives the variables when it is asked: layers that were never called have none yet, so a network without any
+    is rehearsed first. Tensors instead of a function are given to `forward`, and what the gradient is taken by.
+    """
+    if not callable(sources) or isinstance(sources, Tensor):
+        return _by_inputs(forward, sources)
+    if not flat(sources()):
+        rehearse(forward)
+    count = Calls.built
+    out, gradients = _by_weights(forward, sources())
+    return (out, gradients) if Calls.built == count else _by_weights(forward, sources())
+
+
+def rehearse(forward):
+    """Run once so that layers make their weights; nothing is assigned to, and no metric is updated."""
+    before, Calls.is_rehearsal = Calls.is_rehearsal, True
+    try:
+        return forward()
+    finally:
+        Calls.is_rehearsal = before
+
+
+def _first_and_all(out):
+    first = out[0] if isinstance(out, tuple) else out
+    return ops.sum(first) if first.ndim else first, out
+
+
+def _by_inputs(forward, sources):
+    given = tuple(flat(sources))
+    function = ms.value_and_grad(
+        lambda *each: _first_and_all(forward(*each)), tuple(range(len(given))), None, has_aux=True
+    )
+    (_, out), gradients = function(*given)
+    found = list(gradients) if isinstance(gradients, (list, tuple)) else [gradients]
+    return out, found[0] if isinstance(sources, Tensor) else found
+
+
+def _by_weights(forward, wanted):
+    weights = distinct(flat(wanted))
+    if not all(isinstance(each, ms.Parameter) for each in weights):
+        raise ValueError("gradients are taken by variables, or by tensors that the tape watches")
+    (_, out), gradients = ms.value_and_grad(lambda: _first_and_all(forward()), None, weights, has_aux=True)()
+    found = {id(weight): gradient for weight, gradient in zip(weights, gradients)}
+    return out, map_structure(lambda weight: found[id(weight)], wanted)
+
+
+class RecordedTape:
+    """What a tape recorded, as a function that is run again for each gradient, with the same random numbers."""
+
+    def __init__(self, forward, *inputs):
+        self.forward, self.inputs = forward, inputs
+        self.numbers = Chance.generator.bit_generator.state
+        self.outputs = forward(*inputs)
+
+    def gradient(self, target, sources, output_gradients=None, unconnected_gradients=None):
+        outputs = self.outputs if isinstance(self.outputs, tuple) else (self.outputs,)
+        place = next(index for index, each in enumerate(outputs) if each is target)
+        after = Chance.generator.bit_generator.state
+        by_input = [each for each in flat(sources) if any(each is other for other in self.inputs)]
+
+        def again(*given):
+            Chance.generator.bit_generator.state = self.numbers
+            out = rehearse(lambda: self.forward(*given))
+            out = out[place] if isinstance(out, tuple) else out
+            return out if output_gradients is None else out * output_gradients
+
+        if by_input:
+            _, found = _by_inputs(again, list(self.inputs))
+            pairs = {id(each): gradient for each, gradient in zip(self.inputs, found)}
+            made = map_structure(lambda each: pairs[id(each)], sources)
+        else:
+            _, made = _by_weights(lambda: again(*self.inputs), sources)
+        Chance.generator.bit_generator.state = after
+        return made

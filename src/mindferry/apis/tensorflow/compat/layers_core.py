@@ -1,0 +1,527 @@
+"""Dense, Embedding, normalization, dropout, and layers that shape or merge."""
+
+import math
+
+import mindspore as ms
+import numpy as np
+from mindspore import Tensor, ops
+
+from .activations import (
+    L1L2,
+    elu,
+    get_activation,
+    get_constraint,
+    leaky_relu,
+    relu,
+    softmax,
+)
+from .layers_base import Layer
+from .products import einsum, product
+from .random_values import Chance, dropout_mask
+from .tensors import Calls, as_tensor, assign
+
+
+class Dense(Layer):
+    def __init__(
+        self,
+        units,
+        activation=None,
+        use_bias=True,
+        kernel_initializer="glorot_uniform",
+        bias_initializer="zeros",
+        kernel_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        kernel_constraint=None,
+        bias_constraint=None,
+        lora_rank=None,
+        **kwargs,
+    ):
+        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        self.units, self.use_bias = int(units), use_bias
+        self.activation = get_activation(activation)
+        self.kernel_initializer, self.bias_initializer = kernel_initializer, bias_initializer
+        self.kernel_regularizer, self.bias_regularizer = kernel_regularizer, bias_regularizer
+        self.kernel_constraint, self.bias_constraint = (
+            get_constraint(kernel_constraint),
+            get_constraint(bias_constraint),
+        )
+        self.supports_masking = True
+        self.bias = None
+
+    def build(self, input_shape):
+        self.kernel = self.add_weight(
+            (input_shape[-1], self.units),
+            self.kernel_initializer,
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
+            name="kernel",
+        )
+        if self.use_bias:
+            self.bias = self.add_weight(
+                (self.units,),
+                self.bias_initializer,
+                regularizer=self.bias_regularizer,
+                constraint=self.bias_constraint,
+                name="bias",
+            )
+        self.built = True
+
+    def call(self, inputs, training=None):
+        x = product(inputs, self.kernel)
+        return self.activation(x + self.bias if self.use_bias else x)
+
+
+class EinsumDense(Layer):
+    def __init__(
+        self,
+        equation,
+        output_shape,
+        activation=None,
+        bias_axes=None,
+        kernel_initializer="glorot_uniform",
+        bias_initializer="zeros",
+        **kwargs,
+    ):
+        super().__init__(**{key: value for key, value in kwargs.items() if key in ("name", "dtype", "trainable")})
+        self.equation, self.bias_axes = equation.replace(" ", ""), bias_axes
+        self.partial_shape = tuple(output_shape) if isinstance(output_shape, (list, tuple)) else (output_shape,)
+        self.activation = get_activation(activation)
+        self.kernel_initializer, self.bias_initializer = kernel_initializer, bias_initializer
+        self.bias = None
+
+    def build(self, input_shape):
+        left, output = self.equation.split("->")
+        given, kernel = left.split(",")
+        given, output = self._spelled(given, len(input_shape)), self._spelled(output, None, given, len(input_shape))
+        sizes = dict(zip(given, input_shape, strict=True))
+        wanted = [None] * (len(output) - len(self.partial_shape)) + list(self.partial_shape)
+        sizes.update({name: size for name, size in zip(output, wanted, strict=True) if size is not None})
+        self.__dict__["letters"] = f"{given},{kernel}->{output}"
+        self.kernel = self.add_weight([sizes[name] for name in kernel], self.kernel_initializer, name="kernel")
+        if self.bias_axes is not None:
+            first = min(output.index(each) for each in self.bias_axes)
+            shape = [sizes[name] if name in self.bias_axes else 1 for name in output[first:]]
+            self.bias = self.add_weight(shape, self.bias_initializer, name="bias")
+        self.built = True
+
+    def _spelled(self, names, rank, given=None, given_rank=None):
+        """Letters in the place of dots."""
+        if "..." not in names:
+            return names
+        count = rank - len(names) + 3 if rank is not None else given_rank - len(given) + 3
+        return names.replace("...", "ZYXWVU"[:count])
+
+    def call(self, inputs, training=None):
+        x = einsum(self.letters, inputs, self.kernel)
+        return self.activation(x + self.bias if self.bias is not None else x)
+
+
+class Embedding(Layer):
+    def __init__(
+        self,
+        input_dim,
+        output_dim,
+        embeddings_initializer="uniform",
+        embeddings_regularizer=None,
+        embeddings_constraint=None,
+        mask_zero=False,
+        weights=None,
+        input_length=None,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.input_dim, self.output_dim, self.mask_zero = input_dim, output_dim, mask_zero
+        self.embeddings = self.add_weight(
+            (input_dim, output_dim),
+            embeddings_initializer,
+            regularizer=embeddings_regularizer,
+            constraint=get_constraint(embeddings_constraint),
+            name="embeddings",
+        )
+        if weights is not None:
+            assign(self.embeddings, weights[0] if isinstance(weights, (list, tuple)) else weights)
+        self.built = True
+
+    def call(self, inputs, training=None):
+        return ops.gather(self.embeddings, ops.cast(as_tensor(inputs), ms.int32), 0)
+
+    def compute_mask(self, inputs, previous_mask=None):
+        return ops.not_equal(inputs, as_tensor(0, inputs.dtype)) if self.mask_zero else None
+
+
+class Masking(Layer):
+    def __init__(self, mask_value=0.0, **kwargs):
+        super().__init__(**kwargs)
+        self.mask_value = mask_value
+
+    def compute_mask(self, inputs, previous_mask=None):
+        return ops.any(ops.not_equal(inputs, as_tensor(self.mask_value, inputs.dtype)), -1)
+
+    def call(self, inputs, training=None):
+        return inputs * ops.expand_dims(self.compute_mask(inputs), -1).astype(inputs.dtype)
+
+
+class BatchNormalization(Layer):
+    """With Keras' momentum: the share of the old value that a moving average keeps."""
+
+    def __init__(
+        self,
+        axis=-1,
+        momentum=0.99,
+        epsilon=1e-3,
+        center=True,
+        scale=True,
+        beta_initializer="zeros",
+        gamma_initializer="ones",
+        moving_mean_initializer="zeros",
+        moving_variance_initializer="ones",
+        beta_regularizer=None,
+        gamma_regularizer=None,
+        beta_constraint=None,
+        gamma_constraint=None,
+        synchronized=False,
+        renorm=False,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.axis = axis[0] if isinstance(axis, (list, tuple)) else axis
+        self.momentum, self.epsilon, self.center, self.scale = momentum, epsilon, center, scale
+        self.beta_initializer, self.gamma_initializer = beta_initializer, gamma_initializer
+        self.moving_mean_initializer, self.moving_variance_initializer = (
+            moving_mean_initializer,
+            moving_variance_initializer,
+        )
+        self.beta_regularizer, self.gamma_regularizer = beta_regularizer, gamma_regularizer
+        self.beta_constraint, self.gamma_constraint = get_constraint(beta_constraint), get_constraint(gamma_constraint)
+        self.supports_masking = True
+        self.gamma = self.beta = None
+
+    def build(self, input_shape):
+        shape = (input_shape[self.axis],)
+        if self.scale:
+            self.gamma = self.add_weight(
+                shape,
+                self.gamma_initializer,
+                regularizer=self.gamma_regularizer,
+                constraint=self.gamma_constraint,
+                name="gamma",
+            )
+        if self.center:
+            self.beta = self.add_weight(
+                shape,
+                self.beta_initializer,
+                regularizer=self.beta_regularizer,
+                constraint=self.beta_constraint,
+                name="beta",
+            )
+        self.moving_mean = self.add_weight(shape, self.moving_mean_initializer, trainable=False, name="moving_mean")
+        self.moving_variance = self.add_weight(
+            shape, self.moving_variance_initializer, trainable=False, name="moving_variance"
+        )
+        self.built = True
+
+    def call(self, inputs, training=None, mask=None):
+        axis = self.axis % inputs.ndim
+        shape = tuple(size if place == axis else 1 for place, size in enumerate(inputs.shape))
+        if training and self.trainable:
+            axes = tuple(place for place in range(inputs.ndim) if place != axis)
+            mean, variance = self._moments(inputs, axes, mask)
+            if not Calls.is_rehearsal:
+                assign_average(self.moving_mean, mean, self.momentum)
+                assign_average(self.moving_variance, variance, self.momentum)
+        else:
+            mean, variance = self.moving_mean, self.moving_variance
+        factor = ops.rsqrt(variance + self.epsilon)
+        factor = factor * self.gamma if self.scale else factor
+        shift = (self.beta if self.center else 0) - mean * factor
+        return inputs * ops.reshape(factor, shape) + ops.reshape(shift, shape)
+
+    def _moments(self, x, axes, mask):
+        if mask is None:
+            mean = ops.mean(x, axes, True)
+            variance = ops.mean(ops.square(x - mean), axes, False)
+            return ops.reshape(mean, variance.shape), variance
+        weight = ops.expand_dims(mask.astype(x.dtype), -1)
+        count = ops.sum(weight * ops.ones_like(x), axes, True)
+        mean = ops.sum(x * weight, axes, True) / count
+        variance = ops.sum(ops.square(x - mean) * weight, axes, True) / count
+        return ops.reshape(mean, (-1,)), ops.reshape(variance, (-1,))
+
+
+def assign_average(variable, value, momentum):
+    ops.assign(variable, variable * momentum + ops.stop_gradient(value) * (1 - momentum))
+
+
+class LayerNormalization(Layer):
+    def __init__(
+        self,
+        axis=-1,
+        epsilon=1e-3,
+        center=True,
+        scale=True,
+        rms_scaling=False,
+        beta_initializer="zeros",
+        gamma_initializer="ones",
+        beta_regularizer=None,
+        gamma_regularizer=None,
+        beta_constraint=None,
+        gamma_constraint=None,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.axis, self.epsilon, self.center, self.scale, self.rms_scaling = axis, epsilon, center, scale, rms_scaling
+        self.beta_initializer, self.gamma_initializer = beta_initializer, gamma_initializer
+        self.beta_regularizer, self.gamma_regularizer = beta_regularizer, gamma_regularizer
+        self.supports_masking = True
+        self.gamma = self.beta = None
+
+    def build(self, input_shape):
+        axes = self.axis if isinstance(self.axis, (list, tuple)) else [self.axis]
+        self.__dict__["axes"] = tuple(sorted(axis % len(input_shape) for axis in axes))
+        shape = tuple(input_shape[axis] for axis in self.axes)
+        if self.scale or self.rms_scaling:
+            self.gamma = self.add_weight(
+                shape, self.gamma_initializer, regularizer=self.gamma_regularizer, name="gamma"
+            )
+        if self.center and not self.rms_scaling:
+            self.beta = self.add_weight(shape, self.beta_initializer, regularizer=self.beta_regularizer, name="beta")
+        self.built = True
+
+    def call(self, inputs, training=None):
+        shape = tuple(size if place in self.axes else 1 for place, size in enumerate(inputs.shape))
+        mean = ops.mean(inputs, self.axes, True)
+        variance = ops.mean(ops.square(inputs - mean), self.axes, True)
+        if self.rms_scaling:
+            return inputs * ops.rsqrt(variance + self.epsilon) * ops.reshape(self.gamma, shape)
+        x = (inputs - mean) * ops.rsqrt(variance + self.epsilon)
+        x = x * ops.reshape(self.gamma, shape) if self.gamma is not None else x
+        return x + ops.reshape(self.beta, shape) if self.beta is not None else x
+
+
+class RMSNormalization(Layer):
+    def __init__(self, axis=-1, epsilon=1e-6, **kwargs):
+        super().__init__(**kwargs)
+        self.axis, self.epsilon = axis, epsilon
+
+    def build(self, input_shape):
+        self.scale = self.add_weight((input_shape[self.axis],), "ones", name="scale")
+        self.built = True
+
+    def call(self, inputs, training=None):
+        axis = self.axis % inputs.ndim
+        shape = tuple(size if place == axis else 1 for place, size in enumerate(inputs.shape))
+        mean = ops.mean(ops.square(inputs), axis, True)
+        return inputs * ops.rsqrt(mean + self.epsilon) * ops.reshape(self.scale, shape)
+
+
+class GroupNormalization(Layer):
+    def __init__(
+        self,
+        groups=32,
+        axis=-1,
+        epsilon=1e-3,
+        center=True,
+        scale=True,
+        beta_initializer="zeros",
+        gamma_initializer="ones",
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.groups, self.axis, self.epsilon, self.center, self.scale = groups, axis, epsilon, center, scale
+        self.beta_initializer, self.gamma_initializer = beta_initializer, gamma_initializer
+        self.gamma = self.beta = None
+
+    def build(self, input_shape):
+        shape = (input_shape[self.axis],)
+        if self.groups == -1:
+            self.groups = shape[0]
+        if self.scale:
+            self.gamma = self.add_weight(shape, self.gamma_initializer, name="gamma")
+        if self.center:
+            self.beta = self.add_weight(shape, self.beta_initializer, name="beta")
+        self.built = True
+
+    def call(self, inputs, training=None):
+        axis = self.axis % inputs.ndim
+        size = inputs.shape[axis]
+        grouped = ops.reshape(
+            inputs, (*inputs.shape[:axis], self.groups, size // self.groups, *inputs.shape[axis + 1 :])
+        )
+        axes = tuple(place for place in range(1, grouped.ndim) if place != axis)
+        mean = ops.mean(grouped, axes, True)
+        variance = ops.mean(ops.square(grouped - mean), axes, True)
+        x = ops.reshape((grouped - mean) * ops.rsqrt(variance + self.epsilon), inputs.shape)
+        shape = tuple(each if place == axis else 1 for place, each in enumerate(inputs.shape))
+        x = x * ops.reshape(self.gamma, shape) if self.scale else x
+        return x + ops.reshape(self.beta, shape) if self.center else x
+
+
+class UnitNormalization(Layer):
+    def __init__(self, axis=-1, **kwargs):
+        super().__init__(**kwargs)
+        self.axis = axis
+
+    def call(self, inputs, training=None):
+        return inputs * ops.rsqrt(ops.maximum(ops.sum(inputs * inputs, self.axis, True), as_tensor(1e-12)))
+
+
+class Dropout(Layer):
+    def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
+        super().__init__(**kwargs)
+        self.rate, self.noise_shape, self.supports_masking = rate, noise_shape, True
+
+    def call(self, inputs, training=False):
+        if not training or not self.rate:
+            return inputs
+        return inputs * dropout_mask(self.mask_shape(inputs), self.rate).astype(inputs.dtype)
+
+    def mask_shape(self, inputs):
+        given = self.noise_shape or inputs.shape
+        return tuple(size if each is None else each for each, size in zip(given, inputs.shape, strict=True))
+
+
+class SpatialDropout1D(Dropout):
+    def __init__(self, rate, seed=None, name=None, dtype=None, data_format=None):
+        super().__init__(rate, name=name, dtype=dtype)
+
+    def mask_shape(self, inputs):
+        return (inputs.shape[0], *(1,) * (inputs.ndim - 2), inputs.shape[-1])
+
+
+class SpatialDropout2D(SpatialDropout1D):
+    def __init__(self, rate, data_format=None, seed=None, name=None, dtype=None):
+        super().__init__(rate, seed, name, dtype)
+
+
+class SpatialDropout3D(SpatialDropout2D):
+    pass
+
+
+class AlphaDropout(Layer):
+    def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
+        super().__init__(**kwargs)
+        self.rate = rate
+
+    def call(self, inputs, training=False):
+        if not training or not self.rate:
+            return inputs
+        low = -1.6732632423543772 * 1.0507009873554805
+        kept = Tensor((Chance.generator.random(inputs.shape) >= self.rate).astype(np.float32))
+        a = (1 - self.rate) ** -0.5 * (1 + self.rate * low**2) ** -0.5
+        return a * (inputs * kept + low * (1 - kept)) - a * low * self.rate
+
+
+class GaussianNoise(Layer):
+    def __init__(self, stddev, seed=None, **kwargs):
+        super().__init__(**kwargs)
+        self.stddev = stddev
+
+    def call(self, inputs, training=False):
+        if not training or not self.stddev:
+            return inputs
+        return inputs + Tensor(Chance.generator.normal(0, self.stddev, inputs.shape).astype(np.float32))
+
+
+class GaussianDropout(Layer):
+    def __init__(self, rate, seed=None, **kwargs):
+        super().__init__(**kwargs)
+        self.rate = rate
+
+    def call(self, inputs, training=False):
+        if not training or not self.rate:
+            return inputs
+        spread = math.sqrt(self.rate / (1 - self.rate))
+        return inputs * Tensor(Chance.generator.normal(1, spread, inputs.shape).astype(np.float32))
+
+
+class ActivityRegularization(Layer):
+    def __init__(self, l1=0.0, l2=0.0, **kwargs):
+        super().__init__(activity_regularizer=L1L2(l1, l2), **kwargs)
+        self.supports_masking = True
+
+    def call(self, inputs, training=None):
+        return inputs
+
+
+class Activation(Layer):
+    def __init__(self, activation, **kwargs):
+        super().__init__(**kwargs)
+        self.activation, self.supports_masking = get_activation(activation), True
+
+    def call(self, inputs, training=None):
+        return self.activation(inputs)
+
+
+class ReLU(Layer):
+    def __init__(self, max_value=None, negative_slope=0.0, threshold=0.0, **kwargs):
+        super().__init__(**kwargs)
+        self.max_value, self.negative_slope, self.threshold, self.supports_masking = (
+            max_value,
+            negative_slope,
+            threshold,
+            True,
+        )
+
+    def call(self, inputs, training=None):
+        return relu(inputs, self.negative_slope, self.max_value, self.threshold)
+
+
+class LeakyReLU(Layer):
+    def __init__(self, negative_slope=0.3, alpha=None, **kwargs):
+        super().__init__(**kwargs)
+        self.negative_slope, self.supports_masking = negative_slope if alpha is None else alpha, True
+
+    def call(self, inputs, training=None):
+        return leaky_relu(inputs, self.negative_slope)
+
+
+class PReLU(Layer):
+    def __init__(
+        self, alpha_initializer="zeros", alpha_regularizer=None, alpha_constraint=None, shared_axes=None, **kwargs
+    ):
+        super().__init__(**kwargs)
+        self.alpha_initializer, self.alpha_regularizer = alpha_initializer, alpha_regularizer
+        self.shared_axes = [shared_axes] if isinstance(shared_axes, int) else shared_axes or []
+
+    def build(self, input_shape):
+        shape = [1 if place in self.shared_axes else size for place, size in enumerate(input_shape)][1:]
+        self.alpha = self.add_weight(shape, self.alpha_initializer, regularizer=self.alpha_regularizer, name="alpha")
+        self.built = True
+
+    def call(self, inputs, training=None):
+        return ops.relu(inputs) - self.alpha * ops.relu(-inputs)
+
+
+class ELU(Layer):
+    def __init__(self, alpha=1.0, **kwargs):
+        super().__init__(**kwargs)
+        self.alpha, self.supports_masking = alpha, True
+
+    def call(self, inputs, training=None):
+        return elu(inputs, self.alpha)
+
+
+class Softmax(Layer):
+    def __init__(self, axis=-1, **kwargs):
+        super().__init__(**kwargs)
+        self.axis = axis
+
+    def call(self, inputs, mask=None, training=None):
+        if mask is not None:
+            inputs = inputs + (1.0 - mask.astype(inputs.dtype)) * -3e4
+        return softmax(inputs, self.axis)
+
+
+class Identity(Layer):
+    def call(self, inputs, training=None):
+        return inputs
+
+
+class Lambda(Layer):
+    def __init__(self, function, output_shape=None, mask=None, arguments=None, **kwargs):
+        super().__init__(**kwargs)
+        self.function, self.arguments = function, arguments or {}
+
+    def call(self, inputs, training=None):
+        return self.function(inputs, **self.arguments)

@@ -1,0 +1,97 @@
+"""Networks and what goes into them: models, losses, metrics, optimizers, callbacks, initializers."""
+
+from .._rule import rule
+
+
+def same(home: str, names: str, prefix: str = "", suffix: str = "") -> None:
+    """Each becomes the helper of its name."""
+    for name in names.split():
+        helper = f"compat.{prefix}{name}{suffix}"
+        rule(f"{home}.{name}", to=helper, like=helper)
+
+
+same("keras", "Model Sequential Input")
+for name, what in (("load_model", "a saved network"), ("model_from_json", "a network's configuration")):
+    rule(
+        f"keras.models.{name}",
+        missing=f"{what} can't be read without Keras",
+        strategy="equivalent",
+        advice="build the network with its code, and bring the weights: `mindferry weights convert model.keras -o model.ckpt`",
+    )
+rule(
+    "keras.models.clone_model",
+    missing="a network is not put together a second time from its layers",
+    strategy="equivalent",
+    advice="call the function that builds the network once more",
+)
+same(
+    "keras.losses",
+    "Loss MeanSquaredError MeanAbsoluteError MeanAbsolutePercentageError MeanSquaredLogarithmicError LogCosh Hinge SquaredHinge "
+    "CategoricalHinge KLDivergence Poisson Dice Tversky Huber CosineSimilarity BinaryCrossentropy BinaryFocalCrossentropy "
+    "CategoricalCrossentropy CategoricalFocalCrossentropy SparseCategoricalCrossentropy mean_squared_error mean_absolute_error "
+    "mean_absolute_percentage_error mean_squared_logarithmic_error huber log_cosh hinge squared_hinge categorical_hinge "
+    "binary_crossentropy binary_focal_crossentropy categorical_crossentropy categorical_focal_crossentropy "
+    "sparse_categorical_crossentropy kl_divergence poisson dice tversky",
+)
+rule("keras.losses.cosine_similarity", to="compat.negative_cosine", like="compat.negative_cosine")
+rule("keras.losses.get", to="compat.get_loss", like="compat.get_loss")
+for short, full in (
+    ("MSE", "mean_squared_error"),
+    ("mse", "mean_squared_error"),
+    ("MAE", "mean_absolute_error"),
+    ("mae", "mean_absolute_error"),
+    ("KLD", "kl_divergence"),
+    ("kld", "kl_divergence"),
+):
+    rule(f"keras.losses.{short}", to=f"compat.{full}", like=f"compat.{full}")
+same(
+    "keras.metrics",
+    "Metric Mean Sum MeanMetricWrapper Accuracy BinaryAccuracy CategoricalAccuracy SparseCategoricalAccuracy "
+    "TopKCategoricalAccuracy SparseTopKCategoricalAccuracy RootMeanSquaredError Precision Recall TruePositives FalsePositives "
+    "TrueNegatives FalseNegatives AUC MeanIoU binary_accuracy categorical_accuracy sparse_categorical_accuracy "
+    "top_k_categorical_accuracy sparse_top_k_categorical_accuracy mean_squared_error mean_absolute_error binary_crossentropy "
+    "categorical_crossentropy sparse_categorical_crossentropy",
+)
+same(
+    "keras.metrics",
+    "MeanSquaredError MeanAbsoluteError MeanAbsolutePercentageError MeanSquaredLogarithmicError LogCoshError Hinge SquaredHinge "
+    "CategoricalHinge KLDivergence Poisson CosineSimilarity BinaryCrossentropy CategoricalCrossentropy "
+    "SparseCategoricalCrossentropy",
+    suffix="Metric",
+)
+same("keras.optimizers", "Optimizer SGD RMSprop Adam AdamW Nadam Adamax Adagrad Adadelta Lion Lamb Ftrl")
+rule("keras.optimizers.get", to="compat.get_optimizer", like="compat.get_optimizer")
+same(
+    "keras.optimizers.schedules",
+    "LearningRateSchedule ExponentialDecay InverseTimeDecay PiecewiseConstantDecay PolynomialDecay CosineDecay CosineDecayRestarts",
+)
+same(
+    "keras.callbacks",
+    "Callback History LambdaCallback EarlyStopping ReduceLROnPlateau LearningRateScheduler ModelCheckpoint CSVLogger TerminateOnNaN TensorBoard",
+)
+same(
+    "keras.activations",
+    "relu relu6 leaky_relu sigmoid tanh softmax log_softmax softplus softsign elu selu gelu silu mish exponential hard_sigmoid "
+    "hard_silu celu log_sigmoid glu linear",
+)
+rule("keras.activations.swish", to="compat.silu", like="compat.silu")
+rule("keras.activations.get", to="compat.get_activation", like="compat.get_activation")
+same("keras.regularizers", "L1 L2 L1L2")
+same("keras.regularizers", "OrthogonalRegularizer")
+for short, full in (("l1", "L1"), ("l2", "L2"), ("l1_l2", "L1L2"), ("get", "get_regularizer")):
+    rule(f"keras.regularizers.{short}", to=f"compat.{full}", like=f"compat.{full}")
+same("keras.constraints", "MaxNorm NonNeg UnitNorm MinMaxNorm")
+for short, full in (("max_norm", "MaxNorm"), ("maxnorm", "MaxNorm"), ("non_neg", "NonNeg"), ("unit_norm", "UnitNorm")):
+    rule(f"keras.constraints.{short}", to=f"compat.{full}", like=f"compat.{full}")
+INITIALIZERS = (
+    "Initializer Zeros Ones Constant RandomNormal TruncatedNormal RandomUniform Orthogonal VarianceScaling GlorotUniform "
+    "GlorotNormal HeUniform HeNormal LecunUniform LecunNormal"
+)
+same("keras.initializers", INITIALIZERS)
+rule("keras.initializers.Identity", to="compat.IdentityInitializer", like="compat.IdentityInitializer")
+rule("keras.initializers.get", to="compat.get_initializer", like="compat.get_initializer")
+for full in INITIALIZERS.split()[1:]:
+    short = "".join(f"_{each.lower()}" if each.isupper() else each for each in full).lstrip("_")
+    rule(f"keras.initializers.{short}", to=f"compat.{full}", like=f"compat.{full}")
+same("keras.utils", "set_random_seed to_categorical unpack_x_y_sample_weight pack_x_y_sample_weight")
+same("keras.backend", "clear_session")

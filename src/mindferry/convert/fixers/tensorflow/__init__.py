@@ -1,0 +1,18 @@
+"""What TensorFlow writes in other ways than by calls: gradient tapes, compiled functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...facts import Facts
+from ...plan import Change
+from .. import format_tensors
+from . import compiled_functions, gradient_tapes
+
+SOURCE = "tensorflow"
+
+
+def plan(facts: Facts) -> Iterator[Change]:
+    yield from compiled_functions.plan(facts)
+    yield from gradient_tapes.plan(facts)
+    yield from format_tensors.plan(facts)

@@ -1,0 +1,283 @@
+"""`with tf.GradientTape() as tape:` becomes a function that computes the loss, and `tape.gradient` MindSpore's gradient of it.
+
+One call of `gradient` in the same block is `value_and_gradients(forward_fn, lambda: variables)`: forward and backward once.
+Several calls, several tapes and persistent ones get a `RecordedTape`, which runs the function again for each gradient.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+from .... import findings
+from ...facts import Facts
+from ...plan import (
+    AtEnd,
+    Change,
+    Edit,
+    InsertBefore,
+    RemoveStatement,
+    ReplaceNode,
+    ReplaceSpan,
+    Texts,
+    claim,
+    claim_all,
+)
+
+TAPE = "tensorflow.GradientTape"
+ADVICE = "see MindSpore's value_and_grad: put what the tape records into a function that returns the loss first"
+SECOND_ORDER = (
+    "if this gradient is part of another tape's loss, MindSpore 2.10 loses terms of its derivative by the weights"
+)
+SECOND_ORDER_ADVICE = "compare with `mindferry verify`; keep reshapes, sums and slices out of what lies between"
+Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
+
+
+@dataclass(slots=True)
+class Tape:
+    """One `with` block and what is asked of its tapes."""
+
+    block: ast.With
+    names: list[str]
+    watched: list[ast.Call] = field(default_factory=list)
+    gradients: list[ast.Call] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)  # names set in the block that are read behind it
+    outer: list[str] = field(default_factory=list)  # names that the block changes, and that have a value before it
+    inputs: list[str] = field(default_factory=list)  # what is watched
+    function: str = "forward_fn"
+    refusal: str = ""
+
+
+def plan(facts: Facts) -> Iterator[Change]:
+    taken = {node.id for node in facts.source.of(ast.Name)} | {node.name for node in facts.source.of(ast.FunctionDef)}
+    for block in facts.source.of(ast.With):
+        calls = [item.context_expr for item in block.items]
+        tapes = [_is_tape(facts, call) for call in calls]
+        if not any(tapes):
+            continue
+        tape = _read(facts, block, all(tapes))
+        if tape.refusal:
+            yield facts.found(block, findings.MF101, f"{TAPE}: {tape.refusal}", ADVICE, rule=TAPE)
+            yield claim(*calls, *(call.func for call in calls if isinstance(call, ast.Call)))
+            continue
+        while tape.function in taken:
+            tape.function += "_"
+        taken.add(tape.function)
+        yield from _changes(facts, tape)
+        if tape.inputs and _has_others(facts, block):
+            yield facts.found(block, findings.MF101, f"{TAPE}: {SECOND_ORDER}", SECOND_ORDER_ADVICE, "warning", TAPE)
+
+
+def _is_tape(facts: Facts, call: ast.expr) -> bool:
+    return isinstance(call, ast.Call) and facts.api(call.func) == TAPE
+
+
+def _has_others(facts: Facts, block: ast.With) -> bool:
+    """Whether the file has another tape that may be around this one."""
+    return any(
+        other is not block and any(_is_tape(facts, item.context_expr) for item in other.items)
+        for other in facts.source.of(ast.With)
+    )
+
+
+def _read(facts: Facts, block: ast.With, is_all: bool) -> Tape:
+    names = [item.optional_vars.id for item in block.items if isinstance(item.optional_vars, ast.Name)]
+    tape = Tape(block, names)
+    scope = facts.enclosing(block, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
+    inside = {node for statement in block.body for node in facts.source.walk(statement)}
+    tape.refusal = _refusal(facts, block, is_all and len(names) == len(block.items), inside)
+    if tape.refusal:
+        return tape
+    stored = {node.id for node in inside if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    for node in facts.source.walk(scope):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            _sort_call(node, node.func, tape, node in inside)
+    read_outside = {
+        node.id
+        for node in facts.source.walk(scope)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node not in inside
+    }
+    targets = [call.args[0].id for call in tape.gradients if call.args and isinstance(call.args[0], ast.Name)]
+    if len(targets) < len(tape.gradients):
+        tape.refusal = "the gradient is taken of something that has no name"
+    elif any(name not in stored for name in targets):
+        tape.refusal = "the gradient is taken of something that its block doesn't compute"
+    rest = sorted(stored & read_outside - set(targets))
+    tape.outputs = [*dict.fromkeys(targets), *rest]
+    tape.outer = sorted(_read_first(facts, block, stored))
+    _watch(tape, stored)
+    if not tape.gradients and not tape.refusal:
+        tape.refusal = "nothing in the same function asks for a gradient"
+    return tape
+
+
+def _refusal(facts: Facts, block: ast.With, is_plain: bool, inside: set[ast.AST]) -> str:
+    if not is_plain:
+        return "the tape stands beside something else, or has no name"
+    for node in inside:
+        if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom | ast.Await):
+            return "the block is left before its end"
+        if isinstance(node, ast.Break | ast.Continue) and not _loops_inside(facts, node, inside):
+            return "the block is left by a loop around it"
+    return ""
+
+
+def _loops_inside(facts: Facts, node: ast.AST, inside: set[ast.AST]) -> bool:
+    loop = facts.enclosing(node, ast.For, ast.While)
+    return loop in inside
+
+
+def _sort_call(node: ast.Call, function: ast.Attribute, tape: Tape, is_inside: bool) -> None:
+    if not isinstance(function.value, ast.Name) or function.value.id not in tape.names:
+        return
+    if function.attr == "watch":
+        tape.watched.append(node)
+    elif function.attr == "gradient" and not is_inside:
+        tape.gradients.append(node)
+    elif function.attr == "gradient":
+        tape.refusal = "the gradient is asked for inside of its own block"
+    else:
+        tape.refusal = f"{function.attr} of a tape has no counterpart"
+
+
+def _read_first(facts: Facts, block: ast.With, stored: set[str]) -> set[str]:
+    """Names that the block reads before it sets them: `total += loss`."""
+    found: set[str] = set()
+    places: dict[str, int] = {}
+    for statement in block.body:
+        for node in facts.source.walk(statement):
+            if isinstance(node, ast.Name) and node.id in stored and isinstance(node.ctx, ast.Store):
+                end = facts.source.end(facts.statement_of(node))
+                places[node.id] = min(places.get(node.id, end), end)
+            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                places[node.target.id] = min(places.get(node.target.id, 1 << 60), facts.source.start(node))
+                found |= {node.target.id} if places[node.target.id] == facts.source.start(node) else set()
+    for statement in block.body:
+        for node in facts.source.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in places:
+                found |= {node.id} if facts.source.start(node) < places[node.id] else set()
+    return found
+
+
+def _watch(tape: Tape, stored: set[str]) -> None:
+    """What is watched becomes the function's arguments."""
+    for call in tape.watched:
+        given = call.args[0] if call.args else None
+        parts = given.elts if isinstance(given, ast.List | ast.Tuple) else [given]
+        for part in parts:
+            if not isinstance(part, ast.Name):
+                tape.refusal = "what is watched has no name of its own"
+            elif part.id in stored:
+                tape.refusal = f"{part.id} is watched, and set in the same block"
+            else:
+                tape.inputs += [part.id] if part.id not in tape.inputs else []
+
+
+def _changes(facts: Facts, tape: Tape) -> Iterator[Change]:
+    calls = [item.context_expr for item in tape.block.items]
+    yield claim(*calls, *(call.func for call in calls if isinstance(call, ast.Call)))
+    for item in tape.block.items:
+        yield claim_all(*[each for each in (item.context_expr, item.optional_vars) if each is not None])
+    for call in (*tape.watched, *tape.gradients):
+        yield claim(call, call.func)
+    yield AtEnd(partial(_write, facts, tape))
+
+
+def _write(facts: Facts, tape: Tape, texts: Texts) -> Iterator[Edit]:
+    source, block = facts.source, tape.block
+    inner = source.indent(block.body[0])
+    outer, newline = source.indent(block), source.newline()
+    last_item = block.items[-1]
+    end = source.end(last_item.optional_vars or last_item.context_expr)
+    colon = source.find_token(b":", end, source.start(block.body[0]))
+    before = source.data[source.start(block) : colon + 1].decode("utf-8")
+    header = f"def {tape.function}({', '.join(tape.inputs)}):"
+    if tape.outer:
+        word = "nonlocal" if facts.enclosing(block, ast.FunctionDef, ast.AsyncFunctionDef) else "global"
+        header += f"{newline}{inner}{word} {', '.join(tape.outer)}"
+    yield ReplaceSpan(source.start(block), colon + 1, header)
+    yield from _remove_watches(facts, tape)
+    after = source.line_end(source.end(block))
+    is_last_line = not source.data[source.end(block) : after].endswith(b"\n")
+    lines = [f"{inner}return {', '.join(tape.outputs)}"]
+    simple = _single_gradient(facts, tape)
+    if simple is None:
+        given = "".join(f", {name}" for name in tape.inputs)
+        made = f"{texts.name('compat.RecordedTape')}({tape.function}{given})"
+        lines.append(f"{outer}{' = '.join(tape.names)} = {made}")
+        lines.append(f"{outer}{_targets(tape)} = {tape.names[0]}.outputs")
+    else:
+        yield from _write_single(facts, tape, simple, lines, outer, texts)
+    text = "".join(f"{line}{newline}" for line in lines)
+    yield InsertBefore(after, (newline if is_last_line else "") + text)
+    yield facts.record(block, TAPE, before, header)
+    for call in tape.gradients:
+        yield facts.record(call, f"{TAPE}.gradient", source.text(call), partial(_text_of, call))
+
+
+def _text_of(node: ast.AST, texts: Texts) -> str:
+    return texts.of(node)
+
+
+def _targets(tape: Tape) -> str:
+    return tape.outputs[0] if len(tape.outputs) == 1 else f"({', '.join(tape.outputs)})"
+
+
+def _single_gradient(facts: Facts, tape: Tape) -> ast.Call | None:
+    """The one call of gradient, if forward and backward may run together where the block ends."""
+    if len(tape.gradients) != 1 or len(tape.names) != 1:
+        return None
+    call, statement = tape.gradients[0], facts.statement_of(tape.gradients[0])
+    block = facts.block_of(tape.block)
+    if statement not in block or len(call.args) != 2 or call.keywords:
+        return None
+    between = block[block.index(tape.block) + 1 : block.index(statement)]
+    changed = {
+        node.id
+        for each in between
+        for node in facts.source.walk(each)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    wanted = {node.id for node in ast.walk(call.args[1]) if isinstance(node, ast.Name)}
+    if wanted & changed or (tape.inputs and not wanted <= set(tape.inputs)):
+        return None
+    return call if not wanted & set(tape.outputs) else None
+
+
+def _write_single(
+    facts: Facts, tape: Tape, call: ast.Call, lines: list[str], outer: str, texts: Texts
+) -> Iterator[Edit]:
+    statement = facts.statement_of(call)
+    block = facts.block_of(tape.block)
+    function = texts.name("compat.value_and_gradients")
+    if tape.inputs:
+        made = f"{function}({tape.function}, {texts.of(call.args[1])})"
+    else:
+        made = f"{function}({tape.function}, lambda: {texts.of(call.args[1])})"
+    follows = block.index(statement) == block.index(tape.block) + 1
+    is_assigned = isinstance(statement, ast.Assign) and statement.value is call and len(statement.targets) == 1
+    if follows and is_assigned and isinstance(statement, ast.Assign):
+        start, target = facts.source.start(statement), statement.targets[0]
+        name = texts.of(target) if isinstance(target, ast.Name) else f"({texts.of(target)})"
+        yield ReplaceSpan(start, facts.source.end(statement), f"{_targets(tape)}, {name} = {made}", swallows=True)
+        return
+    gradients = _free_name(facts, "gradients")
+    lines.append(f"{outer}{_targets(tape)}, {gradients} = {made}")
+    yield ReplaceNode(call, gradients, swallows=True)
+
+
+def _free_name(facts: Facts, name: str) -> str:
+    while facts.stores(name):
+        name += "_"
+    return name
+
+
+def _remove_watches(facts: Facts, tape: Tape) -> Iterator[Edit]:
+    for call in tape.watched:
+        statement = facts.statement_of(call)
+        if len(facts.block_of(statement)) > 1 and isinstance(statement, ast.Expr):
+            yield RemoveStatement(statement)
+        else:
+            yield ReplaceNode(call, "None", swallows=True)

@@ -1,0 +1,123 @@
+"""What is recorded besides plain runs: a second call, the optimizer's updates, training steps, mixed precision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from .capture import is_tensor
+from .dropout import without_dropout
+from .given import as_type, rolled
+from .goldenfile import RecordError
+from .lifted import cast
+from .named import one_line
+from .nesting import leaves
+from .seeding import seeded
+from .state import same_state
+from .update import run_steps, train_steps
+
+if TYPE_CHECKING:
+    from .recorder import Recorder
+
+Tensor = Any  # torch.Tensor
+
+
+def record_second_call(recorder: Recorder, mode: str, facts: dict[str, Any]) -> None:
+    """What the network returns on other inputs after a call: it may keep a state, or a cache of the first."""
+    import torch
+
+    positional, named, _ = recorder.given(torch.float32, False)
+    moved = [rolled(value) for value in positional], {name: rolled(value) for name, value in named.items()}
+    try:
+        with torch.no_grad(), seeded(recorder.seed), recorder.reach:
+            again = leaves(recorder.model(*moved[0], **moved[1]), is_tensor, objects=True)
+    except Exception:  # whatever the user's code makes of inputs that were shifted
+        return
+    facts["second"] = len(again)
+    for index, tensor in enumerate(again):
+        recorder.writer.write(f"{mode}/second.{index}", tensor)
+
+
+def record_second_step(recorder: Recorder, mode: str, facts: dict[str, Any]) -> None:
+    """In train mode, if a step changes a state of the network's own: what the next step makes of it."""
+    import torch
+
+    if not facts["moved"] or facts["masks"] or facts["draws"] or facts["random"]:
+        return
+    positional, named, _ = recorder.given(torch.float32, False)
+    with same_state(recorder.model):
+        with torch.no_grad(), seeded(recorder.seed):
+            recorder.model(*positional, **named)
+        record_second_call(recorder, mode, facts)
+
+
+def record_updates(recorder: Recorder, make: Callable[[Any], Any]) -> dict[str, str]:
+    """What the optimizer does to each parameter: torch name -> key."""
+    import torch
+
+    recorder.note("the optimizer's steps")
+    names: list[str] = []
+    for which, dtype in (("write", torch.float64), ("own", torch.float32)):
+        with cast(recorder.model, dtype):
+            names = run_steps(recorder.model, make, partial(_keep_update, recorder, which))
+    return {name: f"step/{name}" for name in names}
+
+
+def _keep_update(recorder: Recorder, which: str, name: str, update: Tensor) -> None:
+    recorder.keep(which, f"step/{name}", update)
+
+
+def record_training(recorder: Recorder, make: Callable[[Any], Any], steps: int) -> list[str]:
+    """The loss of a few training steps on the same input: keys."""
+    import torch
+
+    for which, dtype in (("write", torch.float64), ("own", torch.float32)):
+        recorder.note(f"{steps} training steps")
+        positional, named, _ = recorder.given(dtype, False)
+        targets = [as_type(value, dtype) for _, value in recorder.targets]
+        forward = partial(_loss, recorder, positional, named, targets)
+        with same_state(recorder.model), cast(recorder.model, dtype), without_dropout(recorder.model):
+            losses = train_steps(recorder.model, make, forward, steps)
+        for number, value in enumerate(losses):
+            recorder.keep(which, f"steps/loss.{number}", value)
+    return [f"steps/loss.{number}" for number in range(steps)]
+
+
+def _loss(recorder: Recorder, positional: list[Any], named: dict[str, Any], targets: list[Any]) -> Tensor:
+    assert recorder.loss is not None
+    return recorder.loss(recorder.model(*positional, **named), *targets)
+
+
+def record_mixed(recorder: Recorder, device: str) -> dict[str, Any]:
+    """The outputs in eval mode, and how far float16 where autocast wants it is from them."""
+    import torch
+
+    recorder.note("the run in mixed precision")
+    model = recorder.model.eval()
+    keys = []
+    with torch.no_grad(), without_dropout(model):
+        with same_state(model), cast(model, torch.float64):
+            positional, named, _ = recorder.given(torch.float64, False)
+            right = leaves(model(*positional, **named), is_tensor, objects=True)
+        positional, named, _ = recorder.given(torch.float32, False)
+        try:
+            with same_state(model), torch.autocast(device.partition(":")[0], dtype=torch.float16):
+                found = leaves(model(*positional, **named), is_tensor, objects=True)
+        except (RuntimeError, NotImplementedError) as error:
+            raise RecordError(
+                f"torch does not run the model in float16 on {device} ({one_line(error)}); leave amp out of the modes"
+            ) from None
+    for index, (one, other) in enumerate(zip(right, found, strict=True)):
+        keys.append(f"amp/output.{index}")
+        recorder.keep("write", keys[-1], one)
+        recorder.keep("own", keys[-1], other.float() if other.is_floating_point() else other)
+    facts: dict[str, Any] = {
+        "calls": [],
+        "outputs": keys,
+        "gradients": False,
+        "cotangents": [],
+        "parameters": {},
+        "buffers": {},
+    }
+    return {**facts, "loss": "", "runs": ["own"], "reference": "float64"}

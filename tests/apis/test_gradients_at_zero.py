@@ -1,0 +1,62 @@
+"""Gradients where a function bends: rows of zeros, zero-initialised heads and equal scores are common, and torch's choice there counts."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any
+
+import pytest
+
+from mindferry.convert import convert_project
+
+EXPRESSIONS = {
+    "elu": "F.elu(x)",
+    "selu": "F.selu(x)",
+    "celu": "F.celu(x, 2.0)",
+    "rrelu": "F.rrelu(x, 0.1, 0.3, False)",
+    "leaky_relu": "F.leaky_relu(x, 0.2)",
+    "softplus": "F.softplus(x)",
+    "logits": "F.binary_cross_entropy_with_logits(x, torch.full_like(x, 0.25), reduction='none')",
+    "hinge": "F.hinge_embedding_loss(1 + x, -torch.ones_like(x), reduction='none')",
+    "ranking": "F.margin_ranking_loss(x, torch.zeros_like(x), torch.ones_like(x), reduction='none')",
+    "elu_layer": "nn.ELU(0.7)(x)",
+    "selu_layer": "nn.SELU()(x)",
+    "celu_layer": "nn.CELU(0.7)(x)",
+    "softplus_layer": "nn.Softplus(2.0)(x)",
+    "bernoulli": "torch.distributions.Bernoulli(logits=x).log_prob(torch.ones_like(x))",
+}
+HEAD = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
+POINTS = (0.0, -1.0, 0.5, 2.0, -3.0)
+
+
+@pytest.fixture(scope="module")
+def functions(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Any]:
+    """torch's functions by name, and the converted module."""
+    folder = tmp_path_factory.mktemp("bends")
+    text = HEAD + "".join(f"def f_{name}(x):\n    return {each}\n" for name, each in EXPRESSIONS.items())
+    (folder / "torch").mkdir()
+    (folder / "torch" / "bends.py").write_text(text)
+    convert_project(folder / "torch", folder / "mindspore")
+    theirs: dict[str, Any] = {}
+    exec(text, theirs)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(folder / "mindspore"))
+        spec = importlib.util.spec_from_file_location("bends", folder / "mindspore" / "bends.py")
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    return theirs, module
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_the_gradient_is_torchs_at_zero_too(name: str, functions: tuple[dict[str, Any], Any]) -> None:
+    import mindspore as ms
+    import numpy as np
+    import torch
+
+    theirs, ours = functions
+    x = torch.tensor(POINTS, requires_grad=True)
+    theirs[f"f_{name}"](x).sum().backward()
+    found = ms.grad(lambda v: getattr(ours, f"f_{name}")(v).sum())(ms.Tensor(np.array(POINTS, np.float32)))
+    assert x.grad is not None
+    np.testing.assert_allclose(found.asnumpy(), x.grad.numpy(), atol=1e-4)

@@ -197,6 +197,18 @@ def test_a_network_is_read_from_a_folder_and_written_back(tmp_path: Path, form: 
     assert {key: value.tolist() for key, value in saved.items()} == {key: each.tolist() for key, each in state.items()}
 
 
+def test_a_network_that_no_text_names_is_a_finding(tmp_path: Path) -> None:
+    site, source = tmp_path / "site", tmp_path / "project"
+    install(site, "transformers", LIBRARY)
+    project(source, {"main.py": SCRIPT.replace('"checkpoint"', "__import__('sys').argv[1]").replace('"saved"', "'x'")})
+    conversion = convert_project(
+        source, tmp_path / "out", settings=Settings(packages=("transformers",), sites=(str(site),))
+    )
+    (finding,) = [each for each in conversion.findings if each.severity == "error"]
+    assert finding.code == "MF152"
+    assert "main.py chooses its network when it runs" in finding.message
+
+
 @pytest.mark.parametrize(
     ("text", "kind"),
     [

@@ -72,7 +72,8 @@ def bring(
             reach.ask(home, last)
             reach.run()
     brought = _files(reach, packages, gates, needs_torch)
-    return Brought(brought, _plain(packages, reach), tuple(_findings(reach, packages, layout, limit)), tuple(packages))
+    found = (*_undecided(reach), *_findings(reach, packages, layout, limit))
+    return Brought(brought, _plain(packages, reach), found, tuple(packages))
 
 
 @functools.cache
@@ -135,6 +136,15 @@ def _plain(packages: list[Package], reach: Reach) -> dict[str, bytes]:
         for file in package.licence_files:
             plain[f"{FOLDER}/{package.name}/{file.name}"] = file.read_bytes()
     return plain
+
+
+def _undecided(reach: Wishes) -> list[Finding]:
+    """`AutoModel.from_pretrained(args.model)`, and no text says which network that may be."""
+    if not reach.undecided:
+        return []
+    message = f"{reach.undecided} chooses its network when it runs: no text of the project names a folder with a config.json, nor a kind of network"
+    advice = "import the configuration's class, `from transformers import BertConfig`, so that this network comes along"
+    return [Finding(findings.MF152, "error", f"{FOLDER}/NOTICE.md", 1, 1, message, advice)]
 
 
 def _findings(reach: Reach, packages: list[Package], layout: Layout, limit: int) -> list[Finding]:

@@ -19,6 +19,10 @@ class Wishes(Reach):
         self._folders = {root: None}  # that a path in the project's texts may be meant from
         self._texts: dict[str, None] = {}
         self._built: list[re.Pattern[str]] = []  # texts that are put together
+        self.undecided = (
+            ""  # the file that chooses its network from a table, by a name that none of the project's texts is
+        )
+        self._chooser = ""  # the file that imports an AutoModel
         self._opened: dict[str, str] = {}  # module that a file takes names out of -> that file
 
     def ask_for_file(self, module: Module) -> None:
@@ -38,6 +42,8 @@ class Wishes(Reach):
             if isinstance(node, ast.ImportFrom) and not node.level:
                 self._import(module, node)
                 home = node.module or ""
+                if self.sources.is_ours(home) and any(each.name.startswith("AutoModel") for each in node.names):
+                    self._chooser = module.path.name
                 if self.sources.is_ours(home) and node.names[0].name == "*":
                     self._everything(home)
             elif isinstance(node, ast.Import):
@@ -87,6 +93,8 @@ class Wishes(Reach):
                 self._by = f"the text {text!r}"
                 self.ask_module(place)
         self.run()
+        if not any(place in self.modules for place in places.values()):
+            self.undecided = self._chooser
 
     def _ask_registry(self, text: str) -> None:
         """`create_model("resnet18.a1_in1k")`, wherever in the project the text stands."""

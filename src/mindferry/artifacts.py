@@ -238,6 +238,14 @@ class ProjectConversion:
     reused: tuple[str, ...] = ()  # files that were as they had been
 
     @property
+    def helper_modules(self) -> tuple[str, ...]:
+        """Where helpers are imported from: modules, and packages by their own name."""
+        paths = [file.path for file in self.files if file.status == "helpers"]
+        packages = {path.removesuffix("/__init__.py") for path in paths if path.endswith("/__init__.py")}
+        modules = [path.removesuffix(".py") for path in paths if path.rpartition("/")[0] not in packages]
+        return tuple(path.replace("/", ".") for path in (*modules, *sorted(packages)))
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
         return tuple(finding for file in self.files for finding in file.findings)
 

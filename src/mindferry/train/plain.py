@@ -172,7 +172,9 @@ def _failure(ours: Run) -> Finding | None:
         return _finding(MF230, f"the converted script ended with {_ending(ours.code)}: {_last_line(ours.output)}")
     message = " ".join(str(error["message"]).split("\n\n")[0].split("\n----")[0].split())[:400]
     frames = error["frames"]
-    inside = [frame for frame in frames if not str(frame[0]).endswith("ms_compat.py")] or frames
+    inside = [
+        frame for frame in frames if not any(name in str(frame[0]) for name in ("ms_compat.py", "ms_compat/"))
+    ] or frames
     path, line = (str(inside[-1][0]), int(inside[-1][1])) if inside else ("", 0)
     return _finding(MF230, f"the converted script fails: {error['type']}: {message}", path, line)
 

@@ -159,6 +159,7 @@ def _call_after(loader: Any, after: Callable[[ModuleType], object]) -> None:
 
 
 def _watch_helpers(session: Session, module: ModuleType) -> None:
+    from .helper_package import as_one_module
     from .mindspore_run import watch_helpers
 
-    watch_helpers(session, module)
+    watch_helpers(session, as_one_module(module))

@@ -1,6 +1,6 @@
 """Interrupt conversions at random file operations until the tries are used up: `python fuzz/interrupt.py --tries 300`.
 
-Each try takes a command (`convert`, `weights convert`), ends it at a random file operation (killed, disk full,
+Each try takes a command (`convert`, `weights convert`, `migrate`), ends it at a random file operation (killed, disk full,
 read-only, or with a second run beside it), and looks: the originals are as they were, nothing half-written stands under
 a final name, and the next run finishes with what an undisturbed run makes, leaving no partial file behind.
 """
@@ -24,8 +24,11 @@ from pathlib import Path
 
 import numpy as np
 
+from mindferry.artifacts import STATE
 from mindferry.convert import convert_project
 from mindferry.errors import MindferryError
+from mindferry.migrate import migrate, write_page
+from mindferry.report import REPORT
 from mindferry.weights import convert_weights
 from mindferry.weights.formats.entry import Entry
 from mindferry.weights.formats.files import write_checkpoint
@@ -48,7 +51,16 @@ def convert_shards(folder: Path) -> None:
     convert_weights(folder / "in" / "a.safetensors", folder / "out" / "b.safetensors", shard_bytes=2000, force=True)
 
 
-COMMANDS: tuple[Command, ...] = (convert, convert_checkpoint, convert_shards)
+def migrate_all(folder: Path) -> None:
+    """Without a network to run: analyze, convert, weights and the page."""
+    outcomes = migrate(folder / "in", folder / "out", lambda outcome: None)
+    wrong = next((each.summary for each in outcomes if not each.ok), "")
+    if wrong:
+        raise MindferryError(wrong)
+    write_page(folder / "out")
+
+
+COMMANDS: tuple[Command, ...] = (convert, convert_checkpoint, convert_shards, migrate_all)
 
 
 def prepare(folder: Path, rng: random.Random) -> None:
@@ -60,16 +72,18 @@ def prepare(folder: Path, rng: random.Random) -> None:
     (source / "pkg" / "__init__.py").write_text("")
     (source / "README.md").write_text("# A project\n")
     (source / "requirements.txt").write_text("torch\n")
+    (source / "mindferry.toml").write_text('[weights]\nfile = "a.safetensors"\n')
     arrays = {f"layer{n}.weight": np.full((rng.randrange(1, 40), 9), n, np.float32) for n in range(9)}
     entries = [Entry(name, "float32", each.shape, compute=lambda each=each: each) for name, each in arrays.items()]
     write_checkpoint(source / "a.safetensors", entries, "pt")
 
 
 def tree(folder: Path) -> dict[str, str]:
-    """Digests of what is there, the record of mindferry's own aside."""
+    """Digests of what is there, finished records and pages aside: those hold the time."""
     found = {}
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.name not in ("lock", "convert.json"):
+        is_record = path.parent.name == STATE and path.suffix == ".json" and path.name != "unfinished.json"
+        if path.is_file() and not is_record and path.name not in ("lock", REPORT):
             found[path.relative_to(folder).as_posix()] = hashlib.sha256(path.read_bytes()).hexdigest()
     return found
 

@@ -30,8 +30,8 @@ SNIPPETS = {
     findings.MF110: "net = nn.DataParallel(nn.Linear(3, 3))\n",
     findings.MF120: "class Net(nn.Module):\n    def forward(this, x):\n        return x\n",
     findings.MF121: (
-        "for m in nn.Sequential(nn.BatchNorm2d(3), nn.Linear(3, 3)).modules():\n"
-        "    if isinstance(m, (nn.BatchNorm2d, nn.Linear)):\n        print(m.weight)\n"
+        "class N(nn.Module):\n    def forward(self, x, m):\n        if isinstance(m, (nn.BatchNorm2d, nn.Linear)):\n"
+        "            x = x + m.weight\n        return x\n"
     ),
     findings.MF122: "a = nn.LeakyReLU(0.1)\na.negative_slope = 0.3\n",
     findings.MF123: "def f(thing):\n    return thing.to_mkldnn()\n",
@@ -102,6 +102,10 @@ def _not_in_style(folder: Path) -> ProjectConversion:
     return convert(folder, Settings(style="model"), a__py=HEAD + code)
 
 
+def _native_instead(folder: Path) -> ProjectConversion:
+    return convert(folder, Settings(prefer="native"), a__py=HEAD + "x = torch.tanh(torch.zeros(3))\n")
+
+
 def _sometimes_unreached(folder: Path) -> ProjectConversion:
     code = NET + "other = nn.Linear(3, 3)\nfor i in range(3):\n    opt.zero_grad()\n    h = net(torch.ones(2, 3))\n"
     code += "    if i:\n        h = other(h)\n    loss = h.sum()\n    loss.backward()\n    opt.step()\n"
@@ -153,6 +157,7 @@ PROJECTS: dict[findings.Code, Callable[[Path], ProjectConversion]] = {
     findings.MF152: _too_large_a_library,
     findings.MF206: _sometimes_unreached,
     findings.MF210: _not_in_style,
+    findings.MF211: _native_instead,
     findings.MF902: _not_copied,
     findings.MF903: _edited,
     findings.MF904: _edited_and_gone,

@@ -238,6 +238,14 @@ class ProjectConversion:
     reused: tuple[str, ...] = ()  # files that were as they had been
 
     @property
+    def helper_modules(self) -> tuple[str, ...]:
+        """Where helpers are imported from: modules, and packages by their own name."""
+        paths = [file.path for file in self.files if file.status == "helpers"]
+        packages = {path.removesuffix("/__init__.py") for path in paths if path.endswith("/__init__.py")}
+        modules = [path.removesuffix(".py") for path in paths if path.rpartition("/")[0] not in packages]
+        return tuple(path.replace("/", ".") for path in (*modules, *sorted(packages)))
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
         return tuple(finding for file in self.files for finding in file.findings)
 
@@ -433,6 +441,20 @@ def load(kind: type[T], folder: Path, stage: str) -> T:
             f"{path} names {brief(repr(strays[0]))}, which is no file of the project: it is damaged or forged"
         )
     return cast(T, made)
+
+
+def is_whole(folder: Path, stage: str) -> bool:
+    """Whether a stage's record is there, and so is what it wrote beside it: the converted files, the checkpoint."""
+    if stage not in ("convert", "weights"):
+        return (folder / STATE / f"{stage}.json").is_file()
+    try:
+        if stage == "weights":
+            return Path(load(WeightsReport, folder, stage).output).is_file()
+        return all(
+            (folder / each.path).is_file() for each in load(ProjectConversion, folder, stage).files if each.digest
+        )
+    except MindferryError:
+        return False
 
 
 def from_json(kind: type[T], body: Any) -> T:

@@ -247,6 +247,14 @@ MF210 = Code(
     "`--style cell`, `--style model` or `--jit` was asked for, and this step does more than that form can say.",
     "Nothing: the functional form is right. The finding says what stands in the way.",
 )
+MF211 = Code(
+    "MF211",
+    Severity.NOTE,
+    "MindSpore's own, which is not quite torch's",
+    "`--prefer native` was asked for: MindSpore's optimizer, schedule or function stands where the default is a helper "
+    "with torch's arithmetic. The note says how far apart they were when that was measured.",
+    "Nothing, or leave `--prefer native` out. `mindferry train` shows what it comes to in this project.",
+)
 MF230 = Code(
     "MF230",
     Severity.ERROR,

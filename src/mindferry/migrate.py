@@ -228,7 +228,7 @@ def looks_like_file_data(text: bytes) -> bool:
 def _run_stage(state: Migration, name: str, run: Stage) -> Outcome:
     state.key = _digest(state.key, name, _inputs(state, name))
     done = _read_state(state.output).get(name, {})
-    if done.get("key") == state.key and (state.output / STATE / f"{name}.json").is_file():
+    if done.get("key") == state.key and artifacts.is_whole(state.output, name):
         return Outcome(name, done["ok"], done["summary"], 0.0, is_fresh=False)
     started = time.monotonic()
     try:

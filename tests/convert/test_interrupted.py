@@ -28,7 +28,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_the_next_run_finishes_what_was_interrupted_wherever_that_was(tmp_path):
-    command = [sys.executable, str(INTERRUPT), "--tries", "24", "--seed", "7", "--keep", str(tmp_path / "kept")]
+    command = [sys.executable, str(INTERRUPT), "--tries", "16", "--seed", "7", "--keep", str(tmp_path / "kept")]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -111,3 +111,19 @@ def test_converting_the_output_changes_nothing(tmp_path: Path) -> None:
     assert sum(file.status == "converted" for file in first.files) > 20
     assert [file.path for file in again.files if file.status == "converted"] == []
     assert {finding.code for finding in again.findings} <= {"MF902"}
+
+
+def test_migrate_writes_again_what_was_removed(tmp_path: Path) -> None:
+    """Its stages are done, but what they wrote is gone."""
+    from mindferry.migrate import Outcome, migrate
+
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "net.py").write_text("import torch\n\nx = torch.ones(2)\n")
+    outcomes: list[Outcome] = []
+    migrate(tmp_path / "in", tmp_path / "out", outcomes.append)
+    before = (tmp_path / "out" / "net.py").read_bytes()
+    (tmp_path / "out" / "net.py").unlink()
+    outcomes.clear()
+    migrate(tmp_path / "in", tmp_path / "out", outcomes.append)
+    assert (tmp_path / "out" / "net.py").read_bytes() == before
+    assert {each.stage: each.is_fresh for each in outcomes} == {"analyze": False, "convert": True}

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import ast
+import pydoc
 from pathlib import Path
 
 import pytest
 
 from mindferry.convert import convert_project
+from mindferry.convert.render.fixed_locals import with_fixed_locals
 from mindferry.convert.render.folded import reflowed, simplified
 from mindferry.convert.render.helper_use import use_of
-from mindferry.convert.render.specialised import specialised
+from mindferry.convert.render.helpers_module import library, render
+from mindferry.convert.render.parts import NEEDED, part_names
+from mindferry.convert.render.specialised import HOOKS, specialised
+
+OUTSIDE = ("pickle.", "json.", "collections.", "dict", "list", "io.")
 
 HEAD = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n\n\n"
 SCRIPT = HEAD + (
@@ -133,3 +139,116 @@ def test_a_function_that_mindferry_wraps_keeps_its_arguments(tmp_path: Path) -> 
     functions = {node.name: node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)}
     assert [each.arg for each in functions["random_numbers"].args.args] == ["generator"]
     assert "DeathWatch" not in text and "read_ahead" not in text, "it has no worker processes"
+
+
+def specialise(texts: dict[str, str], project: str, wanted: str) -> dict[str, str]:
+    return specialised(texts, {wanted}, use_of([f"import ms_compat\n{project}\n"], "ms_compat", is_library=False))
+
+
+def test_an_argument_that_only_a_base_class_takes_is_fixed_there_too() -> None:
+    texts = {
+        "Base": "class Base:\n    def __init__(self, size, mode=None):\n        self.size = size if mode is None else mode(size)\n",
+        "Heir": "class Heir(Base):\n    def __init__(self, size, mode=None):\n        super().__init__(size, mode)\n",
+    }
+    assert specialise(texts, "print(ms_compat.Heir(3).size)", "Heir") == {
+        "Base": "class Base:\n    def __init__(self, size):\n        self.size = size\n",
+        "Heir": "class Heir(Base):\n    def __init__(self, size):\n        super().__init__(size)\n",
+    }
+
+
+def test_a_base_class_that_the_project_derives_from_keeps_its_arguments() -> None:
+    texts = {
+        "Base": "class Base:\n    def __init__(self, size=1, mode=None):\n        self.size = mode or size\n",
+        "Heir": "class Heir(Base):\n    def __init__(self):\n        super().__init__()\n",
+    }
+    project = "class Own(ms_compat.Base):\n    pass\nprint(ms_compat.Heir().size, Own(mode=3).size)"
+    use = use_of([f"import ms_compat\n{project}\n"], "ms_compat", is_library=False)
+    assert specialised(texts, {"Heir", "Base"}, use)["Base"] == texts["Base"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("def f(x, decay):\n    return decay != 0 and False\n", "def f(x, decay):\n    return False\n"),
+        ("def f(x, y):\n    return y or 1e-45\n", "def f(x, y):\n    return y or 1e-45\n"),
+        ("def f(x, y):\n    return y and 0\n", "def f(x, y):\n    return y and 0\n"),
+        ("def f(x, y):\n    return g(y) == 1 and False\n", "def f(x, y):\n    return g(y) == 1 and False\n"),
+    ],
+)
+def test_a_decided_and_or_or_keeps_its_value(before: str, after: str) -> None:
+    assert simplified(before) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("def f(x):\n    is_mean = True\n    return x if is_mean else 2\n", "def f(x):\n    return x if True else 2\n"),
+        ("def f(x):\n    y = x\n    return y + 1\n", "def f(x):\n    return x + 1\n"),
+        ("def f(x):\n    y = x\n    x = 3\n    return y + x\n", "def f(x):\n    y = x\n    x = 3\n    return y + x\n"),
+        ("def f(x):\n    y = g(x)\n    return x\n", "def f(x):\n    y = g(x)\n    return x\n"),
+        ("def f(x):\n    y = 1\n    return lambda: y\n", "def f(x):\n    y = 1\n    return lambda: y\n"),
+        ("def f(x):\n    if x:\n        y = 1\n    return y\n", "def f(x):\n    if x:\n        y = 1\n    return y\n"),
+    ],
+)
+def test_local_variables_that_are_constants_are_replaced(before: str, after: str) -> None:
+    assert with_fixed_locals(before) == after
+
+
+TRAIN = HEAD + (
+    "net = nn.Linear(3, 2)\noptimizer = torch.optim.{}\nx, y = torch.randn(4, 3), torch.randn(4, 2)\n{}"
+    "for _ in range(3):\n    loss = ((net(x) - y) ** 2).mean()\n    optimizer.zero_grad()\n    loss.backward()\n"
+    "    optimizer.step()\n    print(loss.item())\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "extra", "kept", "gone"),
+    [
+        (
+            "Adam(net.parameters(), lr=0.1)",
+            "",
+            ("ops.Adam()",),
+            ("amsgrad", "decoupled", "update_some", "planned_rate"),
+        ),
+        ("Adam(net.parameters(), amsgrad=True)", "", ("max_exp_avg_sq", "amsgrad"), ("maximize",)),
+        ("SGD(net.parameters(), lr=0.1, maximize=True)", "", ("maximize",), ("nesterov", "shared_state")),
+        ("SGD(net.parameters(), lr=0.1)", "net.bias.requires_grad = False\n", ("update_some", "without_frozen"), ()),
+        ("NAdam(net.parameters(), lr=0.1)", "", ("shared_state",), ("decoupled_weight_decay",)),
+        (
+            "SGD([{'params': net.parameters(), 'nesterov': True}], lr=0.1, momentum=0.9)",
+            "",
+            ('group["nesterov"]',),
+            ('group["dampening"]',),
+        ),
+    ],
+)
+def test_an_optimizer_has_what_the_project_may_need_of_it(
+    tmp_path: Path, optimizer: str, extra: str, kept: tuple[str, ...], gone: tuple[str, ...]
+) -> None:
+    text = helpers_of(tmp_path, train=TRAIN.format(optimizer, extra))
+    assert [each for each in kept if each not in text] == []
+    assert [each for each in gone if each in text] == []
+
+
+def test_every_part_is_decided_and_none_is_named_in_the_output() -> None:
+    assert set(NEEDED) == part_names()
+    units, _ = library()
+    everything = "\n".join(unit.text for unit in units.values())
+    assert [name for name in part_names() if name not in everything] == [], "a part that no helper has"
+    assert not any(name in render(set(units)) for name in part_names())
+
+
+def test_parts_are_written_where_nothing_is_known_of_the_project() -> None:
+    assert "def planned_rate(" in render({"SGD"}) and "def update_some(" in render({"SGD"})
+
+
+def test_methods_that_the_standard_library_calls_stay() -> None:
+    """What overrides a method of pickle's, json's or a container's is called from there."""
+    for name, unit in library()[0].items():
+        node = ast.parse(unit.text).body[0]
+        if not isinstance(node, ast.ClassDef):
+            continue
+        bases = [pydoc.locate(ast.unparse(each)) for each in node.bases if ast.unparse(each).startswith(OUTSIDE)]
+        own = {each.name for each in node.body if isinstance(each, ast.FunctionDef) and not each.name.startswith("__")}
+        called = {each for each in own for base in bases if hasattr(base, each)} - {"get", "pop"}  # by the project
+        assert called <= HOOKS, f"{name}: {called - HOOKS}"

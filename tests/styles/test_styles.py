@@ -180,3 +180,84 @@ def test_every_style_trains_to_the_same_losses(tmp_path: Path, settings: Setting
     assert found == pytest.approx(losses, rel=1e-5)
     theirs, ours = (float(lines[-1].split()[1]) for lines in (functional, other))
     assert ours == pytest.approx(theirs, rel=1e-5)
+
+
+LENET = SCRIPT.replace(
+    """    for inputs, labels in loader:
+""",
+    """    running_loss = 0.0
+    for i, data in enumerate(loader, 0):
+        inputs, labels = data
+""",
+).replace(
+    "        print('loss', loss.item())\n",
+    "        running_loss += loss.item()\n        if i % 4 == 3:\n            print(f'{epoch + 1} {running_loss / 4:.3f}')\n"
+    "            running_loss = 0.0\n",
+)
+
+
+def test_a_sum_of_losses_that_is_only_printed_is_the_monitors_work(tmp_path: Path) -> None:
+    text, refused = converted(tmp_path, Settings(style="model"), LENET)
+    assert refused == [] and "callbacks = [LossMonitor(4), TimeMonitor()]" in text and "running_loss +=" not in text
+
+
+def test_a_sum_of_losses_that_is_read_later_keeps_the_loop(tmp_path: Path) -> None:
+    script = LENET + "print(running_loss)\n"
+    text, refused = converted(tmp_path, Settings(style="model"), script)
+    assert len(refused) == 1 and "running_loss += loss.item()" in refused[0] and "Model(" not in text
+
+
+def automatic(folder: Path, script: str) -> tuple[str, list[str]]:
+    return converted(folder, Settings(jit_auto=True), script)
+
+
+def test_a_step_that_is_known_to_compile_is_compiled(tmp_path: Path) -> None:
+    text, refused = automatic(tmp_path, SCRIPT)
+    assert refused == [] and "ms.jit(ms.value_and_grad(" in text and "compiled_update(optimizer)" in text
+
+
+NETWORK = """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(6, 2)
+        self.calls = 0
+
+    def forward(self, x):
+        {}
+        return self.fc(x)
+
+
+net = Net()
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("x = x.relu()", ""),
+        ("x = helper(x)", ""),
+        ("x = odd(x)", "`if "),
+        ("self.calls += 1", "self.calls"),
+        ("print(x.shape)", "print"),
+        ("x = x * float(x.max().item())", "item"),
+        ("import math", "`import`"),
+    ],
+)
+def test_a_step_of_which_that_is_not_known_is_left_with_the_reason(tmp_path: Path, line: str, reason: str) -> None:
+    functions = "def helper(x):\n    return x * 2\n\n\ndef odd(x):\n    if x.sum().item() > 0:\n        return x\n    return -x\n\n\n"
+    start = SCRIPT.index("net = nn.Sequential")
+    end = SCRIPT.index("net.train()")
+    text, refused = automatic(tmp_path, SCRIPT[:start] + functions + NETWORK.format(line) + SCRIPT[end:])
+    if not reason:
+        assert refused == [] and "ms.jit(" in text
+    else:
+        assert len(refused) == 1 and reason in refused[0] and "ms.jit" not in text
+
+
+def test_a_network_from_another_file_is_not_compiled_unseen(tmp_path: Path) -> None:
+    start, end = SCRIPT.index("net = nn.Sequential"), SCRIPT.index("net.train()")
+    script = SCRIPT[:start] + "from elsewhere import net\n" + SCRIPT[end:]
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "elsewhere.py").write_text("from torch import nn\n\nnet = nn.Linear(6, 2)\n")
+    text, refused = automatic(tmp_path, script)
+    assert len(refused) == 1 and "not defined in this file" in refused[0] and "ms.jit" not in text

@@ -11,7 +11,7 @@ from .. import artifacts
 from ..accounts import summarize_sites
 from ..artifacts import ProjectConversion
 from ..convert import convert_project
-from ..convert.settings import STYLES, TARGETS, Settings
+from ..convert.settings import HELPERS, PREFERENCES, STYLES, TARGETS, Settings
 from ..errors import printable
 from ..findings import CODES
 from ..layout import find_files
@@ -27,7 +27,17 @@ STATUSES = {
 }
 
 
-@click.command()
+class ConvertCommand(click.Command):
+    """`--jit` stands alone, as it always did, or before the word auto."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        place = args.index("--jit") if "--jit" in args else -1
+        if place >= 0 and args[place + 1 : place + 2] == ["auto"]:
+            args = [*args[:place], "--jit-auto", *args[place + 2 :]]
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=ConvertCommand)
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option(
     "-o",
@@ -47,7 +57,24 @@ STATUSES = {
     "--skip", multiple=True, metavar="RULE", help="Leave what these rules would convert as it is. May be repeated."
 )
 @click.option("--style", type=click.Choice(STYLES), default="functional", help="How a training step is written.")
-@click.option("--jit", is_flag=True, help="Compile the training step with ms.jit.")
+@click.option(
+    "--jit",
+    is_flag=True,
+    help="Compile the training step with ms.jit. `--jit auto`: where all of it is known to compile; a note says why not.",
+)
+@click.option("--jit-auto", is_flag=True, hidden=True, help="What `--jit auto` is read as.")
+@click.option(
+    "--prefer",
+    type=click.Choice(PREFERENCES),
+    default="exact",
+    help="Native: MindSpore's own optimizers, schedules and tanh where they differ by rounding; a note says how far.",
+)
+@click.option(
+    "--helpers",
+    type=click.Choice(HELPERS),
+    default="module",
+    help="ms_compat as one file, or as a package where it is long.",
+)
 @click.option("--trainer", is_flag=True, help="Write a trainer.py around the network that the project makes.")
 @click.option("--tests", is_flag=True, help="Also write tests/test_MODULE.py: each cell against its torch original.")
 @click.option(
@@ -93,6 +120,9 @@ def command(
     skip: tuple[str, ...],
     style: str,
     jit: bool,
+    jit_auto: bool,
+    prefer: str,
+    helpers: str,
     trainer: bool,
     tests: bool,
     workers: int,
@@ -126,7 +156,18 @@ def command(
             check=check,
             advance=advance,
             settings=Settings(
-                target, only, skip, style, jit, trainer, packages=packages, sites=_folders(sites), most_modules=limit
+                target,
+                only,
+                skip,
+                style,
+                jit,
+                trainer,
+                packages=packages,
+                sites=_folders(sites),
+                most_modules=limit,
+                helpers=helpers,
+                jit_auto=jit_auto,
+                prefer=prefer,
             ),
             workers=workers,
             texts=texts if diff else None,

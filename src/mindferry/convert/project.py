@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +13,21 @@ from ..artifacts import FileConversion, ProjectConversion, dumps
 from ..config import read_config
 from ..errors import MindferryError
 from ..files import read_regular
-from ..layout import SECOND, Layout, ProjectFile, Sources, find_files, read_symbols, source_of, uses_second, uses_torch
+from ..layout import (
+    LARGEST_CODE,
+    SECOND,
+    Layout,
+    ProjectFile,
+    Sources,
+    find_files,
+    read_symbols,
+    source_of,
+    uses_second,
+    uses_torch,
+)
 from ..observation import Observation
 from ..progress import Advance
-from ..read.source import is_script
+from ..read.source import Unreadable, is_script
 from ..read.symbols import Symbols
 from ..suggest import suggest_network
 from .brought import Libraries, bring_libraries, convert_libraries, digest_of, plain_files
@@ -25,13 +38,20 @@ from .one_file import Written, digest, helper_home, helper_name, left_out, with_
 from .output import previous_conversion as previous_conversion
 from .output import write_output
 from .pool import convert_files, quietly
+from .prefer_native import keeps_own_rates, with_differences
 from .render.helper_use import ProjectUse, use_of
-from .render.helpers_module import render
+from .render.helpers_package import render_files
 from .render.imports import COMPAT_MODULE
 from .reuse import facts_digest, file_key, inputs_digest, records_of, reusable
 from .settings import Settings
 from .trainer import NAME as TRAINER
 from .trainer import check_own_trainer, trainer_text
+
+# A loop outside of all functions that takes a training step: nobody imports such a file for what it defines.
+TRAINS = re.compile(
+    rb"^(?:for|while)\b[^\n]*\n(?:[ \t]+[^\n]*\n|[ \t]*\n)*?[ \t]+[^\n]*(?:grad_fn|backward|gradients|[oO]ptim\w*)\(",
+    re.MULTILINE,
+)
 
 
 @quietly()
@@ -65,6 +85,8 @@ def convert_project(
         settings = replace(settings, packages=tuple(dict.fromkeys((*settings.packages, *config.convert.packages))))
     if not uses_torch(layout) and not uses_second(layout) and not settings.packages:
         raise MindferryError(f"{path} uses no torch: there is nothing to convert")
+    if settings.prefer == "native":
+        settings = replace(settings, has_native_optimizers=not keeps_own_rates(_texts(layout)))
     libraries = bring_libraries(layout, settings, observation)
     inputs = digest_of(libraries, inputs_digest(layout, settings))
     result = ProjectConversion(str(path.resolve()), str(output.resolve()), (), (), _parameter_names(), inputs)
@@ -74,6 +96,7 @@ def convert_project(
     written = []
     changed = changed_files(layout, observation)
     for each in _convert(layout, symbols, settings, workers, result, previous, observation, libraries, sources):
+        each = with_differences(each) if settings.prefer == "native" else each
         written.append(with_refusal(each) if each.record.path in changed else each)
         if advance:
             advance(each.record.path)
@@ -85,7 +108,7 @@ def convert_project(
         each.record.path for each in written if each.record.key and before.get(each.record.path) == each.record
     )
     extra = [
-        *_helpers(layout, written),
+        *_helpers(layout, written, settings),
         *_launch_files(written, config.train.script),
         *_trainer(written, settings, config.verify.model or (suggest_network(path) if settings.trainer else "")),
         *map(left_out, layout.left_out),
@@ -96,6 +119,13 @@ def convert_project(
     if texts is not None:
         texts.update({each.record.path: each.content() for each in (*written, *extra) if each.data is not None})
     return result if check else write_output(output, result, [*written, *extra], previous)
+
+
+def _texts(layout: Layout) -> Iterator[bytes]:
+    for file in layout.files:
+        if file.is_code:
+            with contextlib.suppress(OSError, Unreadable):
+                yield read_regular(file.path, LARGEST_CODE)
 
 
 def _read(
@@ -146,8 +176,8 @@ def _convert(
         yield ready[file] if file in ready else with_key(next(made), keys.get(file, ""))
 
 
-def _helpers(layout: Layout, written: list[Written]) -> list[Written]:
-    """One ms_compat.py for each package or script folder that uses helpers."""
+def _helpers(layout: Layout, written: list[Written], settings: Settings) -> list[Written]:
+    """One ms_compat for each package or script folder that uses helpers."""
     by_source: dict[str, dict[str, set[str]]] = {}
     for file, each in zip(layout.files, written, strict=True):
         if each.compat:
@@ -159,9 +189,11 @@ def _helpers(layout: Layout, written: list[Written]) -> list[Written]:
             *wanted.values()
         )  # of all: a script may bring its own folder and the root's modules together
         use = _use(written) if source != SECOND else None
-        data = render(names, use, source).encode("utf-8")
-        for folder in sorted(wanted):
-            relative = (Path(folder) / f"{helper_name(layout, framework(source).helpers)}.py").as_posix()
+        made = render_files(names, use, settings.helpers == "package", source)
+        places = [(Path(folder), *each) for folder in sorted(wanted) for each in made.items()]
+        for folder, path, text in places:
+            relative = (folder / f"{helper_name(layout, framework(source).helpers)}{path}").as_posix()
+            data = text.encode("utf-8")
             result.append(Written(FileConversion(relative, "helpers", digest(data)), data, names))
     return result
 
@@ -178,7 +210,7 @@ def _use(written: list[Written]) -> ProjectUse | None:
     if any(each.record.path.endswith(".ipynb") for each in written):
         return None
     texts = [each.content() for each in written if each.record.path.endswith(".py")]
-    is_library = not any(is_script(text) for text in texts)
+    is_library = not any(is_script(text) or TRAINS.search(text) for text in texts)
     return use_of((text.decode("utf-8", "replace") for text in texts), COMPAT_MODULE, is_library)
 
 

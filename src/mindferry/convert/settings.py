@@ -12,6 +12,8 @@ from ..apis.quirks import native_on
 from ..errors import MindferryError
 
 TARGETS = ("portable", "cpu", "ascend")
+PREFERENCES = ("exact", "native")
+HELPERS = ("module", "package")
 STYLES = ("functional", "cell", "model")  # how a training step is written
 
 
@@ -27,6 +29,10 @@ class Settings:
     packages: tuple[str, ...] = ()  # libraries to bring along, by import name
     sites: tuple[str, ...] = ()  # folders where they are installed, before Python's own
     most_modules: int = 400  # of these libraries
+    helpers: str = "module"  # how ms_compat is written
+    jit_auto: bool = False  # compile those steps of which it is known that they compile
+    prefer: str = "exact"  # or MindSpore's own where it is not quite torch's
+    has_native_optimizers: bool = True  # as preferred; not where the project needs what torch's hold
 
     @property
     def is_restricted(self) -> bool:
@@ -42,7 +48,7 @@ class Settings:
 
     def check(self, passes: list[str]) -> None:
         """A pattern that nothing matches is a slip of the pen."""
-        if self.jit and self.style != "functional":
+        if (self.jit or self.jit_auto) and self.style != "functional":
             raise MindferryError(f"--jit compiles the functional form; leave out --style {self.style}, or --jit")
         names: set[str] = set(passes)
         for source in map(framework, SOURCES):
@@ -66,15 +72,26 @@ def _spellings(api: str) -> tuple[str, ...]:
     return api, *(framework(source).canonical(api) for source in SOURCES)
 
 
+def chosen_rules(settings: Settings, source: str) -> Table:
+    return rules_for(settings.target, source, settings.prefer, settings.has_native_optimizers)
+
+
 @functools.cache
-def rules_for(target: str, source: str = "torch") -> Table:
-    """The rules, with mint's own operators for Ascend, and what only Ascend has left alone for a CPU."""
-    if target == "portable" or source != "torch":
+def rules_for(target: str, source: str = "torch", prefer: str = "exact", has_native_optimizers: bool = True) -> Table:
+    """The rules, with mint's own operators for Ascend, what only Ascend has left alone for a CPU, and MindSpore's own as preferred."""
+    if (target == "portable" and prefer == "exact") or source != "torch":
         return table(source)
     made = Table((_for_target(entry, target) for entry in table()), framework())
+    if prefer == "native":
+        from .prefer_native import made_native
+
+        for api in list(made.calls):
+            made.calls[api] = made_native(made.calls[api], has_native_optimizers)
     if target == "ascend":
         for api, name in _native_on_ascend():
             made.calls[api] = replace(made.calls[api], to=name, like=name, function=None)
+        for api, name in _rows("ascend_fused.tsv"):
+            made.calls[api] = replace(made.calls[api], to=name, like=name)
     for api, name in native_on(target).items():
         made.calls[api] = replace(made.calls[api], to=name, like=name, drop=("inplace",), function=None)
     return made
@@ -94,6 +111,10 @@ def _for_target(entry: Rule, target: str) -> Rule:
 
 
 def _native_on_ascend() -> list[tuple[str, str]]:
-    lines = files("mindferry.apis.torch").joinpath("ascend.tsv").read_text("utf-8").splitlines()
+    return _rows("ascend.tsv")
+
+
+def _rows(table_file: str) -> list[tuple[str, str]]:
+    lines = files("mindferry.apis.torch").joinpath(table_file).read_text("utf-8").splitlines()
     pairs = (line.split("\t") for line in lines if line and not line.startswith("#"))
     return [(api, name) for api, name in pairs]

@@ -48,7 +48,7 @@ def other_unit(name: str, drawn: int, size: int) -> str:
 def is_dropout(cell: Cell) -> bool:
     """MindSpore's own or a helper's, not one that the project wrote itself."""
     home = type(cell).__module__
-    is_theirs = home.startswith("mindspore.") or home.rpartition(".")[2] == "ms_compat"
+    is_theirs = home.startswith("mindspore.") or "ms_compat" in home.split(".")
     return is_theirs and "Dropout" in type(cell).__name__ and not any(True for _ in cell.cells())
 
 
@@ -87,9 +87,7 @@ def _helpers(cell: Cell) -> list[dict[str, Any]]:
         *(value for names in used for value in names.values() if isinstance(value, ModuleType)),
     ]
     every = [*used, *(vars(module) for module in modules if module is not None)]
-    return list(
-        {id(names): names for names in every if str(names.get("__name__")).rpartition(".")[2] == "ms_compat"}.values()
-    )
+    return list({id(names): names for names in every if "ms_compat" in str(names.get("__name__")).split(".")}.values())
 
 
 def _own_files(cell: Cell) -> list[dict[str, Any]]:
@@ -100,7 +98,7 @@ def _own_files(cell: Cell) -> list[dict[str, Any]]:
 def is_drop_function(value: Any) -> bool:
     """A function of MindSpore or of a helper module, not one that the project wrote itself under such a name."""
     home = str(getattr(value, "__module__", ""))
-    return callable(value) and (home.startswith("mindspore") or home.rpartition(".")[2] == "ms_compat")
+    return callable(value) and (home.startswith("mindspore") or "ms_compat" in home.split("."))
 
 
 def _plainly(function: Callable[..., Tensor], name: str, input: Tensor, *args: Any, **options: Any) -> Tensor:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..errors import MindferryError
 from ..frameworks.requests import Trained, TrainRequest, TrainStep
+from ..frameworks.watch.mindferry_watch.helper_package import as_one_module
 from ..frameworks.worker import Link
 from .exchange import Exchange, sample
 from .networks import Networks, is_optimizer
@@ -22,7 +23,7 @@ def replay(request: TrainRequest, link: Link) -> Trained:
     assert link.project is not None
     sys.meta_path.insert(0, _NoTorch())  # the conversion has to run where there is none
     player = _Player(request, link)
-    player.install([importlib.import_module(name) for name in request.helpers])
+    player.install([as_one_module(importlib.import_module(name)) for name in request.helpers])
     run_script(link.project, request.script, request.args, request.stdin)
     if not player.steps:
         raise MindferryError(

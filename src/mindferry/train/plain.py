@@ -27,6 +27,9 @@ PATIENCE = 20.0  # times as long as the original the conversion may take
 SHORTEST = 300.0  # seconds that it has in any case
 BLOCKED = ("torch", "torchvision", "torchaudio", "torchtext", "functorch", "mindferry")
 _TORCH_FILE = re.compile(r"\.(pth\.tar|pth|pt)$")
+_EXIT_NOISE = re.compile(  # what MindSpore's cells say when the interpreter ends before them
+    r"Exception ignored in: <function Cell\.__del__[^\n]*\n(?:Traceback[^\n]*\n)?(?:  [^\n]*\n)*(?:\w+: [^\n]*\n?)?"
+)
 
 Show = Callable[[str], None]
 
@@ -152,7 +155,7 @@ def _run(
                     environment=environment,
                     stdin=given if stdin else subprocess.DEVNULL,
                 )
-                runs.append(run)
+                runs.append(replace(run, output=_EXIT_NOISE.sub("", run.output)))
                 if not run.is_well:
                     break
     return joined(runs)
@@ -169,7 +172,9 @@ def _failure(ours: Run) -> Finding | None:
         return _finding(MF230, f"the converted script ended with {_ending(ours.code)}: {_last_line(ours.output)}")
     message = " ".join(str(error["message"]).split("\n\n")[0].split("\n----")[0].split())[:400]
     frames = error["frames"]
-    inside = [frame for frame in frames if not str(frame[0]).endswith("ms_compat.py")] or frames
+    inside = [
+        frame for frame in frames if not any(name in str(frame[0]) for name in ("ms_compat.py", "ms_compat/"))
+    ] or frames
     path, line = (str(inside[-1][0]), int(inside[-1][1])) if inside else ("", 0)
     return _finding(MF230, f"the converted script fails: {error['type']}: {message}", path, line)
 

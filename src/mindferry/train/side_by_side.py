@@ -62,12 +62,9 @@ def train_side_by_side(
             theirs = worker.ask(record, request, note)
         request = replace(request, has_optimizer=theirs.has_optimizer)
         own = _own_drift(home, request, theirs.steps) if drift else ()
-        helpers = [
-            file.path.removesuffix(".py").replace("/", ".") for file in conversion.files if file.status == "helpers"
-        ]
         ours_args = tuple(_TORCH_FILE.sub(".ckpt", each) for each in options.args)
         with Worker("mindspore", converted, reference=home, without=without, environment=environment) as worker:
-            ours = worker.ask(replay, replace(request, args=ours_args, helpers=tuple(helpers)), note)
+            ours = worker.ask(replay, replace(request, args=ours_args, helpers=conversion.helper_modules), note)
         curves = compare_curves(theirs.steps, ours.steps, options.tolerance, time.monotonic() - started, own)
         if not curves.passed:
             curves = replace(curves, cause=_cause(home, CauseRequest(exchange, theirs.steps, ours.steps)))

@@ -167,7 +167,7 @@ class Sampler:
 
 
 def is_own(filename: str, project: str) -> bool:
-    return filename.startswith(project) and not filename.endswith("ms_compat.py")
+    return filename.startswith(project) and not ("ms_compat.py" in filename or "/ms_compat/" in filename)
 
 
 def place(filename: str, line: int, project: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import MindferryError
 from ..frameworks.requests import Tuned, TuneRequest
+from ..frameworks.watch.mindferry_watch.helper_package import as_one_module
 from ..frameworks.worker import Link
 from ..train.converted import switch_dropout_off
 from ..train.script import EnoughSteps, run_script
@@ -33,7 +34,7 @@ def measure(request: TuneRequest, link: Link) -> Tuned:
         else:
             os.environ[name] = value
     watch = Watch(request, link)
-    helpers = [importlib.import_module(name) for name in request.helpers]
+    helpers = [as_one_module(importlib.import_module(name)) for name in request.helpers]
     watch.install(helpers)
     if request.is_plain:
         switch_dropout_off(helpers)

@@ -91,7 +91,7 @@ def rewrite_project(project: Path, names: set[str]) -> list[Path]:
     """Change the project's own files, helpers excepted; returns those that changed."""
     changed = []
     for file in find_files(project, ()).python:
-        if file.path.name in ("ms_compat.py", "ms_tuning.py"):
+        if file.path.name in ("ms_compat.py", "ms_tuning.py") or file.path.parent.name == "ms_compat":
             continue
         old = text = file.path.read_text("utf-8", "replace")
         for name in REWRITES:

@@ -61,9 +61,7 @@ def find_workload(
         record = load(ProjectConversion, project, "convert")
         source = Path(record.source)
         reference = source if source.is_dir() else None
-        helpers = tuple(
-            file.path.removesuffix(".py").replace("/", ".") for file in record.files if file.status == "helpers"
-        )
+        helpers = record.helper_modules
     config = read_config(reference or project)
     if model and not (inputs or config.verify.inputs):
         raise MindferryError(f"which inputs does {model} take? Give --input 'float32[4,3,224,224]'")

@@ -15,6 +15,7 @@ from typing import Any
 from ..config import MODULE
 from ..errors import MindferryError
 from ..frameworks.requests import BatchesRequest, BatchPlaces, LoaderRun
+from ..frameworks.watch.mindferry_watch.helper_package import as_one_module
 from ..frameworks.worker import Link
 from .data_order import share_order
 
@@ -31,7 +32,11 @@ def collect(request: BatchesRequest, link: Link) -> tuple[LoaderRun, ...]:
 
     try:
         seed(link.framework, request.seed)
-        helpers = [importlib.import_module(name) for name in request.helpers] if link.framework == "mindspore" else []
+        helpers = (
+            [as_one_module(importlib.import_module(name)) for name in request.helpers]
+            if link.framework == "mindspore"
+            else []
+        )
         if FUNCTION.fullmatch(request.data.strip()):
             loaders = named(
                 make(request.data, lambda module: share_order(link.framework, request.seed, [*helpers, module]))

@@ -123,8 +123,7 @@ def data_settings(converted: Path | None, *, reference: Path | None = None, data
 def _helpers(converted: Path) -> tuple[str, ...]:
     if not (converted / STATE / "convert.json").is_file():
         return ("ms_compat",) if (converted / "ms_compat.py").is_file() else ()
-    files = load(ProjectConversion, converted, "convert").files
-    return tuple(file.path.removesuffix(".py").replace("/", ".") for file in files if file.status == "helpers")
+    return load(ProjectConversion, converted, "convert").helper_modules
 
 
 def _converted_from(converted: Path) -> Path:

@@ -74,3 +74,11 @@ def test_a_layer_is_the_class_that_it_is_in_torch(tmp_path: Path) -> None:
 def test_helpers_stay_plain_where_no_class_is_compared() -> None:
     source = "from torch import nn\n\ndef build(act=nn.ReLU):\n    return act(inplace=True), nn.Linear(2, 3)\n"
     assert "metaclass" not in convert_source(source).code
+
+
+def test_a_class_that_is_given_another_name_stays() -> None:
+    """Of a mock, say: the name is written, so no call can stand for it."""
+    source = "import torch\n\n\ndef rename(mock):\n    mock.__class__.__name__ = 'other'\n    type(mock).__name__ = 'other'\n    del mock.__class__.__name__\n"
+    result = convert_source(source)
+    assert not [each for each in result.findings if each.code == "MF901"]
+    assert "    mock.__class__.__name__ = 'other'\n    type(mock).__name__ = 'other'\n" in result.main

@@ -87,7 +87,7 @@ def _whose_type(node: ast.AST) -> ast.expr | None:
 def _name_of_type(facts: Facts, node: ast.AST, owner: ast.expr) -> Iterator[Change]:
     """`type(m).__name__` is torch's name of the layer. A plain `m.__class__` of a network is seen to by `attributes`."""
     whole, kind = facts.parents.get(node), facts.reading.type(owner)
-    if not isinstance(whole, ast.Attribute) or whole.attr != "__name__":
+    if not isinstance(whole, ast.Attribute) or whole.attr != "__name__" or not isinstance(whole.ctx, ast.Load):
         return
     is_network = kind.kind == "instance" and facts.reading.symbols.is_module(kind.qual)
     if isinstance(node, ast.Attribute) and is_network and isinstance(owner, ast.Name):

@@ -72,7 +72,14 @@ def _may_be(facts: Facts, owner: ast.expr, name: str) -> bool:
         return False
     if kind == MODULE:
         return not (isinstance(owner, ast.Name) and owner.id == "self")
-    return kind.kind in ("unknown", "method") and _is_named_like_layer(owner, name)
+    return kind.kind in ("unknown", "method") and _is_named_like_layer(owner, name) and _may_hold_layers(facts, owner)
+
+
+def _may_hold_layers(facts: Facts, node: ast.expr) -> bool:
+    """A file that doesn't name torch has none of its layers, unless a network of the project's is defined there."""
+    owner = facts.enclosing(node, ast.ClassDef)
+    is_network = owner is not None and facts.reading.symbols.is_module(facts.reading.owners.get(owner, ""))
+    return is_network or facts.source.mentions(facts.framework.name)
 
 
 def _has_setting(facts: Facts, qual: str, name: str) -> bool:

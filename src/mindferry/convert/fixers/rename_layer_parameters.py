@@ -99,7 +99,7 @@ def _look_up(facts: Facts, node: ast.Attribute) -> Iterator[Change]:
         helper, arguments = "compat.shaped_weight", f"({owner})"
     elif node.attr != "__class__":
         helper, arguments = LAYER_PARAMETER, f"({owner}, '{node.attr}')"
-    elif isinstance(parent, ast.Attribute) and parent.attr == "__name__":
+    elif isinstance(parent, ast.Attribute) and parent.attr == "__name__" and isinstance(parent.ctx, ast.Load):
         helper, arguments, whole = "compat.layer_name", f"({owner})", parent
     else:
         return
@@ -173,6 +173,9 @@ def _rename(facts: Facts, node: ast.Attribute, receiver: Type) -> Iterator[Chang
         entry = facts.rules.get(symbols.torch_base(qual))
         names.add(entry.params.get(node.attr, node.attr) if entry else node.attr)
     if names == {node.attr}:
+        return
+    if len(names) > 1 and isinstance(node.ctx, ast.Load) and (changes := list(_look_up(facts, node))):
+        yield from changes
         return
     if len(names) > 1:
         yield facts.found(

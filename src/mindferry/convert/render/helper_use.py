@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...read.walk import walk
 from .folded import NOTHING, constant
 
 UNKNOWN = "?"
-CONTEXTS = frozenset({ast.Load, ast.Store, ast.Del})
 ASKED = (
     ast.Attribute,
     ast.Constant,
@@ -21,6 +21,12 @@ ASKED = (
     ast.ImportFrom,
     ast.FunctionDef,
     ast.AsyncFunctionDef,
+    ast.Assign,
+    ast.AugAssign,
+    ast.BinOp,
+    ast.Dict,
+    ast.Subscript,
+    ast.arguments,
 )
 
 
@@ -42,6 +48,13 @@ class ProjectUse:
     values: set[str] = field(default_factory=set)
     mentioned: set[str] = field(default_factory=set)
     stored: set[str] = field(default_factory=set)
+    unset: set[str] = field(default_factory=set)  # names that are given None somewhere
+    given: set[str] = field(default_factory=set)  # methods that are called with arguments, or passed on
+    added: set[str] = field(
+        default_factory=set
+    )  # the last words of what is added: `train_set` of `self.train_set + other`
+    is_subscripted: bool = False  # a helper is given type arguments
+    saves_state_only: bool = True  # every save() is given what a state_dict() returned
     is_library: bool = False
 
 
@@ -56,6 +69,11 @@ def use_of(texts: Iterable[str], module: str, is_library: bool) -> ProjectUse:
             use.mentioned |= words
             use.stored |= words
             use.values |= words
+            use.unset |= words
+            use.given |= words
+            use.added |= words
+            use.is_subscripted = True
+            use.saves_state_only = False
             continue
         found = _by_kind(tree)
         _add_names(found, use)
@@ -69,27 +87,10 @@ Nodes = dict[type, list[Any]]
 def _by_kind(tree: ast.Module) -> Nodes:
     """The nodes that are asked for, each after its parent: a project's files are walked once, not once for each question."""
     found: Nodes = {kind: [] for kind in ASKED}
-    attributes, constants = found[ast.Attribute], found[ast.Constant]
-    nodes: list[ast.AST] = [tree]
-    append = nodes.append
-    for node in nodes:  # grows while it is read
+    for node in walk(tree):
         kind = type(node)
-        if kind is ast.Name:  # most nodes are one of these three
-            continue
-        if kind is ast.Attribute:
-            attributes.append(node)
-            append(node.value)  # type: ignore[attr-defined]
-            continue
-        if kind is ast.Constant:
-            constants.append(node)
-            continue
         if kind in ASKED:
             found[kind].append(node)
-        for value in node.__dict__.values():
-            if type(value) is list:
-                nodes += [each for each in value if isinstance(each, ast.AST)]
-            elif isinstance(value, ast.AST) and type(value) not in CONTEXTS:
-                append(value)
     return found
 
 
@@ -102,16 +103,29 @@ def _bound_to(nodes: Nodes, module: str) -> set[str]:
 
 def _add_project_calls(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
     called = set()
+    use.is_subscripted |= any(_helper(node.value, bound) for node in nodes[ast.Subscript])
     for node in nodes[ast.Call]:
         if helper := _helper(node.func, bound):
             called.add(node.func)
             use.calls.setdefault(helper, []).append(shape_of(node, ""))
+            if helper == "save" and not _is_state(node):
+                use.saves_state_only = False
     for node in nodes[ast.ImportFrom]:
         if (node.module or "").endswith(tuple(bound)):
             use.values |= {alias.name for alias in node.names}
     for node in nodes[ast.Attribute]:
         if node not in called and (helper := _helper(node, bound)):
             use.values.add(helper)
+
+
+def _is_state(call: ast.Call) -> bool:
+    """save(network.state_dict(), …): nothing but tensors by name."""
+    match call.args[0] if call.args else None:
+        case ast.Call(func=ast.Attribute(attr="state_dict"), args=[], keywords=[]):
+            return True
+        case ast.Call(func=ast.Attribute(attr="state_dict"), args=[_], keywords=[]):  # ms_compat.state_dict(network)
+            return True
+    return False
 
 
 def _helper(node: ast.AST, bound: set[str]) -> str:
@@ -143,3 +157,52 @@ def _add_names(nodes: Nodes, use: ProjectUse) -> None:
     use.stored |= words | {node.arg for node in nodes[ast.keyword] if node.arg}
     for node in (*nodes[ast.FunctionDef], *nodes[ast.AsyncFunctionDef]):
         use.mentioned.add(node.name)  # a class of the project's may override it
+    use.mentioned |= {alias.name for node in nodes[ast.ImportFrom] for alias in node.names}
+    _add_unset(nodes, use)
+    _add_methods(nodes, use)
+
+
+def _add_methods(nodes: Nodes, use: ProjectUse) -> None:
+    """How methods are called, and what is added to what."""
+    calls = [node for node in nodes[ast.Call] if isinstance(node.func, ast.Attribute)]
+    use.given |= {node.func.attr for node in calls if node.args or node.keywords}
+    called = {id(node.func) for node in calls}
+    use.given |= {node.attr for node in nodes[ast.Attribute] if id(node) not in called}
+    sums = [(node.left, node.right) for node in nodes[ast.BinOp] if isinstance(node.op, ast.Add)]
+    sums += [(node.target, node.value) for node in nodes[ast.AugAssign] if isinstance(node.op, ast.Add)]
+    use.added |= {_last_word(each) for pair in sums for each in pair}
+    use.added |= {_last_word(part) for node in nodes[ast.Call] if _is_sum(node) for part in ast.walk(node)}
+
+
+def _is_sum(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id in ("sum", "reduce")
+
+
+def _last_word(node: ast.AST) -> str:
+    match node:
+        case ast.Name(id=word) | ast.Attribute(attr=word):
+            return word
+        case ast.Call(func=inner) | ast.Subscript(value=inner):
+            return _last_word(inner)
+    return ""
+
+
+def _add_unset(nodes: Nodes, use: ProjectUse) -> None:
+    """Variables, arguments and entries that are None somewhere."""
+    for node in nodes[ast.keyword]:
+        if node.arg and constant(node.value) is None:
+            use.unset.add(node.arg)
+    for node in nodes[ast.Assign]:
+        if constant(node.value) is None:
+            use.unset |= {_last_word(each) for each in node.targets}
+    for node in nodes[ast.arguments]:
+        named = [*node.posonlyargs, *node.args]
+        pairs = [
+            *zip(reversed(named), reversed(node.defaults), strict=False),
+            *zip(node.kwonlyargs, node.kw_defaults, strict=True),
+        ]
+        use.unset |= {each.arg for each, default in pairs if default is not None and constant(default) is None}
+    for node in nodes[ast.Dict]:
+        use.unset |= {
+            str(constant(key)) for key, value in zip(node.keys, node.values, strict=True) if constant(value) is None
+        }

@@ -10,7 +10,10 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 
 from ...errors import MindferryError
+from ...read.walk import walk
 from .helper_use import ProjectUse
+from .import_lines import sorted_imports
+from .parts import with_parts
 from .specialised import names_taken, specialised
 from .write_dispatchers import dispatchers
 
@@ -32,6 +35,7 @@ class Unit:
     name: str
     text: str
     order: int
+    file: str = ""  # of apis/torch/compat/; a dispatcher has none
 
 
 @functools.cache
@@ -43,7 +47,7 @@ def library(source: str = "torch") -> tuple[dict[str, Unit], dict[str, str]]:
     if source != "torch":
         paths += [files("mindferry.apis.torch.compat").joinpath(name) for name in SHARED]
     for path in sorted(paths, key=lambda each: each.name):
-        if path.name.endswith(".py") and path.name != "__init__.py":
+        if path.name.endswith(".py") and path.name not in ("__init__.py", "parts.py"):
             _read(path.name, path.read_text("utf-8"), units, imports)
     for name, text in dispatchers().items() if source == "torch" else ():
         units[name] = Unit(name, text, len(units))
@@ -70,7 +74,7 @@ def _read(file: str, text: str, units: dict[str, Unit], imports: dict[str, str])
                 raise MindferryError(f"compat/{file}: {name} is defined twice in the helper library; rename one")
             first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
             body = "".join(lines[first - 1 : node.end_lineno]).rstrip() + "\n"
-            units[name] = Unit(name, body, len(units))
+            units[name] = Unit(name, body, len(units), file)
 
 
 def uses(name: str, source: str = "torch") -> frozenset[str]:
@@ -117,24 +121,44 @@ def inline(
 ) -> str:
     """The helpers with their imports, to stand in a file of their own or within another that uses some of their names."""
     _, imports = library(source)
-    if SETTINGS in names:
-        names = {*names, NUMBERS}
-    units = closure(names, source)
+    names = with_settings(names)
+    chosen = chosen_units(names, use, source)
+    used = set().union(*(names_taken(unit.text) for unit in chosen)) if chosen else set()
+    lines = sorted_imports(imports[name] for name in used if name in imports)
+    text = body_of(chosen)
+    for old, new in (renamed or {}).items():
+        text = re.sub(rf"(?<![\w.]){re.escape(old)}(?!\w)(?!\s*=[^=])", new, text)
+    return joined(lines, text) + (f"\n\n\n{SETTINGS}()\n{NUMBERS}()" if SETTINGS in names else "")
+
+
+def with_settings(names: set[str]) -> set[str]:
+    """With what is called along with the settings."""
+    return {*names, NUMBERS} if SETTINGS in names else names
+
+
+def joined(imports: str, text: str) -> str:
+    """Two blank lines stand before a function or class, one before a constant."""
+    is_constant = not text.startswith(("def ", "class ", "@"))
+    return f"{imports}{chr(10) * (2 if is_constant else 3)}{text}" if imports else text if is_constant else f"\n{text}"
+
+
+def chosen_units(names: set[str], use: ProjectUse | None, source: str = "torch") -> list[Unit]:
+    """The helpers as the project needs them, in the order in which they are written."""
+    units = [replace(unit, text=with_parts(unit.text, use, names)) for unit in closure(names, source)]
     if use is not None:
         smaller = specialised({unit.name: unit.text for unit in units}, names, use)
         units = [replace(unit, text=smaller[unit.name]) for unit in units if unit.name in smaller]
-    chosen = _in_definition_order(_as_twins(units))
-    used = set().union(*(names_taken(unit.text) for unit in chosen)) if chosen else set()
-    lines = sorted({imports[name] for name in used if name in imports}, key=_import_order)
+    return _in_definition_order(_as_twins(units))
+
+
+def body_of(chosen: list[Unit]) -> str:
+    """The helpers one after the other; constants that follow each other stay together."""
     text, was_constant = "", False
     for unit in chosen:
         is_constant = not unit.text.startswith(("def ", "class ", "@"))
         text += ("" if not text or (is_constant and was_constant) else "\n\n") + unit.text
         was_constant = is_constant
-    text = text.rstrip()
-    for old, new in (renamed or {}).items():
-        text = re.sub(rf"(?<![\w.]){re.escape(old)}(?!\w)(?!\s*=[^=])", new, text)
-    return _spaced(lines) + "\n\n\n" + text + (f"\n\n\n{SETTINGS}()\n{NUMBERS}()" if SETTINGS in names else "")
+    return text.rstrip()
 
 
 def _as_twins(units: list[Unit]) -> list[Unit]:
@@ -142,16 +166,6 @@ def _as_twins(units: list[Unit]) -> list[Unit]:
     if all(unit.name != TWIN for unit in units):
         return units
     return [replace(unit, text=_LAYER.sub(rf"\1, metaclass={TWIN})", unit.text, count=1)) for unit in units]
-
-
-def _import_order(line: str) -> tuple[int, str]:
-    return (1 if "mindspore" in line or "numpy" in line else 0, line.split()[1] + line)
-
-
-def _spaced(lines: list[str]) -> str:
-    standard = [line for line in lines if not _import_order(line)[0]]
-    third_party = [line for line in lines if _import_order(line)[0]]
-    return "\n\n".join("\n".join(group) for group in (standard, third_party) if group)
 
 
 def _in_definition_order(units: list[Unit]) -> list[Unit]:
@@ -181,4 +195,4 @@ def _needed_at_definition(text: str) -> set[str]:
         parts = [*node.decorator_list, *node.args.defaults, *(each for each in node.args.kw_defaults if each)]
     else:
         parts = [node]
-    return {each.id for part in parts for each in ast.walk(part) if isinstance(each, ast.Name)}
+    return {each.id for part in parts for each in walk(part) if isinstance(each, ast.Name)}

@@ -12,6 +12,9 @@ import symtable
 from collections import Counter
 from collections.abc import Collection, Mapping
 
+from ...read.walk import walk
+from .fixed_locals import with_fixed_locals
+from .fixed_options import with_fixed_options
 from .folded import (
     NOTHING,
     WIDTH,
@@ -39,6 +42,7 @@ HOOKS = {
     "update",
     "persistent_id",
     "find_class",
+    "reducer_override",
     "default",
 }  # called by others
 ROUNDS = 12
@@ -51,8 +55,10 @@ def specialised(texts: Mapping[str, str], wanted: Collection[str], use: ProjectU
         before = current
         current = _without_arguments(dict(current), wanted, use)
         current = _with_fixed_attributes(current, use)
+        current = with_fixed_options(current, use)
         if not use.is_library:
             current = _without_methods(current, use)
+        current = {name: text if text == texts[name] else with_fixed_locals(text) for name, text in current.items()}
         current = _reachable({name: simplified(text) for name, text in current.items()}, wanted)
         if current == before:
             break
@@ -90,15 +96,32 @@ def _without_arguments(texts: dict[str, str], wanted: Collection[str], use: Proj
         function = _signature(texts[name])
         if function is None or name in WRAPPED or name in use.values:
             continue
-        shapes = _calls_of(name, texts)
-        if shapes is None:
+        callers = [name, *_heirs(name, texts)]
+        found = [_calls_of(each, texts) for each in callers]
+        if None in found or use.values & set(callers):
             continue
-        shapes += use.calls.get(name, [])
-        if not shapes or (name in wanted and name not in use.calls):
+        shapes = [shape for each in found for shape in each or ()]
+        shapes += [shape for each in callers for shape in use.calls.get(each, ())]
+        if not shapes or any(each in wanted and each not in use.calls for each in callers):
             continue
         if fixed := _fixed_arguments(function, shapes, is_method=_is_class(texts[name])):
-            _fix_arguments(texts, name, fixed)
+            _fix_arguments(texts, name, callers, fixed)
     return texts
+
+
+def _heirs(name: str, texts: Mapping[str, str]) -> list[str]:
+    """Classes that are made with the arguments of this one."""
+    found = [each for each in texts if each != name and name in texts[each] and _inherited_start(texts[each]) == name]
+    return [*found, *(heir for each in found for heir in _heirs(each, texts))]
+
+
+@functools.lru_cache(maxsize=4096)
+def _inherited_start(text: str) -> str:
+    """The class whose __init__ a class without one has."""
+    match parsed(text).body[0]:
+        case ast.ClassDef(bases=[ast.Name(id=base)]) if _signature(text) is None:
+            return base
+    return ""
 
 
 def _is_class(text: str) -> bool:
@@ -131,23 +154,47 @@ def _calls_in(text: str) -> dict[str, list[CallShape] | None]:
     shown = in_strings(tree)
     found: dict[str, list[CallShape] | None] = {}
     harmless: set[ast.AST] = set()
-    for node in ast.walk(tree):
+    if base := _base_of(tree):
+        harmless.add(base)
+        found[base.id] = [shape_of(call, "helper") for call in _base_calls(tree)]
+    for node in walk(tree):
         match node:
             case ast.Call(func=ast.Name(id="isinstance"), args=[_, kinds]):
-                harmless |= set(ast.walk(kinds))
+                harmless |= set(walk(kinds))
             case ast.Call(func=ast.Name(id=called)) if called in names and node not in shown:
                 harmless.add(node.func)
                 known = found.setdefault(called, [])
-                if sum(_is_named(part, called) for part in ast.walk(node)) > 1:
+                if sum(_is_named(part, called) for part in walk(node)) > 1:
                     found[called] = None
                 elif known is not None:
                     known.append(shape_of(node, "helper"))
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Name | ast.arg) and node not in harmless:
             name = node.id if isinstance(node, ast.Name) else node.arg
             if name in names:
                 found[name] = None
     return found
+
+
+def _base_of(tree: ast.Module) -> ast.Name | None:
+    """The one class that a class derives from, where it is made by a plain super().__init__(…)."""
+    match tree.body[0]:
+        case ast.ClassDef(bases=[ast.Name() as base]):
+            return base
+    return None
+
+
+def _base_calls(tree: ast.Module) -> list[ast.Call]:
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "__init__"
+        and isinstance(node.func.value, ast.Call)
+        and isinstance(node.func.value.func, ast.Name)
+        and node.func.value.func.id == "super"
+    ]
 
 
 def _is_named(node: ast.AST, name: str) -> bool:
@@ -170,10 +217,10 @@ def _fixed_arguments(function: ast.FunctionDef, shapes: list[CallShape], is_meth
     shown = in_strings(function)
     rebound = {
         node.id
-        for node in ast.walk(function)
+        for node in walk(function)
         if isinstance(node, ast.Name) and (isinstance(node.ctx, ast.Store) or node in shown)
     }
-    inner = {each.arg for node in ast.walk(function) if isinstance(node, ast.arguments) for each in node.args}
+    inner = {each.arg for node in walk(function) if isinstance(node, ast.arguments) for each in node.args}
     fixed = {}
     for argument in [*plain, *function.args.kwonlyargs]:
         name = argument.arg
@@ -191,7 +238,7 @@ def _fixed_arguments(function: ast.FunctionDef, shapes: list[CallShape], is_meth
     return fixed
 
 
-def _fix_arguments(texts: dict[str, str], name: str, fixed: Mapping[str, str]) -> None:
+def _fix_arguments(texts: dict[str, str], name: str, callers: Collection[str], fixed: Mapping[str, str]) -> None:
     """The constants stand in the body, and neither the signature nor the calls have them any more."""
     text = texts[name]
     function = _signature(text)
@@ -200,11 +247,11 @@ def _fix_arguments(texts: dict[str, str], name: str, fixed: Mapping[str, str]) -
         return
     places = [each.arg for each in (function.args.args[1:] if _is_class(text) else function.args.args)]
     for owner in list(texts):
-        if owner != name and name in texts[owner]:
-            texts[owner] = _calls_without(texts[owner], name, places, fixed)
+        if owner != name and any(each in texts[owner] for each in callers):
+            texts[owner] = _calls_without(texts[owner], callers, places, fixed)
     spans = [*substituted(text, function, fixed), _signature_without(text, function, fixed)]
     texts[name] = Offsets(text).edited(spans)
-    texts[name] = _calls_without(texts[name], name, places, fixed)
+    texts[name] = _calls_without(texts[name], callers, places, fixed)
 
 
 def _header(text: str, function: ast.FunctionDef) -> str:
@@ -239,11 +286,14 @@ def _shown(argument: ast.arg, default: ast.expr | None, offsets: Offsets) -> str
     return argument.arg if default is None else f"{argument.arg}={offsets.of(default)}"
 
 
-def _calls_without(text: str, name: str, places: list[str], fixed: Mapping[str, str]) -> str:
+def _calls_without(text: str, names: Collection[str], places: list[str], fixed: Mapping[str, str]) -> str:
     """Every call of the helper without these arguments. None stands within another: `_calls_of` saw to that."""
-    offsets, spans = Offsets(text), []
-    for node in ast.walk(parsed(text)):
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name):
+    offsets, spans, tree = Offsets(text), [], parsed(text)
+    base = _base_of(tree)
+    own = _base_calls(tree) if base is not None and base.id in names else []
+    for node in walk(tree):
+        is_named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
+        if not isinstance(node, ast.Call) or not (is_named or node in own):
             continue
         kept = [each for place, each in enumerate(node.args) if place >= len(places) or places[place] not in fixed]
         named = [each for each in node.keywords if each.arg not in fixed]
@@ -251,7 +301,7 @@ def _calls_without(text: str, name: str, places: list[str], fixed: Mapping[str, 
             items = [offsets.of(each) for each in (*kept, *named)]
             line = offsets.data[offsets.line(node.lineno) : offsets.start(node)].decode()
             column = len(line) - len(line.lstrip())
-            new = laid_out(f"{name}(", items, ")", column, WIDTH - len(line.lstrip()))
+            new = laid_out(f"{offsets.of(node.func)}(", items, ")", column, WIDTH - len(line.lstrip()))
             spans.append((offsets.start(node), offsets.end(node), new))
     return offsets.edited(spans)
 
@@ -291,7 +341,7 @@ def _attributes(texts: Mapping[str, str]) -> tuple[Counter[str], Counter[str]]:
 def _attributes_in(text: str) -> tuple[Counter[str], Counter[str]]:
     loads: Counter[str] = Counter()
     stores: Counter[str] = Counter()
-    for node in ast.walk(parsed(text)):
+    for node in walk(parsed(text)):
         if isinstance(node, ast.Attribute):
             (loads if isinstance(node.ctx, ast.Load) else stores)[node.attr] += 1
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -318,7 +368,7 @@ def _fixed_attribute(
             shown = in_strings(owner)
             spans = [
                 (offsets.start(node), offsets.end(node), offsets.of(value))
-                for node in ast.walk(owner)
+                for node in walk(owner)
                 if isinstance(node, ast.Attribute)
                 and isinstance(node.ctx, ast.Load)
                 and node.attr == attribute
@@ -402,7 +452,7 @@ def _methods_in(text: str) -> tuple[frozenset[str], dict[str, frozenset[str]]]:
 def _attribute_names(node: ast.AST) -> set[str]:
     """What a piece of code may ask of an object: attributes, names of attributes as strings, and plain names within a class."""
     found = set()
-    for each in ast.walk(node):
+    for each in walk(node):
         match each:
             case ast.Attribute(attr=name) | ast.Name(id=name) | ast.Constant(value=str() as name):
                 found.add(name)

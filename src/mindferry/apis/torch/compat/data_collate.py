@@ -5,6 +5,8 @@ import collections.abc
 import mindspore as ms
 import numpy as np
 
+from .parts import NAMES_TUPLES
+
 
 def default_collate(batch):
     """torch.utils.data.default_collate: arrays are stacked, numbers become a Tensor, dicts and sequences keep their form."""
@@ -34,7 +36,7 @@ def collate_arrays(batch):
         return list(batch)
     if isinstance(first, collections.abc.Mapping):
         return {key: collate_arrays([each[key] for each in batch]) for key in first}
-    if isinstance(first, tuple) and hasattr(first, "_fields"):
+    if NAMES_TUPLES and isinstance(first, tuple) and hasattr(first, "_fields"):
         return type(first)(*(collate_arrays(list(column)) for column in zip(*batch)))
     if isinstance(first, collections.abc.Sequence):
         if any(len(each) != len(first) for each in batch):
@@ -69,7 +71,7 @@ def map_nested(function, value):
     """Apply a function to the parts of a dict, tuple or list; anything else stays."""
     if isinstance(value, collections.abc.Mapping):
         return {key: function(each) for key, each in value.items()}
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
+    if NAMES_TUPLES and isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*(function(each) for each in value))
     if isinstance(value, (list, tuple)):
         return type(value)(function(each) for each in value)

@@ -14,6 +14,7 @@ from .data_process import is_marked, to_arrays
 from .data_samplers import BatchSampler, RandomSampler, SequentialSampler
 from .data_watch import DeathWatch
 from .host_numbers import host_numbers, python_numbers, seed_workers
+from .parts import MARKS_DATA, STREAMS_DATA, TAKES_SINGLE_SAMPLES
 
 
 class DataLoader:
@@ -41,8 +42,8 @@ class DataLoader:
         in_order=True,
     ):
         self.dataset = dataset
-        self.is_iterable = not hasattr(dataset, "__getitem__")
-        if self.is_iterable and (shuffle or sampler is not None or batch_sampler is not None):
+        self.is_iterable = STREAMS_DATA and not hasattr(dataset, "__getitem__")
+        if STREAMS_DATA and self.is_iterable and (shuffle or sampler is not None or batch_sampler is not None):
             raise ValueError(
                 "DataLoader: an iterable dataset sets its own order; leave out shuffle, sampler and batch_sampler"
             )
@@ -50,11 +51,11 @@ class DataLoader:
             raise ValueError("DataLoader: give a sampler or shuffle=True, not both")
         if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
             raise ValueError("DataLoader: batch_sampler excludes batch_size, shuffle, sampler and drop_last")
-        if not self.is_iterable and sampler is None:
+        if not (STREAMS_DATA and self.is_iterable) and sampler is None:
             sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
         if batch_sampler is not None:
             batch_size, drop_last = None, False
-        elif batch_size is not None and not self.is_iterable:
+        elif not (TAKES_SINGLE_SAMPLES and batch_size is None) and not (STREAMS_DATA and self.is_iterable):
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         self.sampler, self.batch_sampler = sampler, batch_sampler
         self.batch_size, self.drop_last = batch_size, drop_last
@@ -65,7 +66,7 @@ class DataLoader:
             prefetch_factor,
             timeout,
         )
-        self.is_batched = batch_sampler is not None or batch_size is not None
+        self.is_batched = not TAKES_SINGLE_SAMPLES or batch_sampler is not None or batch_size is not None
         self.collate_fn = collate_fn or (collate_arrays if self.is_batched else convert_arrays)
 
     def __len__(self):
@@ -80,18 +81,26 @@ class DataLoader:
         if self.is_iterable:
             return self._stream()
         order = iter(self.batch_sampler if self.is_batched else self.sampler)  # it may be endless
-        stays = any(is_marked(each, "stays_in_process") for each in (self.dataset, self.collate_fn))
-        known = list(itertools.islice(order, 2**20)) if self.num_workers and not stays else []
-        if known and len(known) < 2**20:  # a worker takes its batch by number
-            source = BatchSource(self.dataset, known, self._collate(), self.worker_init_fn)
-            return source.read_ahead(parallel_workers(self.num_workers))
-        return BatchSource(self.dataset, itertools.chain(known, order), self._collate(), self.worker_init_fn).read()
+        if self.num_workers and not (
+            MARKS_DATA and any(is_marked(each, "stays_in_process") for each in (self.dataset, self.collate_fn))
+        ):
+            known = list(itertools.islice(order, 2**20))
+            if known and len(known) < 2**20:  # a worker takes its batch by number
+                source = BatchSource(self.dataset, known, self._collate(), self.worker_init_fn)
+                return source.read_ahead(parallel_workers(self.num_workers))
+            order = itertools.chain(known, order)
+        collate = self._collate()
+        return (to_tensors(read_batch(self.dataset, indices, collate, read_sample)) for indices in order)
 
     def _collate(self):
         """What makes a batch: it gets arrays, unless it computes with Tensors; those of a dataset that does become arrays."""
-        if is_marked(self.collate_fn, "takes_tensors"):
+        if MARKS_DATA and is_marked(self.collate_fn, "takes_tensors"):
             return lambda samples: self.collate_fn(to_tensors(samples))
-        if self.collate_fn not in (collate_arrays, convert_arrays) and is_marked(self.dataset, "stays_in_process"):
+        if (
+            MARKS_DATA
+            and self.collate_fn not in (collate_arrays, convert_arrays)
+            and is_marked(self.dataset, "stays_in_process")
+        ):
             return lambda samples: self.collate_fn(to_arrays(samples))
         return self.collate_fn
 
@@ -119,7 +128,7 @@ class BatchSource:
     def __getitem__(self, number):
         if self.process != os.getpid():
             self.enter_worker(int(number) % self.workers)  # the first batches go to one worker each
-        return {"batch": hide(self.batch(self.order[int(number)]))}
+        return {"batch": hide(read_batch(self.dataset, self.order[int(number)], self.collate_fn, self.sample))}
 
     def enter_worker(self, worker):
         """Other random numbers in every worker and every epoch; MindSpore seeds a worker the same in all epochs."""
@@ -129,18 +138,10 @@ class BatchSource:
         if self.worker_init_fn is not None:
             self.worker_init_fn(worker)
 
-    def batch(self, indices):
-        if isinstance(indices, (list, tuple)):
-            return self.collate_fn([self.sample(index) for index in indices])
-        return self.collate_fn(self.sample(indices))
-
-    def sample(self, index):
+    def sample(self, dataset, index):
         if self.watch is not None:
             self.watch.note(self.worker, index)
-        return read_sample(self.dataset, index)
-
-    def read(self):
-        return (to_tensors(self.batch(indices)) for indices in self.order)
+        return read_sample(dataset, index)
 
     def read_ahead(self, workers):
         self.workers, self.seed = workers, int(host_numbers().randint(2**31))
@@ -175,6 +176,13 @@ def hide(value):
 
 def reveal(value):
     return value.value if isinstance(value, Hidden) else map_nested(reveal, value)
+
+
+def read_batch(dataset, indices, collate_fn, read):
+    """The batch of these indices, or the one sample of a number."""
+    if TAKES_SINGLE_SAMPLES and not isinstance(indices, (list, tuple)):
+        return collate_fn(read(dataset, indices))
+    return collate_fn([read(dataset, index) for index in indices])
 
 
 def read_sample(dataset, index):

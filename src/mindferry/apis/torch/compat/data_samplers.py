@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from .host_numbers import host_numbers
+from .parts import SUBSCRIPTS_CLASSES, TAKES_GENERATORS
 
 
 class Sampler:
@@ -13,8 +14,10 @@ class Sampler:
     def __init__(self, data_source=None):
         self.data_source = data_source
 
-    def __class_getitem__(cls, item):
-        return cls
+    if SUBSCRIPTS_CLASSES:
+
+        def __class_getitem__(cls, item):
+            return cls
 
 
 class SequentialSampler(Sampler):
@@ -115,7 +118,7 @@ class BatchSampler(Sampler):
 
 def random_numbers(generator):
     """The host's random numbers, which a seed for torch seeds, or those of a generator with a seed."""
-    if generator is None:
+    if not TAKES_GENERATORS or generator is None:
         return host_numbers()
     if isinstance(generator, np.random.RandomState):
         return generator

@@ -10,32 +10,41 @@ import numpy as np
 from mindspore.communication import get_group_size, get_rank
 
 from .data_samplers import Sampler, random_numbers
+from .parts import ADDS_DATASETS, SUBSCRIPTS_CLASSES
 
 
 class Dataset:
     """torch.utils.data.Dataset: the base of a project's datasets."""
 
-    def __class_getitem__(cls, item):
-        return cls
+    if SUBSCRIPTS_CLASSES:
+
+        def __class_getitem__(cls, item):
+            return cls
 
     def __getitem__(self, index):
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
 
-    def __add__(self, other):
-        return ConcatDataset([self, other])
+    if ADDS_DATASETS:
+
+        def __add__(self, other):
+            return ConcatDataset([self, other])
 
 
 class IterableDataset:
     """torch.utils.data.IterableDataset: has __iter__ and sets its own order."""
 
-    def __class_getitem__(cls, item):
-        return cls
+    if SUBSCRIPTS_CLASSES:
+
+        def __class_getitem__(cls, item):
+            return cls
 
     def __iter__(self):
         raise NotImplementedError("Subclasses of IterableDataset should implement __iter__.")
 
-    def __add__(self, other):
-        return ChainDataset([self, other])
+    if ADDS_DATASETS:
+
+        def __add__(self, other):
+            return ChainDataset([self, other])
 
 
 class TensorDataset(Dataset):
@@ -48,7 +57,7 @@ class TensorDataset(Dataset):
         self.arrays = tuple(each.asnumpy() if isinstance(each, ms.Tensor) else np.asarray(each) for each in tensors)
 
     def __getitem__(self, index):
-        return tuple(each[index] for each in self.arrays)
+        return tuple(np.asarray(each[index]) for each in self.arrays)  # a number is a tensor too
 
     def __len__(self):
         return len(self.arrays[0])

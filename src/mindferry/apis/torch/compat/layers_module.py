@@ -8,6 +8,7 @@ from mindspore.common.initializer import Uniform, initializer
 
 from .layers_container import hold
 from .layers_faces import drop_bias, is_stand_in, layer_parameter
+from .parts import FREEZES_PARAMETERS
 from .state_names import TORCH_NAMES
 
 TRANSPOSED_CONVOLUTIONS = (nn.Conv1dTranspose, nn.Conv2dTranspose, nn.Conv3dTranspose)
@@ -129,8 +130,11 @@ def named_parameters(cell, prefix="", recurse=True):
 
 def parameters(cell, recurse=True):
     """torch.nn.Module.parameters: frozen ones too, buffers and running statistics not."""
-    for _, tensor in named_parameters(cell, "", recurse):
-        yield tensor
+    if FREEZES_PARAMETERS:
+        for _, tensor in named_parameters(cell, "", recurse):
+            yield tensor
+    else:
+        yield from cell.trainable_params(recurse)  # nothing is frozen here
 
 
 def named_buffers(cell, prefix="", recurse=True):

@@ -3,6 +3,16 @@
 import mindspore as ms
 from mindspore import Parameter, ParameterTuple, Tensor, nn, ops
 
+from .parts import (
+    FREEZES_PARAMETERS,
+    HAS_OWN_OPTIMIZERS,
+    LACKS_GRADIENTS,
+    SHARES_STATE,
+    TAKES_CLOSURES,
+    TAKES_ORDER,
+    TAKES_PLANNED_RATES,
+)
+
 
 class ParamGroup(dict):
     """A parameter group as torch's: plain numbers. lr and momentum are mirrored in Parameters, which a compiled step reads."""
@@ -12,13 +22,12 @@ class ParamGroup(dict):
         self.rate = Parameter(Tensor(0.0, ms.float32), name=f"lr.{index}", requires_grad=False)
         self.inertia = Parameter(Tensor(0.0, ms.float32), name=f"momentum.{index}", requires_grad=False)
         self.count = Parameter(Tensor(0.0, ms.float32), name=f"step.{index}", requires_grad=False)
-        self.plan, self.planned = None, 0  # rates that were given as a list or a schedule; how many have been taken
-        for key in ("lr", "momentum", "betas"):
-            if key in self:
-                self[key] = self[key]
+        if TAKES_PLANNED_RATES:
+            self.plan, self.planned = None, 0  # rates that were given as a list or a schedule; how many have been taken
+        self.update(options)
 
     def __setitem__(self, key, value):
-        if key == "lr" and isinstance(value, (list, tuple, nn.Cell)):
+        if TAKES_PLANNED_RATES and key == "lr" and isinstance(value, (list, tuple, nn.Cell)):
             self.plan, self.planned = value, 0
             value = self.planned_rate(0)
         super().__setitem__(key, value)
@@ -69,34 +78,29 @@ class Optimizer(nn.Cell):
 
     def __init__(self, params, defaults):
         super().__init__(auto_prefix=False)
-        self.defaults = dict(defaults)
-        self.param_groups = []
-        self.records = ParameterRecords()
-        self.state = {}
-        # MindSpore's `order_params` asks for an order of the gradients; here it is that of optimizer.parameters.
-        groups = [each for each in params if not (isinstance(each, dict) and "order_params" in each)]
+        self.defaults, self.param_groups, self.state = dict(defaults), [], {}
+        if FREEZES_PARAMETERS:
+            self.records = ParameterRecords()
+        groups = list(params)
+        if TAKES_ORDER:  # `order_params` asks for an order of the gradients; here it is that of optimizer.parameters
+            groups = [each for each in groups if not (isinstance(each, dict) and "order_params" in each)]
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
-        if not isinstance(groups[0], dict):
-            groups = [{"params": groups}]
-        for group in groups:
+        for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
             self.add_param_group(group)
 
     def add_param_group(self, param_group):
         params = param_group["params"]
         params = [params] if isinstance(params, Parameter) else [p[1] if isinstance(p, tuple) else p for p in params]
-        known = {id(p) for group in self.param_groups for p in group["params"]}
-        if any(id(p) in known for p in params):
+        if {id(p) for p in params} & {id(p) for group in self.param_groups for p in group["params"]}:
             raise ValueError("some parameters appear in more than one parameter group")
-        group = ParamGroup({**self.defaults, **param_group, "params": params}, len(self.param_groups))
-        self.param_groups.append(group)
+        self.param_groups.append(ParamGroup({**self.defaults, **param_group, "params": params}, len(self.param_groups)))
         everything = [p for each in self.param_groups for p in each["params"]]
         if len({p.name for p in everything}) == len(everything):
             self.parameters = ParameterTuple(everything)
         else:  # two networks of one class have the same names, which a Cell refuses to hold
             self.__dict__["parameters"] = tuple(everything)
-        for p in params:
-            self.state[p] = {}
+        self.state.update({p: {} for p in params})
 
     def without_frozen(self, grads):
         """The gradients, None for a frozen parameter. Reading p.requires_grad would wait until all operators have run."""
@@ -107,16 +111,18 @@ class Optimizer(nn.Cell):
     def zero_grad(self, set_to_none=True):
         """Nothing to clear: gradients are return values here."""
 
-    def construct(self, grads):
-        for p, grad in zip(self.parameters, grads):
-            p.grad = grad
-        self.step()
-        return True
+    if HAS_OWN_OPTIMIZERS:
 
-    def step(self, closure=None):
-        raise RuntimeError(
-            "there is no backward() here: call optimizer(grads) with the gradients from mindspore.value_and_grad"
-        )
+        def construct(self, grads):
+            for p, grad in zip(self.parameters, grads):
+                p.grad = grad
+            self.step()
+            return True
+
+        def step(self, closure=None):
+            raise RuntimeError(
+                "there is no backward() here: call optimizer(grads) with the gradients from mindspore.value_and_grad"
+            )
 
     def state_dict(self):
         index = {id(p): number for number, p in enumerate(self.parameters)}
@@ -148,23 +154,22 @@ class Optimizer(nn.Cell):
 class GradientOptimizer(Optimizer):
     """An optimizer of torch.optim: its state lives in Parameters, so that ms.jit can compile it.
 
+    first_state() says what is kept for a parameter, by name, and update_group() what a step does to a group.
     As in torch, a parameter that is frozen or whose gradient is None stays as it is.
     """
 
     def __init__(self, params, **defaults):
-        self.starts = [0]
-        self.has_gaps = False  # some gradients are or have been None; not asked for in a compiled step
-        self.missed = {}  # position of a parameter -> steps of its group without a gradient for it, which don't count for it
-        self.rates, self.inertias, self.counts, self.slots = [], [], [], []
-        super().__init__(params, {"maximize": False, **defaults})
+        self.starts, self.rates, self.inertias, self.counts, self.slots = [0], [], [], [], []
+        if LACKS_GRADIENTS:
+            self.has_gaps = False  # some gradients are or have been None; not asked for in a compiled step
+            self.missed = {}  # position of a parameter -> steps of its group without a gradient for it, which don't count for it
+        super().__init__(params, defaults)
 
-    def first_state(self, group, p):
-        """What is kept for a parameter: name -> first value."""
-        return {}
+    if SHARES_STATE:
 
-    def shared_state(self, group):
-        """What is kept once for a group, beside the number of steps."""
-        return {}
+        def shared_state(self, group):
+            """What is kept once for a group, beside the number of steps."""
+            return {}
 
     def add_param_group(self, param_group):
         super().add_param_group(param_group)
@@ -174,29 +179,29 @@ class GradientOptimizer(Optimizer):
         self.inertias.append(group.inertia)
         self.counts.append(group.count)
         self.slots.append({})
-        shared = {
-            name: Parameter(value, name=f"{name}.{len(self.slots)}") for name, value in self.shared_state(group).items()
-        }
-        self.slots[-1].update(shared)
+        if SHARES_STATE:
+            for name, value in self.shared_state(group).items():
+                self.slots[-1][name] = Parameter(value, name=f"{name}.{len(self.slots)}")
+        shared = dict(self.slots[-1])
         for p in group["params"]:
-            own = {
-                name: Parameter(value, name=f"{name}.{p.name}") for name, value in self.first_state(group, p).items()
-            }
-            self.state[p] = {"step": group.count, **shared, **own}
-            for name, value in own.items():
-                self.slots[-1].setdefault(name, []).append(value)
+            self.state[p] = {"step": group.count, **shared}
+            for name, value in self.first_state(group, p).items():
+                self.state[p][name] = Parameter(value, name=f"{name}.{p.name}")
+                self.slots[-1].setdefault(name, []).append(self.state[p][name])
 
     def __call__(self, grads):
         if len(grads) != len(self.parameters):
             raise ValueError("the optimizer takes one gradient for each of optimizer.parameters")
-        for group in self.param_groups:
-            group.follow_plan()
-        grads = self.without_frozen(grads)
-        self.has_gaps = bool(self.missed) or any(grad is None for grad in grads)
+        if TAKES_PLANNED_RATES:
+            for group in self.param_groups:
+                group.follow_plan()
+        if LACKS_GRADIENTS:
+            grads = self.without_frozen(grads) if FREEZES_PARAMETERS else grads
+            self.has_gaps = bool(self.missed) or any(grad is None for grad in grads)
         return super().__call__(grads)
 
     def construct(self, grads):
-        if self.has_gaps:
+        if LACKS_GRADIENTS and self.has_gaps:
             return self.update_some(grads)
         for i, group in enumerate(self.param_groups):
             start, end = self.starts[i], self.starts[i + 1]
@@ -231,30 +236,36 @@ class GradientOptimizer(Optimizer):
                     self.missed[j] = self.missed.get(j, 0) + 1
         return True
 
-    def state_dict(self):
-        result = super().state_dict()
-        for j, missed in self.missed.items():
-            if "step" in result["state"][j]:
-                result["state"][j]["step"] = result["state"][j]["step"] - missed
-        return result
+    if LACKS_GRADIENTS:
+
+        def state_dict(self):
+            result = super().state_dict()
+            for j, missed in self.missed.items():
+                if "step" in result["state"][j]:
+                    result["state"][j]["step"] = result["state"][j]["step"] - missed
+            return result
 
     def load_state_dict(self, state_dict):
         super().load_state_dict(state_dict)
         steps = [state_dict["state"].get(j, {}).get("step") for j in range(len(self.parameters))]
-        self.missed = {}
+        if LACKS_GRADIENTS:
+            self.missed = {}
         for i, count in enumerate(self.counts):
             own = {j: float(steps[j]) for j in range(self.starts[i], self.starts[i + 1]) if steps[j] is not None}
             most = max(own.values(), default=0.0)
             ops.assign(count, Tensor(most, ms.float32))
-            self.missed.update({j: int(most - step) for j, step in own.items() if step < most})
+            if LACKS_GRADIENTS:
+                self.missed.update({j: int(most - step) for j, step in own.items() if step < most})
 
-    def step(self, closure=None):
-        """torch's form with a closure: here it returns (loss, grads), as a function from mindspore.value_and_grad does."""
-        if closure is None:
-            super().step()
-        loss, grads = closure()
-        self(grads)
-        return loss
+    if TAKES_CLOSURES:
+
+        def step(self, closure=None):
+            """torch's form with a closure: it returns (loss, grads) here, as a function from mindspore.value_and_grad does."""
+            if closure is None:
+                super().step()
+            loss, grads = closure()
+            self(grads)
+            return loss
 
 
 def part_of(slots, positions):

@@ -82,6 +82,7 @@ class Muon(GradientOptimizer):
             eps=eps,
             ns_steps=ns_steps,
             adjust_lr_fn=adjust_lr_fn,
+            maximize=False,
         )
         for p in self.parameters:
             if p.ndim != 2:

@@ -13,6 +13,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Parameter, Tensor, ops
 
+from .parts import SAVES_OBJECTS
 from .state_names import torch_named
 
 STRUCTURE = "__structure__"  # the record that holds the JSON
@@ -21,7 +22,10 @@ STRUCTURE = "__structure__"  # the record that holds the JSON
 def save(obj, f):
     """Write obj to exactly this path (save_checkpoint would append .ckpt) or file object."""
     records = {}
-    if not (isinstance(obj, dict) and obj and all(isinstance(k, str) and is_plain_tensor(v) for k, v in obj.items())):
+    is_state = isinstance(obj, dict) and obj and all(isinstance(k, str) and is_plain_tensor(v) for k, v in obj.items())
+    if not SAVES_OBJECTS and not is_state:
+        raise ValueError(f"{f}: save() writes a network's state: a dict of tensors that are not empty")
+    if SAVES_OBJECTS and not is_state:
         text = json.dumps(pack_checkpoint(obj, records))
         records[STRUCTURE] = Tensor(np.frombuffer(text.encode(), np.uint8).copy())
     else:
@@ -57,7 +61,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=No
             with open(path, "wb") as copy:
                 copy.write(f.read())
         records = ms.load_checkpoint(path)
-    if STRUCTURE not in records:
+    if not SAVES_OBJECTS or STRUCTURE not in records:
         return torch_named(records)
     return unpack_checkpoint(json.loads(records[STRUCTURE].asnumpy().tobytes()), records, weights_only)
 

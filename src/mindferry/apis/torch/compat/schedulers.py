@@ -7,6 +7,8 @@ import math
 from bisect import bisect_right
 from collections import Counter
 
+from .parts import TAKES_EPOCHS
+
 
 class LRScheduler:
     """torch.optim.lr_scheduler.LRScheduler: a subclass says the next rates in get_lr()."""
@@ -53,11 +55,11 @@ class LRScheduler:
 
     def step(self, epoch=None):
         self._step_count += 1
-        self._update_lr(epoch)
+        self._update_lr(epoch if TAKES_EPOCHS else None)
 
     def _update_lr(self, epoch=None):
-        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
-        is_closed = epoch is not None and hasattr(self, "_get_closed_form_lr")
+        self.last_epoch = epoch if TAKES_EPOCHS and epoch is not None else self.last_epoch + 1
+        is_closed = TAKES_EPOCHS and epoch is not None and hasattr(self, "_get_closed_form_lr")
         self._set_rates(self._get_closed_form_lr() if is_closed else self.get_lr())
 
     def _set_rates(self, values):

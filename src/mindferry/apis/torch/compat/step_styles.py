@@ -4,6 +4,8 @@ import mindspore as ms
 import mindspore.dataset as ds
 from mindspore import nn
 
+from .parts import FREEZES_PARAMETERS
+
 
 def as_dataset(loader, columns):
     """The loader's batches as a dataset with these columns; a dataset stays as it is."""
@@ -27,11 +29,13 @@ class BatchRows:
 
 def compiled_update(optimizer):
     """optimizer(grads), compiled. Learning rates may change later, other settings of the groups are compiled in."""
-    if isinstance(optimizer, nn.Optimizer):
+    if isinstance(optimizer, nn.Optimizer) or not hasattr(optimizer, "slots"):
         return optimizer  # MindSpore's own are compiled already
 
     @ms.jit
     def update(*grads):  # one by one: a tuple would be compiled anew in every step
         return optimizer.construct(grads)
 
-    return lambda grads: update(*optimizer.without_frozen(grads))
+    if FREEZES_PARAMETERS:
+        return lambda grads: update(*optimizer.without_frozen(grads))
+    return lambda grads: update(*grads)

@@ -23,9 +23,7 @@ from .arguments import is_given_true, tensor_argument
 from .holders import is_held, views
 
 MARKS_ONLY = frozenset({"requires_grad_", "share_memory_"})  # the numbers stay
-COLLECTIVES = frozenset(
-    {"all_reduce", "broadcast", "reduce"}
-)  # of torch.distributed: the result goes into the first argument
+COLLECTIVES = frozenset({"all_reduce", "broadcast", "reduce"})  # the first argument takes the result
 
 
 class How(Enum):
@@ -107,7 +105,9 @@ def find_in_place(facts: Facts) -> InPlace:
 
 
 def _changed(facts: Facts, node: ast.AST) -> ast.expr | None:
-    """What the node changes in place, if it is a tensor."""
+    """What the node changes in place, if it is a tensor; `p.grad.data *= 2` binds p.grad again."""
+    if isinstance(node, ast.Assign | ast.AugAssign) and _is_data_of_gradient(node):
+        return None
     if isinstance(node, ast.Call):
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
         if name in COLLECTIVES:
@@ -189,6 +189,11 @@ def _is_parameter(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and node.attr in ("weight", "bias")
 
 
+def _is_data_of_gradient(node: ast.Assign | ast.AugAssign) -> bool:
+    target = node.target if isinstance(node, ast.AugAssign) else node.targets[0]
+    return isinstance(target, ast.Attribute) and getattr(target.value, "attr", "") == "grad"
+
+
 def _plan(facts: Facts, found: InPlace, names: Names, chain: list[ast.Call], base: ast.expr) -> None:
     """Decide what becomes of `base` once the calls' value is computed out of place."""
     call = chain[0]
@@ -208,14 +213,9 @@ def _plan(facts: Facts, found: InPlace, names: Names, chain: list[ast.Call], bas
     is_bare = isinstance(facts.parents.get(call), ast.Expr)
     while isinstance(base, ast.Call) and isinstance(base.func, ast.Attribute) and base.func.attr == "detach":
         base = base.func.value
-    if (
-        isinstance(base, ast.Attribute)
-        and base.attr == "data"
-        and isinstance(base.value, ast.Attribute)
-        and base.value.attr == "grad"
-    ):
-        base = base.value
     match base:
+        case ast.Attribute(attr="data", value=ast.Attribute(attr="grad") as gradient):
+            base = gradient
         case ast.Attribute(attr="data", value=ast.Subscript(value=held) as part) if facts.reading.type(held).is_tensor:
             base = part  # bias[a:b].data.zero_()
     if is_bare and isinstance(base, ast.Attribute) and base.attr == "grad":

@@ -9,6 +9,7 @@ from .... import findings
 from ....artifacts import Finding
 from ...refused import Refused
 from ...settings import Settings
+from .compilable import check_compiles
 from .edit import Text
 from .steps import Step, find_steps
 from .write import as_cell, as_model, compiled
@@ -23,7 +24,7 @@ class Styled:
 
 def restyle(code: str, settings: Settings, path: str, lines: list[int], compat_import: str) -> Styled:
     """`code` in the style that the settings ask for. `lines` are those of the backward() calls in the source, in order."""
-    if settings.style == "functional" and not settings.jit:
+    if settings.style == "functional" and not (settings.jit or settings.jit_auto):
         return Styled(code)
     result = Styled(code)
     tree = ast.parse(code)
@@ -31,13 +32,15 @@ def restyle(code: str, settings: Settings, path: str, lines: list[int], compat_i
     for number, step in enumerate(find_steps(tree)):
         line = lines[number] if number < len(lines) else 1
         try:
+            if settings.jit_auto:
+                check_compiles(step, tree)
             _rewrite(step, text, settings, result)
         except Refused as refusal:
             what = "compiled" if settings.style == "functional" else f"written in the {settings.style} style"
             result.findings.append(
                 Finding(
                     findings.MF210,
-                    "warning",
+                    "note" if settings.jit_auto else "warning",
                     path,
                     line,
                     1,

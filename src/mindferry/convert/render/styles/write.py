@@ -116,10 +116,10 @@ def _batch_loop(step: Step, text: Text) -> tuple[ast.For, list[str]]:
     if [text.of(each) for each in step.inputs] != columns:
         raise Refused("the batch is changed before the step")
     others = [each for each in loop.body if each not in (step.call, step.update, unpacking)]
-    if not all(_only_prints(each) for each in others):
-        raise Refused(
-            f"its loop does more than step and print: `{text.of(next(each for each in others if not _only_prints(each))).splitlines()[0]}`"
-        )
+    tallies = _tallies(loop, text)
+    more = next((each for each in others if not _only_prints(each, tallies)), None)
+    if more is not None:
+        raise Refused(f"its loop does more than step and print: `{text.of(more).splitlines()[0]}`")
     loss = text.of(step.result)
     after = [
         node
@@ -167,12 +167,31 @@ def _print_interval(loop: ast.For) -> str:
     return ""
 
 
-def _only_prints(node: ast.stmt) -> bool:
+def _tallies(loop: ast.For, text: Text) -> set[str]:
+    """Sums of losses that are kept to be printed: `running_loss += loss.item()`, and nothing after the loop reads it."""
+    added = {
+        node.target.id
+        for node in loop.body
+        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and isinstance(node.target, ast.Name)
+    }
+    inside = set(ast.walk(loop))
+    read = {
+        node.id
+        for node in ast.walk(_function(loop, text))
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node not in inside
+    }
+    return added - read
+
+
+def _only_prints(node: ast.stmt, tallies: set[str]) -> bool:
+    """Prints, or adds up what is printed."""
     match node:
         case ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
             return True
+        case ast.AugAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant()):
+            return name in tallies
         case ast.If(body=body, orelse=[]):
-            return all(_only_prints(each) for each in body)
+            return all(_only_prints(each, tallies) for each in body)
     return False
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 from .session import Session
@@ -89,8 +88,8 @@ def _watch_gradients(steps: Steps) -> None:
     mindspore.value_and_grad = value_and_grad
 
 
-def watch_helpers(session: Session, helper: ModuleType) -> None:
-    """Steps that are taken inside of the project's ms_compat.py."""
+def watch_helpers(session: Session, helper: Any) -> None:
+    """Steps that are taken inside of the project's ms_compat."""
     steps = session.watched_steps
     if steps is None:
         return

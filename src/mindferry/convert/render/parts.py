@@ -1,0 +1,122 @@
+"""Decides which parts of the helpers a project needs: apis/torch/compat/parts.py names them, and none of the names is in the output."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from collections.abc import Callable, Collection, Mapping
+from importlib.resources import files
+
+from .folded import Offsets, parsed, simplified
+from .helper_use import ProjectUse
+
+GRADIENT_HELPERS = {
+    "backward",
+    "loss_and_gradients",
+    "value_and_gradients",
+    "add_gradients",
+    "apply_gradients",
+    "gathered",
+    "clear_gradients",
+    "closure_with_gradients",
+}
+MARKING = {"in_this_process", "with_tensors", "on_tensors"}
+SHARING = {"NAdam", "ASGD"}
+
+
+def _mentions(*words: str) -> Callable[[ProjectUse, Collection[str]], bool]:
+    return lambda use, _: any(word in use.mentioned or word in use.stored for word in words)
+
+
+def _plans_rates(use: ProjectUse, _: Collection[str]) -> bool:
+    """nn.cosine_decay_lr(…) and its like, which only MindSpore has."""
+    return any(word.endswith(("_decay_lr", "_lr_schedule", "DecayLR", "WarmUpLR")) for word in use.mentioned)
+
+
+def _freezes_parameters(use: ProjectUse, _: Collection[str]) -> bool:
+    return any("requires_grad" in word or "freeze" in word for word in use.mentioned | use.stored)
+
+
+def _lacks_gradients(use: ProjectUse, wanted: Collection[str]) -> bool:
+    is_kept = bool(GRADIENT_HELPERS & set(wanted)) or "grad" in use.mentioned | use.stored
+    return is_kept or _freezes_parameters(use, wanted)
+
+
+def _takes_generators(use: ProjectUse, wanted: Collection[str]) -> bool:
+    words = use.mentioned | use.stored | set(wanted)
+    return any("generator" in word.lower() for word in words)
+
+
+def _takes_closures(use: ProjectUse, wanted: Collection[str]) -> bool:
+    return "closure_with_gradients" in wanted or any("closure" in word for word in use.mentioned)
+
+
+def looks_like_dataset(word: str) -> bool:
+    """Whether what is called so may be a dataset. A wrong guess is a TypeError where two datasets are added."""
+    return bool(re.search(r"data|set|split|corpus|sample|train|test|val|ds|subset|source|images", word.lower()))
+
+
+def _adds_datasets(use: ProjectUse, _: Collection[str]) -> bool:
+    return any(looks_like_dataset(word) for word in use.added)
+
+
+def _takes_single_samples(use: ProjectUse, _: Collection[str]) -> bool:
+    """A loader without a batch size. Where the number comes from elsewhere, None would be a TypeError in the sampler."""
+    shapes = use.calls.get("DataLoader", [])
+    given = [shape.keywords.get("batch_size") or "".join(shape.positions[1:2]) for shape in shapes]
+    return "None" in given or "batch_size" in use.unset or "DataLoader" in use.values
+
+
+def _saves_objects(use: ProjectUse, wanted: Collection[str]) -> bool:
+    """Whether save() is given anything but what state_dict() returns; what it reads back was written by such a save()."""
+    return "save" in use.values or "save" not in wanted or not use.saves_state_only
+
+
+NEEDED: Mapping[str, Callable[[ProjectUse, Collection[str]], bool]] = {
+    "TAKES_PLANNED_RATES": _plans_rates,
+    "TAKES_ORDER": _mentions("order_params"),
+    "FREEZES_PARAMETERS": _freezes_parameters,
+    "LACKS_GRADIENTS": _lacks_gradients,
+    "SHARES_STATE": lambda use, wanted: bool(SHARING & set(wanted)),
+    "HAS_OWN_OPTIMIZERS": lambda use, wanted: (
+        bool({"Optimizer", "LBFGS"} & set(wanted)) or _takes_closures(use, wanted)
+    ),
+    "TAKES_CLOSURES": _takes_closures,
+    "TAKES_EPOCHS": lambda use, wanted: "step" in use.given,
+    "ADDS_DATASETS": _adds_datasets,
+    "SUBSCRIPTS_CLASSES": lambda use, wanted: use.is_subscripted,
+    "TAKES_GENERATORS": _takes_generators,
+    "STREAMS_DATA": lambda use, wanted: "IterableDataset" in wanted or "__iter__" in use.mentioned,
+    "TAKES_SINGLE_SAMPLES": _takes_single_samples,
+    "MARKS_DATA": lambda use, wanted: bool(MARKING & set(wanted) or {"stays_in_process", "takes_tensors"} & use.stored),
+    "NAMES_TUPLES": _mentions("namedtuple", "NamedTuple", "_fields"),
+    "SAVES_OBJECTS": _saves_objects,
+}
+
+
+@functools.cache
+def part_names() -> frozenset[str]:
+    tree = ast.parse(files("mindferry.apis.torch.compat").joinpath("parts.py").read_text("utf-8"))
+    return frozenset(
+        target.id
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    )
+
+
+def with_parts(text: str, use: ProjectUse | None, wanted: Collection[str]) -> str:
+    """A helper with every part decided; a project of which not everything is known, or that others import, needs them all."""
+    found = [name for name in part_names() if name in text]
+    if not found:
+        return text
+    values = {name: repr(use is None or use.is_library or NEEDED[name](use, wanted)) for name in found}
+    offsets = Offsets(text)
+    spans = [
+        (offsets.start(node), offsets.end(node), values[node.id])
+        for node in ast.walk(parsed(text))
+        if isinstance(node, ast.Name) and node.id in values
+    ]
+    return re.sub(r"\n{3,}", "\n\n", simplified(offsets.edited(spans))).rstrip() + "\n"

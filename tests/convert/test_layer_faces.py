@@ -284,3 +284,22 @@ def test_the_annotations_of_star_arguments_are_converted() -> None:
     text = "from torch import Tensor, nn\n\n\nclass Base(nn.Module):\n    def forward(self, *xs: Tensor, **more: Tensor) -> Tensor:\n        raise NotImplementedError\n"
     conversion = convert_source(text)
     assert "*xs: ms.Tensor, **more: ms.Tensor) -> ms.Tensor:" in conversion.main and not conversion.findings
+
+
+def test_padding_that_only_a_default_makes_a_number_may_be_a_pair(both: Both) -> None:
+    theirs, ours = both("""
+class Block(nn.Module):
+    def __init__(self, kernel_size, padding=0):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 1, kernel_size=kernel_size, padding=padding, bias=False)
+        nn.init.ones_(self.conv.weight)
+
+    def forward(self, x):
+        return self.conv(x)
+
+
+def run():
+    x = torch.tensor(X)[None, None]
+    return [plain(Block((1, 3), padding=(0, 1))(x)), plain(Block(3, padding=1)(x)), plain(Block(1)(x))]
+""")
+    assert same(ours, theirs)

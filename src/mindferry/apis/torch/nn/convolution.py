@@ -1,10 +1,19 @@
 """Convolutions. torch adds a bias and pads nothing unless told otherwise; mindspore.nn does the reverse."""
 
+import ast
+
 from ... import Case, rule
 from ..._call import Call
 
 ARGS = "in_channels out_channels kernel_size stride padding dilation groups bias padding_mode device dtype"
 PARAMS = {"weight": "weight", "bias": "bias", "groups": "group"}
+
+
+def _is_given_pairs(call: Call) -> bool:
+    """`def __init__(self, padding=0)` seems to take a number, and `Block(kernel_size=(1, 7), padding=(0, 3))` gives it a pair."""
+    name = getattr(call.given["padding"], "id", "")
+    calls = call.edits.source.of(ast.Call)
+    return any(each.arg == name and isinstance(each.value, ast.Tuple) for node in calls for each in node.keywords)
 
 
 @rule(
@@ -65,7 +74,9 @@ def conv2d(call: Call) -> None:
         call.set(padding=None, pad_mode=repr(padding))
     elif isinstance(padding, tuple) and len(padding) == 2:
         call.set(padding=repr((padding[0], padding[0], padding[1], padding[1])))  # top, bottom, left, right
-    elif isinstance(padding, tuple | list) or (padding is ... and call.kind("padding").kind != "int"):
+    elif isinstance(padding, tuple | list) or (
+        padding is ... and (call.kind("padding").kind != "int" or _is_given_pairs(call))
+    ):
         call.use_like()
 
 

@@ -30,8 +30,8 @@ SNIPPETS = {
     findings.MF110: "net = nn.DataParallel(nn.Linear(3, 3))\n",
     findings.MF120: "class Net(nn.Module):\n    def forward(this, x):\n        return x\n",
     findings.MF121: (
-        "for m in nn.Sequential(nn.BatchNorm2d(3), nn.Linear(3, 3)).modules():\n"
-        "    if isinstance(m, (nn.BatchNorm2d, nn.Linear)):\n        print(m.weight)\n"
+        "class N(nn.Module):\n    def forward(self, x, m):\n        if isinstance(m, (nn.BatchNorm2d, nn.Linear)):\n"
+        "            x = x + m.weight\n        return x\n"
     ),
     findings.MF122: "a = nn.LeakyReLU(0.1)\na.negative_slope = 0.3\n",
     findings.MF123: "def f(thing):\n    return thing.to_mkldnn()\n",

@@ -212,6 +212,102 @@ def run():
     first = TensorDataset(torch.from_numpy(X), torch.arange(4))[1][0].unsqueeze(0)
     found = [x.unsqueeze(0), rows[1][0].view(2, 3).t(), first] + [each.unsqueeze(1) for each, _ in rows]
     found += [each.unsqueeze(-1) * place for place, (each, _) in enumerate(rows)]
+    pairs = TensorDataset(torch.from_numpy(X), torch.arange(4))
+    found += [torch.stack(column) for column in zip(*[pairs[i] for i in range(3)])]
     return [plain(each) for each in found], y, type(plainly[0][0]).__name__
+""")
+    assert same(ours, theirs)
+
+
+def test_numbers_in_data_code_have_torchs_precision(both: Both) -> None:
+    theirs, ours = both("""
+from torch.utils.data import DataLoader, Dataset
+
+
+class Points(Dataset):
+    def __init__(self):
+        self.targets = torch.from_numpy(np.arange(4) % 3)
+        self.x = torch.from_numpy(X) + self.targets[:, None] * 0.5
+        self.images = torch.from_numpy((np.abs(X) * 60).astype("uint8"))
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, i):
+        return self.x[i], self.images[i] / 255, self.targets[i] * 2
+
+
+def run():
+    points = Points()
+    batch = next(iter(DataLoader(points, batch_size=3)))
+    found = [*batch, points.x.unsqueeze(0) * 2, points.targets.clone()]
+    return [plain(each) for each in found], [str(each.dtype).split(".")[-1].lower() for each in found]
+""")
+    assert same(ours, theirs)
+
+
+def test_gradients_are_scaled_through_their_data(both: Both) -> None:
+    theirs, ours = both("""
+def run():
+    net = nn.Linear(6, 2)
+    nn.init.constant_(net.weight, 0.1)
+    nn.init.zeros_(net.bias)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.5)
+    for _ in range(2):
+        loss = net(torch.from_numpy(X)).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        for p in net.parameters():
+            p.grad.data *= 1.0 / 4
+            p.grad.data = p.grad.data + 0.01
+            p.grad.data.clamp_(-0.2, 0.2)
+        optimizer.step()
+    return plain(net.weight), plain(net.bias)
+""")
+    assert same(ours, theirs)
+
+
+def test_a_teacher_that_is_left_out_gives_no_parameters(both: Both) -> None:
+    theirs, ours = both("""
+class Net(nn.Module):
+    def __init__(self, seed):
+        super().__init__()
+        self.table, self.fc = nn.Embedding(5, 6), nn.Linear(6, 2)
+        self.apply(self.fill)
+
+    def fill(self, m):
+        if isinstance(m, (nn.Linear, nn.Embedding)):
+            with torch.no_grad():
+                m.weight.copy_(torch.cos(torch.arange(m.weight.numel()).float()).reshape(m.weight.shape))
+            if isinstance(m, nn.Linear) and m.bias is not None:
+                nn.init.zeros_(m.bias)
+
+    def forward(self, x):
+        return self.fc(self.table(x))
+
+
+def run_epoch(model, batches, opt=None, teacher=None, critic=None):
+    found = []
+    for x, y in batches:
+        out = model(x)
+        loss = nn.functional.cross_entropy(out, y)
+        if teacher is not None:
+            with torch.no_grad():
+                soft = teacher(x)
+            loss = loss + (out - soft).pow(2).mean()
+        if critic is not None:
+            loss = loss + critic(out).mean()
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        found.append(loss.item())
+    return found
+
+
+def run():
+    batches = [(torch.arange(5), torch.tensor([0, 1, 1, 0, 1]))] * 2
+    net, teacher = Net(0), Net(1)
+    opt = torch.optim.SGD(net.parameters(), lr=0.2)
+    return run_epoch(net, batches, opt) + run_epoch(net, batches, opt, teacher), plain(net.fc.weight)
 """)
     assert same(ours, theirs)

@@ -33,7 +33,8 @@ def run():
     held = {"x": torch.tensor(X), "a": X}
     x = held["x"]
     found = [x.max(axis=1)[0], x.sum(axis=0), x.mean(axis=-1, keepdims=True), x.std(axis=1), x.argmax(axis=1), x.unsqueeze(axis=0)]
-    found += [x.flip(dims=(1,)), x.permute(dims=(1, 0)), x.reshape(shape=(2, 12)), x[:1].expand(size=(2, 6)), x[None].squeeze(dim=0)]
+    found += [x.masked_fill(mask=x > 0, value=2.0), x.scatter(dim=1, index=torch.zeros(4, 1, dtype=torch.long), value=3.0)]
+    found += [x.split(split_size=4, dim=1)[1], (x * 2).long().mode(1)[0], x.flip(dims=(1,)), x.permute(dims=(1, 0)), x.reshape(shape=(2, 12)), x[:1].expand(size=(2, 6)), x[None].squeeze(dim=0)]
     return [plain(each) for each in found] + [held["a"].max(axis=1).tolist(), held["a"].sum(axis=0, keepdims=True).tolist()]
 """,
     "types of tensors that are handed over": """

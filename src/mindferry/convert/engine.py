@@ -459,7 +459,8 @@ def _mark_findings(context: Context) -> None:
     """A `# mindferry:` comment above each statement that was left unconverted."""
     statements: dict[int, list[Finding]] = {}
     for finding in context.findings:
-        if finding.severity == "error" and finding.code.startswith("MF1"):
+        is_left = finding.code != findings.MF141  # that one was converted, and means something else now
+        if finding.severity == "error" and finding.code.startswith("MF1") and is_left:
             statements.setdefault(finding.line, []).append(finding)
     if not statements:
         return

@@ -122,7 +122,7 @@ class Expressions:
         self.symbols.mentioned.add(name)
         if base.is_tensor:
             known = self.members.attributes.get(name) or self._method_of_tensor(name)
-            is_other = type(base) is Assumed and known.kind == "method" and not self.is_api(known.qual)
+            is_other = type(base) is Assumed and name not in self.members.of_all_tensors
             return UNKNOWN if is_other else resting_on(base, known)  # the `loss` of an output with fields
         if base.kind == "ndarray":
             return SIZE if name == "shape" else NDARRAY if name in ("T", "real", "imag") else Type("method", f".{name}")

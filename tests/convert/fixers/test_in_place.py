@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from two_frameworks import Both, same
 
 from mindferry import convert_source
 from mindferry.apis.checks.cases import flatten
@@ -197,16 +198,16 @@ def case(x):
 
 
 @pytest.mark.parametrize(
-    "code",
+    ("code", "severity"),
     [
-        "    z = x + 1\n    row = z[0]\n    row.zero_()\n    return z, row",
-        "    z = x + 1\n    flat = z.view(-1)\n    flat.add_(1)\n    return z, flat",
-        "    z = x + 1\n    row = z[0]\n    row[1] = 5\n    return z, row",
-        "    z = x + 1\n    z[0][1] = 5\n    return z",
+        ("    z = x + 1\n    row = z[0]\n    row.zero_()\n    return z, row", "error"),
+        ("    z = x + 1\n    flat = z.view(-1)\n    flat.add_(1)\n    return z, flat", "error"),
+        ("    z = x + 1\n    row = z[0]\n    row[1] = 5\n    return z, row", "warning"),
+        ("    z = x + 1\n    z[0][1] = 5\n    return z", "warning"),
     ],
 )
-def test_a_second_name_for_the_tensor_is_warned_of(code: str) -> None:
-    assert findings(f"def f(x: torch.Tensor):\n{code}\n", "warning")
+def test_a_second_name_for_the_tensor_is_warned_of(code: str, severity: str) -> None:
+    assert findings(f"def f(x: torch.Tensor):\n{code}\n", severity)
 
 
 @pytest.mark.parametrize(
@@ -299,6 +300,53 @@ def test_what_torch_may_share_is_warned_about_where_it_is_used_again(lines: str)
     source = "import torch\n\ndef f(x: torch.Tensor):\n    " + lines.replace("; ", "\n    ") + "\n"
     assert [each.code for each in convert_source(source).findings] == ["MF141"]
     assert not convert_source(source.replace("return x", "return b")).findings
+
+
+@pytest.mark.parametrize(
+    "lines", ["b = x[:, 1]; b.mul_(2); return x", "b = x.view(-1); b += 1; return x", "b = x.t(); b.add_(1); return x"]
+)
+def test_what_torch_certainly_shares_is_an_error_where_it_is_used_again(lines: str) -> None:
+    source = "import torch\n\ndef f(x: torch.Tensor):\n    " + lines.replace("; ", "\n    ") + "\n"
+    assert [(each.code, str(each.severity)) for each in convert_source(source).findings] == [("MF141", "error")]
+
+
+def test_a_gradient_s_memory_is_not_the_parameter_s() -> None:
+    source = "import torch\n\ndef f(params):\n    for p in params:\n        d = p.grad.data\n        d.add_(p, alpha=2)\n        p.data.add_(d)\n"
+    assert all(str(each.severity) != "error" for each in convert_source(source).findings)
+
+
+def test_a_network_s_tensors_change_in_a_loop_over_its_state(both: Both) -> None:
+    theirs, ours = both("""
+import copy
+
+
+class Average:
+    def __init__(self, model):
+        self.model, self.decay = copy.deepcopy(model), 0.5
+
+    def update(self, model):
+        state = model.state_dict()
+        with torch.no_grad():
+            for k, v in self.model.state_dict().items():
+                if v.dtype.is_floating_point:
+                    v *= self.decay
+                    v += (1.0 - self.decay) * state[k].detach()
+            for (k, v), w in zip(self.model.state_dict().items(), model.state_dict().values()):
+                v *= 2
+
+
+def run():
+    net = nn.Linear(2, 2)
+    with torch.no_grad():
+        for p in net.parameters():
+            p.copy_(torch.arange(p.numel()).float().reshape(p.shape))
+    average = Average(net)
+    with torch.no_grad():
+        net.weight.mul_(3)
+    average.update(net)
+    return [plain(average.model.weight), plain(average.model.bias), plain(net.weight)]
+""")
+    assert same(ours, theirs)
 
 
 def test_an_out_argument_is_left_with_a_finding() -> None:

@@ -142,6 +142,14 @@ class Names:
                 return Binding("argument")
         return Binding("shared")
 
+    def is_gradient(self, name: ast.Name) -> bool:
+        """`d_p = p.grad.data`: what it shares is the gradient's memory, not the parameter's."""
+        parents = [self.facts.parents.get(use) for use in self.stores(self.scope(name), name.id)]
+        values = [each.value for each in parents if isinstance(each, ast.Assign)]
+        return any(
+            isinstance(part, ast.Attribute) and part.attr == "grad" for each in values for part in ast.walk(each)
+        )
+
     def _of_store(self, store: ast.Name) -> Binding:
         statement: ast.AST | None = self.facts.parents.get(store)
         is_part = isinstance(statement, ast.Tuple | ast.List | ast.Starred)
@@ -209,6 +217,41 @@ def _own_value(store: ast.Name, targets: ast.AST | None, parents: dict[ast.AST, 
     if not any(isinstance(each, ast.Starred) for each in (*assigned.value.elts, *targets.elts)):
         return assigned.value.elts[targets.elts.index(store)]
     return None
+
+
+def is_held_by_network(facts: Facts, node: ast.expr) -> bool:
+    """`for k, v in ema.state_dict().items(): v *= 0.9`: a network's own tensors, whatever is known of the network."""
+    if not isinstance(node, ast.Name) or facts.reading.type(node).kind != "unknown":
+        return False
+    loop = facts.enclosing(node, ast.For)
+    while isinstance(loop, ast.For):
+        if any(isinstance(each, ast.Name) and each.id == node.id for each in ast.walk(loop.target)):
+            return _is_tensor_of(loop.target, loop.iter, node.id)
+        loop = facts.enclosing(loop, ast.For)
+    return False
+
+
+def _is_tensor_of(target: ast.expr, source: ast.expr, name: str) -> bool:
+    match source:
+        case ast.Call(func=ast.Name(id="zip"), args=parts) if isinstance(target, ast.Tuple):
+            return any(_is_tensor_of(each, part, name) for each, part in zip(target.elts, parts, strict=False))
+        case ast.Call(func=ast.Attribute(attr="items", value=ast.Call(func=ast.Attribute(attr="state_dict")))):
+            return _second(target) == name
+        case ast.Call(func=ast.Attribute(attr="named_parameters" | "named_buffers")):
+            return _second(target) == name
+        case (
+            ast.Call(func=ast.Attribute(attr="values", value=ast.Call(func=ast.Attribute(attr="state_dict"))))
+            | ast.Call(func=ast.Attribute(attr="parameters" | "buffers"))
+        ):
+            return isinstance(target, ast.Name) and target.id == name
+    return False
+
+
+def _second(target: ast.expr) -> str:
+    match target:
+        case ast.Tuple(elts=[_, ast.Name(id=name)]):
+            return name
+    return ""
 
 
 def _names_parameters(node: ast.expr) -> bool:

@@ -16,6 +16,10 @@ from ..facts import Facts
 from ..plan import Change, InsertAfter, InsertBefore, UseRule, claim
 from .data_loaders import makes_arrays, value_of
 
+FLOATS = frozenset(
+    "float double half rand randn zeros ones FloatTensor DoubleTensor linspace sqrt exp log sin cos".split()
+)
+
 
 def plan(facts: Facts) -> Iterator[Change]:
     for zone in facts.derived(data_zones):
@@ -126,6 +130,7 @@ def _convert(facts: Facts, zone: list[ast.AST]) -> Iterator[Change]:
             yield from _mark(facts, zone)
             return
         chosen[node] = found.rule
+    yield from _keep_single_precision(facts, zone)
     for call, entry in chosen.items():
         yield UseRule(call, entry)
         # a type is written as numpy's, so that nothing imports MindSpore for it
@@ -133,6 +138,30 @@ def _convert(facts: Facts, zone: list[ast.AST]) -> Iterator[Change]:
             *(value for value in ast.iter_child_nodes(call) if isinstance(value, ast.expr) and type_name(value)),
             *(each.value for each in call.keywords if type_name(each.value)),
         )
+
+
+def _keep_single_precision(facts: Facts, zone: list[ast.AST]) -> Iterator[Change]:
+    """`labels * 0.5`, `image / 255`: of integers, torch makes float32 and numpy float64."""
+    for node in (each for root in zone for each in facts.source.walk(root) if isinstance(each, ast.BinOp)):
+        sides = [node.left, node.right]
+        is_floating = isinstance(node.op, ast.Div) or any(facts.reading.type(each).kind == "float" for each in sides)
+        for side in sides if is_floating else []:
+            if facts.reading.type(side).is_tensor and not _is_float(facts, side):
+                yield InsertBefore(side, lambda texts: f"{texts.name('compat.float_operand')}(")
+                yield InsertAfter(side, ")")
+
+
+def _is_float(facts: Facts, node: ast.expr) -> bool:
+    """Whether the code itself says that the tensor holds floats."""
+    match node:
+        case ast.BinOp(left=left, right=right):
+            return any(_is_float(facts, each) or facts.reading.type(each).kind == "float" for each in (left, right))
+        case ast.UnaryOp(operand=inner) | ast.Subscript(value=inner):
+            return _is_float(facts, inner)
+        case ast.Call(func=ast.Attribute(attr=name)):
+            types = [type_name(each) for each in (*node.args, *(key.value for key in node.keywords))]
+            return name in FLOATS or any(each.startswith("float") for each in types)
+    return False
 
 
 def _mark(facts: Facts, zone: list[ast.AST]) -> Iterator[Change]:

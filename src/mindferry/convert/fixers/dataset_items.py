@@ -15,7 +15,8 @@ PLACED = frozenset(("enumerate", "zip", "tqdm", "islice"))
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    items = [node for node in facts.source.of(ast.Subscript) if _is_item(facts, node)]
+    items: list[ast.expr] = [node for node in facts.source.of(ast.Subscript) if _is_item(facts, node)]
+    items += [node for node in facts.source.of(ast.Attribute) if _is_held_tensor(facts, node)]
     walks = [each for each in _iterated(facts) if _is_dataset(facts, each)]
     zones = [part for zone in facts.derived(data_zones) for part in zone] if items or walks else []
     for node in (*items, *walks):
@@ -31,6 +32,16 @@ def plan(facts: Facts) -> Iterator[Change]:
 
 def _is_item(facts: Facts, node: ast.Subscript) -> bool:
     return isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Slice) and _is_dataset(facts, node.value)
+
+
+def _is_held_tensor(facts: Facts, node: ast.Attribute) -> bool:
+    """`dataset.data`, where the class made a tensor of it."""
+    is_read = isinstance(node.ctx, ast.Load) and facts.reading.type(node).is_tensor
+    return (
+        is_read
+        and facts.reading.type(node.value).qual in facts.reading.symbols.classes
+        and _is_dataset(facts, node.value)
+    )
 
 
 def _iterated(facts: Facts) -> Iterator[ast.expr]:

@@ -174,6 +174,9 @@ def _rename(facts: Facts, node: ast.Attribute, receiver: Type) -> Iterator[Chang
         names.add(entry.params.get(node.attr, node.attr) if entry else node.attr)
     if names == {node.attr}:
         return
+    if len(names) > 1 and isinstance(node.ctx, ast.Load) and (changes := list(_look_up(facts, node))):
+        yield from changes
+        return
     if len(names) > 1:
         yield facts.found(
             node,

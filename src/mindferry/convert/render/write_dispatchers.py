@@ -140,22 +140,22 @@ def method_text(name: str, rules: Table) -> str:
     tensor, module = tensor_form(name, rules), module_form(name)
     owners = " or ".join(each for each, form in (("a tensor", tensor), ("a network", module)) if form)
     lines = [
-        f"def {PREFIX}{name}(value, *args, **kwargs):",
-        f'    """value.{name}(...), as torch has it if the value is {owners}."""',
+        f"def {PREFIX}{name}(owner, *args, **kwargs):",
+        f'    """owner.{name}(...), as torch has it if the owner is {owners}."""',
     ]
     if tensor:
         lines += [
-            "    if isinstance(value, ms.Tensor):",
+            "    if isinstance(owner, ms.Tensor):",
             *_renamed(name),
-            f"        return {_short(tensor)}(value, *args, **kwargs)",
+            f"        return {_short(tensor)}(owner, *args, **kwargs)",
         ]
     if module:
-        own = f' and getattr(type(value), "{name}", None) is getattr(nn.Cell, "{name}", None)'
+        own = f' and getattr(type(owner), "{name}", None) is getattr(nn.Cell, "{name}", None)'
         lines += [
-            f"    if isinstance(value, nn.Cell){own if name in _INHERITED else ''}:",
-            f"        return {_short(module)}(value, *args, **kwargs)",
+            f"    if isinstance(owner, nn.Cell){own if name in _INHERITED else ''}:",
+            f"        return {_short(module)}(owner, *args, **kwargs)",
         ]
-    return "\n".join([*lines, f"    return value.{name}(*args, **kwargs)", ""])
+    return "\n".join([*lines, f"    return owner.{name}(*args, **kwargs)", ""])
 
 
 def _renamed(name: str) -> list[str]:

@@ -12,6 +12,12 @@ def array_of(data):
     return array.astype(np.float32) if array.dtype == np.float64 and not has_array(data) else array
 
 
+def float_operand(value):
+    """What torch computes with where a float meets it or it is divided: float32 in place of integers, not numpy's float64."""
+    is_whole = isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "iub"
+    return value.astype(np.float32) if is_whole else value
+
+
 def has_array(data):
     """Whether a nested list holds numpy values, whose type counts."""
     if isinstance(data, (list, tuple)):

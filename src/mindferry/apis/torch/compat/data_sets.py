@@ -57,7 +57,7 @@ class TensorDataset(Dataset):
         self.arrays = tuple(each.asnumpy() if isinstance(each, ms.Tensor) else np.asarray(each) for each in tensors)
 
     def __getitem__(self, index):
-        return tuple(each[index] for each in self.arrays)
+        return tuple(np.asarray(each[index]) for each in self.arrays)  # a number is a tensor too
 
     def __len__(self):
         return len(self.arrays[0])

@@ -137,8 +137,9 @@ def select_rows(x, axis, rows):
     return ops.gather(x, ms.Tensor(np.asarray(rows, np.int32)), axis)
 
 
-def split(tensor, split_size_or_sections, dim=0):
-    """torch.split: by the size of a part, or by a list of sizes."""
+def split(tensor, split_size_or_sections=None, dim=0, split_size=None):
+    """torch.split: by the size of a part, or by a list of sizes; a tensor's method has another name for them."""
+    split_size_or_sections = split_size if split_size_or_sections is None else split_size_or_sections
     axis, total = dim % tensor.ndim, tensor.shape[dim]
     if isinstance(split_size_or_sections, (list, tuple)):
         parts = list(split_size_or_sections)

@@ -18,7 +18,7 @@ from ....read.types import TENSOR, Type
 from ....read.uses import Use
 from ...facts import Facts
 from ...plan import Change, ReplaceSpan, claim
-from ..bindings import CERTAIN_VIEWS, Names
+from ..bindings import CERTAIN_VIEWS, Names, is_held_by_network
 from .arguments import is_given_true, tensor_argument
 from .holders import is_held, views
 
@@ -107,7 +107,9 @@ def find_in_place(facts: Facts) -> InPlace:
 
 
 def _changed(facts: Facts, node: ast.AST) -> ast.expr | None:
-    """What the node changes in place, if it is a tensor."""
+    """What the node changes in place, if it is a tensor; `p.grad.data *= 2` binds p.grad again."""
+    if isinstance(node, ast.Assign | ast.AugAssign) and _is_data_of_gradient(node):
+        return None
     if isinstance(node, ast.Call):
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
         if name in COLLECTIVES:
@@ -120,7 +122,9 @@ def _changed(facts: Facts, node: ast.AST) -> ast.expr | None:
         if facts.uses.has(Use.FUNCTIONAL, api) and node.args and is_given_true(node, "inplace"):
             return node.args[0]
         return None
-    if isinstance(node, ast.AugAssign) and facts.reading.type(node.target).is_tensor:
+    if isinstance(node, ast.AugAssign) and (
+        facts.reading.type(node.target).is_tensor or is_held_by_network(facts, node.target)
+    ):
         return node.target
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
         target = node.targets[0]
@@ -187,6 +191,11 @@ def _is_parameter(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and node.attr in ("weight", "bias")
 
 
+def _is_data_of_gradient(node: ast.Assign | ast.AugAssign) -> bool:
+    target = node.target if isinstance(node, ast.AugAssign) else node.targets[0]
+    return isinstance(target, ast.Attribute) and getattr(target.value, "attr", "") == "grad"
+
+
 def _plan(facts: Facts, found: InPlace, names: Names, chain: list[ast.Call], base: ast.expr) -> None:
     """Decide what becomes of `base` once the calls' value is computed out of place."""
     call = chain[0]
@@ -206,14 +215,9 @@ def _plan(facts: Facts, found: InPlace, names: Names, chain: list[ast.Call], bas
     is_bare = isinstance(facts.parents.get(call), ast.Expr)
     while isinstance(base, ast.Call) and isinstance(base.func, ast.Attribute) and base.func.attr == "detach":
         base = base.func.value
-    if (
-        isinstance(base, ast.Attribute)
-        and base.attr == "data"
-        and isinstance(base.value, ast.Attribute)
-        and base.value.attr == "grad"
-    ):
-        base = base.value
     match base:
+        case ast.Attribute(attr="data", value=ast.Attribute(attr="grad") as gradient):
+            base = gradient
         case ast.Attribute(attr="data", value=ast.Subscript(value=held) as part) if facts.reading.type(held).is_tensor:
             base = part  # bias[a:b].data.zero_()
     if is_bare and isinstance(base, ast.Attribute) and base.attr == "grad":
@@ -393,12 +397,15 @@ def _warn_of_others(facts: Facts, found: InPlace, names: Names, node: ast.expr, 
         shares = {"alias": "is the same tensor", "view": "shares its memory in torch"}.get(
             binding.how, "may share its memory in torch"
         )
+        is_lost = binding.how in ("alias", "view") and not isinstance(facts.parents.get(base), ast.Subscript)
+        is_certain = is_lost and facts.reading.type(base).is_tensor and not names.is_gradient(base)
         found.planned.append(
             facts.found(
                 node,
                 findings.MF141,
                 f"{base.id} is bound to a new tensor here; {binding.other} {shares} and no longer changes with it",
                 f"assign to {binding.other} too if that is meant",
+                severity="error" if is_certain else "",
             )
         )
     elif binding.how == "argument" and not _is_in_forward(facts, base) and facts.enclosing(base, ast.FunctionDef):

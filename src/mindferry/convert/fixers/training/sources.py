@@ -224,7 +224,7 @@ def networks(facts: Facts, statements: Iterable[ast.AST]) -> list[str] | None:
     """The networks that they call, as text; None if something is called that can't be told."""
     found: dict[str, None] = {}
     for statement in statements:
-        for call in ast.walk(statement):
+        for call in _connected(statement):  # a teacher without gradients has none to give
             if isinstance(call, ast.Attribute) and _is_source(facts, call):
                 owner = _owner(facts, call)
                 if not owner:

@@ -217,7 +217,7 @@ def _parameters(draft: Draft, each: Backward) -> str:
     own = sources.own_leaves(draft, statements)
     found = sources.networks(draft, statements)
     if found is not None and (found or own):
-        parts = [*(f"{name}.trainable_params()" for name in found), *own]
+        parts = [*(_trained(draft, name, each.scope) for name in found), *own]
     else:
         optimizers = _optimizers(draft, each)
         called = sources.unknown_networks(draft, statements) if not optimizers else []
@@ -226,6 +226,22 @@ def _parameters(draft: Draft, each: Backward) -> str:
     if len(parts) == 1 and not own:
         return parts[0]
     return "[" + ", ".join(part if part in own else f"*{part}" for part in parts) + "]"
+
+
+def _trained(draft: Draft, name: str, scope: ast.AST) -> str:
+    """A network's parameters; it may be an argument that is left out."""
+    given = f"{name}.trainable_params()"
+    if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
+        return given
+    arguments = scope.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    with_default = dict(zip(reversed([each.arg for each in positional]), reversed(arguments.defaults), strict=False))
+    with_default |= {
+        each.arg: value for each, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value
+    }
+    default = with_default.get(name)
+    is_optional = isinstance(default, ast.Constant) and default.value is None
+    return f"({given} if {name} is not None else [])" if is_optional else given
 
 
 def _chosen(draft: Draft, only: ast.expr) -> str:

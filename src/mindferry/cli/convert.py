@@ -74,6 +74,7 @@ class ConvertCommand(click.Command):
     type=click.Choice(HELPERS),
     default="module",
     help="ms_compat as one file, or as a package where it is long.",
+    hidden=True,  # docs/how-to/styles.md tells of it
 )
 @click.option("--trainer", is_flag=True, help="Write a trainer.py around the network that the project makes.")
 @click.option("--tests", is_flag=True, help="Also write tests/test_MODULE.py: each cell against its torch original.")

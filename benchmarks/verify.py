@@ -4,14 +4,18 @@
     python benchmarks/verify.py --input 'float32[8,3,32,32]'
     python benchmarks/verify.py --modes train
 
+    python benchmarks/verify.py --start                            two small networks, from the command to the verdict
+
 Written to benchmarks/results/verify.json, one entry for each input and set of modes. CPU seconds of the two worker processes, without starting them and importing the frameworks. The plain run is one
-forward and one backward pass in train mode in each framework, in fresh workers.
+forward and one backward pass in train mode in each framework, in fresh workers. The other sizes and values that verify tries
+(`record_variants`, `compare_variants`) are part of what it costs.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import tempfile
 import time
@@ -21,7 +25,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "examples" / "resnet50_cifar10"
 RESULTS = Path(__file__).parent / "results" / "verify.json"
-HERE = {"PYTHONPATH": str(Path(__file__).parent), "OMP_NUM_THREADS": "1"}  # waiting threads would count as work
+HERE = {
+    "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), str(ROOT / "src")]),
+    "OMP_NUM_THREADS": "1",  # waiting threads would count as work
+}
 
 
 def plain_torch(payload: dict[str, Any], link: Any) -> dict[str, float]:
@@ -75,6 +82,43 @@ def compare(payload: dict[str, Any], link: Any) -> dict[str, float]:
     return {**used(began), "passed": verdict.passed}
 
 
+def record_variants(payload: dict[str, Any], link: Any) -> dict[str, Any]:
+    """The same inputs in other sizes and values: of each group the first that the reference takes, outputs alone."""
+    from mindferry.frameworks.torch import build_module
+    from mindferry.verify.named import make_inputs
+    from mindferry.verify.recorder import record
+    from mindferry.verify.variants import variants
+
+    model = build_module(payload["model"], "", 0, link)
+    groups = variants(make_inputs(payload["inputs"], 0))
+    record(model, make_inputs(payload["inputs"], 0), Path(f"{payload['golden']}.0"), modes=["eval"], inside=False)
+    began = time.process_time()
+    for number, group in enumerate(groups, 1):
+        for _, inputs in group:
+            try:
+                record(
+                    model, inputs, Path(f"{payload['golden']}.{number}"), modes=["eval"], inside=False, is_quick=True
+                )
+            except Exception:  # a size that the model does not take
+                continue
+            break
+    return {**used(began), "groups": len(groups)}
+
+
+def compare_variants(payload: dict[str, Any], link: Any) -> dict[str, Any]:
+    from mindferry.frameworks.mindspore import against, build_cell
+    from mindferry.verify.golden import open_golden
+
+    cell = build_cell(payload["model"])
+    files = sorted(Path(payload["golden"]).parent.glob("golden.safetensors.*"))
+    names: dict[str, str] = {}
+    against(cell, open_golden(files[0]), ["eval"], names=names)  # in a verification the cell has its weights already
+    began = time.process_time()
+    for file in files[1:]:
+        against(cell, open_golden(file), ["eval"], doing=link.doing, names=names)
+    return used(began)
+
+
 def used(began: float) -> dict[str, float]:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {"seconds": time.process_time() - began, "peak": peak}
@@ -95,6 +139,8 @@ def measure(given: str, modes: list[str]) -> dict[str, float]:
             ("record", "torch"),
             ("plain_mindspore", "mindspore"),
             ("compare", "mindspore"),
+            ("record_variants", "torch"),
+            ("compare_variants", "mindspore"),
         ):
             project = EXAMPLE if framework == "torch" else converted
             with Worker(framework, project, environment=HERE) as worker:
@@ -102,7 +148,7 @@ def measure(given: str, modes: list[str]) -> dict[str, float]:
             print(f"{name:16} {found[name]['seconds']:7.2f} CPU s {found[name]['peak']:8.0f} MiB peak", flush=True)
         size = golden.stat().st_size / 2**20
     plain = found["plain_torch"]["seconds"] + found["plain_mindspore"]["seconds"]
-    verify = found["record"]["seconds"] + found["compare"]["seconds"]
+    verify = sum(found[name]["seconds"] for name in ("record", "compare", "record_variants", "compare_variants"))
     return {
         **{f"{name}_cpu_seconds": round(each["seconds"], 2) for name, each in found.items()},
         "golden_mib": round(size),
@@ -113,12 +159,69 @@ def measure(given: str, modes: list[str]) -> dict[str, float]:
     }
 
 
+def spent(payload: dict[str, Any], link: Any) -> float:
+    """CPU seconds of a worker since it started."""
+    return time.process_time()
+
+
+def imported(payload: dict[str, Any], link: Any) -> float:
+    """The same, after importing the framework and nothing else."""
+    __import__(link.framework)
+    return time.process_time()
+
+
+def measure_start() -> dict[str, dict[str, float | str]]:
+    """CPU seconds by process, from the command to the verdict; on idle cores the two workers run side by side."""
+    import sys
+
+    from mindferry.frameworks.process import Worker
+    from mindferry.verify import run
+    from mindferry.verify.settings import Verification
+
+    sys.path.insert(0, str(ROOT))
+    from tests.verify.twins import BERT, RESNET
+
+    os.environ.update(HERE)
+    imports = {}
+    for framework in ("torch", "mindspore"):
+        with Worker(framework) as worker:
+            imports[framework] = worker.call("verify:imported", {})
+    found: dict[str, dict[str, float | str]] = {}
+    finish = run._predictions
+    for twin in (RESNET, BERT):
+        seconds: dict[str, float] = {}
+
+        def ask(settings: Any, sides: Any, show: Any, seconds: dict[str, float] = seconds) -> Any:
+            seconds |= {"torch": sides.torch.call("verify:spent", {})}
+            seconds |= {"mindspore": sides.mindspore.call("verify:spent", {})}
+            return finish(settings, sides, show)
+
+        run._predictions = ask
+        with tempfile.TemporaryDirectory() as folder:
+            theirs, ours = twin.write(Path(folder))
+            began, wall = time.process_time(), time.monotonic()
+            comparison = run.verify(Verification(theirs, ours, "net:Net", "net:Net", twin.inputs))
+        run._predictions = finish
+        each: dict[str, float | str] = {"verdict": str(comparison.outcome), "command_cpu": time.process_time() - began}
+        for name, total in seconds.items():
+            each |= {f"{name}_import_cpu": imports[name], f"{name}_work_cpu": total - imports[name]}
+        each |= {"cpu": sum(value for value in each.values() if isinstance(value, float))}
+        each |= {"wall": time.monotonic() - wall, "load": os.getloadavg()[0]}
+        found[f"start {twin.name}"] = {k: round(v, 2) if isinstance(v, float) else v for k, v in each.items()}
+        print(twin.name, found[f"start {twin.name}"], flush=True)
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--input", action="append", default=[])
     parser.add_argument("--modes", default="eval,train")
+    parser.add_argument("--start", action="store_true", help="two small networks, from the command to the verdict")
     options = parser.parse_args()
     results = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
+    if options.start:
+        RESULTS.write_text(json.dumps({**results, **measure_start()}, indent=1) + "\n")
+        return
     for given in options.input or ["float32[4,3,64,64]", "float32[4,3,224,224]"]:
         found = measure(given, options.modes.split(","))
         results[f"resnet50 {given} {options.modes}"] = found

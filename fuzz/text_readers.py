@@ -41,7 +41,7 @@ from mindferry.convert.settings import Settings
 from mindferry.convert.snippet import framework
 from mindferry.errors import MindferryError
 from mindferry.export.result import Export
-from mindferry.layout import Layout, ProjectFile
+from mindferry.layout import Layout, ProjectFile, Sources
 from mindferry.observation import RECORD as OBSERVED
 from mindferry.observation import Observation, load_observation
 from mindferry.observe.commands import propose_commands
@@ -156,7 +156,7 @@ def read_observation(folder: Path, text: bytes) -> None:
 def read_notebook(folder: Path, text: bytes) -> None:
     (folder / "a.ipynb").write_bytes(text)
     file = ProjectFile(folder / "a.ipynb", "a.ipynb", "")
-    written = convert_one(file, Layout(folder, (file,), ()), Symbols(framework()), Settings())
+    written = convert_one(file, Layout(folder, (file,), ()), Symbols(framework()), Settings(), Sources())
     defects = [finding.message for finding in written.record.findings if finding.code == "MF901"]
     if defects:
         raise AssertionError(defects[0])

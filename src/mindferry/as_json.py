@@ -18,6 +18,9 @@ UNBUILDABLE = (KeyError, TypeError, ValueError, AttributeError, OverflowError, R
 _SURROGATE = re.compile("[\ud800-\udfff]")  # of a file name that is no UTF-8: JSON has an escape for it, UTF-8 has not
 _AS_THEY_ARE = (str, int, type(None))
 _LISTS = (list, tuple)
+_NESTED = (dict, list)
+_SCALARS = frozenset((str, int, bool, type(None)))  # most of what a record holds
+_ROW_ITEMS = 20
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
@@ -32,7 +35,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, _LISTS):
         return [plain(item) for item in value]
     if dataclasses.is_dataclass(value):
-        return {name: plain(getattr(value, name)) for name in _names(cast(Any, type(value)))}
+        held = ((name, getattr(value, name)) for name in _names(cast(Any, type(value))))
+        return {name: item if type(item) in _SCALARS else plain(item) for name, item in held}
     return value
 
 
@@ -43,7 +47,7 @@ def _names(kind: Any) -> tuple[str, ...]:
 
 def laid_out(value: Any, indent: str = "\n") -> str:
     """A row to a line, so that two records can be compared by eye and by `diff`."""
-    if _least(value) <= ROW or not isinstance(value, dict | list):
+    if not isinstance(value, dict | list) or _is_short(value):
         line = _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", _ENCODE(value))
         if len(line) <= ROW or not isinstance(value, dict | list):
             return line
@@ -51,6 +55,14 @@ def laid_out(value: Any, indent: str = "\n") -> str:
         items = [f"{laid_out(str(key))}: {laid_out(item, indent + ' ')}" for key, item in value.items()]
         return f"{{{indent} {f',{indent} '.join(items)}{indent}}}"
     return f"[{indent} {f',{indent} '.join(laid_out(item, indent + ' ') for item in value)}{indent}]"
+
+
+def _is_short(value: dict[str, Any] | list[Any]) -> bool:
+    """Whether a value may fit on a line: most are rows of texts and numbers, which are soon encoded and measured."""
+    items = value.values() if isinstance(value, dict) else value
+    if len(value) <= _ROW_ITEMS and not any(isinstance(item, _NESTED) for item in items):
+        return True
+    return _least(value) <= ROW
 
 
 def _least(value: Any) -> int:

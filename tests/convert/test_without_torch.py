@@ -13,6 +13,7 @@ TEXTS = {
     "ranges": "import numpy as np\n\n\ndef test(n):\n    return np.array(range(n)).view(int), list(range(n))[::-1]\n",
     "reshapes": "def rows(x):\n    x = x.reshape(3, -1)\n    return x.sum(0), x.T, x.size, x.max(1)\n",
     "docstrings": 'def tell(value):\n    """As torch prints it."""\n    print(f\'{value:8.3f}\')  # torch.Tensor, or not\n',
+    "names": "from . import other\n\n\ndef copy(rv, values):\n    for key, value in values.items():\n        setattr(rv, key, value)\n",
     "comments": "import sys  # noqa: F401\n\n\nclass Meter:\n    def update(self, val, n=1):\n        self.sum += val * n  # type: ignore\n",
 }
 

@@ -22,7 +22,7 @@ from mindferry.convert.one_file import convert_one
 from mindferry.convert.settings import Settings
 from mindferry.convert.snippet import framework
 from mindferry.errors import MindferryError
-from mindferry.layout import Layout, ProjectFile
+from mindferry.layout import Layout, ProjectFile, Sources
 from mindferry.observation import (
     CommandRun,
     Input,
@@ -279,7 +279,7 @@ def test_a_cell_that_names_the_mark_keeps_its_text(tmp_path):
     ]
     (tmp_path / "a.ipynb").write_bytes(notebook(*cells))
     file = ProjectFile(tmp_path / "a.ipynb", "a.ipynb", "")
-    written = convert_one(file, Layout(tmp_path, (file,), ()), Symbols(framework()), Settings())
+    written = convert_one(file, Layout(tmp_path, (file,), ()), Symbols(framework()), Settings(), Sources())
     first, second = (each["source"] for each in json.loads(written.content())["cells"])
     assert (
         "# mindferry_1_ mindferry cell 1\n" in first

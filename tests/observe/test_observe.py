@@ -388,3 +388,5 @@ def test_a_launcher_and_a_test_runner_are_watched_as_python_is(tmp_path: Path) -
         told = load_observation(tmp_path / f"{words[0]}.zip")
         assert [(each.name, each.calls) for each in told.networks] == [("net.Net", calls)]
         assert [len(run.losses) for run in told.runs] == [steps]
+        others = {"torchrun": ("test_net.py",), "pytest": ("train.py",)}
+        assert told.unloaded == others[words[0]]

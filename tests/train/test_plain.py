@@ -16,7 +16,7 @@ from mindferry.frameworks.watched import Run, scratch_folder
 from mindferry.observe import observe
 from mindferry.train import train_side_by_side
 from mindferry.train.band import outside_band
-from mindferry.train.plain import judge, plain_summary, run_plain
+from mindferry.train.plain import _EXIT_NOISE, judge, plain_summary, run_plain
 
 SCRIPT = """import sys
 import torch
@@ -166,6 +166,8 @@ import torch
 if os.path.exists("cache.pt"):
     raise SystemExit("the cache is there already")
 torch.save({"x": torch.ones(2)}, "cache.pt")
+os.mkdir("made")
+open("made/log.txt", "w").write("made")
 net = torch.nn.Linear(2, 1)
 torch.nn.init.constant_(net.weight, 0.5)
 torch.nn.init.constant_(net.bias, 0.0)
@@ -184,7 +186,7 @@ def test_later_runs_begin_as_the_observed_one_began(tmp_path: Path) -> None:
     (project / "train.py").write_text(CACHING)
     with scratch_folder() as scratch:
         seen = observe(project, [["python", "train.py"]], scratch).observation
-    assert (project / "cache.pt").exists() and seen.written == ("cache.pt",)
+    assert (project / "cache.pt").exists() and seen.written == ("cache.pt", "made", "made/log.txt")
     convert_project(project, tmp_path / "out", observation=seen)
     assert not (tmp_path / "out/cache.pt").exists()
     curves = train_side_by_side(tmp_path / "out", Train("train.py", steps=2), without=seen.written)
@@ -196,3 +198,10 @@ def test_a_long_output_is_read_back(tmp_path: Path) -> None:
     done = PlainRun("python a.py", "itself", "itself", (), ((), ()), True, output="Namespace(x=1, " * 200)
     artifacts.save(done, tmp_path, "plain")
     assert artifacts.load(PlainRun, tmp_path, "plain") == done
+
+
+def test_what_mindspore_says_at_the_very_end_is_not_the_scripts() -> None:
+    noise = "Exception ignored in: <function Cell.__del__ at 0x7f>\nTraceback (most recent call last):\n"
+    noise += '  File "cell.py", line 1040, in __del__\n  File "weakref.py", line 505, in pop\n'
+    noise += "TypeError: 'NoneType' object is not callable\n"
+    assert _EXIT_NOISE.sub("", f"loss 1.0\n{noise}{noise}TypeError: mine\n") == "loss 1.0\nTypeError: mine\n"

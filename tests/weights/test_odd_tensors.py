@@ -9,7 +9,7 @@ from mindferry.errors import MindferryError
 from mindferry.weights import convert_weights
 
 SEED = 7
-FORMATS = ("pth", "safetensors")
+FORMATS = ("pth", "safetensors", "ckpt")
 
 
 class Branded(torch.Tensor):
@@ -117,7 +117,7 @@ def _bytes_of(tensor: torch.Tensor) -> bytes:
     return bytes(plain.untyped_storage())
 
 
-@pytest.mark.parametrize("form", [*FORMATS, "ckpt"])
+@pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("kind", _refused())
 def test_what_can_not_be_carried_is_refused_by_name(kind, form, tmp_path):
     torch.save({"w": _refused()[kind]}, tmp_path / "a.pth")

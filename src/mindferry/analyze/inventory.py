@@ -11,7 +11,18 @@ from ..artifacts import ApiUse, CodeClass, Finding, Inventory, ModuleClass, Part
 from ..config import read_config
 from ..errors import MindferryError
 from ..files import read_regular
-from ..layout import LARGEST_CODE, Layout, ProjectFile, find_files, mentions_torch, read_symbols, uses_torch
+from ..layout import (
+    LARGEST_CODE,
+    SECOND,
+    Layout,
+    ProjectFile,
+    find_files,
+    mentions_torch,
+    read_symbols,
+    source_of,
+    uses_second,
+    uses_torch,
+)
 from ..progress import Advance
 from ..read.infer import read
 from ..read.source import Source, Unreadable
@@ -73,8 +84,11 @@ class _Tables:
 
     def _read(self, file: ProjectFile, symbols: Symbols) -> None:
         source = Source(read_regular(file.path, LARGEST_CODE), file.relative)
-        reading = read(source, symbols, file.module, file.is_package, self.rules.is_api)
         self.lines[file.relative] = source.data.count(b"\n")
+        if symbols.second is not None and source_of(source.data, symbols.is_first_used) == SECOND:
+            self._read_second(source, file, symbols.second)
+            return
+        reading = read(source, symbols, file.module, file.is_package, self.rules.is_api)
         seen = scan(reading, file.relative, self.rules, self.own)
         self.values.collect(seen)
         self.checklist.collect(seen)
@@ -87,6 +101,16 @@ class _Tables:
         self.special += special_code(seen)
         self.ports += ports(seen)
         self.features += features(seen)
+
+    def _read_second(self, source: Source, file: ProjectFile, symbols: Symbols) -> None:
+        """A file of TensorFlow's: its APIs and networks. The other tables know torch's tricks only."""
+        rules = table(SECOND)
+        reading = read(source, symbols, file.module, file.is_package, rules.is_api)
+        seen = scan(reading, file.relative, rules, self.own)
+        self.values.collect(seen)
+        self.apis += api_uses(seen, rules, self.target, self.version)
+        self.modules += module_classes(seen)
+        self.code += code_classes(seen)
 
     def inventory(self, path: Path, layout: Layout) -> Inventory:
         return Inventory(
@@ -120,7 +144,7 @@ def analyze_project(
     """Read every file of a project. `check` converts it without writing, to measure the effort instead of estimating it."""
     version = checked(mindspore)
     layout = find_files(path, read_config(path).convert.exclude)
-    if not uses_torch(layout):
+    if not uses_torch(layout) and not uses_second(layout):
         raise MindferryError(f"{path} uses no torch: there is nothing to migrate")
     symbols, tables = read_symbols(layout), _Tables(target, version, table(), layout.root.resolve().name)
     for file in layout.python:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from rich.table import Table as Grid
 
-from ..apis import Rule, framework, table
+from ..apis import SOURCES, Rule, framework, table
 from ..apis._lookup import rule_of
 from ..errors import MindferryError
 from ..progress import progress, stdout
@@ -39,7 +39,12 @@ def list_rules(prefix: str, kind: str | None, as_json: bool) -> None:
     mindferry rules list --kind missing
     """
     chosen = sorted(
-        (rule for rule in table() if rule.api.startswith(prefix) and kind in (None, rule.kind)),
+        (
+            rule
+            for source in SOURCES
+            for rule in table(source)
+            if rule.api.startswith(prefix) and kind in (None, rule.kind)
+        ),
         key=lambda rule: rule.api,
     )
     if not chosen:
@@ -54,7 +59,7 @@ def list_rules(prefix: str, kind: str | None, as_json: bool) -> None:
         return
     rows = [(rule.title, rule.to or "-", rule.kind, rule.differs or rule.missing) for rule in chosen]
     if stdout.is_terminal:
-        grid = Grid("torch", "becomes", "how", "differs")
+        grid = Grid("API", "becomes", "how", "differs")
         for row in rows:
             grid.add_row(*row)
         stdout.print(grid)
@@ -103,7 +108,7 @@ def show(api: str, as_json: bool) -> None:
 
 
 def _page(api: str) -> str:
-    return framework().page.format(api=api) if framework().has(api) else ""
+    return next((each.page.format(api=api) for each in map(framework, SOURCES) if each.has(api)), "")
 
 
 @command.command()
@@ -171,13 +176,14 @@ def new(api: str, output: Path | None, as_json: bool) -> None:
 
 
 def _find(api: str) -> Rule:
-    rule = rule_of(api, table()) or table().attribute(api)
-    if rule is None:
-        raise _unknown(api)
-    return rule
+    for rules in map(table, SOURCES):
+        rule = rule_of(api, rules) or rules.attribute(api)
+        if rule is not None:
+            return rule
+    raise _unknown(api)
 
 
 def _unknown(api: str) -> MindferryError:
-    close = difflib.get_close_matches(api, [rule.api for rule in table()], 3)
+    close = difflib.get_close_matches(api, [rule.api for source in SOURCES for rule in table(source)], 3)
     hint = f"; did you mean {' or '.join(close)}?" if close else "; see `mindferry rules list`"
     return MindferryError(f"no rule for {api}{hint}")

@@ -15,6 +15,7 @@ from typing import Protocol
 from ..apis import Rule
 from ..artifacts import Finding
 from ..errors import MindferryError
+from ..read.walk import walk
 
 LAYER_PARAMETER = "compat.layer_parameter"  # the helper that finds a layer's parameter at run time
 
@@ -216,4 +217,4 @@ def claim(*nodes: ast.AST) -> Claim:
 
 def claim_all(*roots: ast.AST) -> Claim:
     """With everything inside them."""
-    return Claim(frozenset(node for root in roots for node in ast.walk(root)))
+    return Claim(frozenset(node for root in roots for node in walk(root)))

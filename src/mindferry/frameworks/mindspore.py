@@ -50,7 +50,7 @@ def compare(request: CompareRequest, link: Link) -> Measured:
         initial = link.state["initial"] = initial_buffers(link.state["cell"])
     loss, optimizer = (find(name) if name else None for name in (request.loss, request.optimizer))
     cell, modes = link.state["cell"], list(request.modes)
-    return against(cell, golden, modes, loss, optimizer, link.doing, initial)
+    return against(cell, golden, modes, loss, optimizer, link.doing, initial, link.state.setdefault("names", {}))
 
 
 def predict(request: PredictRequest, link: Link) -> Found:
@@ -130,10 +130,18 @@ def against(
     optimizer: Callable[[Cell], Cell] | None = None,
     doing: Doing = lambda what: None,
     initial: Buffers | None = None,
+    names: dict[str, str] | None = None,
 ) -> Measured:
-    """Run `cell` as the golden file says; `modes` out of eval, train, jit, amp. `initial`: its buffers as they were made."""
+    """Run `cell` as the golden file says; `modes` out of eval, train, jit, amp. `initial`: its buffers as they were made.
+
+    `names` is filled where weights are loaded, and used where the file has none, since the cell has them already.
+    """
     initial = initial_buffers(cell) if initial is None else initial
-    names = load_weights(cell, golden)
+    if golden.weights or not names:
+        loaded = load_weights(cell, golden)
+        names = {} if names is None else names
+        names.clear()
+        names.update(loaded)
     found = _Found()
     for each in compare_initial(golden, initial, names):
         (found.measurements if isinstance(each, Measurement) else found.shortfalls).append(each)  # type: ignore[arg-type]
@@ -155,7 +163,7 @@ def against(
         found.measurements += mixed(cell, golden)
     if any(mode != "jit" for mode in modes):
         found.note_unreached()
-    if asks_mode(cell) and not golden.asks_mode and any(record.gradients for record in golden.modes.values()):
+    if not golden.asks_mode and any(record.gradients for record in golden.modes.values()) and asks_mode(cell):
         why = "the conversion asks whether it trains and the reference does not: gradients there were not compared"
         found.shortfalls.append(Shortfall("mode", "eval", "not reached", why))
     classes = {path: type(each).__name__ for path, each in cell.cells_and_names()}
@@ -242,7 +250,7 @@ def _run_mode(
 def _run_plainly(session: Session, runs: Sequence[str], is_complete: bool, found: _Found, state: State) -> None:
     for run in sorted(runs, reverse=True):
         if run == "whole":
-            session.whole()
+            session.whole(state)
         elif not any(each.problem for each in (*found.measurements, *session.measurements)):
             session.own()
         elif is_complete:  # other shapes: no gradient, since an error amid one leaves MindSpore confused

@@ -55,16 +55,16 @@ def _copy(source: Path, target: Path, avoided: set[Path], without: set[str]) -> 
 
 
 def listed(folder: Path, prefix: str = "") -> Iterator[str]:
-    """The files that a project holds, as relative paths; a crowded folder counts as one."""
+    """The files and folders that a project holds, as relative paths; what is in a crowded folder is not told."""
     try:
         entries = sorted(folder.iterdir())
     except OSError:
         return
     for entry in entries if len(entries) <= CROWDED else []:
+        if entry.name not in SKIPPED:
+            yield f"{prefix}{entry.name}"
         if entry.is_dir() and not entry.is_symlink() and entry.name not in SKIPPED:
             yield from listed(entry, f"{prefix}{entry.name}/")
-        elif entry.is_file():
-            yield f"{prefix}{entry.name}"
 
 
 def link_entries(folder: Path | None, into: Path, is_code_wanted: bool = True, without: Collection[str] = ()) -> None:

@@ -19,6 +19,7 @@ class RecordRequest:
     modes: tuple[str, ...] = ("eval", "train")
     seed: int = 0
     inside: bool = False  # every module's inputs too, to find a culprit
+    has_weights: bool = True  # written to the file; not where the conversion has them already
     is_quick: bool = False  # no float64
     loss: str = ""
     targets: tuple[str, ...] = ()

@@ -50,6 +50,7 @@ def record(request: RecordRequest, link: Link) -> None:
             steps=request.steps,
             initial=initial,
             is_quick=request.is_quick,
+            has_weights=request.has_weights,
             is_rough=request.is_rough,
             remake=lambda: build(request.model),
             note=lambda run: link.doing(f"{run} on {', '.join(request.inputs)}"),

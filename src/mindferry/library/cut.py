@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 
 from .gates import GATE, Gates
@@ -15,6 +16,10 @@ UNMENTIONED = "nothing that the project reaches mentions it"
 ANNOTATED = "only annotations name it"
 PROPERTIES = frozenset(
     {"property", "cached_property", "setter", "getter", "deleter", "cached_classproperty", "classproperty"}
+)
+# In a module that does not name torch, what is called so is most likely a tensor's all the same: it is asked when it runs.
+OF_TENSORS = re.compile(
+    r"\.(?:size|view|topk|permute|expand_as|expand|unsqueeze|numel|masked_fill|detach|clone|backward|cpu|float|long|contiguous)\("
 )
 Outside = Callable[[str], str]  # why a module of another package can't be imported, or ''
 
@@ -50,6 +55,8 @@ class Cut:
         if "not_carried(" in text or extra:
             dots = "." * (self.module.name.count(".") + (2 if self.module.is_package else 1))
             extra.insert(0, f"from {dots} import not_carried")
+        if "torch" not in text and OF_TENSORS.search(text):
+            extra.insert(0, "import torch")
         return _insert(text, extra)
 
     # statements outside of functions

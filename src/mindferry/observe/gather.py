@@ -47,7 +47,7 @@ def gather_observation(
         parts |= names.files()
     records = [record for run in runs for record in run.records]
     files = tuple(_files(layout, records, sites))
-    seen = {file.path for file in files}
+    seen = {file.path for file in files} | {path for record in records for path in record.get("imported", [])}
     observation = Observation(
         str(layout.root.resolve()),
         tuple(_command(run) for run in runs),

@@ -163,7 +163,7 @@ def _spec(name: str, value: Value, archive: Path, folder: Path) -> str | None:
     import numpy
 
     part, _, key = value.text.partition(":")
-    if not f"_{key}".replace(".", "_").replace("-", "_").isidentifier():  # it becomes a file's name
+    if not re.fullmatch(r"[\w-][\w.-]*", key):  # it becomes a file's name
         return None
     try:
         with zipfile.ZipFile(archive) as held, held.open(part) as file:

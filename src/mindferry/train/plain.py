@@ -27,6 +27,9 @@ PATIENCE = 20.0  # times as long as the original the conversion may take
 SHORTEST = 300.0  # seconds that it has in any case
 BLOCKED = ("torch", "torchvision", "torchaudio", "torchtext", "functorch", "mindferry")
 _TORCH_FILE = re.compile(r"\.(pth\.tar|pth|pt)$")
+_EXIT_NOISE = re.compile(  # what MindSpore's cells say when the interpreter ends before them
+    r"Exception ignored in: <function Cell\.__del__[^\n]*\n(?:Traceback[^\n]*\n)?(?:  [^\n]*\n)*(?:\w+: [^\n]*\n?)?"
+)
 
 Show = Callable[[str], None]
 
@@ -152,7 +155,7 @@ def _run(
                     environment=environment,
                     stdin=given if stdin else subprocess.DEVNULL,
                 )
-                runs.append(run)
+                runs.append(replace(run, output=_EXIT_NOISE.sub("", run.output)))
                 if not run.is_well:
                     break
     return joined(runs)

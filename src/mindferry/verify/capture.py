@@ -20,10 +20,10 @@ class Capture:
     """Hooks on every module. `visit(key, tensor)` sees each tensor once and returns what goes on.
 
     `fork(key, tensor, is_new)`, if given, sees the inputs, and gives a module its own branch of a tensor that others use
-    too, so that the gradient by way of this module alone can be seen there.
+    too, so that the gradient by way of this module alone can be seen there. With `only_whole`, the model itself alone.
     """
 
-    def __init__(self, model: Any, mode: str, visit: Visit, fork: Fork | None) -> None:
+    def __init__(self, model: Any, mode: str, visit: Visit, fork: Fork | None, only_whole: bool = False) -> None:
         self.calls: list[dict[str, Any]] = []
         self._mode, self._visit, self._fork = mode, visit, fork
         self._started: dict[str, int] = {}
@@ -32,7 +32,7 @@ class Capture:
         self._arguments: dict[str, dict[str, Any]] = {}
         self._seen: dict[int, tuple[weakref.ref[Tensor], int, str]] = {}
         self._handles = []
-        for path, module in model.named_modules():
+        for path, module in [("", model)] if only_whole else model.named_modules():
             self._handles.append(module.register_forward_hook(partial(self._after, path)))
             if fork is not None:
                 self._handles.append(module.register_forward_pre_hook(partial(self._before, path), with_kwargs=True))

@@ -30,12 +30,14 @@ def _groups(tensor: Tensor, axis: int) -> list[list[int]]:
     sizes = torch.nan_to_num(tensor.detach().abs(), nan=0.0, posinf=0.0).movedim(axis, 0).reshape(count, -1)
     largest, order = sizes.amax(1).sort(descending=True)
     groups: list[list[int]] = [[]]
-    for place, column in enumerate(order.tolist()):
-        if not largest[place]:
+    above = 0.0
+    for size, column in zip(largest.tolist(), order.tolist(), strict=True):
+        if not size:
             break
-        if place and float(largest[place]) * APART < float(largest[place - 1]):
+        if size * APART < above:
             groups.append([])
         groups[-1].append(column)
+        above = size
     return [sorted(group) for group in groups[1:] if len(group) * sizes.shape[1] >= FEWEST]
 
 

@@ -6,7 +6,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ class _Pair:
     made: dict[str, Any] | None  # and the module's, where that is known
     rule: Rule
     remake: Callable[[], Any] | None  # makes the module anew
+    names: dict[str, str] = field(default_factory=dict)  # torch's parameters -> the cell's, once they are loaded
 
     def measure(self, path: Path, look: Look) -> Result:
         recorded = sorted({"eval" if mode == "jit" else mode for mode in self.modes})
@@ -61,7 +62,8 @@ class _Pair:
         golden = open_golden(path)
         doing = [""]
         try:
-            measured = against(self.cell, golden, self.modes, None, self.optimizers[1], doing.append, self.initial)
+            made = self.optimizers[1]
+            measured = against(self.cell, golden, self.modes, None, made, doing.append, self.initial, self.names)
         except MindferryError:
             raise
         except Exception as error:  # a worker would say it so
@@ -75,12 +77,13 @@ class _Pair:
     def try_size(self, path: Path, said: str, inputs: list[tuple[str, Any]], look: Look) -> Result | None:
         """Outputs alone, in eval mode, on other inputs; None if the reference does not take them."""
         options: dict[str, Any] = {"inside": look.inside, "is_quick": not look.inside, "is_rough": look.is_rough}
+        options["has_weights"] = look.inside
         try:
             record(self.module, inputs, path, modes=["eval"], seed=self.seed, **options)
         except Exception:  # whatever the user's code raises on a size that it was not made for
             return None
         golden = open_golden(path)
-        measured = against(self.cell, golden, ["eval"], initial=self.initial)
+        measured = against(self.cell, golden, ["eval"], initial=self.initial, names=self.names)
         rows = [row for row in measured.measurements if row.mode != "init"]
         rule = replace(self.rule, floor=floor_on(said, self.rule.floor))
         return Result(golden, measured, judge(rows, golden, rule))

@@ -146,7 +146,7 @@ class Recorder:
         positional, named, watched = self.given(dtype, gradients)
         found: dict[str, list[Any]] = {"masks": [], "draws": []}
         fork = partial(self._fork, which) if self.inside and which != "whole" else None
-        capture = Capture(self.model, mode, partial(self._visit, which), fork)
+        capture = Capture(self.model, mode, partial(self._visit, which), fork, self.is_quick)
         watch = Watch(self.model) if not self.jitter and which != "own" else None
         try:
             jitter = jittering()(self.jitter * 10**6) if self.jitter else contextlib.nullcontext()
@@ -381,6 +381,7 @@ def record(
     initial: dict[str, Tensor] | None = None,
     remake: Callable[[], Any] | None = None,
     is_quick: bool = False,
+    has_weights: bool = True,
     is_rough: bool = False,
     note: Note = lambda text: None,
 ) -> None:
@@ -389,7 +390,7 @@ def record(
     They are those of `loss(output, *targets)`, or of a fixed random weighting of all outputs. `optimizer(model)` makes
     an optimizer, whose steps on made-up gradients are recorded as well; with `steps`, so are the losses of as many real ones.
     To see that a conversion is right, it is mostly enough to run the first mode whole and the last one module by
-    module, the latter without float64. `is_quick` is less: outputs alone, and no float64. With `inside`, every mode runs in all the ways above, and every module's inputs
+    module, the latter without float64. `is_quick` is less: outputs alone, and no float64. Without `has_weights`, for a conversion that has them already. With `inside`, every mode runs in all the ways above, and every module's inputs
     are kept: they tell a module that is wrong from one that is called wrongly; `remake` makes the model again, to see how far
     the tables that its constructor computes may be off. `is_rough` computes as MindSpore's kernels do,
     see kernels.py.
@@ -400,13 +401,13 @@ def record(
     inputs, targets = ([(n, v.to(device) if is_tensor(v) else v) for n, v in given] for given in (inputs, targets))
     writer = GoldenWriter(path, 4096 + 1500 * len(modes) * len(list(model.modules())))
     metadata: dict[str, Any] = {"format": FORMAT, "title": title, "torch": torch.__version__, "device": device}
-    metadata |= {"seed": seed, "weights": write_weights(model, writer)}
+    metadata |= {"seed": seed, "weights": write_weights(model, writer) if has_weights else {}}
     metadata |= {"inputs": write_inputs("input", inputs, writer), "targets": write_inputs("target", targets, writer)}
     metadata["attributes"] = {path: plain_settings(module) for path, module in model.named_modules()}
     plain = [mode for mode in modes if mode != "amp"] or ["eval"]
     buffers = computed_buffers(model) if initial is None else initial
-    metadata["initial"] = write_tensors("initial", buffers, writer)
-    metadata["loose"] = write_tensors("loose", loose_buffers(model), writer)
+    metadata["initial"] = write_tensors("initial", buffers if has_weights else {}, writer)
+    metadata["loose"] = write_tensors("loose", loose_buffers(model) if has_weights else {}, writer)
     metadata |= {"tied": tied_parameters(model), "parts": module_parts(model), "modal": is_modal(model)}
     metadata["asks_mode"] = asks_mode(model)
     metadata["trainable"] = [name for name, parameter in model.named_parameters() if parameter.requires_grad]

@@ -180,7 +180,9 @@ def _try_size(settings: Verification, sides: Sides, said: str) -> Verdict | None
     sides.settings = chosen
     look: Look | None = FIRST
     while look is not None:
-        request = replace(_request(chosen, sides, look, said), variant=said, is_quick=not look.inside)
+        is_quick = not look.inside
+        has_weights = not (is_quick and sides.has_cell)
+        request = replace(_request(chosen, sides, look, said), variant=said, is_quick=is_quick, has_weights=has_weights)
         try:
             golden = sides.record(request)
         except MindferryError:

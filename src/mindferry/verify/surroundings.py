@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import cache
 from types import CodeType
 from typing import Any
 
@@ -55,7 +56,8 @@ def is_modal(model: Any) -> bool:
 
 def asks_mode(model: Any) -> bool:
     """Whether the code of some module of its own asks for the mode: what it computes and what it trains may differ there."""
-    return any(not is_torchs(each) and ".training" in _source(each) for each in model.modules())
+    kinds: set[Any] = {type(each) for each in model.modules() if not is_torchs(each)}
+    return any(".training" in _source(kind) for kind in kinds)
 
 
 def is_torchs(module: Any) -> bool:
@@ -68,9 +70,10 @@ def own_state(model: Any, changed: list[str]) -> list[str]:
     return [name for name in changed if not is_torchs(modules[name.rpartition(".")[0]])]
 
 
-def _source(module: Any) -> str:
+@cache
+def _source(kind: Any) -> str:
     try:
-        return inspect.getsource(type(module))
+        return inspect.getsource(kind)
     except (OSError, TypeError):
         return ".training"  # not known
 

@@ -27,10 +27,12 @@ def variants(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
     if has_batch:
         count = 1 if batch > 1 else 3
         groups.append([(f"batch of {count}", _with_batch(inputs, batch, count))])
-    small = _with_batch(inputs, batch, 2) if batch > 2 and has_batch else inputs
+    is_light = sum(value.numel() for value in tensors) <= LIGHT
+    few = 2 if is_light else 1
+    small = _with_batch(inputs, batch, few) if batch > few and has_batch else inputs
     first = next(value for _, value in small if _is_tensor(value) and value.ndim)
     groups += [list(_resized(small, first)), list(_lengthened(small, first))]
-    light = inputs if sum(value.numel() for value in tensors) <= LIGHT else _with_batch(inputs, batch, 1)
+    light = inputs if is_light else small
     groups += [_with_far_values(light, tensors), _near_zero(light, tensors), _in_turn(inputs, batch, tensors)]
     groups += [_turned(light)]
     return [group for group in groups if group]

@@ -34,6 +34,9 @@ OTHERS = {
     "tensorflow.random.shuffle": "random_shuffle",
     "tensorflow.random.categorical": "random_categorical",
     "tensorflow.random.set_seed": "set_seed",
+    "tensorflow.Module": "Module",
+    "tensorflow.image.resize": "image_resize",
+    "tensorflow.image.random_crop": "random_crop",
     "tensorflow.function": "plain_function",
     "tensorflow.autograph.experimental.do_not_convert": "plain_function",
     "keras.saving.register_keras_serializable": "registered",
@@ -64,3 +67,6 @@ for name in "from_tensor_slices from_tensors from_generator range zip".split():
 rule("tensorflow.data.AUTOTUNE", to="None", like="None")
 rule("tensorflow.data.experimental.AUTOTUNE", to="None", like="None")
 rule("tensorflow.TensorSpec", to="compat.TensorSpec", like="compat.TensorSpec")
+IMAGES = "flip_left_right flip_up_down random_flip_left_right random_flip_up_down random_brightness random_contrast adjust_contrast rgb_to_grayscale per_image_standardization"
+for name in IMAGES.split():
+    rule(f"tensorflow.image.{name}", to=f"compat.{name}", like=f"compat.{name}")

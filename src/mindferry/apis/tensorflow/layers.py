@@ -12,6 +12,8 @@ DepthwiseConv2D SeparableConv1D SeparableConv2D Conv1DTranspose Conv2DTranspose 
 MaxPooling2D MaxPooling3D AveragePooling1D AveragePooling2D AveragePooling3D GlobalAveragePooling1D
 GlobalAveragePooling2D GlobalAveragePooling3D GlobalMaxPooling1D GlobalMaxPooling2D GlobalMaxPooling3D
 add subtract multiply average maximum minimum concatenate dot
+SimpleRNN SimpleRNNCell LSTM LSTMCell GRU GRUCell RNN StackedRNNCells Bidirectional TimeDistributed
+MultiHeadAttention Attention AdditiveAttention Rescaling Normalization Resizing
 """
 
 for name in NAMES.split():

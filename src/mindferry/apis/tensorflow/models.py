@@ -95,3 +95,42 @@ for full in INITIALIZERS.split()[1:]:
     rule(f"keras.initializers.{short}", to=f"compat.{full}", like=f"compat.{full}")
 same("keras.utils", "set_random_seed to_categorical unpack_x_y_sample_weight pack_x_y_sample_weight")
 same("keras.backend", "clear_session")
+MISSING_METHODS = (
+    "to_json export quantize get_compile_config make_train_function make_test_function stateless_call enable_lora"
+)
+for name in MISSING_METHODS.split():
+    rule(
+        f"keras.Model.{name}",
+        missing="a converted network does not have it",
+        strategy="equivalent",
+        advice="save the weights with save_weights and keep the code; `mindferry export` writes MindIR or ONNX",
+    )
+for name in ("fit_generator", "evaluate_generator", "predict_generator"):
+    rule(
+        f"keras.Model.{name}",
+        missing="Keras 3 does not have it either",
+        strategy="equivalent",
+        advice=f"call {name.removesuffix('_generator')} with the generator, and convert again",
+    )
+rule(
+    "keras.mixed_precision.set_global_policy",
+    missing="layers compute in float32",
+    strategy="not needed",
+    advice="leave it out, or use mindspore.amp.auto_mixed_precision on the converted network",
+)
+rule(
+    "tensorflow.distribute.MirroredStrategy",
+    missing="MindSpore's data parallel runs a process a device",
+    strategy="equivalent",
+    advice="leave the strategy out and start the script with `mindferry launch`; see docs/tutorials/07-data-parallel.md",
+)
+for name in ("memory_growth", "visible_devices", "logical_device_configuration"):
+    rule(f"tensorflow.config.experimental.set_{name}", to="compat.no_setting", like="compat.no_setting")
+    rule(f"tensorflow.config.set_{name}", to="compat.no_setting", like="compat.no_setting")
+rule(
+    "tensorflow.config.experimental.list_physical_devices", to="compat.physical_devices", like="compat.physical_devices"
+)
+rule("tensorflow.config.list_physical_devices", to="compat.physical_devices", like="compat.physical_devices")
+rule("tensorflow.config.run_functions_eagerly", to="compat.no_setting", like="compat.no_setting")
+rule("tensorflow.config.experimental.enable_op_determinism", to="compat.no_setting", like="compat.no_setting")
+rule("tensorflow.get_logger", missing="there is no such logger", strategy="not needed", advice="leave it out")

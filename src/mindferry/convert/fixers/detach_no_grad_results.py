@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from ...read.framework import Role
 from ...read.guesses import looks_like_loader
+from ...read.walk import walk
 from ..facts import Facts, OriginalTexts
 from ..plan import Edit, InsertAfter, InsertBefore, ReplaceNode, Texts
 
@@ -22,13 +23,13 @@ def after_block(facts: Facts, node: ast.With, switch: ast.expr, texts: Texts) ->
     stop = chosen(facts, switch, texts) or _switched(facts, switch, texts)
     if region is None or not stop:
         return
-    inside = set(ast.walk(node))
+    inside = set(walk(node))
     for statement in inside:
         if isinstance(statement, ast.Return):
             yield from _stop_return(facts, statement, stop, texts)
     read = {
         each.id
-        for each in ast.walk(region)
+        for each in walk(region)
         if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and each not in inside
     }
     for statement in inside:
@@ -54,9 +55,7 @@ def chosen(facts: Facts, switch: ast.expr, texts: Texts) -> str:
     if isinstance(switch, ast.Name):
         scope = facts.enclosing(switch, *FUNCTIONS) or facts.source.tree
         values = [
-            each.value
-            for each in ast.walk(scope)
-            if isinstance(each, ast.Assign) and _is_name(each.targets[0], switch.id)
+            each.value for each in walk(scope) if isinstance(each, ast.Assign) and _is_name(each.targets[0], switch.id)
         ]
         if len(values) != 1:
             return ""
@@ -103,27 +102,23 @@ def _region(facts: Facts, node: ast.With) -> ast.AST | None:
 def _works_on_graph(facts: Facts, node: ast.With, scope: ast.AST) -> bool:
     from .training import flow, sources
 
-    inside = set(ast.walk(node))
+    inside = set(walk(node))
     read = flow.reads(node) - {name for each in node.body for name in flow.writes(each)}
     makers = [
-        each
-        for each in ast.walk(scope)
-        if isinstance(each, ast.Assign) and each not in inside and flow.writes(each) & read
+        each for each in walk(scope) if isinstance(each, ast.Assign) and each not in inside and flow.writes(each) & read
     ]
     return any(
         facts.reading.type(target).kind not in NUMBERS
         and flow.key(target) in read
         and sources.carries(facts, each.value)
         for each in makers
-        for target in ast.walk(each)
+        for target in walk(each)
         if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store)
     )
 
 
 def trains(node: ast.AST) -> bool:
-    return any(
-        isinstance(each, ast.Attribute) and each.attr in ("backward", "manual_backward") for each in ast.walk(node)
-    )
+    return any(isinstance(each, ast.Attribute) and each.attr in ("backward", "manual_backward") for each in walk(node))
 
 
 def _is_driver(facts: Facts, function: ast.AST) -> bool:
@@ -132,7 +127,7 @@ def _is_driver(facts: Facts, function: ast.AST) -> bool:
     role = facts.reading.symbols.role(facts.reading.owners.get(owner, "")) if owner is not None else Role.NONE
     if role in (Role.OPTIMIZER, Role.SCHEDULER) or (name.endswith("_") and not name.endswith("__")):
         return True
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Attribute) and node.attr == "eval" and isinstance(facts.parents.get(node), ast.Call):
             return True
         if isinstance(node, ast.For) and any(looks_like_loader(word) for word in _words(node.iter)):
@@ -141,7 +136,7 @@ def _is_driver(facts: Facts, function: ast.AST) -> bool:
 
 
 def _words(node: ast.AST) -> Iterator[str]:
-    for each in ast.walk(node):
+    for each in walk(node):
         yield str(getattr(each, "id", getattr(each, "attr", ""))).lower()
 
 
@@ -235,6 +230,6 @@ def _is_computed(facts: Facts, node: ast.expr) -> bool:
         and scope is not None
         and any(
             isinstance(each, ast.Name) and each.id == node.id and isinstance(each.ctx, ast.Store)
-            for each in ast.walk(scope)
+            for each in walk(scope)
         )
     )

@@ -23,7 +23,7 @@ def plan(facts: Facts) -> Iterator[Change]:
 def _may_be_network(facts: Facts, owner: ast.expr) -> bool:
     kind = facts.reading.type(owner)
     is_network = kind.kind == "instance" and facts.reading.symbols.is_module(kind.qual)
-    return is_network or kind.kind == "unknown"
+    return is_network or (kind.kind == "unknown" and facts.source.mentions(facts.framework.name))
 
 
 def _may_be_parameter(facts: Facts, value: ast.expr) -> bool:

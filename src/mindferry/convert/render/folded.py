@@ -10,6 +10,8 @@ import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from ...read.walk import walk
+
 WIDTH = 120
 ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 NOTHING = object()
@@ -23,8 +25,8 @@ def parsed(text: str) -> ast.Module:
 
 def in_strings(tree: ast.AST) -> set[ast.AST]:
     """What stands in f-strings: Python before 3.12 gives it wrong positions, so it is never edited."""
-    strings = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
-    return {part for node in strings for part in ast.walk(node)}
+    strings = [node for node in walk(tree) if isinstance(node, ast.JoinedStr)]
+    return {part for node in strings for part in walk(node)}
 
 
 class Offsets:
@@ -82,7 +84,7 @@ def substituted(text: str, function: ast.FunctionDef, values: Mapping[str, str])
         (offsets.start(node), offsets.end(node), values[node.id])
         for part in (function.body, function.decorator_list)
         for statement in part
-        for node in ast.walk(statement)
+        for node in walk(statement)
         if isinstance(node, ast.Name) and node.id in values
     ]
 
@@ -230,7 +232,7 @@ def reflowed(text: str) -> str:
     """Statements that fit on one line by now, on one line."""
     offsets = Offsets(text)
     spans = []
-    for node in ast.walk(parsed(text)):
+    for node in walk(parsed(text)):
         if isinstance(node, ast.stmt):
             first, last = node.lineno, _header_end(node, offsets)
             if last > first:

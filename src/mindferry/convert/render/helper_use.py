@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...read.walk import walk
 from .folded import NOTHING, constant
 
 UNKNOWN = "?"
-CONTEXTS = frozenset({ast.Load, ast.Store, ast.Del})
 ASKED = (
     ast.Attribute,
     ast.Constant,
@@ -87,27 +87,10 @@ Nodes = dict[type, list[Any]]
 def _by_kind(tree: ast.Module) -> Nodes:
     """The nodes that are asked for, each after its parent: a project's files are walked once, not once for each question."""
     found: Nodes = {kind: [] for kind in ASKED}
-    attributes, constants = found[ast.Attribute], found[ast.Constant]
-    nodes: list[ast.AST] = [tree]
-    append = nodes.append
-    for node in nodes:  # grows while it is read
+    for node in walk(tree):
         kind = type(node)
-        if kind is ast.Name:  # most nodes are one of these three
-            continue
-        if kind is ast.Attribute:
-            attributes.append(node)
-            append(node.value)  # type: ignore[attr-defined]
-            continue
-        if kind is ast.Constant:
-            constants.append(node)
-            continue
         if kind in ASKED:
             found[kind].append(node)
-        for value in node.__dict__.values():
-            if type(value) is list:
-                nodes += [each for each in value if isinstance(each, ast.AST)]
-            elif isinstance(value, ast.AST) and type(value) not in CONTEXTS:
-                append(value)
     return found
 
 

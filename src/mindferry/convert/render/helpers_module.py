@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 
 from ...errors import MindferryError
+from ...read.walk import walk
 from .helper_use import ProjectUse
 from .import_lines import sorted_imports
 from .parts import with_parts
@@ -194,4 +195,4 @@ def _needed_at_definition(text: str) -> set[str]:
         parts = [*node.decorator_list, *node.args.defaults, *(each for each in node.args.kw_defaults if each)]
     else:
         parts = [node]
-    return {each.id for part in parts for each in ast.walk(part) if isinstance(each, ast.Name)}
+    return {each.id for part in parts for each in walk(part) if isinstance(each, ast.Name)}

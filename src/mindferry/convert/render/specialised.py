@@ -12,6 +12,7 @@ import symtable
 from collections import Counter
 from collections.abc import Collection, Mapping
 
+from ...read.walk import walk
 from .fixed_locals import with_fixed_locals
 from .fixed_options import with_fixed_options
 from .folded import (
@@ -156,18 +157,18 @@ def _calls_in(text: str) -> dict[str, list[CallShape] | None]:
     if base := _base_of(tree):
         harmless.add(base)
         found[base.id] = [shape_of(call, "helper") for call in _base_calls(tree)]
-    for node in ast.walk(tree):
+    for node in walk(tree):
         match node:
             case ast.Call(func=ast.Name(id="isinstance"), args=[_, kinds]):
-                harmless |= set(ast.walk(kinds))
+                harmless |= set(walk(kinds))
             case ast.Call(func=ast.Name(id=called)) if called in names and node not in shown:
                 harmless.add(node.func)
                 known = found.setdefault(called, [])
-                if sum(_is_named(part, called) for part in ast.walk(node)) > 1:
+                if sum(_is_named(part, called) for part in walk(node)) > 1:
                     found[called] = None
                 elif known is not None:
                     known.append(shape_of(node, "helper"))
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Name | ast.arg) and node not in harmless:
             name = node.id if isinstance(node, ast.Name) else node.arg
             if name in names:
@@ -216,10 +217,10 @@ def _fixed_arguments(function: ast.FunctionDef, shapes: list[CallShape], is_meth
     shown = in_strings(function)
     rebound = {
         node.id
-        for node in ast.walk(function)
+        for node in walk(function)
         if isinstance(node, ast.Name) and (isinstance(node.ctx, ast.Store) or node in shown)
     }
-    inner = {each.arg for node in ast.walk(function) if isinstance(node, ast.arguments) for each in node.args}
+    inner = {each.arg for node in walk(function) if isinstance(node, ast.arguments) for each in node.args}
     fixed = {}
     for argument in [*plain, *function.args.kwonlyargs]:
         name = argument.arg
@@ -290,7 +291,7 @@ def _calls_without(text: str, names: Collection[str], places: list[str], fixed: 
     offsets, spans, tree = Offsets(text), [], parsed(text)
     base = _base_of(tree)
     own = _base_calls(tree) if base is not None and base.id in names else []
-    for node in ast.walk(tree):
+    for node in walk(tree):
         is_named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
         if not isinstance(node, ast.Call) or not (is_named or node in own):
             continue
@@ -340,7 +341,7 @@ def _attributes(texts: Mapping[str, str]) -> tuple[Counter[str], Counter[str]]:
 def _attributes_in(text: str) -> tuple[Counter[str], Counter[str]]:
     loads: Counter[str] = Counter()
     stores: Counter[str] = Counter()
-    for node in ast.walk(parsed(text)):
+    for node in walk(parsed(text)):
         if isinstance(node, ast.Attribute):
             (loads if isinstance(node.ctx, ast.Load) else stores)[node.attr] += 1
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -367,7 +368,7 @@ def _fixed_attribute(
             shown = in_strings(owner)
             spans = [
                 (offsets.start(node), offsets.end(node), offsets.of(value))
-                for node in ast.walk(owner)
+                for node in walk(owner)
                 if isinstance(node, ast.Attribute)
                 and isinstance(node.ctx, ast.Load)
                 and node.attr == attribute
@@ -451,7 +452,7 @@ def _methods_in(text: str) -> tuple[frozenset[str], dict[str, frozenset[str]]]:
 def _attribute_names(node: ast.AST) -> set[str]:
     """What a piece of code may ask of an object: attributes, names of attributes as strings, and plain names within a class."""
     found = set()
-    for each in ast.walk(node):
+    for each in walk(node):
         match each:
             case ast.Attribute(attr=name) | ast.Name(id=name) | ast.Constant(value=str() as name):
                 found.add(name)

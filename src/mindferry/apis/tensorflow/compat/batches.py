@@ -103,6 +103,7 @@ def as_array(value):
 
 def array_batches(parts, batch_size, shuffle, class_weight, steps):
     given = tuple(map_structure(as_array, each) for each in parts if each is not None)
+    given = given[0] if len(given) == 1 and not isinstance(given[0], (list, tuple)) else given
     length = len(flat(given)[0])
 
     def make():

@@ -1,5 +1,7 @@
 """TensorFlow's functions that make, shape, join, cut and index tensors."""
 
+import sys
+
 import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
@@ -333,7 +335,8 @@ def to_categorical(x, num_classes=None):
 
 
 def tf_print(*inputs, **settings):
-    print(*(each.asnumpy() if isinstance(each, Tensor) else each for each in inputs))
+    """tf.print, which writes to stderr."""
+    print(*(each.asnumpy() if isinstance(each, Tensor) else each for each in inputs), file=sys.stderr)
 
 
 def plain_function(func=None, **_):
@@ -368,3 +371,12 @@ def tf_while_loop(cond, body, loop_vars, maximum_iterations=None, **_):
 def registered(package="Custom", name=None):
     """@keras.saving.register_keras_serializable: nothing is looked up by name here."""
     return package if isinstance(package, type) else lambda made: made
+
+
+def no_setting(*args, **kwargs):
+    """What TensorFlow is told about its devices means nothing to MindSpore."""
+
+
+def physical_devices(device_type=None):
+    """tf.config.list_physical_devices: accelerators are MindSpore's own affair."""
+    return [] if device_type not in (None, "CPU") else ["CPU:0"]

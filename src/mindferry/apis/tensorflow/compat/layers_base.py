@@ -13,7 +13,7 @@ from .tensors import Calls, Names, as_dtype, as_tensor, assign, dtype_name, flat
 
 
 def shape_of(value):
-    return map_structure(lambda each: tuple(each.shape), value)
+    return map_structure(lambda each: tuple(each.shape) if hasattr(each, "shape") else None, value)
 
 
 class Layer(nn.Cell):
@@ -226,7 +226,7 @@ class Layer(nn.Cell):
     non_trainable_variables = non_trainable_weights
 
     def get_weights(self):
-        return [each.asnumpy() for each in self.weights]
+        return [each.asnumpy().copy() for each in self.weights]  # what asnumpy gives changes with the weight
 
     def set_weights(self, weights):
         own = self.weights

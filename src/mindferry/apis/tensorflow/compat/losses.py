@@ -21,11 +21,11 @@ def paired(y_true, y_pred):
 
 
 def same_rank(y_true, y_pred):
-    """A trailing axis of one goes, if only one of them has it."""
+    """Where only one of them has a trailing axis of one: the other gets it if it has one axis, otherwise it goes."""
     if y_true.ndim == y_pred.ndim + 1 and y_true.shape[-1] == 1:
-        return ops.squeeze(y_true, -1), y_pred
+        return (y_true, ops.expand_dims(y_pred, -1)) if y_pred.ndim == 1 else (ops.squeeze(y_true, -1), y_pred)
     if y_pred.ndim == y_true.ndim + 1 and y_pred.shape[-1] == 1:
-        return y_true, ops.squeeze(y_pred, -1)
+        return (ops.expand_dims(y_true, -1), y_pred) if y_true.ndim == 1 else (y_true, ops.squeeze(y_pred, -1))
     return y_true, y_pred
 
 
@@ -204,7 +204,7 @@ def tversky(y_true, y_pred, alpha=0.5, beta=0.5, axis=None):
     y_true, y_pred = paired(y_true, y_pred)
     axis = tuple(range(y_true.ndim)) if axis is None else axis
     both = ops.sum(y_true * y_pred, axis)
-    wrong = alpha * ops.sum((1 - y_true) * y_pred, axis) + beta * ops.sum(y_true * (1 - y_pred), axis)
+    wrong = alpha * ops.sum(y_true * (1 - y_pred), axis) + beta * ops.sum((1 - y_true) * y_pred, axis)
     return 1 - (both + EPSILON) / (both + wrong + EPSILON)
 
 

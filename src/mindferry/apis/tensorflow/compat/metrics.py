@@ -119,11 +119,12 @@ class MeanMetricWrapper(Mean):
 
 
 def aligned(y_true, y_pred):
+    """As arrays; where only one has a trailing axis of one, the other gets it if it has one axis, otherwise it goes."""
     y_true, y_pred = numbers_of(y_true), numbers_of(y_pred)
     if y_true.ndim == y_pred.ndim + 1 and y_true.shape[-1] == 1:
-        y_true = y_true[..., 0]
-    elif y_pred.ndim == y_true.ndim + 1 and y_pred.shape[-1] == 1:
-        y_pred = y_pred[..., 0]
+        return (y_true, y_pred[:, None]) if y_pred.ndim == 1 else (y_true[..., 0], y_pred)
+    if y_pred.ndim == y_true.ndim + 1 and y_pred.shape[-1] == 1:
+        return (y_true[:, None], y_pred) if y_true.ndim == 1 else (y_true, y_pred[..., 0])
     return y_true, y_pred
 
 
@@ -134,7 +135,8 @@ def exact_matches(y_true, y_pred):
 
 def binary_accuracy(y_true, y_pred, threshold=0.5):
     y_true, y_pred = aligned(y_true, y_pred)
-    return as_tensor((y_true == (y_pred > threshold)).astype(np.float32))
+    right = (y_true == (y_pred > threshold)).astype(np.float32)
+    return as_tensor(right.mean(-1) if right.ndim > 1 else right)
 
 
 def categorical_accuracy(y_true, y_pred):

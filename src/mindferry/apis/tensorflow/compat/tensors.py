@@ -100,7 +100,7 @@ def map_structure(function, structure, *others):
 def to_numpy(x):
     """x.numpy(), of a tensor or of anything else that has it."""
     if isinstance(x, Tensor):
-        array = x.asnumpy()
+        array = x.asnumpy().copy()  # a variable's own memory changes with it
         return array if array.ndim else array[()]
     return x.numpy() if hasattr(x, "numpy") else x
 

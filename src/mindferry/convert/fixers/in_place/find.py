@@ -23,9 +23,7 @@ from .arguments import is_given_true, tensor_argument
 from .holders import is_held, views
 
 MARKS_ONLY = frozenset({"requires_grad_", "share_memory_"})  # the numbers stay
-COLLECTIVES = frozenset(
-    {"all_reduce", "broadcast", "reduce"}
-)  # of torch.distributed: the result goes into the first argument
+COLLECTIVES = frozenset({"all_reduce", "broadcast", "reduce"})  # the first argument takes the result
 
 
 class How(Enum):

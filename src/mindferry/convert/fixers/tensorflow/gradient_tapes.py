@@ -193,10 +193,8 @@ def _write(facts: Facts, tape: Tape, texts: Texts) -> Iterator[Edit]:
     end = source.end(last_item.optional_vars or last_item.context_expr)
     colon = source.find_token(b":", end, source.start(block.body[0]))
     before = source.data[source.start(block) : colon + 1].decode("utf-8")
-    header = f"def {tape.function}({', '.join(tape.inputs)}):"
-    if tape.outer:
-        word = "nonlocal" if facts.enclosing(block, ast.FunctionDef, ast.AsyncFunctionDef) else "global"
-        header += f"{newline}{inner}{word} {', '.join(tape.outer)}"
+    arguments = [*tape.inputs, *(f"{name}={name}" for name in tape.outer)]
+    header = f"def {tape.function}({', '.join(arguments)}):"
     yield ReplaceSpan(source.start(block), colon + 1, header)
     yield from _remove_watches(facts, tape)
     after = source.line_end(source.end(block))

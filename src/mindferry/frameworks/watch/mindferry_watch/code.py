@@ -90,7 +90,13 @@ class Watcher:
             "lines": {path: notes.reached() for path, notes in self.files.items()},
             "all_lines": {path: sorted(set(notes.lines)) for path, notes in self.files.items()},
             "sites": {path: notes.seen() for path, notes in self.files.items()},
+            "imported": self._imported(),
         }
+
+    def _imported(self) -> list[str]:
+        """The project's files that became modules, also by a loader of their own, as pytest's tests do."""
+        files = [os.path.realpath(str(getattr(each, "__file__", None) or "")) for each in list(sys.modules.values())]
+        return sorted({self.session.relative(path) for path in files if self.session.is_own(path)})
 
     def _take_script(self, script: str) -> None:
         """Python asks the path hooks whether the script is a folder or an archive that it should run: here it is one."""

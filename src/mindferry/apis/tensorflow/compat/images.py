@@ -1,0 +1,114 @@
+"""Layers and functions for images, channels last."""
+
+import numpy as np
+from mindspore import Tensor, ops
+
+from .layers_base import Layer
+from .layers_shaping import resize_bilinear
+from .random_values import Chance
+from .tensors import as_tensor, is_float
+
+
+class Rescaling(Layer):
+    def __init__(self, scale, offset=0.0, **kwargs):
+        super().__init__(**kwargs)
+        self.scale, self.offset = scale, offset
+
+    def call(self, inputs, training=None):
+        return ops.cast(inputs, as_tensor(0.0).dtype) * self.scale + self.offset
+
+
+class Normalization(Layer):
+    """With mean and variance that are given, or those of the data that it is adapted to."""
+
+    def __init__(self, axis=-1, mean=None, variance=None, invert=False, **kwargs):
+        super().__init__(**kwargs)
+        self.axis, self.invert = axis, invert
+        self.mean = None if mean is None else as_tensor(np.asarray(mean, np.float32))
+        self.variance = None if variance is None else as_tensor(np.asarray(variance, np.float32))
+
+    def adapt(self, data):
+        array = np.asarray(data.asnumpy() if isinstance(data, Tensor) else data, np.float64)
+        kept = () if self.axis is None else tuple(np.atleast_1d(self.axis) % array.ndim)
+        axes = tuple(axis for axis in range(array.ndim) if axis not in kept)
+        self.mean = as_tensor(array.mean(axes).astype(np.float32))
+        self.variance = as_tensor(array.var(axes).astype(np.float32))
+
+    def call(self, inputs, training=None):
+        spread = ops.maximum(ops.sqrt(self.variance), as_tensor(1e-7))
+        return inputs * spread + self.mean if self.invert else (inputs - self.mean) / spread
+
+
+class Resizing(Layer):
+    def __init__(self, height, width, interpolation="bilinear", **kwargs):
+        super().__init__(**kwargs)
+        self.height, self.width, self.interpolation = height, width, interpolation
+
+    def call(self, inputs, training=None):
+        return image_resize(inputs, (self.height, self.width), self.interpolation)
+
+
+def image_resize(images, size, method="bilinear", **_):
+    """tf.image.resize."""
+    images = as_tensor(images)
+    height, width = (int(each) for each in size)
+    x = images if images.ndim == 4 else ops.expand_dims(images, 0)
+    if method == "nearest":
+        rows = np.floor((np.arange(height) + 0.5) * x.shape[1] / height).astype(np.int32)
+        columns = np.floor((np.arange(width) + 0.5) * x.shape[2] / width).astype(np.int32)
+        x = ops.gather(ops.gather(x, Tensor(rows), 1), Tensor(columns), 2)
+    elif method == "bilinear":
+        x = resize_bilinear(x if is_float(x) else x.astype(as_tensor(0.0).dtype), height, width)
+    else:
+        raise NotImplementedError(f"tf.image.resize: {method}")
+    return x if images.ndim == 4 else ops.squeeze(x, 0)
+
+
+def flip_left_right(image):
+    return ops.flip(as_tensor(image), (-2,))
+
+
+def flip_up_down(image):
+    return ops.flip(as_tensor(image), (-3,))
+
+
+def random_flip_left_right(image, seed=None):
+    return flip_left_right(image) if Chance.generator.random() < 0.5 else as_tensor(image)
+
+
+def random_flip_up_down(image, seed=None):
+    return flip_up_down(image) if Chance.generator.random() < 0.5 else as_tensor(image)
+
+
+def random_brightness(image, max_delta, seed=None):
+    return as_tensor(image) + float(Chance.generator.uniform(-max_delta, max_delta))
+
+
+def random_contrast(image, lower, upper, seed=None):
+    return adjust_contrast(image, float(Chance.generator.uniform(lower, upper)))
+
+
+def adjust_contrast(images, contrast_factor):
+    images = as_tensor(images)
+    mean = ops.mean(images, (-3, -2), True)
+    return (images - mean) * contrast_factor + mean
+
+
+def random_crop(value, size, seed=None, name=None):
+    value = as_tensor(value)
+    for axis, wanted in enumerate(size):
+        start = int(Chance.generator.integers(0, value.shape[axis] - int(wanted) + 1))
+        value = ops.narrow(value, axis, start, int(wanted))
+    return value
+
+
+def rgb_to_grayscale(images, name=None):
+    return ops.sum(as_tensor(images) * as_tensor([0.2989, 0.587, 0.114]), -1, True)
+
+
+def per_image_standardization(image):
+    image = as_tensor(image, as_tensor(0.0).dtype)
+    mean = ops.mean(image, (-3, -2, -1), True)
+    spread = ops.sqrt(ops.mean(ops.square(image - mean), (-3, -2, -1), True))
+    least = 1.0 / float(np.sqrt(np.prod(image.shape[-3:])))
+    return (image - mean) / ops.maximum(spread, as_tensor(least))

@@ -1,0 +1,32 @@
+"""tf.Module: a thing that has variables, its own and those of what it holds."""
+
+import mindspore as ms
+
+from .tensors import Names, flat
+
+
+class Module:
+    def __init__(self, name=None):
+        self.__dict__["_name"] = name or Names.unique(type(self).__name__.lower())
+
+    @property
+    def name(self):
+        return self._name
+
+    @property
+    def submodules(self):
+        held = [each for value in vars(self).values() for each in flat(value) if isinstance(each, Module)]
+        return tuple(held + [inner for each in held for inner in each.submodules])
+
+    @property
+    def variables(self):
+        found = []
+        for name in sorted(vars(self)):
+            for each in flat(vars(self)[name]):
+                own = [each] if isinstance(each, ms.Parameter) else getattr(each, "variables", ())
+                found += [one for one in own if not any(one is other for other in found)]
+        return tuple(found)
+
+    @property
+    def trainable_variables(self):
+        return tuple(each for each in self.variables if each.requires_grad)

@@ -1,0 +1,79 @@
+"""keras.ops and keras.random: NumPy's names for what TensorFlow's functions do."""
+
+from .._rule import rule
+
+SAME = """
+abs exp log log1p expm1 sqrt rsqrt square sin cos tan sinh cosh asinh acosh atanh sign floor ceil round erf negative reciprocal
+logical_not stop_gradient add subtract multiply maximum minimum divide divide_no_nan equal not_equal less less_equal greater
+greater_equal logical_and logical_or logical_xor matmul einsum tensordot cast shape size zeros ones zeros_like ones_like eye
+reshape expand_dims squeeze stack tile repeat broadcast_to roll sort argsort cumsum cumprod where norm sigmoid tanh softplus
+"""
+RENAMED = {
+    "arcsin": "tf_asin",
+    "arccos": "tf_acos",
+    "arctan": "tf_atan",
+    "arctan2": "tf_atan2",
+    "isnan": "tf_is_nan",
+    "isinf": "tf_is_inf",
+    "isfinite": "tf_is_finite",
+    "power": "tf_pow",
+    "mod": "tf_floormod",
+    "floor_divide": "tf_floordiv",
+    "true_divide": "tf_divide",
+    "mean": "tf_reduce_mean",
+    "sum": "tf_reduce_sum",
+    "max": "tf_reduce_max",
+    "min": "tf_reduce_min",
+    "prod": "tf_reduce_prod",
+    "any": "tf_reduce_any",
+    "all": "tf_reduce_all",
+    "std": "tf_reduce_std",
+    "var": "tf_reduce_variance",
+    "logsumexp": "tf_reduce_logsumexp",
+    "transpose": "tf_transpose",
+    "arange": "tf_range",
+    "convert_to_tensor": "convert_to_tensor",
+    "array": "convert_to_tensor",
+    "convert_to_numpy": "to_numpy",
+    "relu": "relu",
+    "relu6": "relu6",
+    "leaky_relu": "leaky_relu",
+    "elu": "elu",
+    "selu": "selu",
+    "silu": "silu",
+    "swish": "silu",
+    "softmax": "softmax",
+    "log_softmax": "log_softmax",
+    "softsign": "softsign",
+    "hard_sigmoid": "hard_sigmoid",
+    "log_sigmoid": "log_sigmoid",
+    "concatenate": "ops_concatenate",
+    "clip": "tf_clip_by_value",
+    "one_hot": "ops_one_hot",
+    "argmax": "ops_argmax",
+    "argmin": "ops_argmin",
+    "take": "ops_take",
+    "gelu": "ops_gelu",
+    "moments": "tf_moments",
+    "flip": "ops_flip",
+    "swapaxes": "ops_swapaxes",
+    "top_k": "tf_top_k",
+    "normalize": "ops_normalize",
+    "full": "tf_fill",
+    "dot": "tf_matmul",
+}
+RANDOM = {
+    "normal": "random_normal",
+    "uniform": "random_uniform",
+    "truncated_normal": "random_truncated_normal",
+    "shuffle": "random_shuffle",
+    "SeedGenerator": "SeedGenerator",
+    "dropout": "tf_dropout",
+}
+
+for name in SAME.split():
+    rule(f"keras.ops.{name}", to=f"compat.tf_{name}", like=f"compat.tf_{name}")
+for name, helper in RENAMED.items():
+    rule(f"keras.ops.{name}", to=f"compat.{helper}", like=f"compat.{helper}")
+for name, helper in RANDOM.items():
+    rule(f"keras.random.{name}", to=f"compat.{helper}", like=f"compat.{helper}")

@@ -1,0 +1,95 @@
+"""Which framework a file is written for is told by what it imports; what has no counterpart is a finding, never silence."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from mindferry import convert_source
+from mindferry.convert import convert_project
+
+TAPE = """import tensorflow as tf
+
+def step(net, x, y, optimizer, total):
+    with tf.GradientTape() as tape:  # records
+        out = net(x, training=True)
+        loss = tf.reduce_mean(tf.square(out - y))
+        total += 1
+    print(out)
+    grads = tape.gradient(loss, net.trainable_variables)
+    optimizer.apply_gradients(zip(grads, net.trainable_variables))
+    return loss, total
+"""
+
+
+def test_a_tape_becomes_a_function_and_its_gradient() -> None:
+    made = convert_source(TAPE)
+    assert made.findings == ()
+    assert "def forward_fn(total=total):  # records" in made.main
+    assert "return loss, out, total" in made.main
+    assert (
+        "(loss, out, total), gradients = ms_keras.value_and_gradients(forward_fn, lambda: net.trainable_variables)"
+        in made.main
+    )
+    assert "grads = gradients" in made.main and "tape" not in made.main
+    ast.parse(made.code)
+
+
+def test_the_gradient_that_follows_at_once_is_one_statement() -> None:
+    made = convert_source(TAPE.replace("    print(out)\n", ""))
+    assert "(loss, total), grads = ms_keras.value_and_gradients(" in made.main
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("with tf.GradientTape() as t:\n    y = x * x\n    g = t.gradient(y, x)\n", "inside of its own block"),
+        ("with tf.GradientTape() as t:\n    y = x * x\ng = t.gradient(y * 2, x)\n", "has no name"),
+        ("with tf.GradientTape() as t:\n    y = x * x\ng = t.jacobian(y, x)\n", "jacobian of a tape"),
+        (
+            "for _ in range(3):\n    with tf.GradientTape() as t:\n        y = x * x\n        break\n    g = t.gradient(y, x)\n",
+            "by a loop",
+        ),
+    ],
+)
+def test_a_tape_that_can_not_be_lifted_is_a_finding(code: str, why: str) -> None:
+    made = convert_source("import tensorflow as tf\nx = tf.Variable(2.0)\n" + code)
+    assert [why in each.message for each in made.findings if each.rule == "tensorflow.GradientTape"] == [True]
+
+
+def test_a_name_without_an_entry_is_a_finding_and_a_placeholder() -> None:
+    made = convert_source("import tensorflow as tf\n\ndef f(x):\n    return tf.signal.stft(x, 4, 2)\n")
+    assert [each.code for each in made.findings] == ["MF100"]
+    assert 'tf = ms_keras.Missing("tensorflow"' in made.main and "import tensorflow" not in made.main
+
+
+def test_a_method_that_the_helper_lacks_is_a_finding() -> None:
+    made = convert_source("from tensorflow import keras\nm = keras.Sequential([keras.layers.Dense(2)])\nm.to_json()\n")
+    assert [each.rule for each in made.findings] == ["keras.Model.to_json"]
+
+
+def test_code_of_tensorflow_1_is_one_finding_a_file() -> None:
+    code = "import tensorflow as tf\nx = tf.placeholder(tf.float32)\nwith tf.Session() as s:\n    s.run(x)\n"
+    made = convert_source(code)
+    assert made.main == code and len(made.findings) == 1
+    assert "TensorFlow 1" in made.findings[0].message and "tf_upgrade_v2" in made.findings[0].advice
+
+
+def test_each_file_of_a_project_with_both_goes_by_its_own_table(tmp_path: Path) -> None:
+    project = tmp_path / "both"
+    project.mkdir()
+    (project / "a.py").write_text("import torch\n\ndef f(x):\n    return torch.relu(x)\n")
+    (project / "b.py").write_text("import tensorflow as tf\n\ndef f(x):\n    return tf.nn.relu(x)\n")
+    result = convert_project(project, tmp_path / "out")
+    assert [found for file in result.files for found in file.findings] == []
+    assert "ops.relu(x)" in (tmp_path / "out/a.py").read_text()
+    assert "ms_keras.tf_relu(x)" in (tmp_path / "out/b.py").read_text()
+    assert (tmp_path / "out/ms_keras.py").is_file()
+
+
+def test_the_same_name_in_several_places_is_one() -> None:
+    for spelled in ("tf.keras.layers.Dense", "keras.layers.Dense", "tf.python.keras.layers.core.Dense"):
+        made = convert_source(f"import tensorflow as tf\nimport keras\nlayer = {spelled}(3)\n")
+        assert "layer = ms_keras.Dense(3)" in made.main, spelled

@@ -1,29 +1,44 @@
-"""Lines of helpers in the converted test projects and the bundled example: `python -m benchmarks.helper_lines`."""
+"""Lines of helpers in the converted test projects and the bundled example, and how many calls are MindSpore's own.
+
+`python -m benchmarks.helper_lines [FOLDER…]`; folders stand in for the 24 projects.
+"""
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from pathlib import Path
 
 from mindferry.convert import convert_project
 from mindferry.convert.render.helpers_module import render
+from mindferry.errors import MindferryError
 
 ROOT = Path(__file__).parents[1]
 
 
 def main() -> None:
-    total = whole = 0
+    total = whole = native = calls = count = 0
+    given = [Path(each) for each in sys.argv[1:]]
+    projects = given or sorted((ROOT / "tests" / "projects").iterdir())
     with tempfile.TemporaryDirectory() as folder:
-        for project in (*sorted((ROOT / "tests" / "projects").iterdir()), ROOT / "examples" / "resnet50_cifar10"):
-            output = Path(folder) / project.name
-            helpers = set(convert_project(project, output).helpers)
-            lines = sum(len(path.read_text().splitlines()) for path in output.rglob("ms_compat.py"))
-            copies = len(list(output.rglob("ms_compat.py")))
-            general = copies * len(render(helpers).splitlines()) if helpers else 0
-            print(f"{project.name:28} {lines:6} of {general:6} lines")
-            if project.parent.name == "projects":
-                total, whole = total + lines, whole + general
-    print(f"{'24 projects':28} {total:6} of {whole:6} lines ({total / whole:.0%})")
+        for number, project in enumerate((*projects, *([] if given else [ROOT / "examples" / "resnet50_cifar10"]))):
+            output = Path(folder) / str(number)
+            try:
+                result = convert_project(project, output)
+            except MindferryError as error:
+                print(f"{project.name:28} left out: {error}")
+                continue
+            files = [output / each.path for each in result.files if each.status == "helpers"]
+            lines = sum(len(path.read_text().splitlines()) for path in files)
+            general = len(files) * len(render(set(result.helpers)).splitlines()) if result.helpers else 0
+            written = [each.after for file in result.files for each in file.rewrites if each.after]
+            own = sum("ms_compat." not in each.partition("(")[0] for each in written)
+            print(f"{project.name:28} {lines:6} of {general:6} lines, {own:5} of {len(written):5} calls native")
+            if number < len(projects):
+                total, whole, count = total + lines, whole + general, count + 1
+                native, calls = native + own, calls + len(written)
+    share = f"{total / max(whole, 1):.0%}), {native} of {calls} calls native ({native / max(calls, 1):.0%})"
+    print(f"{f'{count} projects':28} {total:6} of {whole:6} lines ({share}")
 
 
 if __name__ == "__main__":

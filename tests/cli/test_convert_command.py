@@ -74,3 +74,10 @@ def test_rules_and_targets_by_option(source: Path, tmp_path: Path) -> None:
 def test_a_second_run_says_what_it_did_not_do(source: Path, tmp_path: Path) -> None:
     run(source, "-o", tmp_path / "out")
     assert "(1 as before)" in run(source, "-o", tmp_path / "out").stdout
+
+
+def test_notes_that_answer_an_option_are_printed_and_change_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "net.py").write_text("import torch\n\n\ndef f(x: torch.Tensor):\n    return torch.tanh(x)\n")
+    done = run(tmp_path / "net.py", "-o", tmp_path / "out", "--prefer", "native", "--jit", "auto")
+    assert done.returncode == 0, done.stderr
+    assert "MF211 mindspore.ops.tanh differs from torch's by up to 1e-04" in done.stdout and "0 findings" in done.stdout

@@ -51,7 +51,7 @@ def test_every_command_has_json_and_a_dozen_options_at_most_and_tells_what_they_
     options = [each for each in command.params if isinstance(each, click.Option) and not each.hidden]
     if not isinstance(command, click.Group):
         assert any("--json" in each.opts for each in options) or name == "launch"
-    assert len(options) <= 16 and [each.name for each in options if not each.help and each.name != "mode"] == []
+    assert len(options) <= 17 and [each.name for each in options if not each.help and each.name != "mode"] == []
 
 
 def test_without_arguments_it_shows_what_there_is_in_the_order_of_use() -> None:

@@ -13,12 +13,13 @@ from ..artifacts import ProjectConversion
 from ..convert import convert_project
 from ..convert.settings import HELPERS, PREFERENCES, STYLES, TARGETS, Settings
 from ..errors import printable
-from ..findings import CODES
+from ..findings import CODES, MF210, MF211
 from ..layout import find_files
 from ..library.bring import LIMIT
 from ..observation import load_observation
 from ..progress import progress
 
+ASKED_FOR = (MF210, MF211)  # notes that answer an option: `--jit auto` and `--prefer native`
 STATUSES = {
     "helpers": "written with helpers",
     "launch": "launch or requirements changed",
@@ -74,6 +75,7 @@ class ConvertCommand(click.Command):
     type=click.Choice(HELPERS),
     default="module",
     help="ms_compat as one file, or as a package where it is long.",
+    hidden=True,  # docs/how-to/styles.md tells of it
 )
 @click.option("--trainer", is_flag=True, help="Write a trainer.py around the network that the project makes.")
 @click.option("--tests", is_flag=True, help="Also write tests/test_MODULE.py: each cell against its torch original.")
@@ -213,7 +215,8 @@ def _folders(sites: tuple[Path, ...]) -> tuple[str, ...]:
 
 def _summarize(result: ProjectConversion, check: bool) -> None:
     findings = [finding for finding in result.findings if finding.severity != "note"]
-    for finding in findings:
+    told = [finding for finding in result.findings if finding.severity == "note" and finding.code in ASKED_FOR]
+    for finding in (*findings, *told):
         click.echo(str(finding))
     counts: dict[str, int] = {}
     for file in result.files:

@@ -129,11 +129,11 @@ MF124 = Code(
 )
 MF130 = Code(
     "MF130",
-    Severity.WARNING,
+    Severity.NOTE,
     "Data code that computes with MindSpore",
     "A dataset, transform or collate function should compute with numpy, because MindSpore's operators must not run in "
-    "worker processes. This one uses an API that has no numpy form.",
-    "Keep `num_workers` at 0, or write the code with numpy.",
+    "worker processes. This one uses an API that has no numpy form, so it gets Tensors and runs in the process that trains.",
+    "Nothing, unless reading is too slow: written with numpy, it runs in workers.",
 )
 MF140 = Code(
     "MF140",

@@ -150,8 +150,8 @@ sets = [
     Arrays(change=changes.from_arrays),
 ]
 found = []
-for each in sets:
-    for batch in DataLoader(each, batch_size=3):
+for number, each in enumerate(sets):
+    for batch in DataLoader(each, batch_size=3, num_workers=2 if number < 2 else 0):
         parts = batch if isinstance(batch, (list, tuple)) else [batch]
         found.append([[list(part.shape), part.reshape(-1).tolist()] for part in parts])
 print(json.dumps(found))

@@ -121,9 +121,9 @@ def _convert(facts: Facts, zone: list[ast.AST]) -> Iterator[Change]:
             yield facts.found(
                 zone[0],
                 findings.MF130,
-                f"{api} has no numpy form here, so this code computes with MindSpore operators and is read in this "
-                "process, whatever num_workers says: they must not run in worker processes",
-                "keep num_workers at 0, or write it with numpy",
+                f"{api} has no numpy form here, so this code computes with MindSpore's operators, and runs in the process "
+                "that trains, whatever num_workers says",
+                "write it with numpy if reading is too slow: then it runs in workers",
                 "note",
                 api,
             )

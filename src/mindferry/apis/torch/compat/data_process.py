@@ -24,7 +24,11 @@ def is_marked(value, mark, depth=5):
     called = next((vars(each)["__call__"] for each in type(value).__mro__ if "__call__" in vars(each)), None)
     if any(getattr(each, mark, None) is True for each in (value, called)):
         return True
-    parts = value[:64] if isinstance(value, (list, tuple)) else [getattr(value, name, None) for name in HOLDERS]
+    if isinstance(value, (list, tuple)):
+        parts = value[:64]
+    else:
+        held = [each for each in getattr(value, "__dict__", {}).values() if callable(each)]  # whatever it is called
+        parts = held + [getattr(value, name, None) for name in HOLDERS]
     return depth > 0 and any(is_marked(part, mark, depth - 1) for part in parts if part is not None)
 
 

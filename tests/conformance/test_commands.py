@@ -52,4 +52,4 @@ def test_what_is_counted_is_what_was_seen() -> None:
         "behave like the original: 1",
         "named by a finding or a verdict: 1",
     ]
-    assert told[4].endswith(": 1") and "20 before the watched run, 1 after it (95 % resolved)" in told[5]
+    assert told[4].endswith(": 1") and "20 before the watched run, 1 after it (95 % resolved)" in told[6]

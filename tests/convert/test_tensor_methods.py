@@ -149,14 +149,27 @@ def test_a_function_with_its_own_gradient_keeps_it(tmp_path: Path) -> None:
     assert tensor.grad.abs().sum() > 1  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(
-    "code", ["x.to(thing)", "x.type() == 'torch.FloatTensor'", "x.requires_grad_(wanted)", "x.flip(axes)"]
-)
+@pytest.mark.parametrize("code", ["x.type() == 'torch.FloatTensor'", "x.requires_grad_(wanted)"])
 def test_an_argument_that_cannot_be_told_is_left_with_a_finding(code: str) -> None:
     source = f"import torch\n\ndef f(x: torch.Tensor, thing, wanted, axes):\n    y = {code}\n    return y\n"
     conversion = convert_source(source)
     assert any(each.severity == "error" and each.code == "MF101" for each in conversion.findings)
     assert f"    y = {code}\n" in conversion.main
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("x.to(thing)", "ms_compat.tensor_to(x, thing)"),
+        ("x.flip(axes)", "ms_compat.tensor_flip(x, axes)"),
+        ("x.to(*thing)", "ms_compat.tensor_to(x, *thing)"),
+    ],
+)
+def test_an_argument_that_cannot_be_told_is_asked_at_run_time(code: str, expected: str) -> None:
+    source = f"import torch\n\ndef f(x: torch.Tensor, thing, axes):\n    y = {code}\n    return y\n"
+    conversion = convert_source(source)
+    assert not conversion.findings
+    assert f"    y = {expected}\n" in conversion.main
 
 
 def test_a_list_holds_what_is_put_into_it() -> None:

@@ -81,6 +81,7 @@ OTHER = {
     "mindspore.nn.SyncBatchNorm": "needs several devices",
     "num_workers": "a setting",
     "--target ascend": "an option",
+    "--prefer native": "an option",
     "--try": "an option",
     "--style model": "an option",
     ".mindferry/plain.json": "a file",

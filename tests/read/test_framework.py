@@ -82,8 +82,9 @@ def test_it_goes_to_another_process() -> None:
 
 
 def test_a_table_is_the_source_frameworks() -> None:
-    with pytest.raises(ModuleNotFoundError, match="tensorflow"):
-        framework("tensorflow")
+    assert framework("tensorflow").name == "tensorflow"
+    with pytest.raises(ModuleNotFoundError, match="paddle"):
+        framework("paddle")
 
 
 def test_reading_code_knows_no_name_of_torch() -> None:

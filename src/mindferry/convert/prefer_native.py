@@ -13,7 +13,7 @@ from ..apis import Rule
 from ..artifacts import Finding
 from .one_file import Written
 
-OPTIMIZERS = "torch.optim."
+OPTIMIZERS = "mindspore.experimental.optim."
 # What MindSpore's optimizers and schedules don't have, or have as tensors: then all of a project's stay helpers, which go together.
 OWN_RATES = re.compile(
     rb"param_groups|\.state\b|get_last_lr|get_lr|add_param_group|\bclosure\b|\.grad\b"
@@ -52,10 +52,12 @@ def keeps_own_rates(texts: Iterable[bytes]) -> bool:
 def made_native(entry: Rule, has_optimizers: bool) -> Rule:
     """The rule with MindSpore's own in the helper's place."""
     found = natives().get(entry.api)
-    if found is None or (entry.api.startswith(OPTIMIZERS) and not has_optimizers):
+    if found is None:
         return entry
-    is_optimizer = entry.api.startswith(OPTIMIZERS)
-    rate = {"lr": "1e-3"} if entry.api == "torch.optim.SGD" else {}
+    is_optimizer = found.name.startswith(OPTIMIZERS)
+    if is_optimizer and not has_optimizers:
+        return entry
+    rate = {"lr": "1e-3"} if found.name == f"{OPTIMIZERS}SGD" else {}
     return replace(
         entry,
         to=found.name,

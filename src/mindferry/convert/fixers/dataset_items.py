@@ -73,4 +73,4 @@ def _makes_tensors(facts: Facts, part: ast.AST) -> bool:
     if not isinstance(part, ast.Call):
         return False
     is_transform = isinstance(part.func, ast.Attribute | ast.Name) and "transform" in facts.source.text(part.func)
-    return is_transform or facts.api(part.func).startswith((f"{facts.framework.name}.", "torchvision."))
+    return is_transform or facts.framework.has(facts.api(part.func))

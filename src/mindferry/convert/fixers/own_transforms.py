@@ -16,7 +16,9 @@ from ..plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, Texts
 from .data_loaders import value_of
 
 AFTER = ("data_arrays", "format_tensors", "in_place")
-OWN = "this transform is the project's own and computes with MindSpore's operators, so it runs in the process that trains"
+OWN = (
+    "this transform is the project's own and computes with MindSpore's operators, so it runs in the process that trains"
+)
 ADVICE = "write it with numpy if reading is too slow: then it runs in workers"
 MAKERS = frozenset("from_numpy as_tensor tensor to_tensor ToTensor pil_to_tensor Tensor FloatTensor LongTensor".split())
 

@@ -23,6 +23,7 @@ GRADIENT_HELPERS = {
 }
 MARKING = {"in_this_process", "with_tensors", "on_tensors"}
 SHARING = {"NAdam", "ASGD"}
+TRAINERS = {"Trainer", "LightningModule", "Accelerator"}  # helpers that call whatever others have
 
 
 def _mentions(*words: str) -> Callable[[ProjectUse, Collection[str]], bool]:
@@ -112,7 +113,8 @@ def with_parts(text: str, use: ProjectUse | None, wanted: Collection[str]) -> st
     found = [name for name in part_names() if name in text]
     if not found:
         return text
-    values = {name: repr(use is None or use.is_library or NEEDED[name](use, wanted)) for name in found}
+    is_open = bool(TRAINERS & set(wanted))
+    values = {name: repr(use is None or use.is_library or is_open or NEEDED[name](use, wanted)) for name in found}
     offsets = Offsets(text)
     spans = [
         (offsets.start(node), offsets.end(node), values[node.id])

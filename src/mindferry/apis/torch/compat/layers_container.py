@@ -15,6 +15,13 @@ def hold(cell, name, child):
         parameter.name = f"{name}.{parameter.name}"
 
 
+def add_module(cell, name, child):
+    """torch.nn.Module.add_module: a SequentialCell also runs the new child."""
+    hold(cell, name, child)
+    if isinstance(cell, nn.SequentialCell):
+        cell.cell_list = list(cell._cells.values())
+
+
 class Sequential(nn.SequentialCell):
     """nn.SequentialCell that keeps its parameters' names when it is sliced, and also runs the cells set as its attributes."""
 

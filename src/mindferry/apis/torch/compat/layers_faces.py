@@ -4,7 +4,7 @@ from collections.abc import MutableMapping
 
 from mindspore import nn, ops
 
-from .layers_module import add_module
+from .layers_container import add_module
 
 BATCH_NORM_LAYERS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.SyncBatchNorm)
 NORM_LAYERS = (*BATCH_NORM_LAYERS, nn.LayerNorm, nn.GroupNorm)

@@ -6,7 +6,6 @@ import mindspore as ms
 from mindspore import nn, ops
 from mindspore.common.initializer import Uniform, initializer
 
-from .layers_container import hold
 from .layers_faces import drop_bias, is_stand_in, layer_parameter
 from .parts import FREEZES_PARAMETERS
 from .state_names import TORCH_NAMES
@@ -90,13 +89,6 @@ def register_buffer(cell, name, tensor, persistent=True):
     """torch.nn.Module.register_buffer. The cell remembers the name, so that the buffer is not counted among the parameters."""
     setattr(cell, name, buffer(tensor, persistent))
     cell.buffer_names = (*getattr(cell, "buffer_names", ()), name)
-
-
-def add_module(cell, name, child):
-    """torch.nn.Module.add_module: a SequentialCell also runs the new child."""
-    hold(cell, name, child)
-    if isinstance(cell, nn.SequentialCell):
-        cell.cell_list = list(cell._cells.values())
 
 
 def walk_tensors(cell, prefix, recurse):

@@ -22,7 +22,7 @@ from ..._own_memory import owned
         ),
         Case(
             "nn.Parameter(data=x, requires_grad=False) * y",
-            "ms.Parameter(default_input=x.copy(), requires_grad=False) * y",
+            "ms.Parameter(x.copy(), requires_grad=False) * y",
             shapes=((2, 3), (2, 3)),
             gradient=False,
         ),

@@ -253,13 +253,21 @@ def _follow_calls(touched: dict[str, Counter[str]], scan: FileScan) -> None:
             is_in_network = (
                 is_known
                 and symbols.is_module(call.home.rpartition(".")[0])
-                and call.name.rpartition(".")[0] == scan.module
+                and (call.name.rpartition(".")[0] == scan.module or _is_of_class(call))
             )
             is_returned = is_known and isinstance(scan.reading.source.parents.get(call.node), ast.Return)
             is_returned = is_returned and touched.get(call.name, Counter())["execution"] > 0
             if is_in_network or is_returned or _handles_tensors(call.node, scan) or _handles_networks(call.node, scan):
                 marks["execution"] += 1
                 is_changing = True
+
+
+def _is_of_class(call: CallSite) -> bool:
+    """`cls.from_name(...)` in another class method."""
+    match call.node.func:
+        case ast.Attribute(value=ast.Name(id="cls")):
+            return call.name.rpartition(".")[0] == call.home.rpartition(".")[0]
+    return False
 
 
 def _is_of_device(call: CallSite, scan: FileScan) -> bool:

@@ -323,7 +323,9 @@ def _imports_torch_package(path: Path, own: set[str]) -> bool:
 
 def uses_second(layout: Layout) -> bool:
     """Whether a file imports TensorFlow or Keras."""
-    return any(_SECOND_IMPORT.search(_start_of(file.path)) for file in layout.files if file.is_code)
+    names = [name.encode() for name in framework(SECOND).roots]
+    texts = (_start_of(file.path) for file in layout.files if file.is_code)
+    return any(_SECOND_IMPORT.search(text) for text in texts if any(name in text for name in names))
 
 
 def source_of(data: bytes, is_first_used: bool = True) -> str:

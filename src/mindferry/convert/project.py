@@ -17,7 +17,6 @@ from ..layout import (
     LARGEST_CODE,
     SECOND,
     Layout,
-    ProjectFile,
     Sources,
     find_files,
     read_symbols,
@@ -179,9 +178,12 @@ def _convert(
 def _helpers(layout: Layout, written: list[Written], settings: Settings) -> list[Written]:
     """One ms_compat for each package or script folder that uses helpers."""
     by_source: dict[str, dict[str, set[str]]] = {}
+    has_second, has_first = uses_second(layout), uses_torch(layout)
     for file, each in zip(layout.files, written, strict=True):
         if each.compat:
-            wanted = by_source.setdefault(_source(file, layout), {})
+            is_first = file.is_brought or not has_second
+            source = framework().name if is_first else source_of(read_regular(file.path), has_first)
+            wanted = by_source.setdefault(source, {})
             wanted.setdefault(helper_home(layout, file)[0], set()).update(each.compat)
     result = []
     for source, wanted in sorted(by_source.items()):
@@ -196,13 +198,6 @@ def _helpers(layout: Layout, written: list[Written], settings: Settings) -> list
             data = text.encode("utf-8")
             result.append(Written(FileConversion(relative, "helpers", digest(data)), data, names))
     return result
-
-
-def _source(file: ProjectFile, layout: Layout) -> str:
-    """The framework that a file with helpers was written for."""
-    if file.is_brought or not uses_second(layout):
-        return framework().name
-    return source_of(read_regular(file.path), uses_torch(layout))
 
 
 def _use(written: list[Written]) -> ProjectUse | None:

@@ -15,4 +15,4 @@ _DRAW = re.compile(
 
 def draws_host_numbers(text: bytes) -> bool:
     """By text: a wrong yes costs a helper, no more."""
-    return _DRAW.search(text) is not None
+    return any(word in text for word in (b"random", b"sklearn", b"pandas")) and _DRAW.search(text) is not None

@@ -221,10 +221,12 @@ def _call_kind(call: CallSite, scan: FileScan) -> str:
 
 
 def _builds_layer(call: CallSite, scan: FileScan) -> bool:
-    """In a network: `cls(...)`, and `self.name = Layer(...)` of a class that is not known here."""
+    """In a network: `super().__init__(...)`, `cls(...)`, and `self.name = Layer(...)` of a class that is not known here."""
     if not scan.reading.symbols.is_module(call.home.rpartition(".")[0]):
         return False
     match call.node.func, scan.reading.source.parents.get(call.node):
+        case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="__init__"), _:
+            return True
         case ast.Name(id="cls"), _:
             return True
         case ast.Name(id=name), ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"))]):

@@ -32,7 +32,9 @@ class MultiHeadAttention(Layer):
     ):
         super().__init__(**{key: value for key, value in kwargs.items() if key in ("name", "dtype", "trainable")})
         if attention_axes is not None:
-            raise NotImplementedError("MultiHeadAttention: attention_axes")
+            raise NotImplementedError(
+                "MultiHeadAttention attends over the second axis here: leave attention_axes out, or transpose the inputs"
+            )
         self.num_heads, self.key_dim, self.value_dim = num_heads, key_dim, value_dim or key_dim
         self.rate, self.use_bias, self.wanted = dropout, use_bias, output_shape
         self.kernel_initializer, self.bias_initializer = kernel_initializer, bias_initializer

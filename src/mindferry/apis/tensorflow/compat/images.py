@@ -60,7 +60,9 @@ def image_resize(images, size, method="bilinear", **_):
     elif method == "bilinear":
         x = resize_bilinear(x if is_float(x) else x.astype(as_tensor(0.0).dtype), height, width)
     else:
-        raise NotImplementedError(f"tf.image.resize: {method}")
+        raise NotImplementedError(
+            f"tf.image.resize by {method} is not here: use nearest or bilinear, or resize with Pillow"
+        )
     return x if images.ndim == 4 else ops.squeeze(x, 0)
 
 

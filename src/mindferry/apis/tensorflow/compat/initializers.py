@@ -29,7 +29,7 @@ class Initializer:
         return Tensor(np.asarray(self.values(shape)).astype(dtype_name(dtype or "float32")))
 
     def values(self, shape):
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no values")
 
     def get_config(self):
         return {key: value for key, value in vars(self).items() if not key.startswith("_")}

@@ -182,7 +182,7 @@ class UpSampling2D(Layer):
         self.size = (size, size) if isinstance(size, int) else tuple(size)
         self.data_format, self.interpolation = data_format, interpolation
         if interpolation not in ("nearest", "bilinear"):
-            raise NotImplementedError(f"UpSampling2D: {interpolation} interpolation")
+            raise NotImplementedError(f"UpSampling2D by {interpolation} is not here: use nearest or bilinear")
 
     def call(self, inputs, training=None):
         is_first = self.data_format == "channels_first"

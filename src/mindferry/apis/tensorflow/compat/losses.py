@@ -246,7 +246,7 @@ class Loss:
         return reduced(weighted(values, sample_weight, mask), self.reduction, mask)
 
     def call(self, y_true, y_pred):
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no call")
 
     def get_config(self):
         return {"name": self.name, "reduction": self.reduction}

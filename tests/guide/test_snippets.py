@@ -220,21 +220,30 @@ def optimizer_of(params, lr):
 """
 
 
+@pytest.mark.parametrize("is_compiled", [False, True], ids=["called", "compiled"])
 @pytest.mark.parametrize("form", ["list", "cell"])
-def test_a_converted_optimizer_takes_a_planned_rate_as_mindspores_own_do(tmp_path: Path, form: str) -> None:
+def test_a_converted_optimizer_takes_a_planned_rate_as_mindspores_own_do(
+    tmp_path: Path, form: str, is_compiled: bool
+) -> None:
     import mindspore as ms
     from mindspore import nn
 
     ours = load(convert_source(RATES).code, tmp_path / "ours.py")
-    rates = [0.1, 0.05, 0.2, 0.01]
+    rates, last = [0.1, 0.05, 0.2, 0.01, 0.03], 0.03 if form == "list" else 0.01
     plan = rates if form == "list" else nn.CosineDecayLR(0.01, 0.1, 4)
 
     def trained(make: Any) -> np.ndarray:
         p, q = (ms.Parameter(ms.Tensor([1.0, -2.0]), name=name) for name in ("p", "q"))
         optimizer = make([{"params": [q]}, {"params": [p]}, {"order_params": [p, q]}])
-        for step in range(5 if form == "cell" else 4):
-            grads = [parameter * 0.3 + step for parameter in optimizer.parameters]
-            optimizer(tuple(grads))
+
+        def update(*grads: Any) -> Any:
+            return optimizer(grads)
+
+        update = ms.jit(update) if is_compiled else update
+        for step in range(5):
+            update(*(parameter * 0.3 + step for parameter in optimizer.parameters))
+        if hasattr(optimizer, "param_groups"):
+            assert [group["lr"] for group in optimizer.state_dict()["param_groups"]] == pytest.approx([last] * 2)
         return np.stack([p.asnumpy(), q.asnumpy()])
 
     native = trained(lambda groups: nn.Momentum(groups, plan, 0.9))

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import mindferry
+from mindferry.apis import table
 
 PACKAGE = Path(mindferry.__file__).parent
 METHODS = {"found": 3, "find": 3, "leave": 1, "ask": 1}
@@ -33,6 +34,8 @@ class Advice:
 
 @functools.cache
 def advices() -> tuple[Advice, ...]:
+    for source in ("torch", "tensorflow"):
+        table(source)  # before single modules of theirs are imported: a table takes what they add at their first import
     return tuple(_advices())
 
 

@@ -23,9 +23,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from weights import HANG, MEMORY, attempt, catch_hangs, mutate
-
 from mindferry.weights.formats.keras import ARCHIVED
+from weights import HANG, MEMORY, attempt, catch_hangs, mutate
 
 FIXTURES = Path(__file__).parents[1] / "tests" / "fixtures" / "keras"
 NAMES = ("model.weights.h5", "model.keras", "older.h5", "module.index")

@@ -12,6 +12,8 @@ from ...read.walk import walk
 from .folded import NOTHING, constant
 
 UNKNOWN = "?"
+STATE = {"state_dict", "load_state_dict"}
+BY_NAME = {"getattr", "setattr", "hasattr", "attrgetter", "methodcaller"}  # functions that are given an attribute's name
 ASKED = (
     ast.Attribute,
     ast.Constant,
@@ -38,6 +40,7 @@ class CallShape:
     keywords: Mapping[str, str]
     is_open: bool  # *args or **kwargs
     owner: str  # the helper in which it stands; '' for the project
+    first: str = ""  # the text of the first argument
 
 
 @dataclass(slots=True)
@@ -55,6 +58,11 @@ class ProjectUse:
     )  # the last words of what is added: `train_set` of `self.train_set + other`
     is_subscripted: bool = False  # a helper is given type arguments
     saves_state_only: bool = True  # every save() is given what a state_dict() returned
+    assigned: set[str] = field(default_factory=set)  # attributes that are set: `p.requires_grad = False`, setattr(p, …)
+    state_owners: set[str] = field(default_factory=set)  # whose state_dict() or load_state_dict() is called, as text
+    group_owners: set[str] = field(default_factory=set)  # whose .state or .defaults is asked for, as text
+    keys: set[str] = field(default_factory=set)  # strings in brackets: "lr" of group["lr"]
+    networks: set[str] = field(default_factory=set)  # those of them that are known to be networks
     is_library: bool = False
 
 
@@ -72,12 +80,16 @@ def use_of(texts: Iterable[str], module: str, is_library: bool) -> ProjectUse:
             use.unset |= words
             use.given |= words
             use.added |= words
+            use.assigned |= words
+            use.state_owners |= words & STATE
+            use.keys |= words
             use.is_subscripted = True
             use.saves_state_only = False
             continue
         found = _by_kind(tree)
-        _add_names(found, use)
-        _add_project_calls(found, _bound_to(found, module), use)
+        bound = _bound_to(found, module)
+        _add_names(found, bound, use)
+        _add_project_calls(found, bound, use)
     return use
 
 
@@ -141,6 +153,7 @@ def shape_of(call: ast.Call, owner: str) -> CallShape:
         {each.arg: literal_of(each.value) for each in call.keywords if each.arg},
         any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords),
         owner,
+        ast.unparse(call.args[0]) if call.args and not owner else "",
     )
 
 
@@ -148,9 +161,24 @@ def literal_of(node: ast.AST | None) -> str:
     return UNKNOWN if node is None or constant(node) is NOTHING else ast.unparse(node).replace("'", '"')
 
 
-def _add_names(nodes: Nodes, use: ProjectUse) -> None:
+def _add_names(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
     for node in nodes[ast.Attribute]:
+        if _helper(node, bound):
+            continue  # ms_compat.state_dict is a function, and nobody's method
         (use.mentioned if type(node.ctx) is ast.Load else use.stored).add(node.attr)
+        if type(node.ctx) is ast.Store:
+            use.assigned.add(node.attr)
+        if node.attr in STATE:
+            use.state_owners.add(ast.unparse(node.value))
+        elif node.attr in ("state", "defaults"):
+            use.group_owners.add(ast.unparse(node.value))
+    keys = [constant(node.slice) for node in nodes[ast.Subscript]]
+    use.keys |= {key for key in keys if isinstance(key, str)}
+    for node in nodes[ast.Call]:
+        if isinstance(node.func, ast.Name | ast.Attribute) and _last_word(node.func) in BY_NAME:
+            named = {each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)}
+            use.assigned |= named if _last_word(node.func) == "setattr" else set()
+            use.state_owners |= named & STATE
     texts = {node.value for node in nodes[ast.Constant] if isinstance(node.value, str)}
     words = {text for text in texts if text.isidentifier()}
     use.mentioned |= words

@@ -35,18 +35,25 @@ def _plans_rates(use: ProjectUse, _: Collection[str]) -> bool:
     return any(word.endswith(("_decay_lr", "_lr_schedule", "DecayLR", "WarmUpLR")) for word in use.mentioned)
 
 
-def _freezes_parameters(use: ProjectUse, _: Collection[str]) -> bool:
-    return any("requires_grad" in word or "freeze" in word for word in use.mentioned | use.stored)
+def freezes_parameters(use: ProjectUse, _: Collection[str]) -> bool:
+    """Whether `p.requires_grad` is set somewhere: to read it freezes nothing."""
+    words = use.mentioned | use.stored
+    return "requires_grad" in use.assigned or any("requires_grad_" in word or "freeze" in word for word in words)
 
 
 def _lacks_gradients(use: ProjectUse, wanted: Collection[str]) -> bool:
     is_kept = bool(GRADIENT_HELPERS & set(wanted)) or "grad" in use.mentioned | use.stored
-    return is_kept or _freezes_parameters(use, wanted)
+    return is_kept or freezes_parameters(use, wanted)
 
 
 def _takes_generators(use: ProjectUse, wanted: Collection[str]) -> bool:
-    words = use.mentioned | use.stored | set(wanted)
+    words = (use.mentioned | use.stored | set(wanted)) - {"GeneratorDataset"}
     return any("generator" in word.lower() for word in words)
+
+
+def keeps_optimizer_state(use: ProjectUse, wanted: Collection[str]) -> bool:
+    """Whether state_dict() of anything but a network is asked for, or of something that only running tells."""
+    return bool(use.state_owners - use.networks) or any(name.startswith("any_") for name in wanted)
 
 
 def _takes_closures(use: ProjectUse, wanted: Collection[str]) -> bool:
@@ -74,11 +81,21 @@ def _saves_objects(use: ProjectUse, wanted: Collection[str]) -> bool:
     return "save" in use.values or "save" not in wanted or not use.saves_state_only
 
 
+def _changes_rates(use: ProjectUse, wanted: Collection[str]) -> bool:
+    """Whether there are schedules, or somebody reads or writes a group's settings."""
+    has_schedules = any("LR" in name or "Schedule" in name or "Cosine" in name for name in wanted)
+    return has_schedules or "param_groups" in use.mentioned | use.stored
+
+
 NEEDED: Mapping[str, Callable[[ProjectUse, Collection[str]], bool]] = {
     "TAKES_PLANNED_RATES": _plans_rates,
     "TAKES_ORDER": _mentions("order_params"),
-    "FREEZES_PARAMETERS": _freezes_parameters,
+    "FREEZES_PARAMETERS": freezes_parameters,
     "LACKS_GRADIENTS": _lacks_gradients,
+    "CHANGES_RATES": _changes_rates,
+    "KEEPS_OPTIMIZER_STATE": keeps_optimizer_state,
+    "SHARES_GRADIENTS": lambda use, wanted: False,  # an Accelerator needs all parts
+    "SEEDS_APART": lambda use, wanted: any("seed" in name for name in wanted),
     "SHARES_STATE": lambda use, wanted: bool(SHARING & set(wanted)),
     "HAS_OWN_OPTIMIZERS": lambda use, wanted: (
         bool({"Optimizer", "LBFGS"} & set(wanted)) or _takes_closures(use, wanted)

@@ -16,3 +16,7 @@ ADDS_DATASETS = True  # a dataset plus another
 SUBSCRIPTS_CLASSES = True  # Dataset[int] as an annotation or a base
 TAKES_GENERATORS = True  # random numbers of a generator with a seed of its own
 SAVES_OBJECTS = True  # checkpoints that hold more than a network's state
+KEEPS_OPTIMIZER_STATE = True  # an optimizer's or a schedule's state_dict()
+SHARES_GRADIENTS = True  # an Accelerator decides when gradients count
+SEEDS_APART = True  # manual_seed() gives torch's random numbers a stream of their own
+CHANGES_RATES = True  # a learning rate may change after its optimizer was made

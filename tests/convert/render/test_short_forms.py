@@ -115,9 +115,7 @@ def test_a_compiled_short_optimizer_sees_a_changed_rate(tmp_path: Path, name: st
 
 
 MADE = "net = nn.Linear(3, 2)\noptimizer = torch.optim.Adam({})\nx = torch.randn(4, 3)\n{}\n"
-STEP = (
-    "for _ in range(3):\n    loss = net(x).mean()\n    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n"
-)
+STEP = "for _ in range(3):\n    loss = net(x).mean()\n    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n"
 
 
 @pytest.mark.parametrize(
@@ -159,7 +157,8 @@ class Numbered:
 
 
 @pytest.mark.parametrize(
-    "options", ["batch_size=4", "batch_size=4, drop_last=True", "batch_size=5, shuffle=True", "batch_size=3, shuffle=True"]
+    "options",
+    ["batch_size=4", "batch_size=4, drop_last=True", "batch_size=5, shuffle=True", "batch_size=3, shuffle=True"],
 )
 def test_a_short_loader_gives_the_batches_of_the_whole_one_and_of_torch(tmp_path: Path, options: str) -> None:
     from torch.utils.data import DataLoader

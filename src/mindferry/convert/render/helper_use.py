@@ -13,7 +13,13 @@ from .folded import NOTHING, constant
 
 UNKNOWN = "?"
 STATE = {"state_dict", "load_state_dict"}
-BY_NAME = {"getattr", "setattr", "hasattr", "attrgetter", "methodcaller"}  # functions that are given an attribute's name
+BY_NAME = {
+    "getattr",
+    "setattr",
+    "hasattr",
+    "attrgetter",
+    "methodcaller",
+}  # functions that are given an attribute's name
 ASKED = (
     ast.Attribute,
     ast.Constant,

@@ -13,6 +13,9 @@ from .folded import NOTHING, constant
 
 UNKNOWN = "?"
 STATE = {"state_dict", "load_state_dict"}
+OPENERS = {"open", "BytesIO", "TemporaryFile", "NamedTemporaryFile", "SpooledTemporaryFile", "fdopen"}
+FILES = {"f", "fp", "fh", "fd", "file", "fileobj", "buffer", "buf", "stream", "handle", "bio", "out", "output", "io"}
+SHOWN = {"print", "repr", "str", "format", "info", "debug", "warning", "log", "write"}
 BY_NAME = {
     "getattr",
     "setattr",
@@ -35,6 +38,8 @@ ASKED = (
     ast.Dict,
     ast.Subscript,
     ast.arguments,
+    ast.withitem,
+    ast.FormattedValue,
 )
 
 
@@ -66,6 +71,10 @@ class ProjectUse:
     saves_state_only: bool = True  # every save() is given what a state_dict() returned
     assigned: set[str] = field(default_factory=set)  # attributes that are set: `p.requires_grad = False`, setattr(p, …)
     state_owners: set[str] = field(default_factory=set)  # whose state_dict() or load_state_dict() is called, as text
+    defined: set[str] = field(default_factory=set)  # functions and methods of the project's
+    shown: set[str] = field(default_factory=set)  # the last words of what is printed, formatted or logged
+    takes_files: bool = False  # save() or load() may be given an open file
+    looks_into_state: bool = False  # what load() returns is more than handed to a network
     group_owners: set[str] = field(default_factory=set)  # whose .state or .defaults is asked for, as text
     keys: set[str] = field(default_factory=set)  # strings in brackets: "lr" of group["lr"]
     networks: set[str] = field(default_factory=set)  # those of them that are known to be networks
@@ -89,7 +98,9 @@ def use_of(texts: Iterable[str], module: str, is_library: bool) -> ProjectUse:
             use.assigned |= words
             use.state_owners |= words & STATE
             use.keys |= words
-            use.is_subscripted = True
+            use.defined |= words
+            use.shown |= words
+            use.is_subscripted = use.takes_files = use.looks_into_state = True
             use.saves_state_only = False
             continue
         found = _by_kind(tree)
@@ -121,6 +132,8 @@ def _bound_to(nodes: Nodes, module: str) -> set[str]:
 
 def _add_project_calls(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
     called = set()
+    direct: set[ast.expr] = set()
+    opened = _opened(nodes)
     use.is_subscripted |= any(_helper(node.value, bound) for node in nodes[ast.Subscript])
     for node in nodes[ast.Call]:
         if helper := _helper(node.func, bound):
@@ -128,12 +141,43 @@ def _add_project_calls(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
             use.calls.setdefault(helper, []).append(shape_of(node, ""))
             if helper == "save" and not _is_state(node):
                 use.saves_state_only = False
+            if helper in ("save", "load"):
+                place = 1 if helper == "save" else 0
+                given = [*node.args[place : place + 1], *(each.value for each in node.keywords if each.arg == "f")]
+                use.takes_files |= not given or any(looks_like_file(each, opened) for each in given)
+            if helper == "load_state_dict":
+                direct |= {each for each in node.args[1:2] if len(node.args) == 2 and not node.keywords}
+    loads = {node for node in nodes[ast.Call] if _helper(node.func, bound) == "load"}
+    use.looks_into_state |= bool(loads - direct) or not all(each in loads or _is_own_state(each) for each in direct)
+    use.looks_into_state |= any(
+        len(shape.positions) != 2 or bool(shape.keywords) for shape in use.calls.get("load_state_dict", ())
+    )
     for node in nodes[ast.ImportFrom]:
         if (node.module or "").endswith(tuple(bound)):
             use.values |= {alias.name for alias in node.names}
     for node in nodes[ast.Attribute]:
         if node not in called and (helper := _helper(node, bound)):
             use.values.add(helper)
+
+
+def _opened(nodes: Nodes) -> set[str]:
+    """Names of open files."""
+    bound = [(each, node.value) for node in nodes[ast.Assign] for each in node.targets]
+    bound += [(node.optional_vars, node.context_expr) for node in nodes[ast.withitem] if node.optional_vars]
+    return {_last_word(name) for name, value in bound if _last_word(value) in OPENERS}
+
+
+def looks_like_file(node: ast.expr, opened: set[str]) -> bool:
+    """Whether save() or load() may be given an open file here. A wrong guess is a TypeError."""
+    return _last_word(node) in OPENERS | FILES | opened
+
+
+def _is_own_state(node: ast.expr) -> bool:
+    """network.state_dict(), under MindSpore's names."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="state_dict"), args=[], keywords=[]):
+            return True
+    return False
 
 
 def _is_state(call: ast.Call) -> bool:
@@ -191,6 +235,11 @@ def _add_names(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
     use.stored |= words | {node.arg for node in nodes[ast.keyword] if node.arg}
     for node in (*nodes[ast.FunctionDef], *nodes[ast.AsyncFunctionDef]):
         use.mentioned.add(node.name)  # a class of the project's may override it
+        use.defined.add(node.name)
+    use.shown |= {_last_word(node.value) for node in nodes[ast.FormattedValue]}
+    for node in nodes[ast.Call]:
+        if _last_word(node.func) in SHOWN:
+            use.shown |= {_last_word(each) for each in node.args}
     use.mentioned |= {alias.name for node in nodes[ast.ImportFrom] for alias in node.names}
     _add_unset(nodes, use)
     _add_methods(nodes, use)

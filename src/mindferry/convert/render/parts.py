@@ -81,6 +81,17 @@ def _saves_objects(use: ProjectUse, wanted: Collection[str]) -> bool:
     return "save" in use.values or "save" not in wanted or not use.saves_state_only
 
 
+def _names_entries(use: ProjectUse, wanted: Collection[str]) -> bool:
+    """Whether state dicts are more than loaded: then their entries have torch's names, as the project's code has."""
+    is_passed_on = bool({"load", "load_state_dict"} & use.values)
+    return use.looks_into_state or is_passed_on or "state_dict" in wanted or "BatchNorm3d" in {*wanted, *use.mentioned}
+
+
+def _prints_datasets(use: ProjectUse, _: Collection[str]) -> bool:
+    """A wrong guess shows as `<ms_compat.CIFAR10 object at …>`."""
+    return any(re.search(r"(?:data|set|ds|split|transform|trans|aug|compose)s?\Z", word.lower()) for word in use.shown)
+
+
 def _changes_rates(use: ProjectUse, wanted: Collection[str]) -> bool:
     """Whether there are schedules, or somebody reads or writes a group's settings."""
     has_schedules = any("LR" in name or "Schedule" in name or "Cosine" in name for name in wanted)
@@ -110,6 +121,15 @@ NEEDED: Mapping[str, Callable[[ProjectUse, Collection[str]], bool]] = {
     "MARKS_DATA": lambda use, wanted: bool(MARKING & set(wanted) or {"stays_in_process", "takes_tensors"} & use.stored),
     "NAMES_TUPLES": _mentions("namedtuple", "NamedTuple", "_fields"),
     "SAVES_OBJECTS": _saves_objects,
+    "TAKES_FILES": lambda use, wanted: use.takes_files or bool({"save", "load"} & use.values),
+    "NAMES_ENTRIES": _names_entries,
+    "OVERRIDES_STATE": lambda use, wanted: bool({"state_dict", "load_state_dict"} & use.defined),
+    "HAS_LAZY_LAYERS": lambda use, wanted: any("Lazy" in name for name in wanted),
+    "HAS_FLAT_WEIGHTS": lambda use, wanted: any(
+        "1d" in name.lower() or "weight_norm" in name for name in {*wanted, *use.mentioned}
+    ),
+    "JOINS_TRANSFORMS": lambda use, wanted: "transforms" in use.mentioned | use.stored or _prints_datasets(use, wanted),
+    "PRINTS_DATASETS": _prints_datasets,
 }
 
 

@@ -27,8 +27,8 @@ def _once(text: str) -> str:
     tree = parsed(text)
     shown, offsets = in_strings(tree), Offsets(text)
     for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
-        if spans := _returned_at_once(function, offsets):
-            return offsets.edited(spans)
+        if returned := _returned_at_once(function, offsets):
+            return offsets.edited(returned)
         for statement in (node for node in ast.walk(function) if isinstance(node, ast.Assign)):
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name)]) if _is_plain(name, function):

@@ -94,7 +94,7 @@ def _prints_datasets(use: ProjectUse, _: Collection[str]) -> bool:
 
 def _changes_rates(use: ProjectUse, wanted: Collection[str]) -> bool:
     """Whether there are schedules, or somebody reads or writes a group's settings."""
-    has_schedules = any("LR" in name or "Schedule" in name or "Cosine" in name for name in wanted)
+    has_schedules = any(re.search(r"LR(?:On|\Z)|Schedule|Cosine", name) for name in wanted)
     return has_schedules or "param_groups" in use.mentioned | use.stored
 
 

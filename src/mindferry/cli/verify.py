@@ -115,6 +115,7 @@ def _compare_data(converted: Path | None, reference: Path | None, data: str, as_
     from ..verify.data import run
     from ..verify.data_table import lines
     from ..verify.settings import data_settings
+    from ..verify.table import EXIT_CODES
 
     chosen = data_settings(converted, reference=reference, data=data)
     with progress("verify") as advance:
@@ -126,4 +127,4 @@ def _compare_data(converted: Path | None, reference: Path | None, data: str, as_
         for line in lines(found):
             click.echo(line)
         click.echo(f"Written to {path}")
-    return 0 if found.passed else 1
+    return EXIT_CODES[found.outcome]

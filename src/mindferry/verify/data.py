@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..artifacts import Outcome
 from ..errors import MindferryError
 from ..frameworks.process import Worker
 from ..frameworks.requests import BatchesRequest, LoaderRun
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-5  # of the largest number in the batch; integers must be equal
 SPREADS = 5.0  # standard errors that means may lie apart
+NO_NUMBER = "random, and no number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,8 @@ class Pipelines:
     pipelines: tuple[PipelineComparison, ...]
     passed: bool
     seconds: float = 0.0
+    why: str = ""  # nothing was compared
+    outcome: Outcome = Outcome.PARTIAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +117,15 @@ def compare_pipelines(
     shards: int = 0,
     tolerance: float = TOLERANCE,
     helpers: Sequence[str] = (),
+    is_drawn: bool = False,
     show: Callable[[str], None] = lambda text: None,
 ) -> Pipelines:
     """Run the same pipelines of both projects and compare what they yield.
 
     `data`: `module:function(arguments)` that returns a loader or several, or `script.py arguments`, whose own loaders are taken; or a
     list of these. With `shards`, a function is called with rank= and world_size= for every rank as well. `helpers`: the modules in which
-    the conversion keeps its samplers.
+    the conversion keeps its samplers. `is_drawn`: the samples themselves are drawn anew in each run, so that their
+    values can only be compared by mean and spread.
     """
     began = time.monotonic()
     found: list[PipelineComparison] = []
@@ -131,13 +137,24 @@ def compare_pipelines(
             Worker("mindspore", converted, reference=reference) as mindspore,
         ):
             theirs, ours = _run((torch, mindspore), request)
-            found += _compare_loaders(each, theirs, ours, tolerance)
+            found += _compare_loaders(each, theirs, ours, tolerance, is_drawn)
             if shards and ".py" not in each:
                 found.append(_compare_shards(request, (torch, mindspore), shards, tolerance))
-    return Pipelines(tuple(found), all(each.passed for each in found), time.monotonic() - began)
+    outcome = outcome_of(found)
+    return Pipelines(tuple(found), outcome is not Outcome.DIFFERENT, time.monotonic() - began, outcome=outcome)
 
 
-def run(settings: DataVerification, show: Callable[[str], None] = lambda text: None) -> Pipelines:
+def outcome_of(found: Sequence[PipelineComparison]) -> Outcome:
+    """ "Same" only where every loader gave batches, and something is known of all that they hold."""
+    if not all(each.passed for each in found):
+        return Outcome.DIFFERENT
+    is_whole = all(each.compared and not any(map(is_unknown, each.places)) for each in found)
+    return Outcome.SAME if found and is_whole else Outcome.PARTIAL
+
+
+def run(
+    settings: DataVerification, show: Callable[[str], None] = lambda text: None, is_drawn: bool = False
+) -> Pipelines:
     return compare_pipelines(
         settings.data,
         settings.reference,
@@ -145,6 +162,7 @@ def run(settings: DataVerification, show: Callable[[str], None] = lambda text: N
         seed=settings.seed,
         shards=settings.shards,
         helpers=settings.helpers,
+        is_drawn=is_drawn,
         show=show,
     )
 
@@ -177,10 +195,12 @@ def _read(result: LoaderRun) -> Run:
     return Run(result.name, result.lengths, result.announced, batches)
 
 
-def _compare_loaders(data: str, theirs: list[Run], ours: list[Run], tolerance: float) -> list[PipelineComparison]:
+def _compare_loaders(
+    data: str, theirs: list[Run], ours: list[Run], tolerance: float, is_drawn: bool
+) -> list[PipelineComparison]:
     found = []
     for one, other in zip(theirs, ours, strict=False):
-        comparison = compare_runs(one, other, tolerance)
+        comparison = compare_runs(one, other, tolerance, is_drawn)
         found.append(replace(comparison, name=f"{data}, {one.name}" if one.name else data))
     if len(theirs) != len(ours):
         detail = f"{len(theirs)} loaders in torch, {len(ours)} in MindSpore"
@@ -234,7 +254,7 @@ def _with_arguments(function: str, more: str) -> str:
     return f"{given}{'' if given.endswith(('(', ',')) else ', '}{more})"
 
 
-def compare_runs(theirs: Run, ours: Run, tolerance: float) -> PipelineComparison:
+def compare_runs(theirs: Run, ours: Run, tolerance: float, is_drawn: bool = False) -> PipelineComparison:
     found: list[PipelineDifference] = []
     if theirs.lengths != ours.lengths:
         found.append(
@@ -249,7 +269,7 @@ def compare_runs(theirs: Run, ours: Run, tolerance: float) -> PipelineComparison
         found.append(
             PipelineDifference(
                 "epochs",
-                "order" if _share_samples(theirs, ours) else "values",
+                "order" if is_drawn or _share_samples(theirs, ours) else "values",
                 f"what torch gives {order[theirs.is_random]}, in MindSpore it {order[ours.is_random]}",
             )
         )
@@ -261,8 +281,8 @@ def compare_runs(theirs: Run, ours: Run, tolerance: float) -> PipelineComparison
         for place in theirs.places:
             differences, distance = _compare_values(place, shared, theirs, ours, tolerance)
             told = "equal"
-            if differences and theirs.is_random:
-                differences, told = _compare_random(place, theirs, ours)
+            if differences and (theirs.is_random or is_drawn):
+                differences, told = _compare_random(place, theirs, ours, is_drawn)
             largest = max(largest, distance if told == "equal" else 0.0)
             found += differences
             how += [] if differences else [f"{place}: {told}" if place else told]
@@ -338,29 +358,47 @@ def _size(values: np.ndarray[Any, Any]) -> float:
     return float(np.nanmax(np.abs(values))) if not np.isnan(values).all() else 0.0
 
 
-def _compare_random(place: str, theirs: Run, ours: Run) -> tuple[list[PipelineDifference], str]:
+def is_unknown(place: str) -> bool:
+    """Whether nothing can be said of it: words that are drawn at random."""
+    return place.endswith(NO_NUMBER)
+
+
+def _compare_random(place: str, theirs: Run, ours: Run, is_drawn: bool) -> tuple[list[PipelineDifference], str]:
     """Over all epochs: the same set of samples, or at least the same mean and spread."""
     import numpy as np
 
     expected, actual = ([batch[place] for batch in run.batches.values()] for run in (theirs, ours))
     if _same_samples(expected, actual):
         return [], "the same samples in another order"
-    if _repeats(place, theirs):  # shuffled, but neither changed nor dropped: then the other side must hold them too
+    if (
+        _repeats(place, theirs) and not is_drawn
+    ):  # shuffled, but neither changed nor dropped: then the other side must hold them too
         return [
             PipelineDifference(place, "values", "in whatever order: the epochs hold other samples in MindSpore")
         ], ""
     if expected[0].dtype.kind not in "fciu":
-        return [], "random, and no number"
-    means = [
-        np.array([float(row.mean()) for batch in side for row in np.atleast_1d(batch)]) for side in (expected, actual)
-    ]
-    error = np.sqrt(sum(each.var() / len(each) for each in means)) + 1e-6
-    apart = abs(means[0].mean() - means[1].mean()) / error
-    spread = (means[1].std() + 1e-6) / (means[0].std() + 1e-6)
-    if apart <= SPREADS and 0.5 < spread < 2:
-        return [], "the same mean and spread"
-    told = [f"{each.mean():.4g} ± {each.std():.2g}" for each in means]
-    return [PipelineDifference(place, "distribution", f"mean {told[0]} in torch, {told[1]} in MindSpore")], ""
+        return [], NO_NUMBER
+    for measure, name in ((np.mean, "mean"), (np.std, "spread within a sample")):
+        both = [
+            np.array([float(measure(row)) for batch in side for row in np.atleast_1d(batch) if np.size(row)])
+            for side in (expected, actual)
+        ]
+        if not _is_same_distribution(*both):
+            told = [f"{each.mean():.4g} ± {each.std():.2g}" for each in both]
+            return [PipelineDifference(place, "distribution", f"{name} {told[0]} in torch, {told[1]} in MindSpore")], ""
+    return [], "the same mean and spread"
+
+
+def _is_same_distribution(theirs: np.ndarray[Any, Any], ours: np.ndarray[Any, Any]) -> bool:
+    import numpy as np
+
+    if not (len(theirs) and len(ours)):
+        return len(theirs) == len(ours)
+    error = np.sqrt(sum(each.var() / len(each) for each in (theirs, ours))) + 1e-6 * max(1.0, abs(theirs).max())
+    apart = abs(theirs.mean() - ours.mean()) / error
+    least = 1e-3 * max(abs(theirs).max(), 1e-6)  # a spread that is next to none tells nothing
+    spread = (ours.std() + least) / (theirs.std() + least)
+    return bool(apart <= SPREADS and 0.5 < spread < 2)
 
 
 def _share_samples(theirs: Run, ours: Run) -> bool:

@@ -19,6 +19,8 @@ from ..frameworks.watch.mindferry_watch.helper_package import as_one_module
 from ..frameworks.worker import Link
 from .data_order import share_order
 
+LONGEST = 20_000  # batches of an epoch that are waited for
+ENDLESS = -1  # stands for the length of such an epoch
 FUNCTION = re.compile(r"([\w.]+):(\w+)(\(.*\))?", re.DOTALL)
 
 
@@ -171,7 +173,11 @@ def read(name: str, loader: Any, request: BatchesRequest, link: Link) -> LoaderR
     for epoch in range(request.epochs):
         count = 0
         link.doing(" ".join(f"batch 1 of epoch {epoch + 1} {name and 'of'} {name}".split()))
+        is_endless = (length(loader) or 0) > LONGEST
         for count, batch in enumerate(loader, 1):
+            if count > (request.batches if is_endless else LONGEST):
+                count = ENDLESS
+                break
             link.doing(" ".join(f"batch {count + 1} of epoch {epoch + 1} {name and 'of'} {name}".split()))
             if count <= request.batches:
                 found = flat(batch)

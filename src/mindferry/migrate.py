@@ -359,6 +359,7 @@ def _data(state: Migration) -> tuple[Pipelines, bool, str]:
 
 
 def _verify(state: Migration) -> tuple[Comparison, bool, str]:
+    from .observe.verified import unnamed_networks, with_gaps
     from .verify.run import verify
     from .verify.settings import settings
     from .verify.table import plural_gaps
@@ -366,6 +367,7 @@ def _verify(state: Migration) -> tuple[Comparison, bool, str]:
     weights = str(state.weights.resolve()) if state.weights and state.weights.is_file() else ""
     with progress("verify") as advance:
         result = verify(settings(state.output, weights=weights), lambda text: advance(text, 0))
+    result = with_gaps(result, unnamed_networks(state.observation, state.config.verify.model))
     output = max(
         (each for each in result.differences if each.kind == "network"), key=lambda each: each.max_rel, default=None
     )

@@ -15,7 +15,7 @@ from ..config import read_config
 from ..errors import MindferryError
 from ..migrate import Command, Outcome, migrate, not_covered, not_done, write_page
 from ..report import REPORT
-from ..report.verdict import Verdict
+from ..report.verdict import MEASURED, Verdict
 
 SHOWN = 8  # things that were not compared, on the terminal; all are in --json
 NOT_ALL = 4  # the exit code, as verify's
@@ -47,6 +47,9 @@ def command(project: Path, output: Path, steps: int, seconds: float, as_json: bo
     inputs, types, losses. Without one, what they need stands in the project's mindferry.toml. Run it again after an
     interruption or a change: finished stages are not repeated.
 
+    Exit code 0: it behaves like the original, and nothing that matters was left out (or nothing was asked to be compared).
+    1: something differs or is left for you. 4: same as far as compared; what was not compared is listed.
+
     \b
     mindferry migrate my_project -o my_project_ms -- python train.py --epochs 1
     mindferry migrate examples/resnet50_cifar10 -o build/resnet50_ms
@@ -69,10 +72,12 @@ def command(project: Path, output: Path, steps: int, seconds: float, as_json: bo
 
 
 def _exit_code(told: Verdict, outcomes: list[Outcome]) -> int:
-    """0: the same, and nothing was left out. 1: something is wrong or left. 4: not everything was compared."""
+    """0: the same, and nothing was left out; or nobody asked for a comparison. 1: something is wrong or left.
+    4: not everything was compared."""
     if not all(outcome.ok for outcome in outcomes) or told.outcome is artifacts.Outcome.DIFFERENT:
         return 1
-    return 0 if told.outcome is artifacts.Outcome.SAME else NOT_ALL
+    is_asked = any(outcome.stage in MEASURED for outcome in outcomes)
+    return 0 if told.outcome is artifacts.Outcome.SAME or not is_asked else NOT_ALL
 
 
 def _lines(told: Verdict, is_told: bool) -> list[str]:

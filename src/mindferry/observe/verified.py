@@ -73,6 +73,13 @@ def with_gaps(result: Comparison, gaps: Sequence[Gap]) -> Comparison:
     return replace(result, coverage=coverage, outcome=Outcome.PARTIAL, passed=False)
 
 
+def unnamed_networks(observation: Observation | None, model: str) -> list[Gap]:
+    """Where mindferry.toml names one network, those that the run called besides."""
+    networks = observation.networks if observation is not None else ()
+    others = [each.name for each in networks if each.name.rpartition(".")[2] not in model] if len(networks) > 1 else []
+    return [_gap(f"{name}: mindferry.toml names another network", "not comparable") for name in dict.fromkeys(others)]
+
+
 def distinct(names: Sequence[str]) -> list[str]:
     """Net, Net -> Net, Net 2: two networks of one class stay apart."""
     seen: Counter[str] = Counter()

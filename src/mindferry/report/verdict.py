@@ -127,6 +127,8 @@ def measured(found: Found) -> Iterator[str]:
         yield plain_sentence(found.plain)
     if found.observe:
         yield from _reached(found.observe)
+    if tensors and not steps:
+        yield "Training has not been compared."
 
 
 def _by_distribution(found: Found) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..artifacts import Outcome
-from .data import PipelineComparison, Pipelines, is_unknown
+from .data import PipelineComparison, Pipelines
+from .data_random import is_unknown
 
 SHOWN = 10
 

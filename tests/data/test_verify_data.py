@@ -197,6 +197,25 @@ def test_augmented_samples_at_other_places_are_found() -> None:
     assert compare_runs(theirs, noisy(3, other), 1e-6, again).differences[0].what == "order"
 
 
+def test_labels_that_no_longer_go_with_their_pictures_are_found() -> None:
+    """Each part holds the same samples, so that neither shows it alone."""
+
+    def pairs(labels: list[int]) -> Run:
+        rng = np.random.default_rng(5)
+        batches = {}
+        for epoch in range(2):
+            order = rng.permutation(12)
+            for number in range(3):
+                rows = order[4 * number : 4 * number + 4]
+                batches[epoch, number] = {"x": rows.astype("float32") * 1.1, "y": np.array(labels)[rows]}
+        return Run("", (3, 3), 3, batches)
+
+    right, wrong = pairs([n % 3 for n in range(12)]), pairs([n // 4 for n in range(12)])
+    assert compare_runs(right, pairs([n % 3 for n in range(12)]), 1e-5).passed
+    (told,) = compare_runs(right, wrong, 1e-5).differences
+    assert told.what == "order" and "x and y of one sample no longer belong together" in told.detail
+
+
 def test_loaders_that_give_nothing_are_not_called_the_same() -> None:
     empty = compare_runs(Run("", (0, 0), 0, {}), Run("", (0, 0), 0, {}), 1e-6)
     assert empty.passed and not empty.compared

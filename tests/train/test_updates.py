@@ -19,12 +19,16 @@ def exchange(folder: Path, **changes: Any) -> Exchange:
     """Three steps of gradient descent on both sides, the conversion's off by rounding; `changes` spoil it.
 
     frozen, moving: a parameter that only the reference, or only the conversion, moves; faint: with a gradient that is rounding;
-    double: one that the conversion moves twice as far; lone: one that the conversion does not have; output: what it gives.
+    double: one that the conversion moves twice as far; rate: by which it moves all of them farther; lone: one that the conversion does not have; output: what it gives.
     """
     rng, made = np.random.default_rng(3), Exchange(folder)
     weights = {name: rng.normal(size=8).astype("float32") for name in NAMES}
     made.write_weights(0, "A", {name[2:]: weights[name] for name in NAMES[:2]})
     made.write_weights(1, "B", {"b.weight": weights[NAMES[2]]})
+
+    def factor(name: str) -> float:
+        return 2.0 if name == changes.get("double") else float(changes.get("rate", 1.00001))
+
     theirs, ours = dict(weights), {name: each for name, each in weights.items() if name != changes.get("lone")}
     for step in range(STEPS):
         gradients = {name: rng.normal(size=8).astype("float32") for name in NAMES}
@@ -43,7 +47,7 @@ def exchange(folder: Path, **changes: Any) -> Exchange:
         ours = {
             name: each
             if name == changes.get("frozen")
-            else each - np.float32(rate[name] * (2 if name == changes.get("double") else 1.00001)) * gradients[name]
+            else each - np.float32(rate[name] * factor(name)) * gradients[name]
             for name, each in ours.items()
         }
         made.write_step(f"after-{step}", theirs)
@@ -70,6 +74,13 @@ def test_updates_that_agree_within_rounding_pass_and_the_networks_are_alike(tmp_
 )
 def test_a_parameter_that_one_side_trains_otherwise_is_named(tmp_path: Path, spoilt: str, said: str) -> None:
     assert compare_updates(exchange(tmp_path, **{spoilt: "0:a.bias"}), STEPS).wrong == said
+
+
+def test_a_rate_that_is_slightly_other_is_found_whatever_the_losses_say(tmp_path: Path) -> None:
+    assert (
+        "step 1 is off by 0.02 of its size, or more, in every"
+        in compare_updates(exchange(tmp_path, rate=1.02), 3).wrong
+    )
 
 
 def test_a_parameter_that_rounding_moves_is_not_called_wrong(tmp_path: Path) -> None:

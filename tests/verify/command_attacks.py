@@ -17,6 +17,7 @@ from pathlib import Path
 
 from mindferry.errors import MindferryError
 from mindferry.migrate import Command, Outcome, migrate, write_page
+from mindferry.report.verdict import MEASURED
 
 NET = """import torch
 from torch import nn
@@ -175,6 +176,10 @@ COMMAND_ATTACKS = (
 )
 
 
+class Told(Exception):
+    """A stage was not well: whatever comes after it, the verdict is not "same"."""
+
+
 def said_of(attack: CommandAttack, folder: Path) -> tuple[str, str]:
     """(outcome, why); a migration that is refused is not called same."""
     source, output = folder / "project", folder / "out"
@@ -186,10 +191,14 @@ def said_of(attack: CommandAttack, folder: Path) -> tuple[str, str]:
     def show(outcome: Outcome) -> None:
         if outcome.stage == "convert":
             _edit(output, attack.converted)
+        elif outcome.stage in MEASURED and not outcome.ok:
+            raise Told(f"{outcome.stage}: {outcome.summary}")
 
     try:
         migrate(source, output, show, Command(tuple(shlex.split(attack.command))))
         told = write_page(output)
+    except Told as stage:
+        return "different", str(stage)
     except MindferryError as error:
         return "refused", str(error)
     return str(told.outcome or "not compared"), "; ".join(told.missing) or told.detail

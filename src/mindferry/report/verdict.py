@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -172,29 +171,18 @@ def is_shown_in_training(gap: Gap, found: Found) -> bool:
 
 
 def _training(found: Found) -> Iterator[str]:
-    train = found.train
-    if train is None or not train.reference:
+    if found.train is None or not found.train.reference:
         yield "training: the command made no step" if found.observe is not None else "training"
-        return
-    losses = [step.loss for step in train.reference]
-    if not all(math.isfinite(loss) for loss in losses):
-        yield "losses of training: some are no numbers in the original"
-    elif len(losses) > 1 and len(set(losses)) == 1:
-        yield "training: the loss is the same at every step, so it tells nothing"
-    if train.unmatched:
-        first = ", ".join(train.unmatched[:SHOWN])
-        yield f"updates of {plural(len(train.unmatched), 'parameter')} without a twin in training ({first})"
+    else:
+        yield from found.train.gaps
 
 
 def _own_run(found: Found) -> Iterator[str]:
-    plain = found.plain
-    if plain is None:
+    if found.plain is None:
         command = COMMANDS["plain"].format(out=found.folder)
         yield f"the converted script as it is: `{command}` runs it"
-    elif not plain.losses:
-        yield "what the script computes in its own run: neither side made a training step"
-    elif not all(math.isfinite(loss) for losses in plain.seeds for loss in losses):
-        yield "losses of the script's own run: some are no numbers in the original"
+    else:
+        yield from found.plain.gaps
 
 
 def _batches(found: Found) -> Iterator[str]:

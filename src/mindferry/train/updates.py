@@ -18,6 +18,8 @@ VISIBLE = 1e-5  # of a parameter's length, that a move must exceed before roundi
 FAINT = 1e-5  # of the largest gradient: what is smaller is rounding, and an optimizer may blow it up
 CLOSE = 1e-4  # of the largest output
 APART = 0.5  # of the reference's first update, that the conversion's may be off
+ALL_APART = 0.005  # the same, where not one parameter is nearer: then it is the rule of the optimizer that differs
+WATCHED = 3  # first steps in which all updates are compared: later, rounding has grown
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,9 @@ def compare_updates(exchange: Exchange, steps: int) -> Updates:
             told.append(f"{_short(name)} stays as it was, in torch it moves")
         if own_way > VISIBLE * length and way == 0 and not _is_faint(name, ours):
             told.append(f"{_short(name)} moves, in torch it stays as it was")
-    told += [] if told else _other_first_update(exchange, shared, theirs)
+    loud = [name for name in shared if not _is_faint(name, theirs)]
+    for step in range(min(steps, WATCHED) if not told else 0):
+        told += _other_update(exchange, loud, step)
     unmatched = tuple(_short(name) for name in last if name not in shared and last[name].size)
     return Updates(len(shared), unmatched, told[0] if told else "", tuple(_agreeing(exchange, last, shared)))
 
@@ -109,24 +113,26 @@ def _length(values: np.ndarray[Any, Any]) -> float:
     return math.sqrt(float((values.astype("float64") ** 2).sum()))
 
 
-def _other_first_update(exchange: Exchange, names: list[str], gradients: dict[str, float]) -> list[str]:
+def _other_update(exchange: Exchange, names: list[str], step: int) -> Iterator[str]:
     """The first step begins with the same weights and batch: its update differs by rounding only."""
-    before, after = exchange.read_step("before-0"), exchange.read_step("after-0")
-    own_before, own_after = exchange.read_step("ours-before-0"), exchange.read_step("ours-after-0")
-    sides = (before, after, own_before, own_after)
-    known = [name for name in names if all(name in side for side in sides)]
-    return list(
-        _apart(before, after, own_before, own_after, [each for each in known if not _is_faint(each, gradients)])
-    )
+    errors = dict(_errors(exchange, names, step))
+    if errors and min(errors.values()) > ALL_APART:
+        yield f"the update of step {step + 1} is off by {min(errors.values()):.2g} of its size, or more, in every parameter"
+    for name, error in errors.items() if step == 0 else ():
+        if error > APART:
+            yield f"the first update of {_short(name)} is off by {error:.2g} of its size"
 
 
-def _apart(before: Arrays, after: Arrays, own_before: Arrays, own_after: Arrays, names: list[str]) -> Iterator[str]:
+def _errors(exchange: Exchange, names: list[str], step: int) -> Iterator[tuple[str, float]]:
+    """How far each parameter's update is off, of its size; where it is large enough to be told from rounding."""
+    sides = [exchange.read_step(f"{each}-{step}") for each in ("before", "after", "ours-before", "ours-after")]
     for name in names:
-        update = after[name].astype("float64") - before[name].astype("float64")
-        own = own_after[name].astype("float64") - own_before[name].astype("float64")
-        size, away = _length(update), _length(update - own)
-        if size > VISIBLE * _length(before[name]) and away > APART * size:
-            yield f"the first update of {_short(name)} is off by {away / size:.2g} of its size"
+        if not all(name in side for side in sides):
+            continue
+        before, after, own_before, own_after = (side[name].astype("float64") for side in sides)
+        update, own = after - before, own_after - own_before
+        if _length(update) > VISIBLE * _length(before):
+            yield name, _length(update - own) / _length(update)
 
 
 def _short(name: str) -> str:

@@ -22,7 +22,7 @@ from ..errors import MindferryError
 from ..frameworks.process import Worker
 from ..frameworks.requests import BatchesRequest, LoaderRun
 from .data_batches import collect
-from .data_random import MEAN_AND_SPREAD, compare_random, is_unknown, same_samples
+from .data_random import ANOTHER_ORDER, MEAN_AND_SPREAD, compare_random, is_unknown, same_samples
 from .settings import DataVerification
 
 if TYPE_CHECKING:
@@ -306,6 +306,7 @@ def compare_runs(theirs: Run, ours: Run, tolerance: float, again: Run | None = N
     for key in shared:
         found += _compare_forms(key, theirs.batches[key], ours.batches[key])
     largest, how = 0.0, []
+    kinds: dict[str, str] = {}
     if not any(each.what in ("places", "type", "shape") for each in found):
         for place in theirs.places:
             differences, distance = _compare_values(place, shared, theirs, ours, tolerance)
@@ -321,9 +322,31 @@ def compare_runs(theirs: Run, ours: Run, tolerance: float, again: Run | None = N
             largest = max(largest, distance if told == "equal" else 0.0)
             found += differences
             how += [] if differences else [f"{place}: {told}" if place else told]
+            kinds[place] = told
+        found += [] if found else _torn_samples(kinds, shared, theirs, ours)
     return PipelineComparison(
         theirs.name, theirs.lengths, theirs.is_random, len(shared), largest, tuple(found), tuple(how)
     )
+
+
+def _torn_samples(
+    kinds: dict[str, str], keys: list[tuple[int, int]], theirs: Run, ours: Run
+) -> list[PipelineDifference]:
+    """Where a part of the samples stands in another order, the other parts must, too: a label goes with its picture."""
+    steady = [place for place, told in kinds.items() if told in ("equal", ANOTHER_ORDER)]
+    if len(steady) < 2 or ANOTHER_ORDER not in kinds.values():
+        return []
+    one, other = Counter[bytes](), Counter[bytes]()
+    for key in keys:
+        expected = {place: theirs.batches[key][place] for place in steady}
+        # what is equal within the tolerance is not equal byte by byte
+        actual = {place: expected[place] if kinds[place] == "equal" else ours.batches[key][place] for place in steady}
+        one.update(_samples(expected, steady))
+        other.update(_samples(actual, steady))
+    if one == other:
+        return []
+    told = f"each of them holds what it should, but {' and '.join(steady)} of one sample no longer belong together"
+    return [PipelineDifference(" and ".join(steady), "order", told)]
 
 
 def _at(place: str, run: Run, like: Run) -> list[np.ndarray[Any, Any]]:

@@ -64,14 +64,14 @@ def move_seeds(offset: int) -> None:
 
         return seeded
 
-    class Generator(torch.Generator):
-        def manual_seed(self, number: int) -> torch.Generator:
+    class Generator(torch.Generator):  # type: ignore[misc]
+        def manual_seed(self, number: int) -> Any:
             return super().manual_seed(number + offset)
 
     owners: list[tuple[Any, str]] = [(random, "seed"), (np.random, "seed"), (np.random, "default_rng")]
     for owner, name in [*owners, (torch, "manual_seed")]:
         setattr(owner, name, moved(getattr(owner, name)))
-    torch.Generator = Generator  # type: ignore[misc]
+    torch.Generator = Generator
 
 
 def make(spec: str, prepare: Callable[[ModuleType], None] = lambda module: None) -> Any:

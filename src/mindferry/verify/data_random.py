@@ -20,6 +20,7 @@ SPREADS = 5.0  # standard errors that means may lie apart
 FOLLOWS = 0.5  # correlation of two runs of the original from which on samples are known by their means
 FEWEST = 12  # samples that make a correlation worth something
 NO_NUMBER = "random, and no number"
+ANOTHER_ORDER = "the same samples in another order"
 MEAN_AND_SPREAD = "the same mean and spread"
 
 
@@ -41,7 +42,7 @@ def compare_random(theirs: Batches, ours: Batches, again: Batches | None, repeat
     """`again` is what another run of the original gave; `repeats`: its epochs hold the same samples in some order."""
     is_drawn = again is not None and not same_samples(theirs, again)
     if same_samples(theirs, ours):
-        return Alike("the same samples in another order")
+        return Alike(ANOTHER_ORDER)
     if repeats and not is_drawn:  # shuffled, but neither changed nor dropped: then the other side must hold them too
         return Alike("", "values", "in whatever order: the epochs hold other samples in MindSpore")
     if theirs[0].dtype.kind not in "fciu":

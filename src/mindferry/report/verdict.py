@@ -111,7 +111,7 @@ def measured(found: Found) -> Iterator[str]:
     if found.verify and tensors:
         told = found.verify.predictions
         also = f"; {told.agree} of {told.samples} predictions are equal" if told else ""
-        yield f"{tensors:,} tensors agree within what torch's own rounding allows{also}."
+        yield f"{tensors:,} tensors agree within what {found.verify.framework}'s own rounding allows{also}."
     if found.data and batches(found.data):
         count = plural(batches(found.data), "batch", "batches")
         yield f"{count} of {plural(len(found.data.pipelines), 'data pipeline')} agree{_by_distribution(found)}."

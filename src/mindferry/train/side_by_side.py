@@ -19,7 +19,9 @@ from ..progress import Advance
 from .cause import explain
 from .converted import replay
 from .double import record_double
+from .exchange import Exchange
 from .reference import record
+from .updates import Updates, compare_updates
 
 DRIFT_FACTOR = 3.0  # how much farther than the reference's own rounding the conversion may be
 _TORCH_FILE = re.compile(r"\.(pth\.tar|pth|pt)$")
@@ -68,10 +70,19 @@ def train_side_by_side(
         with Worker("mindspore", converted, reference=home, without=without, environment=environment) as worker:
             ours = worker.ask(replay, replace(request, args=ours_args, helpers=conversion.helper_modules), note)
         curves = compare_curves(theirs.steps, ours.steps, options.tolerance, time.monotonic() - started, own)
+        curves = _with_updates(curves, compare_updates(Exchange(Path(exchange)), len(theirs.steps)))
         if not curves.passed:
             curves = replace(curves, cause=_cause(home, CauseRequest(exchange, theirs.steps, ours.steps)))
     save(curves, converted, "train")
     return curves
+
+
+def _with_updates(curves: Curves, updates: Updates) -> Curves:
+    """Losses may agree where a parameter that hardly counts was never trained."""
+    curves = replace(curves, updates=updates.compared, unmatched=updates.unmatched, networks=updates.networks)
+    if not curves.passed or not updates.wrong:
+        return curves
+    return replace(curves, passed=False, first_difference=updates.wrong)
 
 
 def _own_drift(reference: Path, request: TrainRequest, steps: tuple[TrainStep, ...]) -> tuple[float, ...]:

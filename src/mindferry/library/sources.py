@@ -89,6 +89,11 @@ class Sources:
             )
         return self._texts[path]
 
+    def text_of(self, name: str) -> str:
+        """A module's text as the package has it, or ''."""
+        place = self.path(name)
+        return self.text(place[0]) if place is not None else ""
+
     def module(self, name: str) -> Module | None:
         if name not in self._modules:
             self._modules[name] = None  # while it is read

@@ -97,7 +97,13 @@ SMALL = {
                 return x
         """,
 }
-PARTS = {"generation/__init__", "integrations/heterogeneity", "integrations/moe", "loss/loss_utils", "conversion_mapping"}
+PARTS = {
+    "generation/__init__",
+    "integrations/heterogeneity",
+    "integrations/moe",
+    "loss/loss_utils",
+    "conversion_mapping",
+}
 BEGIN = "import torch\nfrom transformers.configuration_utils import PreTrainedConfig\n"
 
 
@@ -163,7 +169,9 @@ def test_a_network_runs_without_the_parts_that_were_left_behind(tmp_path: Path) 
 
 
 def test_a_definition_of_ours_takes_the_place_of_an_import() -> None:
-    theirs = "import os\nfrom .a import (\n    b,\n    DistributedMixin,\n)\n\n\nclass Net(DistributedMixin):\n    pass\n"
+    theirs = (
+        "import os\nfrom .a import (\n    b,\n    DistributedMixin,\n)\n\n\nclass Net(DistributedMixin):\n    pass\n"
+    )
     made = with_stand_ins("transformers.modeling_utils", theirs)
     assert "from .a import b\n" in made
     assert made.index("class DistributedMixin:") < made.index("class Net(DistributedMixin)")

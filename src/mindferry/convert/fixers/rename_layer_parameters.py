@@ -130,7 +130,7 @@ def _ask_for_part(facts: Facts, node: ast.Attribute) -> Iterator[Change]:
     """Written once the value is: `logits.topk(3)` is asked at run time itself."""
     owner, number = facts.source.text(node.value), PARTS[node.attr][1]
 
-    def write(texts: Texts) -> Iterator[Change]:
+    def write(texts: Texts) -> Iterator[Edit]:
         new = f"{texts.name('compat.named_part')}({texts.of(node.value)}, '{node.attr}', {number})"
         yield ReplaceNode(node, new, helper="compat.named_part")
         yield facts.record(node, "pair", f"{owner}.{node.attr}", new)

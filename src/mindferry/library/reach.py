@@ -188,7 +188,15 @@ class Reach:
             self._queue.append((module, test, frozenset()))
 
     def _is_effect(self, module: Module, statement: ast.stmt) -> bool:
-        """Whether a call that stands alone changes what this module defines, and not only an import or a logger."""
+        """Whether a call that stands alone changes what this module defines, and not only an import or a logger.
+
+        `register_method("lora", LoraConfig, LoraModel)` does, whoever defines these: it is made for what it registers.
+        """
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            function = statement.value.func
+            called = getattr(function, "attr", getattr(function, "id", ""))
+            if called.startswith("register_") and self._is_imported(module, root_name(function)):
+                return True
         names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
         defined = [
             each

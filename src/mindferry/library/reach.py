@@ -13,7 +13,7 @@ from .names import Definition, annotations_of, attribute_set_by, chain_of, is_ho
 from .only_for import OnlyFor
 from .reached import Left, Reached
 from .registries import Registries, named_places
-from .sources import Import, Module, Sources, bound_names, is_star_of, root_name
+from .sources import Import, Module, Sources, bound_names, inner_imports, is_star_of, root_name
 
 BUILTINS = frozenset(dir(builtins))
 # What torch itself calls on objects of a class that derives from one of its own.
@@ -419,6 +419,9 @@ class Reach:
 
     def _attribute(self, module: Module, node: ast.Attribute, local: frozenset[str]) -> None:
         chain = chain_of(node)
+        if chain and chain[0] in local:
+            for home in self._modules_of(module, chain[0], inner_imports(module)):
+                self._module_attribute(home, chain[1:])
         if chain and chain[0] not in local and (homes := self._modules_of(module, chain[0])):
             self._name(module, chain[0])
             for home in homes:
@@ -446,10 +449,10 @@ class Reach:
                     self.mention(each)
                 return
 
-    def _modules_of(self, module: Module, name: str) -> list[str]:
-        """The modules of these packages that a name stands for."""
+    def _modules_of(self, module: Module, name: str, bound: dict[str, list[ast.stmt]] | None = None) -> list[str]:
+        """The modules of these packages that a name stands for, by the imports outside of functions or by those given."""
         found = []
-        for statement in module.bound.get(name, []):
+        for statement in (module.bound if bound is None else bound).get(name, []):
             if isinstance(statement, ast.Import):
                 for alias in statement.names:
                     bound = alias.asname or alias.name.partition(".")[0]

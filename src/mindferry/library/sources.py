@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -54,6 +55,18 @@ class Module:
                 found = {each.value for each in ast.walk(value) if isinstance(each, ast.Constant)} if value else set()
                 names = (names or set()) | {each for each in found if isinstance(each, str)}
         return names
+
+
+@functools.cache
+def inner_imports(module: Module) -> dict[str, list[ast.stmt]]:
+    """The imports inside of functions, by the names that they bind there."""
+    found: dict[str, list[ast.stmt]] = {}
+    for function in ast.walk(module.tree):
+        for node in ast.walk(function) if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) else ():
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                for name in bound_names(node):
+                    found.setdefault(name, []).append(node)
+    return found
 
 
 class Sources:

@@ -192,6 +192,8 @@ class Reach:
 
         `register_method("lora", LoraConfig, LoraModel)` does, whoever defines these: it is made for what it registers.
         """
+        if statement in module.fillers:
+            return True
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
             function = statement.value.func
             called = getattr(function, "attr", getattr(function, "id", ""))
@@ -449,10 +451,10 @@ class Reach:
                     self.mention(each)
                 return
 
-    def _modules_of(self, module: Module, name: str, bound: dict[str, list[ast.stmt]] | None = None) -> list[str]:
+    def _modules_of(self, module: Module, name: str, imports: dict[str, list[ast.stmt]] | None = None) -> list[str]:
         """The modules of these packages that a name stands for, by the imports outside of functions or by those given."""
         found = []
-        for statement in (module.bound if bound is None else bound).get(name, []):
+        for statement in (module.bound if imports is None else imports).get(name, []):
             if isinstance(statement, ast.Import):
                 for alias in statement.names:
                     bound = alias.asname or alias.name.partition(".")[0]

@@ -23,7 +23,7 @@ GRADIENT_HELPERS = {
 }
 MARKING = {"in_this_process", "with_tensors", "on_tensors"}
 SHARING = {"NAdam", "ASGD"}
-TRAINERS = {"Trainer", "LightningModule", "Accelerator"}  # helpers that call whatever others have
+TRAINERS = {"Trainer", "LightningModule", "Accelerator", "Fabric"}  # helpers that call whatever others have
 
 
 def _mentions(*words: str) -> Callable[[ProjectUse, Collection[str]], bool]:

@@ -390,6 +390,7 @@ class Curves:
         float, ...
     ] = ()  # per step: the reference's own float32 loss against its float64 loss, relative; empty if not measured
     cause: str = ""  # why they part: the rate, decay, momentum, clipping, the schedule, the order of data
+    framework: str = "torch"  # of the reference, as people call it
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,11 +32,22 @@ def _plain(
 
 
 _plain("relu", "relu")
-_plain("relu6", "relu6")
 _plain("silu", "silu")
 _plain("mish", "mish")
-_plain("hardswish", "hardswish")
 _plain("hardsigmoid", "hardsigmoid")
+for _name in ("relu6", "hardswish"):
+    rule(
+        F + _name,
+        to=f"compat.{_name}",
+        args="input inplace",
+        drop="inplace",
+        like=f"compat.{_name}",
+        differs="MindSpore's has another gradient exactly at the bounds",
+        cases=[
+            Case(f"F.{_name}(x)", f"ms_compat.{_name}(x)", inputs=("float32[3,40](-7,7)",)),
+            Case(f"F.{_name}(x, inplace=True)", f"ms_compat.{_name}(x)", shapes=((3, 4),), gradient=False),
+        ],
+    )
 rule(
     "torch.relu",
     to="mindspore.ops.relu",

@@ -364,6 +364,7 @@ class Comparison:
     script: str = ""  # a few lines that reproduce it
     outcome: Outcome = Outcome.SAME  # `passed` only where it is "same"
     coverage: Coverage | None = None
+    framework: str = "torch"  # of the reference, as people call it
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from types import FrameType
 import pytest
 
 from mindferry import convert_source
+from mindferry.convert.project import has_training_loop
 
 HEAD = "import torch\nimport torch.nn as nn\n\n"
 
@@ -53,3 +54,17 @@ def test_twice_the_code_is_not_four_times_the_work(make: object) -> None:
     convert_source(make(4))  # the table of rules is read once
     small, large = _calls(make(20)), _calls(make(40))
     assert large < 3 * small
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (b"for epoch in range(3):\n    loss.backward()\n", True),
+        (b"while True:\n# a note\n\n    if x:\n        optimizer(grads)\n", True),
+        (b"def fit():\n    for epoch in range(3):\n        loss.backward()\n", False),
+        (b"for a in names:\n    print(a)\nloss.backward()\n", False),
+        (b"for a in names:\n" + b"        print(a, '  ')\n   \n" * 400 + b"end = 1\n", False),
+    ],
+)
+def test_a_long_loop_of_a_script_is_read_line_by_line_for_a_training_step(text: bytes, expected: bool) -> None:
+    assert has_training_loop(text) is expected

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("converted", required=False, type=click.Path(path_type=Path))
-@click.option("--torch", "reference", type=click.Path(path_type=Path), help="The torch project, or a file of it.")
+@click.option(
+    "--torch", "reference", type=click.Path(path_type=Path), help="The torch or Keras project, or a file of it."
+)
 @click.option("--mindspore", "other", type=click.Path(path_type=Path), hidden=True)  # the same as the argument
 @click.option("--model", default="", metavar="MODULE:FACTORY", help="What makes the model, on both sides.")
 @click.option("--input", "inputs", multiple=True, metavar="SPEC", help="Such as 'ids=int64[2,16]@0..99', or a file.")
-@click.option("--weights", default="", metavar="FILE", help="torch checkpoint; else initial weights, with spread.")
+@click.option("--weights", default="", metavar="FILE", help="Its checkpoint; else initial weights, with spread.")
 @click.option("--test-data", default="", metavar="MODULE:FUNCTION", help="Gives (inputs, labels) batches.")
 @click.option("--modes", default="", help="eval, train, jit; by default eval,train.")
 @click.option("--golden", type=click.Path(path_type=Path), help="A file from `mindferry record`; no torch needed.")
@@ -105,7 +107,8 @@ def _print(comparison: Comparison, path: Path) -> None:
     for line in summary(comparison):
         stdout.print(line, highlight=False, soft_wrap=True)
     folder = path.parent.parent
-    more = "" if not comparison.first_divergence else f"; `mindferry verify {folder} --bisect` looks into the first"
+    is_looked_into = bool(comparison.first_divergence) and comparison.framework == "torch"
+    more = f"; `mindferry verify {folder} --bisect` looks into the first" if is_looked_into else ""
     stdout.print(f"Written to {path}; `mindferry report {folder}` shows it{more}", highlight=False, soft_wrap=True)
 
 

@@ -46,11 +46,20 @@ from .settings import Settings
 from .trainer import NAME as TRAINER
 from .trainer import check_own_trainer, trainer_text
 
-# A loop outside of all functions that takes a training step: nobody imports such a file for what it defines.
-TRAINS = re.compile(
-    rb"^(?:for|while)\b[^\n]*\n(?:[ \t]+[^\n]*\n|[ \t]*\n)*?[ \t]+[^\n]*(?:grad_fn|backward|gradients|[oO]ptim\w*)\(",
-    re.MULTILINE,
-)
+LOOP = re.compile(rb"(?:for|while)\b")
+STEP = re.compile(rb"(?:grad_fn|backward|gradients|[oO]ptim\w*)\(")
+
+
+def has_training_loop(text: bytes) -> bool:
+    """Whether a loop outside of all functions takes a training step: nobody imports such a file for what it defines."""
+    is_in_loop = False
+    for line in text.splitlines():
+        if line[:1] in (b" ", b"\t"):
+            if is_in_loop and STEP.search(line):
+                return True
+        elif line and line[:1] != b"#":
+            is_in_loop = LOOP.match(line) is not None
+    return False
 
 
 @quietly()
@@ -205,7 +214,7 @@ def _use(written: list[Written]) -> ProjectUse | None:
     if any(each.record.path.endswith(".ipynb") for each in written):
         return None
     texts = [each.content() for each in written if each.record.path.endswith(".py")]
-    is_library = not any(is_script(text) or TRAINS.search(text) for text in texts)
+    is_library = not any(is_script(text) or has_training_loop(text) for text in texts)
     return use_of((text.decode("utf-8", "replace") for text in texts), COMPAT_MODULE, is_library)
 
 

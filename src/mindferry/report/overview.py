@@ -266,7 +266,7 @@ def _measured(found: Found) -> Iterator[str]:
     if found.verify and tensors:
         told = found.verify.predictions
         also = f"; {told.agree} of {told.samples} predictions are equal" if told else ""
-        yield f"{tensors:,} tensors agree within what torch's own rounding allows{also}."
+        yield f"{tensors:,} tensors agree within what {found.verify.framework}'s own rounding allows{also}."
     if found.data and found.data.pipelines:
         yield f"{plural(batches(found.data), 'batch', 'batches')} of {plural(len(found.data.pipelines), 'data pipeline')} agree."
     if found.train and steps:

@@ -14,6 +14,7 @@ from ..config import Train, read_config
 from ..errors import MindferryError
 from ..frameworks.process import Worker
 from ..frameworks.requests import CauseRequest, TrainRequest, TrainStep
+from ..layout import refuse_second
 from ..progress import Advance
 from .cause import explain
 from .converted import replay
@@ -45,6 +46,7 @@ def train_side_by_side(
     conversion = load(ProjectConversion, converted, "convert")
     reference = Path(conversion.source)
     config = read_config(reference)
+    refuse_second(reference, "`mindferry train`", "`mindferry verify` compares the network, layer by layer")
     home = reference if reference.is_dir() else reference.parent
     options = options or config.train
     if not options.script:

@@ -6,6 +6,7 @@ from mindspore import Parameter, ParameterTuple, Tensor, nn, ops
 from .parts import (
     FREEZES_PARAMETERS,
     HAS_OWN_OPTIMIZERS,
+    KEEPS_OPTIMIZER_STATE,
     LACKS_GRADIENTS,
     SHARES_STATE,
     TAKES_CLOSURES,
@@ -130,34 +131,36 @@ class Optimizer(nn.Cell):
                 "there is no backward() here: call optimizer(grads) with the gradients from mindspore.value_and_grad"
             )
 
-    def state_dict(self):
-        if TAKES_PLANNED_RATES:
-            for group in self.param_groups:
-                group.show_rate()
-        index = {id(p): number for number, p in enumerate(self.parameters)}
-        groups = [{**group, "params": [index[id(p)] for p in group["params"]]} for group in self.param_groups]
-        return {"state": {index[id(p)]: dict(values) for p, values in self.state.items()}, "param_groups": groups}
+    if KEEPS_OPTIMIZER_STATE:
 
-    def load_state_dict(self, state_dict):
-        groups = state_dict["param_groups"]
-        if len(groups) != len(self.param_groups):
-            raise ValueError("loaded state dict has a different number of parameter groups")
-        if any(len(new["params"]) != len(old["params"]) for new, old in zip(groups, self.param_groups)):
-            raise ValueError(
-                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
-            )
-        for new, old in zip(groups, self.param_groups):
-            old.update({key: value for key, value in new.items() if key != "params"})
-            for number, p in zip(new["params"], old["params"]):
-                self.load_state(p, state_dict["state"].get(number, {}))
+        def state_dict(self):
+            if TAKES_PLANNED_RATES:
+                for group in self.param_groups:
+                    group.show_rate()
+            index = {id(p): number for number, p in enumerate(self.parameters)}
+            groups = [{**group, "params": [index[id(p)] for p in group["params"]]} for group in self.param_groups]
+            return {"state": {index[id(p)]: dict(values) for p, values in self.state.items()}, "param_groups": groups}
 
-    def load_state(self, p, values):
-        for name, value in values.items():
-            own = self.state[p].get(name)
-            if isinstance(own, Parameter):
-                ops.assign(own, Tensor(value).astype(own.dtype).reshape(own.shape))
-            else:
-                self.state[p][name] = value
+        def load_state_dict(self, state_dict):
+            groups = state_dict["param_groups"]
+            if len(groups) != len(self.param_groups):
+                raise ValueError("loaded state dict has a different number of parameter groups")
+            if any(len(new["params"]) != len(old["params"]) for new, old in zip(groups, self.param_groups)):
+                raise ValueError(
+                    "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+                )
+            for new, old in zip(groups, self.param_groups):
+                old.update({key: value for key, value in new.items() if key != "params"})
+                for number, p in zip(new["params"], old["params"]):
+                    self.load_state(p, state_dict["state"].get(number, {}))
+
+        def load_state(self, p, values):
+            for name, value in values.items():
+                own = self.state[p].get(name)
+                if isinstance(own, Parameter):
+                    ops.assign(own, Tensor(value).astype(own.dtype).reshape(own.shape))
+                else:
+                    self.state[p][name] = value
 
 
 class GradientOptimizer(Optimizer):
@@ -261,7 +264,7 @@ class GradientOptimizer(Optimizer):
                     self.missed[j] = self.missed.get(j, 0) + 1
         return True
 
-    if LACKS_GRADIENTS:
+    if LACKS_GRADIENTS and KEEPS_OPTIMIZER_STATE:
 
         def state_dict(self):
             result = super().state_dict()
@@ -270,17 +273,19 @@ class GradientOptimizer(Optimizer):
                     result["state"][j]["step"] = result["state"][j]["step"] - missed
             return result
 
-    def load_state_dict(self, state_dict):
-        super().load_state_dict(state_dict)
-        steps = [state_dict["state"].get(j, {}).get("step") for j in range(len(self.parameters))]
-        if LACKS_GRADIENTS:
-            self.missed = {}
-        for i, count in enumerate(self.counts):
-            own = {j: float(steps[j]) for j in range(self.starts[i], self.starts[i + 1]) if steps[j] is not None}
-            most = max(own.values(), default=0.0)
-            ops.assign(count, Tensor(most, ms.float32))
+    if KEEPS_OPTIMIZER_STATE:
+
+        def load_state_dict(self, state_dict):
+            super().load_state_dict(state_dict)
+            steps = [state_dict["state"].get(j, {}).get("step") for j in range(len(self.parameters))]
             if LACKS_GRADIENTS:
-                self.missed.update({j: int(most - step) for j, step in own.items() if step < most})
+                self.missed = {}
+            for i, count in enumerate(self.counts):
+                own = {j: float(steps[j]) for j in range(self.starts[i], self.starts[i + 1]) if steps[j] is not None}
+                most = max(own.values(), default=0.0)
+                ops.assign(count, Tensor(most, ms.float32))
+                if LACKS_GRADIENTS:
+                    self.missed.update({j: int(most - step) for j, step in own.items() if step < most})
 
     if TAKES_CLOSURES:
 

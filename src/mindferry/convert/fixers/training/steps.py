@@ -179,7 +179,9 @@ def _is_accelerator(facts: Facts, node: ast.expr) -> bool:
     """`accelerator.backward(loss)`, `self.fabric.backward(loss)`."""
     name = facts.source.text(node).rpartition(".")[2]
     kind = facts.reading.type(node)
-    is_open = kind.kind in ("unknown", "method") or kind.qual.startswith(("accelerate.", "lightning."))
+    is_open = kind.kind in ("unknown", "method") or kind.qual.startswith(
+        ("accelerate.", "lightning.", "pytorch_lightning.")
+    )
     return is_open and looks_like_accelerator(name)
 
 

@@ -23,6 +23,7 @@ GRADIENT_HELPERS = {
 }
 MARKING = {"in_this_process", "with_tensors", "on_tensors"}
 SHARING = {"NAdam", "ASGD"}
+EXTENDED = set("Adadelta Adafactor Adagrad Adam AdamW Adamax ASGD NAdam RAdam RMSprop Rprop SGD SparseAdam".split())
 TRAINERS = {"Trainer", "LightningModule", "Accelerator"}  # helpers that call whatever others have
 
 
@@ -83,6 +84,7 @@ NEEDED: Mapping[str, Callable[[ProjectUse, Collection[str]], bool]] = {
     "HAS_OWN_OPTIMIZERS": lambda use, wanted: (
         bool({"Optimizer", "LBFGS"} & set(wanted)) or _takes_closures(use, wanted)
     ),
+    "EXTENDS_OPTIMIZERS": lambda use, wanted: "step" in use.mentioned and bool(EXTENDED & use.values),
     "TAKES_CLOSURES": _takes_closures,
     "TAKES_EPOCHS": lambda use, wanted: "step" in use.given,
     "ADDS_DATASETS": _adds_datasets,

@@ -6,6 +6,7 @@ FREEZES_PARAMETERS = True  # a parameter of an optimizer's may be frozen
 LACKS_GRADIENTS = True  # the gradient of a parameter may be None
 SHARES_STATE = True  # an optimizer keeps something once for a whole group
 HAS_OWN_OPTIMIZERS = True  # classes of the project's, or others here, that have a step() of their own
+EXTENDS_OPTIMIZERS = True  # a class of the project's whose step() calls that of an optimizer of torch.optim
 TAKES_CLOSURES = True  # step(closure)
 TAKES_EPOCHS = True  # scheduler.step(epoch)
 STREAMS_DATA = True  # datasets that are iterated over and can't be indexed

@@ -350,8 +350,8 @@ def delete_statement(edits: Edits, node: ast.AST) -> None:
     semicolon = source.data[end:line_end].lstrip(b" \t\f")[:1] == b";"
     end = source.data.index(b";", end) + 1 if semicolon else end
     if source.data[line_start:start].strip():  # `import os; import torch`
-        is_first = earlier is None or earlier in edits.removed
-        edits.replace(start if is_first else source.end(earlier), end, "", swallows=True)
+        begin = start if earlier is None or earlier in edits.removed else source.end(earlier)
+        edits.replace(begin, end, "", swallows=True)
     elif source.data[end:line_end].lstrip().startswith(b"#"):
         edits.replace(start, source.skip_blanks(end), "", swallows=True)
     else:
@@ -364,12 +364,13 @@ def _line_mates(source: Source, node: ast.AST) -> tuple[ast.AST | None, ast.AST 
     blocks = (getattr(parent, name, None) for name in ("body", "orelse", "finalbody"))
     block = next((each for each in blocks if isinstance(each, list) and node in each), [node])
     place = block.index(node)
-    mates = (block[place - 1] if place else None, block[place + 1] if place + 1 < len(block) else None)
-    joined = [
-        mate is not None and b"\n" not in source.data[source.end(a) : source.start(b)].replace(b"\\\n", b"")
-        for mate, a, b in ((mates[0], mates[0], node), (mates[1], node, mates[1]))
-    ]
-    return mates[0] if joined[0] else None, mates[1] if joined[1] else None
+    earlier = block[place - 1] if place and _is_joined(source, block[place - 1], node) else None
+    later = block[place + 1] if place + 1 < len(block) and _is_joined(source, node, block[place + 1]) else None
+    return earlier, later
+
+
+def _is_joined(source: Source, first: ast.AST, second: ast.AST) -> bool:
+    return b"\n" not in source.data[source.end(first) : source.start(second)].replace(b"\\\n", b"")
 
 
 def delete_decorator(edits: Edits, node: ast.expr) -> None:

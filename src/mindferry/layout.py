@@ -335,6 +335,27 @@ def source_of(data: bytes, is_first_used: bool = True) -> str:
     return framework().name if is_first_used else SECOND
 
 
+def source_framework(project: Path | None, module: str = "") -> str:
+    """Which framework a project runs on: where it uses both, that of the file of this module."""
+    if project is None or not project.exists():
+        return framework().name
+    layout = find_files(project, ())
+    if not uses_second(layout):
+        return framework().name
+    if not uses_torch(layout):
+        return SECOND
+    file = next((each for each in layout.python if module and each.module == module), None)
+    return source_of(file.path.read_bytes()) if file is not None else framework().name
+
+
+def refuse_second(project: Path, what: str, instead: str) -> None:
+    """A stage that runs the reference on torch alone says so."""
+    if source_framework(project) == SECOND:
+        raise MindferryError(
+            f"{project.name} is written for TensorFlow, and {what} runs torch projects only; {instead}"
+        )
+
+
 def mentions_torch(path: Path) -> bool:
     return _mentions(path, FRAMEWORKS)
 

@@ -13,7 +13,7 @@ import click
 @click.option("--script", is_flag=True, help="Write the recorder itself, as a script that needs nothing but torch.")
 @click.option("--model", default="", metavar="MODULE:FACTORY", help="What makes the model.")
 @click.option("--input", "inputs", multiple=True, metavar="SPEC", help="Such as 'float32[4,3,224,224]', or a file.")
-@click.option("--weights", default="", metavar="FILE", help="torch checkpoint; else initial weights, with spread.")
+@click.option("--weights", default="", metavar="FILE", help="Its checkpoint; else initial weights, with spread.")
 @click.option("--modes", default="", help="eval, train; by default both.")
 @click.option("--seed", default=0, help="Of the inputs.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
@@ -28,7 +28,7 @@ def command(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Record a torch model's outputs and gradients in a golden file.
+    """Record a torch or Keras model's outputs and gradients in a golden file.
 
     \b
     mindferry record my_project --model model:resnet50 --input 'float32[4,3,224,224]' -o resnet50.golden

@@ -14,13 +14,15 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("converted", required=False, type=click.Path(path_type=Path))
-@click.option("--torch", "reference", type=click.Path(path_type=Path), help="The torch project, or a file of it.")
+@click.option(
+    "--torch", "reference", type=click.Path(path_type=Path), help="The torch or Keras project, or a file of it."
+)
 @click.option("--mindspore", "other", type=click.Path(path_type=Path), hidden=True)  # the same as the argument
 @click.option("--model", default="", metavar="MODULE:FACTORY", help="What makes the model, on both sides.")
 @click.option("--input", "inputs", multiple=True, metavar="SPEC", help="Such as 'ids=int64[2,16]@0..99', or a file.")
-@click.option("--weights", default="", metavar="FILE", help="torch checkpoint; else initial weights, with spread.")
+@click.option("--weights", default="", metavar="FILE", help="Its checkpoint; else initial weights, with spread.")
 @click.option("--test-data", default="", metavar="MODULE:FUNCTION", help="Gives (inputs, labels) batches.")
-@click.option("--modes", default="", help="eval, train, jit; by default eval,train.")
+@click.option("--modes", default="", help="eval, train, jit, amp; by default eval,train.")
 @click.option("--golden", type=click.Path(path_type=Path), help="A file from `mindferry record`; no torch needed.")
 @click.option("--k", type=float, help="Allowed multiple of torch's own float32 error. By default 4.")
 @click.option("--timeout", type=float, metavar="SECONDS", help="Without a sign of life: it hangs. By default 600.")
@@ -62,9 +64,8 @@ def command(
     Exit code 0: same, and nothing that matters was left out. 1: different; the table names the first module that is wrong
     by itself. 4: same as far as compared; what was not compared is listed.
     """
-    from ..artifacts import dumps, save
+    from ..artifacts import EXIT_CODES, dumps, save
     from ..progress import progress
-    from ..verify.table import EXIT_CODES
 
     if data is not None:
         sys.exit(_compare_data(converted or other, reference, data, as_json))
@@ -105,12 +106,13 @@ def _print(comparison: Comparison, path: Path) -> None:
     for line in summary(comparison):
         stdout.print(line, highlight=False, soft_wrap=True)
     folder = path.parent.parent
-    more = "" if not comparison.first_divergence else f"; `mindferry verify {folder} --bisect` looks into the first"
+    is_looked_into = bool(comparison.first_divergence) and comparison.framework == "torch"
+    more = f"; `mindferry verify {folder} --bisect` looks into the first" if is_looked_into else ""
     stdout.print(f"Written to {path}; `mindferry report {folder}` shows it{more}", highlight=False, soft_wrap=True)
 
 
 def _compare_data(converted: Path | None, reference: Path | None, data: str, as_json: bool) -> int:
-    from ..artifacts import dumps, save
+    from ..artifacts import EXIT_CODES, dumps, save
     from ..progress import progress
     from ..verify.data import run
     from ..verify.data_table import lines
@@ -126,4 +128,4 @@ def _compare_data(converted: Path | None, reference: Path | None, data: str, as_
         for line in lines(found):
             click.echo(line)
         click.echo(f"Written to {path}")
-    return 0 if found.passed else 1
+    return EXIT_CODES[found.outcome]

@@ -17,6 +17,7 @@ from ..verify.predict import batches, save
 from ..verify.reach import Reach
 from ..verify.trace import save as save_trace
 from ..verify.trace import traced
+from .mindspore_keras import KerasNetwork, build_network
 from .mindspore_session import Session
 from .mindspore_state import State, restore, state_of
 from .mindspore_steps import mixed, step, train
@@ -46,7 +47,7 @@ def compare(request: CompareRequest, link: Link) -> Measured:
     initial = link.state.get("initial")
     if not (request.is_kept and "cell" in link.state):
         link.doing(f"building {request.model}")
-        link.state["cell"] = build_cell(request.model)
+        link.state["cell"] = made(request.model, golden)
         initial = link.state["initial"] = initial_buffers(link.state["cell"])
     loss, optimizer = (find(name) if name else None for name in (request.loss, request.optimizer))
     cell, modes = link.state["cell"], list(request.modes)
@@ -110,6 +111,11 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, bool | int | float) else None
 
 
+def made(spec: str, golden: Golden) -> Cell:
+    """The network, as it is compared with what the golden file is of."""
+    return build_network(spec, golden) if golden.source == "tensorflow" else build_cell(spec)
+
+
 def build_cell(spec: str) -> Cell:
     from mindspore import nn
 
@@ -136,6 +142,8 @@ def against(
 
     `names` is filled where weights are loaded, and used where the file has none, since the cell has them already.
     """
+    if isinstance(cell, KerasNetwork) and optimizer is not None:
+        optimizer = cell.stepping(optimizer)
     initial = initial_buffers(cell) if initial is None else initial
     if golden.weights or not names:
         loaded = load_weights(cell, golden)

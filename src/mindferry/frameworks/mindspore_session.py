@@ -17,6 +17,7 @@ from ..verify.nesting import leaves, rebuild
 from ..verify.reach import Reach
 from ..verify.seeding import seeded
 from ..verify.structure import compare_structure
+from .mindspore_keras import KerasNetwork
 from .mindspore_pin import pin
 from .mindspore_random import Stock, shared_randomness
 from .mindspore_state import State, changed_parameters, has_changed
@@ -60,7 +61,11 @@ class Session:
             self._unexpected_changes(changed_parameters(state))
             if self.record.second and (self.record.is_stateful or has_changed(state)):
                 self._second()
-        self.unmatched += [f"{call_name(c.path, c.call)}: only in torch" for c in self.record.calls if not self._ran(c)]
+        self.unmatched += [
+            f"{call_name(c.path, c.call)}: only in {self.golden.framework}"
+            for c in self.record.calls
+            if not self._ran(c)
+        ]
 
     def second_step(self) -> None:
         """In train mode, where a step changes a state of the network's own: the step after it."""
@@ -166,7 +171,7 @@ class Session:
             key = self.record.loss
             row = CallRecord("loss", 0, "", ())
             self._add("own", "loss", row, key, (), *distance(as_numpy(total), self.golden.array(key)))
-            return total
+            return self._with_penalties(total)
         found = leaves(output, is_tensor, objects=True)
         total = ms.Tensor(0.0)
         for index, key in self.record.cotangents.items():
@@ -174,7 +179,22 @@ class Session:
                 cotangent, finite = self.golden.array(key), np.isfinite(as_numpy(found[index]))
                 tensor = found[index] if finite.all() else found[index].masked_fill(ms.Tensor(~finite), 0.0)
                 total = total + (tensor * ms.Tensor(np.array(cotangent))).sum()
-        return total
+        return self._with_penalties(total)
+
+    def _with_penalties(self, total: Tensor) -> Tensor:
+        """What layers of a Keras network add to the loss."""
+        added = self.cell.penalties() if isinstance(self.cell, KerasNetwork) else None
+        key = self.record.penalties
+        if added is None and not key:
+            return total
+        value = as_numpy(added if added is not None else total * 0)
+        found = (
+            distance(value.reshape(()), self.golden.array(key).reshape(()))
+            if key
+            else (float("inf"), 0.0, "the reference adds nothing to the loss")
+        )
+        self._add("own", "loss", CallRecord("added losses", 0, "", ()), key, (), *found)
+        return total if added is None else total + added
 
     @contextlib.contextmanager
     def _watched(self, run: str) -> Iterator[None]:
@@ -221,6 +241,9 @@ class Session:
                     handle.remove()
 
     def _shared(self, here: Callable[[], str]) -> contextlib.AbstractContextManager[None]:
+        if isinstance(self.cell, KerasNetwork):
+            return self.cell.shared_draws(self.golden.seed, here, self.record.drawn, self.lost)
+
         def size(key: str) -> int:
             return math.prod(self.golden.entries[key]["shape"])
 

@@ -11,6 +11,7 @@ from ..verify.golden import Golden
 from ..verify.nesting import leaves
 from ..verify.update import LEAST, SIZE, STEPS, STRIDE, phase
 from .mindspore_dropout import without_dropout
+from .mindspore_keras import KerasNetwork
 from .mindspore_tensors import as_numpy, is_tensor, make_inputs
 
 Cell = Any
@@ -51,8 +52,15 @@ def train(
     targets = make_inputs(golden, golden.targets)[0]
     cell.set_train(True)
     made = optimizer(cell)
-    step = ms.value_and_grad(lambda: loss(cell(*positional, **named), *targets), None, made.parameters)
-    with without_dropout(cell):
+    is_keras = isinstance(cell, KerasNetwork)
+
+    def forward() -> Tensor:
+        value = loss(cell(*positional, **named), *targets)
+        added = cell.penalties() if is_keras else None
+        return value if added is None else value.sum() + added
+
+    step = ms.value_and_grad(forward, None, made.parameters)
+    with cell.shared_draws(golden.seed, lambda: "", None, []) if is_keras else without_dropout(cell):
         for number, key in enumerate(golden.steps):
             value, gradients = step()
             made(gradients)

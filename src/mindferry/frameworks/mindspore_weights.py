@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import MindferryError
 from ..verify.compare import Measurement, distance
 from ..verify.golden import Golden
+from .mindspore_keras import KerasNetwork
 from .mindspore_tensors import as_numpy, is_tensor
 from .requests import Shortfall
 
@@ -20,6 +21,8 @@ STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
 
 def load_weights(cell: Cell, golden: Golden) -> dict[str, str]:
     """Copy the reference's weights; torch names -> the cell's."""
+    if isinstance(cell, KerasNetwork):
+        return cell.load(golden)
     from ..weights import load_torch_weights
     from ..weights.outcome import WeightsMismatchError
 

@@ -50,7 +50,7 @@ Show = Callable[[str], None]
 Request = TypeVar("Request")
 Answer = TypeVar("Answer")
 
-TITLES = {"torch": "torch", "mindspore": "MindSpore"}
+TITLES = {"torch": "torch", "tensorflow": "TensorFlow", "mindspore": "MindSpore"}
 SILENCE = 600.0
 
 
@@ -83,8 +83,8 @@ class Worker:
         without: Collection[str] = (),
     ) -> None:
         if importlib.util.find_spec(framework) is None:
-            title = TITLES[framework]
-            raise MindferryError(f"{title} is not installed here; run `pip install 'mindferry[{framework}]'`")
+            wanted = "tensorflow-cpu keras" if framework == "tensorflow" else f"'mindferry[{framework}]'"
+            raise MindferryError(f"{TITLES[framework]} is not installed here; run `pip install {wanted}`")
         self.framework, self.silence = framework, silence
         self.project = project.resolve() if project is not None else None
         self.reference = reference.resolve() if reference is not None else self.project
@@ -265,6 +265,8 @@ def settings(framework: str) -> dict[str, str]:
         if _has_avx512():
             # The bundled oneDNN falls back to its reference convolution there: 365 ms instead of 5 ms.
             wanted["ONEDNN_MAX_CPU_ISA"] = "AVX2"
+    if framework == "tensorflow":
+        wanted |= {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0", "KERAS_BACKEND": "tensorflow"}
     return {name: value for name, value in wanted.items() if name not in os.environ}
 
 

@@ -21,6 +21,7 @@ from ..findings import MF230, MF231, MF232, Code
 from ..frameworks.mirror import mirror
 from ..frameworks.process import settings as framework_settings
 from ..frameworks.watched import TO_END, Run, Watch, joined, run_watched, scratch_folder
+from ..layout import refuse_second
 from .band import FEWEST, MOST, outside_band
 
 PATIENCE = 20.0  # times as long as the original the conversion may take
@@ -54,6 +55,7 @@ def run_plain(
     `first` is a run of the original that was already watched, `without` what it left in the project. Where it came to
     its end, the others must, too.
     """
+    refuse_second(project, "the plain run", "`mindferry verify` compares the network, layer by layer")
     started = time.monotonic()
     root = project if project.is_dir() else project.parent
     runs = [first] if first is not None else []

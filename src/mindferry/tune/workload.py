@@ -10,6 +10,7 @@ from ..artifacts import STATE, ProjectConversion, WeightsReport, load
 from ..config import read_config
 from ..errors import MindferryError
 from ..frameworks.requests import Plan, TuneRequest
+from ..layout import refuse_second
 
 _TORCH_FILE = re.compile(r"\.(pth\.tar|pth|pt)$")
 
@@ -60,6 +61,7 @@ def find_workload(
     if (project / STATE / "convert.json").is_file():
         record = load(ProjectConversion, project, "convert")
         source = Path(record.source)
+        refuse_second(source, "`mindferry tune`", "mindspore.profiler shows where the converted script's time goes")
         reference = source if source.is_dir() else None
         helpers = record.helper_modules
     config = read_config(reference or project)

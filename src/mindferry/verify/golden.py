@@ -97,6 +97,10 @@ class ModeRecord:
     moved: tuple[str, ...] = ()  # these and the buffers of the network's own classes that a call changes
     overwritten: tuple[int, ...] = ()  # the numbers of the inputs that a call writes into
     columns: tuple[Columns, ...] = ()
+    penalties: str = ""  # key of what layers add to the loss; of Keras alone
+    drawn: tuple[
+        tuple[str, tuple[int, ...]], ...
+    ] = ()  # module path and shape of every draw from shared numbers; of Keras alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +150,13 @@ class Golden:
     rough: tuple[str, ...] = ()  # functions that ran and that MindSpore computes roughly, see kernels.py
     is_rough: bool = False  # they were computed as MindSpore does
     asks_mode: bool = False  # the network's own code asks whether it trains
+    source: str = "torch"  # or tensorflow
     _memory: list[NDArray[np.uint8]] = field(default_factory=list)  # of `lent`
+
+    @property
+    def framework(self) -> str:
+        """As people call it."""
+        return "TensorFlow" if self.source == "tensorflow" else "torch"
 
     def array(self, key: str) -> Array:
         """The tensor, read from the file. Not mapped: what is mapped counts as memory used."""
@@ -227,6 +237,7 @@ def _golden(path: Path, facts: Any, entries: dict[str, dict[str, Any]], start: i
         tuple(facts.get("rough", ())),
         facts.get("is_rough", False),
         facts.get("asks_mode", False),
+        facts.get("source", "torch"),
     )
 
 
@@ -268,4 +279,6 @@ def _mode(facts: dict[str, Any]) -> ModeRecord:
         tuple(facts.get("moved", ())),
         tuple(facts.get("overwritten", ())),
         tuple(Columns(output, axis, tuple(found), key) for output, axis, found, key in facts.get("columns", ())),
+        facts.get("penalties", ""),
+        tuple((path, tuple(shape)) for path, shape in facts.get("drawn", ())),
     )

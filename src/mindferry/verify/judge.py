@@ -81,7 +81,9 @@ def _set_apart(row: Difference, golden: Golden) -> Difference:
         why = f"{cause}: {measured:.0e} between two runs of its own"
         return replace(row, passed=True, incomparable=why)
     if row.passed and row.kind == "network" and row.tolerance >= MEANINGLESS:
-        return replace(row, incomparable=f"rounding decides here: torch itself is {row.reference_error:.0e} off")
+        return replace(
+            row, incomparable=f"rounding decides here: {golden.framework} itself is {row.reference_error:.0e} off"
+        )
     return row
 
 

@@ -95,7 +95,7 @@ def _modules(golden: Golden) -> Iterator[Gap]:
             continue
         if any(_is_builtin(above, golden) and above in called for above in _above(path)):
             continue  # the parts of torch's own layers are used without being called
-        matters = part.parameters > 0 or part.children > 0 or not part.home.startswith("torch.")
+        matters = part.parameters > 0 or part.children > 0 or not part.home.startswith(("torch.", "keras."))
         reported.append(path)
         yield Gap("module", path, "not reached", f"{part.kind} was never called", matters)
 
@@ -156,13 +156,13 @@ def _parameters(golden: Golden, differences: Sequence[Difference]) -> Iterator[G
 def _settings(golden: Golden, converted: Mapping[str, Mapping[str, float]]) -> Iterator[Gap]:
     """Settings of torch's own layers that differ, and that no value showed."""
     for path, part in golden.parts.items():
-        if not part.home.startswith("torch.nn"):
+        if not part.home.startswith(("torch.nn", "keras.")):
             continue
         for name, ours in converted.get(path, {}).items():
             theirs = golden.attributes.get(path, {}).get(name)
             if isinstance(theirs, int | float) and not math.isclose(theirs, ours, rel_tol=1e-6):
                 said = f"{ours:g}" if ours >= 0 else "none"
-                why = f"its {name} is {theirs:g} in torch and {said} in MindSpore, which does not show on these inputs"
+                why = f"its {name} is {theirs:g} in {golden.framework} and {said} in MindSpore, which does not show on these inputs"
                 yield Gap("module", path, "not comparable", why)
 
 

@@ -12,7 +12,16 @@ from dataclasses import dataclass
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
-LIBRARIES = ("site-packages", "dist-packages", "/mindferry/", "ms_compat.py", "/ms_compat/", "<")
+LIBRARIES = (
+    "site-packages",
+    "dist-packages",
+    "/mindferry/",
+    "ms_compat.py",
+    "/ms_compat/",
+    "ms_keras.py",
+    "/ms_keras/",
+    "<",
+)
 # What a condition may ask without depending on the network's inputs.
 STEADY_CALLS = {"is_scripting", "is_tracing", "is_exporting", "is_autocast_enabled", "hasattr", "isinstance", "len"}
 STEADY_CALLS |= {"is_grad_enabled", "is_available", "getattr", "bool", "int", "version", "is_compiling", "enumerate"}

@@ -6,23 +6,25 @@ import time
 import zlib
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..artifacts import Comparison, Gap, Outcome, Predictions
 from ..errors import MindferryError
 from ..files import complete_or_absent
-from ..frameworks import mindspore, torch
+from ..frameworks import mindspore, tensorflow, torch
 from ..frameworks.process import Worker, WorkerError
 from ..frameworks.requests import (
     BuildRequest,
     CompareRequest,
+    Found,
     Measured,
     PredictRequest,
     RecordRequest,
     Shortfall,
     VariantsRequest,
 )
+from ..frameworks.worker import Link
 from .bisect import Culprit, bisect
 from .golden import Golden, open_golden
 from .judge import Verdict, judge
@@ -35,12 +37,29 @@ from .variants import floor_on
 Show = Callable[[str], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What a reference's framework is asked, in its worker."""
+
+    record: Callable[[RecordRequest, Link], None]
+    other_sizes: Callable[[VariantsRequest, Link], tuple[tuple[str, ...], ...]]
+    buffer_errors: Callable[[BuildRequest, Link], dict[str, float]]
+    predict: Callable[[PredictRequest, Link], Found]
+
+
+REFERENCES = {
+    "torch": Reference(torch.record, torch.other_sizes, torch.buffer_errors, torch.predict),
+    "tensorflow": Reference(tensorflow.record, tensorflow.other_sizes, tensorflow.buffer_errors, tensorflow.predict),
+}
+
+
 class Sides:
     """Both workers. One in which an operator failed is never asked again: MindSpore's gradients are wrong after that."""
 
     def __init__(self, settings: Verification, stack: ExitStack) -> None:
         self.settings, self._stack = settings, stack
-        self.torch = self._started("torch", settings.reference) if settings.golden is None else None
+        self.asked = REFERENCES[settings.source]
+        self.torch = self._started(settings.source, settings.reference) if settings.golden is None else None
         self.mindspore = self._started("mindspore", settings.converted)
         self.has_cell = False
 
@@ -50,11 +69,11 @@ class Sides:
     def record(self, request: RecordRequest) -> Golden:
         assert self.torch is not None
         try:
-            self.torch.ask(torch.record, request)
+            self.torch.ask(self.asked.record, request)
         except WorkerError as error:
             if error.kind != "error":  # it is gone
                 self.torch.close()
-                self.torch = self._started("torch", self.settings.reference)
+                self.torch = self._started(self.settings.source, self.settings.reference)
             raise
         return open_golden(Path(request.golden))
 
@@ -79,6 +98,10 @@ class Sides:
 def verify(settings: Verification, show: Show = lambda text: None, into: bool = False) -> Comparison:
     """Run both sides and compare them. `show` is told what is going on; `into` looks into the first culprit."""
     began = time.monotonic()
+    if into and settings.source != "torch":
+        raise MindferryError(
+            "--bisect looks into torch modules only; without it, the table names the first layer that is wrong"
+        )
     golden = open_golden(settings.golden) if settings.golden is not None else None
     with ExitStack() as stack:
         sides = Sides(settings, stack)
@@ -113,6 +136,7 @@ def verify(settings: Verification, show: Show = lambda text: None, into: bool = 
         culprit.script,
         outcome,
         ledger,
+        result.golden.framework,
     )
 
 
@@ -123,7 +147,7 @@ def _main_set(settings: Verification, golden: Golden | None, sides: Sides, show:
     settings = sides.settings = _fit(settings, golden)
     show("running the conversion")
     result = _settled(_compare(settings, golden, sides), sides)
-    look = next_look(result, FIRST) if settings.golden is None else None
+    look = next_look(result, _first_look(settings)) if settings.golden is None else None
     while look is not None:
         show("looking for the culprit" if not look.is_rough else "allowing for MindSpore's own kernels")
         golden = sides.record(_request(settings, sides, look))
@@ -138,7 +162,7 @@ def _settled(result: Result, sides: Sides) -> Result:
     if sides.torch is None or not has_unsettled(result.verdict):
         return result
     request = BuildRequest(sides.settings.model, sides.settings.seed)
-    errors = sides.torch.ask(torch.buffer_errors, request)
+    errors = sides.torch.ask(sides.asked.buffer_errors, request)
     return replace(result, verdict=judge_initial(result.verdict, errors, sides.settings.rule))
 
 
@@ -155,7 +179,7 @@ def _other_sets(settings: Verification, sides: Sides, show: Show) -> tuple[list[
         return verdicts, gaps
     assert sides.torch is not None
     request = VariantsRequest(settings.inputs, settings.seed)
-    for group in sides.torch.ask(torch.other_sizes, request):
+    for group in sides.torch.ask(sides.asked.other_sizes, request):
         for said in group:
             show(said)
             try:
@@ -191,8 +215,13 @@ def _try_size(settings: Verification, sides: Sides, said: str) -> Verdict | None
             result = _compare(chosen, golden, sides, is_first=False)
         except MindferryError as error:
             raise _ConversionFailed(str(error)) from None
-        look = next_look(result, look)
+        look = next_look(result, look) if settings.source == "torch" else None
     return result.verdict
+
+
+def _first_look(settings: Verification) -> Look:
+    """A Keras network is recorded in full at once."""
+    return FIRST if settings.source == "torch" else Look(inside=True)
 
 
 def _predictions(settings: Verification, sides: Sides, show: Show) -> tuple[Predictions | None, tuple[str, ...]]:
@@ -205,7 +234,7 @@ def _predictions(settings: Verification, sides: Sides, show: Show) -> tuple[Pred
     sides.settings = settings
     sides.compare(golden, ["eval"] if "eval" in golden.modes else list(golden.modes)[:1])
     request = PredictRequest(settings.test_data, settings.samples)
-    begun = sides.torch.start(torch.predict, request), sides.mindspore.start(mindspore.predict, request)
+    begun = sides.torch.start(sides.asked.predict, request), sides.mindspore.start(mindspore.predict, request)
     theirs, ours = (pending.result() for pending in begun)
     return agreement(Path(theirs.path), Path(ours.path)), ()
 
@@ -213,8 +242,11 @@ def _predictions(settings: Verification, sides: Sides, show: Show) -> tuple[Pred
 def record(settings: Verification, path: Path, show: Show = lambda text: None) -> Golden:
     """Write the golden file of the torch model to `path`."""
     show("running the reference")
-    with complete_or_absent(path) as partial, Worker("torch", settings.reference, silence=settings.timeout) as worker:
-        worker.ask(torch.record, _record_request(settings, partial, Look(inside=True)))
+    with (
+        complete_or_absent(path) as partial,
+        Worker(settings.source, settings.reference, silence=settings.timeout) as worker,
+    ):
+        worker.ask(REFERENCES[settings.source].record, _record_request(settings, partial, Look(inside=True)))
     return open_golden(path)
 
 

@@ -11,6 +11,8 @@ from ..artifacts import STATE, ProjectConversion, load
 from ..config import Config, read_config
 from ..errors import MindferryError
 from ..frameworks.process import SILENCE
+from ..layout import SECOND, refuse_second, source_framework
+from .golden import open_golden
 from .judge import Rule
 
 MODES = ("eval", "train", "jit", "amp")
@@ -37,6 +39,7 @@ class Verification:
     more_inputs: tuple[tuple[str, ...], ...] = ()  # further sets
     timeout: float = SILENCE
     notes: tuple[str, ...] = ()
+    source: str = "torch"  # the reference's framework: torch, tensorflow
 
 
 def settings(
@@ -69,6 +72,10 @@ def settings(
     wanted, *more = [inputs] if inputs else input_sets(known.inputs) or [()]
     if not wanted and golden is None:
         raise MindferryError("which input? Describe it with --input, for instance --input 'float32[4,3,224,224]'")
+    source = open_golden(golden).source if golden is not None else source_framework(reference, chosen.partition(":")[0])
+    asked = _modes(modes or known.modes or "eval,train")
+    if source == SECOND:
+        _refuse_for_keras(asked)
     weights, notes = _weights(weights, config.weights.file, home)
     notes += _dropout_notes(known.dropout)
     return Verification(
@@ -80,7 +87,7 @@ def settings(
         weights,
         test_data or known.test_data,
         known.samples,
-        _modes(modes or known.modes or "eval,train"),
+        asked,
         seed if seed is not None else known.seed,
         Rule(known.k if k is None else k, known.floor),
         golden.resolve() if golden is not None else None,
@@ -91,6 +98,7 @@ def settings(
         tuple(more),
         known.timeout if timeout is None else timeout,
         notes,
+        source,
     )
 
 
@@ -109,6 +117,7 @@ def data_settings(converted: Path | None, *, reference: Path | None = None, data
     converted = _folder(converted or Path(), "MindSpore project")
     reference, _ = _project_of(_folder(reference or _converted_from(converted), "torch project"))
     assert reference is not None
+    refuse_second(reference, "`verify --data`", "compare what the two scripts print")
     home = next((folder for folder in (reference, converted) if (folder / "mindferry.toml").is_file()), reference)
     config = read_config(home)
     script = " ".join(map(shlex.quote, [config.train.script, *config.train.args])) if config.train.script else ""
@@ -145,6 +154,14 @@ def _weights(option: str, named: str, home: Path | None) -> tuple[str, tuple[str
     if (home / named).is_file():
         return str((home / named).resolve()), ()
     return "", (f"{home / named} is not there: both sides run with the model's initial weights, with spread",)
+
+
+def _refuse_for_keras(modes: tuple[str, ...]) -> None:
+    compiled = [mode for mode in modes if mode in ("jit", "amp")]
+    if compiled:
+        raise MindferryError(
+            f"--modes {compiled[0]}: a converted Keras network runs as it is, neither compiled nor in float16; choose eval, train"
+        )
 
 
 def _modes(text: str) -> tuple[str, ...]:

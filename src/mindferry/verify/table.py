@@ -11,7 +11,6 @@ from ..artifacts import Comparison, Difference, Gap, Outcome
 
 SHOWN = 40
 GAPS = 8  # that are printed; all are in verify.json
-EXIT_CODES = {Outcome.SAME: 0, Outcome.DIFFERENT: 1, Outcome.PARTIAL: 4}
 
 
 def rows(comparison: Comparison) -> Table:
@@ -71,7 +70,7 @@ def summary(comparison: Comparison) -> Iterator[str]:
     for row in comparison.differences:
         if row.kind == "network" and not row.note and not row.inputs:
             share = f"{row.max_rel:.1e} of the largest value"
-            yield f"{row.mode}: torch and MindSpore differ by at most {row.max_abs:.2e} in {row.name}, {share}."
+            yield f"{row.mode}: {comparison.framework} and MindSpore differ by at most {row.max_abs:.2e} in {row.name}, {share}."
     if comparison.unmatched:
         listed = "; ".join(comparison.unmatched[:5])
         more = len(comparison.unmatched) - 5
@@ -80,7 +79,7 @@ def summary(comparison: Comparison) -> Iterator[str]:
     if predictions is not None:
         yield (
             f"Predictions: {predictions.agree} of {predictions.samples} samples agree; "
-            f"accuracy {predictions.reference_accuracy:.2%} in torch, {predictions.accuracy:.2%} in MindSpore."
+            f"accuracy {predictions.reference_accuracy:.2%} in {comparison.framework}, {predictions.accuracy:.2%} in MindSpore."
             + (f" Differing: {', '.join(map(str, predictions.differing[:20]))}." if predictions.differing else "")
             + (f" Note: {predictions.note}." if predictions.note else "")
         )
@@ -89,16 +88,16 @@ def summary(comparison: Comparison) -> Iterator[str]:
 
 def _verdict(comparison: Comparison) -> Iterator[str]:
     total, failed = len(comparison.differences), sum(not d.passed for d in comparison.differences)
-    gaps = _gaps(comparison)
+    gaps, allowed = _gaps(comparison), f"{comparison.framework}'s own float32 error allows"
     if comparison.outcome is Outcome.SAME:
-        yield f"Same: all {total} values within what torch's own float32 error allows, and nothing was left out."
+        yield f"Same: all {total} values within what {allowed}, and nothing was left out."
     elif comparison.outcome is Outcome.PARTIAL:
-        yield f"Same as far as compared: all {total} values within what torch's own float32 error allows, but not compared:"
+        yield f"Same as far as compared: all {total} values within what {allowed}, but not compared:"
         yield from gaps
     elif not failed:
-        yield f"Different: the predictions, although all {total} values are within what torch's own float32 error allows."
+        yield f"Different: the predictions, although all {total} values are within what {allowed}."
     else:
-        yield f"Different: {failed} of {total} values are further off than torch's own float32 error allows."
+        yield f"Different: {failed} of {total} values are further off than {allowed}."
         if comparison.first_divergence:
             others = f", and then {', '.join(comparison.culprits[1:6])}" if len(comparison.culprits) > 1 else ""
             yield f"First divergence: {comparison.first_divergence}{others}."

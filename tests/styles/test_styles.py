@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -69,11 +70,10 @@ def test_the_cell_style_makes_one_cell_of_the_step(tmp_path: Path) -> None:
 def test_the_model_style_replaces_the_loop(tmp_path: Path) -> None:
     text, refused = converted(tmp_path, Settings(style="model"))
     assert refused == []
-    assert "trainer = Model(nn.TrainOneStepCell(nn.WithLossCell(net, criterion), optimizer))\n" in text
+    assert "trainer = ms.train.Model(nn.TrainOneStepCell(nn.WithLossCell(net, criterion), optimizer))\n" in text
     assert "dataset = ms_compat.as_dataset(loader, ['inputs', 'labels'])\n" in text
-    assert "callbacks = [LossMonitor(), TimeMonitor()]\n" in text, "the loop saves nothing"
+    assert "callbacks = [ms.train.LossMonitor(), ms.train.TimeMonitor()]\n" in text, "the loop saves nothing"
     assert "trainer.train(3, dataset, callbacks=callbacks, dataset_sink_mode=False)\n" in text
-    assert "from mindspore.train import LossMonitor, Model, TimeMonitor\n" in text
     assert "for epoch" not in text and "forward_fn" not in text
 
 
@@ -83,6 +83,7 @@ def test_the_model_style_replaces_the_loop(tmp_path: Path) -> None:
         ("for i, data in enumerate(loader, 0):", "inputs, labels = data"),
         ("for i, data in enumerate(loader):", "inputs, labels = data"),
         ("for data in loader:", "inputs, labels = data"),
+        ("for data in loader:", "inputs, labels = data[0].to('cpu'), data[1].to('cpu')"),
         ("for i, (inputs, labels) in enumerate(loader, 1):", "pass"),
     ],
 )
@@ -93,7 +94,7 @@ def test_the_model_style_takes_batches_in_every_usual_form(tmp_path: Path, loop:
     text, refused = converted(tmp_path, Settings(style="model"), script)
     assert refused == []
     assert "dataset = ms_compat.as_dataset(loader, ['inputs', 'labels'])\n" in text
-    assert f"callbacks = [LossMonitor({20 if 'enumerate' in loop else ''}), TimeMonitor()]\n" in text
+    assert f"callbacks = [ms.train.LossMonitor({20 if 'enumerate' in loop else ''}), ms.train.TimeMonitor()]\n" in text
 
 
 def test_jit_compiles_the_gradient_function(tmp_path: Path) -> None:
@@ -198,7 +199,30 @@ LENET = SCRIPT.replace(
 
 def test_a_sum_of_losses_that_is_only_printed_is_the_monitors_work(tmp_path: Path) -> None:
     text, refused = converted(tmp_path, Settings(style="model"), LENET)
-    assert refused == [] and "callbacks = [LossMonitor(4), TimeMonitor()]" in text and "running_loss +=" not in text
+    assert (
+        refused == []
+        and "callbacks = [ms.train.LossMonitor(4), ms.train.TimeMonitor()]" in text
+        and "running_loss +=" not in text
+    )
+
+
+def test_epochs_go_to_the_model_where_they_only_set_the_mode_and_begin_sums_anew(tmp_path: Path) -> None:
+    script = LENET.replace("    running_loss = 0.0\n    for", "    net.train()\n    running_loss = 0.0\n    for", 1)
+    text, refused = converted(tmp_path, Settings(style="model"), script)
+    assert refused == [] and "trainer.train(3, dataset," in text and "for epoch" not in text
+    text, _ = converted(tmp_path, Settings(style="model"), script + "print(epoch)\n")
+    assert "trainer.train(1, dataset," in text and "for epoch in range(3):" in text
+
+
+def test_two_steps_in_one_file_get_cells_of_their_own(tmp_path: Path) -> None:
+    made, loop = SCRIPT.index("net = nn"), SCRIPT.index("for epoch")
+    inside = textwrap.indent(SCRIPT[made:], "    ")
+    script = f"{SCRIPT[:made]}\n\ndef first():\n{inside}\n\ndef second():\n{inside}\n\nfirst()\nsecond()\n"
+    text, refused = converted(tmp_path, Settings(style="cell"), script)
+    assert refused == [] and "train_net = nn." in text and "train_net_ = nn." in text and "loss = train_net_(" in text
+
+    text, refused = converted(tmp_path, Settings(style="cell"), SCRIPT + SCRIPT[loop:])
+    assert len(refused) == 2 and "kept on the parameters" in refused[0], "one optimizer, two losses"
 
 
 def test_a_sum_of_losses_that_is_read_later_keeps_the_loop(tmp_path: Path) -> None:

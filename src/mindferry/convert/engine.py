@@ -18,7 +18,6 @@ from ..read.observed import ObservedTypes
 from ..read.source import Source, Unreadable, is_script
 from ..read.symbols import Symbols
 from ..read.types import UNKNOWN
-from ..read.uses import Use
 from .context import Context
 from .dispatch import (
     ask_tensor,
@@ -39,11 +38,10 @@ from .plan import Plan
 from .render.comment_out_decorators import comment_out
 from .render.comments import keep_comments
 from .render.helpers_module import SETTINGS
-from .render.imports import COMPAT_MODULE, HelpersImport, Imports, fill_empty_blocks
+from .render.imports import HelpersImport, Imports, fill_empty_blocks
 from .render.mark_findings import mark_findings
 from .render.requoted import requote
 from .render.split_lines import apart
-from .render.styles import restyle
 from .render.write import PlanWriter
 from .run_rule import UNBOUND, run_rule
 from .settings import Settings, chosen_rules
@@ -157,11 +155,8 @@ def _write(facts: Facts, plan: Plan, helpers: HelpersImport | None) -> FileResul
     context.imports.rewrite(context.edits, context.findings)
     fill_empty_blocks(context.edits)
     requote(context.edits)
-    steps = [each.line for each in context.rewrites if context.framework.uses.has(Use.BACKWARD, each.rule)]
     code = context.edits.apply()
     try:
-        styled = restyle(code, settings, source.path, steps, helpers.bound_as(COMPAT_MODULE) if helpers else "")
-        code = styled.code
         compile(code, source.path, "exec", flags, dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         _check_compiles(source, flags)
@@ -180,8 +175,8 @@ def _write(facts: Facts, plan: Plan, helpers: HelpersImport | None) -> FileResul
         Finding(findings.MF906, "error", source.path, line, 1, what, findings.MF906.advice)
         for line, what in plan.conflicts
     ]
-    found = sorted([*context.findings, *styled.findings, *met], key=lambda f: (f.line, f.column, f.code))
-    return FileResult(code, mark_observed(context), found, context.imports.compat | styled.compat, sites)
+    found = sorted([*context.findings, *met], key=lambda f: (f.line, f.column, f.code))
+    return FileResult(code, mark_observed(context), found, context.imports.compat, sites)
 
 
 def _is_ported(source: Source, symbols: Symbols) -> bool:

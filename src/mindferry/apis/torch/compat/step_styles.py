@@ -11,20 +11,21 @@ def as_dataset(loader, columns):
     """The loader's batches as a dataset with these columns; a dataset stays as it is."""
     if isinstance(loader, ds.Dataset):
         return loader
-    return ds.GeneratorDataset(BatchRows(loader), columns, shuffle=False)
+    return ds.GeneratorDataset(BatchRows(loader, columns), columns, shuffle=False)
 
 
 class BatchRows:
-    """One row a batch, read anew in every epoch."""
+    """One row a batch, read anew in every epoch; a batch may have more parts than are used."""
 
-    def __init__(self, loader):
+    def __init__(self, loader, columns):
         self.loader = loader
+        self.columns = columns
 
     def __len__(self):
         return len(self.loader)
 
     def __iter__(self):
-        return (tuple(each.asnumpy() for each in batch) for batch in self.loader)
+        return (tuple(each.asnumpy() for _, each in zip(self.columns, batch)) for batch in self.loader)
 
 
 def compiled_update(optimizer):

@@ -93,6 +93,11 @@ class Backward:
         return [*values, *(key for key, each in self.rebound.items() if key != self.result_name and each.after)]
 
     @property
+    def gone(self) -> list[ast.stmt]:
+        """What the lifted function stands for, and what has no effect beside it."""
+        return [self.statement, *self.lifted, *self.merged, *self.cleared, *self.idle]
+
+    @property
     def losses(self) -> list[ast.expr]:
         """All that is summed up in the end, and what weights it."""
         return [*self.others, self.loss, *(each for each in self.directions.values() if hasattr(each, "lineno"))]

@@ -8,8 +8,9 @@ from collections.abc import Generator, Iterator
 from .... import findings
 from ....read.uses import Use
 from ...facts import Facts, OriginalTexts
-from ...plan import Edit, InsertBefore, RemoveStatement, ReplaceNode, ReplaceSpan
-from . import flow, place_lifted_loss, sources
+from ...plan import Edit, InsertBefore, RemoveStatement, ReplaceNode, ReplaceSpan, Text
+from ...refused import Refused
+from . import flow, place_lifted_loss, sources, styles
 from .draft import Draft
 from .find_unreached_parameters import may_be_unreached
 from .steps import Backward
@@ -30,13 +31,21 @@ def write(draft: Draft, found: list[Backward], dropped: set[ast.stmt]) -> Iterat
                 each.statement,
                 [],
             )  # the first statement stays, so the call goes to the backward()
+        step = styles.Step(draft, each, frozenset({*each.gone, *dropped} - retained))
+        form = yield from _other_form(step, names)
+        if isinstance(form, ReplaceNode):  # Model.train stands in place of the loop
+            yield form
+            yield _recorded(draft, each, form.text)
+            continue
         counts[each.scope] = number = counts.get(each.scope, 0) + 1
         forward = _free(f"forward_fn{'' if number == 1 else f'_{number}'}", names)
-        lines = _function(draft, each, forward, dropped)
-        later = ""
-        if each.step is not None:
-            call, maker = yield from _plain(draft, each, forward, names)
-            lines += ["", maker]
+        lines, later = _function(draft, each, forward, dropped), ""
+        if form is not None:
+            lines, call = [form.made], form.called
+            yield from form.edits
+        elif each.step is not None:
+            call, maker = yield from _plain(step, forward, names)
+            lines += ["", *maker]
         elif each.is_kept_later:
             names.add(grads := _free("grads", names))  # another one may wait in the same block
             call, later = _kept_later(draft, each, forward, grads)
@@ -61,7 +70,48 @@ def write(draft: Draft, found: list[Backward], dropped: set[ast.stmt]) -> Iterat
         yield from _retain(draft, statement, moves_statistics=statement in repeated)
     for each, lines, call, _ in reversed(planned):  # at one place, what is inserted later goes first
         yield from _insert(draft, each, lines)
-        yield draft.record(each.statement, draft.uses.name(Use.BACKWARD), draft.source.text(each.statement), call)
+        yield _recorded(draft, each, call)
+
+
+def _recorded(draft: Draft, each: Backward, now: Text) -> Edit:
+    return draft.record(each.statement, draft.uses.name(Use.BACKWARD), draft.source.text(each.statement), now)
+
+
+def _other_form(step: styles.Step, names: set[str]) -> Generator[Edit, None, styles.Cell | ReplaceNode | None]:
+    """The step in the style that was asked for; None for the functional form, with the reason where another was wanted."""
+    settings = step.draft.settings
+    style = settings.style
+    if step.each.step is None and (style != "functional" or settings.jit):
+        how = "compiled" if style == "functional" else f"written in the {style} style"
+        yield _kept_functional(step, how, Refused("its gradients are kept on the parameters until they are used"))
+    if step.each.step is None or style == "functional":
+        return None
+    name = _free("train_net" if style == "cell" else "trainer", names)
+    try:
+        form = styles.as_cell(step, name) if style == "cell" else styles.as_model(step, name)
+    except Refused as refusal:
+        yield _kept_functional(step, f"written in the {style} style", refusal)
+        return None
+    names.add(name)
+    return form
+
+
+def _is_compiled(step: styles.Step) -> Generator[Edit, None, bool]:
+    settings = step.draft.settings
+    if not (settings.jit or settings.jit_auto):
+        return False
+    try:
+        styles.check_compiled(step, is_asked_for=settings.jit)
+    except Refused as refusal:
+        yield _kept_functional(step, "compiled", refusal)
+        return False
+    return True
+
+
+def _kept_functional(step: styles.Step, what: str, refusal: Refused) -> Edit:
+    severity = "note" if step.draft.settings.jit_auto else "warning"
+    message = f"this step was not {what}: {refusal}"
+    return step.draft.found(step.each.statement, findings.MF210, message, "it stays in the functional form", severity)
 
 
 def _free(name: str, names: set[str]) -> str:
@@ -114,16 +164,22 @@ def _result(each: Backward) -> str:
     return f"({', '.join([loss, *others])})" if others else loss
 
 
-def _plain(draft: Draft, each: Backward, forward: str, names: set[str]) -> Generator[Edit, None, tuple[str, str]]:
+def _plain(step: styles.Step, forward: str, names: set[str]) -> Generator[Edit, None, tuple[str, list[str]]]:
+    """The call of the gradient function, and the lines that make it."""
+    draft, each, optimizer = step.draft, step.each, step.optimizer
     assert each.step is not None
     gradient, grads = _free("grad_fn", names), _free("grads", names)
-    optimizer = draft.texts.of(each.step.value.func.value)  # type: ignore[attr-defined]
     auxiliary = ", has_aux=True" if each.outputs else ""
     is_native = yield from _is_native(draft, each)
     made = f"{draft.texts.name('mindspore.value_and_grad')}({forward}, None, {optimizer}.parameters{auxiliary})"
     if not is_native:
         made = f"{draft.texts.name('compat.value_and_gradients')}({forward}, {optimizer}.parameters)"
-    maker = f"{gradient} = {made}"
+    maker, update = [f"{gradient} = {made}"], optimizer
+    if is_native and (yield from _is_compiled(step)):
+        maker = [f"{gradient} = {draft.texts.name('mindspore.jit')}({made})"]
+        if step.is_updated_at_once:
+            update = _free("update", names)
+            maker.append(f"{update} = {draft.texts.name('compat.compiled_update')}({optimizer})")
     for clip in each.clips:
         call = clip.value
         assert isinstance(call, ast.Call)
@@ -135,7 +191,7 @@ def _plain(draft: Draft, each: Backward, forward: str, names: set[str]) -> Gener
             f"{grads} = {draft.texts.name('mindspore.ops.clip_by_global_norm' if is_native else 'compat.clip_gradients')}({grads}, {limit})",
             swallows=True,
         )
-    yield ReplaceNode(each.step, f"{optimizer}({grads})")
+    yield ReplaceNode(each.step, f"{update}({grads})")
     for statement in each.idle:
         yield RemoveStatement(statement)
     return f"{_result(each)}, {grads} = {gradient}({', '.join(each.inputs)})", maker

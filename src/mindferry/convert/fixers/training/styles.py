@@ -1,0 +1,251 @@
+"""MindSpore's other forms of a step: compiled, as one cell, as Model.train in place of the loop. Refused says why one does not fit."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ....read.walk import walk
+from ...plan import Edit, RemoveStatement, ReplaceNode
+from ...refused import Refused
+from .compilable import check_compiles
+from .draft import Draft
+from .steps import Backward
+
+NOT_COMPILED = (ast.With, ast.Try, ast.NamedExpr)
+PLAIN_NAME = re.compile(r"[\w.\[\]]+")
+MORE_THAN_THE_LOSS = "its loss is more than `criterion(net(x), y)`"
+NOT_OVER_PAIRS = "its loop is not `for x, y in loader`"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step that is about to be written, and which statements around it go."""
+
+    draft: Draft
+    each: Backward
+    gone: frozenset[ast.stmt]  # lifted or without effect, and not needed where they stand
+
+    def is_gone(self, statement: ast.stmt) -> bool:
+        return statement in self.gone or self.draft.texts.is_removed(statement)
+
+    @property
+    def is_updated_at_once(self) -> bool:
+        """Whether the optimizer gets the gradients as they come, right after they are taken."""
+        block, step = self.draft.block_of(self.each.place), self.each.step
+        if step is None or step not in block or self.each.clips or self.each.guards or self.each.rebound:
+            return False
+        between = block[block.index(self.each.place) + 1 : block.index(step)]
+        return all(map(self.is_gone, between))
+
+    @property
+    def optimizer(self) -> str:
+        assert self.each.step is not None and isinstance(self.each.step.value, ast.Call)
+        assert isinstance(self.each.step.value.func, ast.Attribute)
+        return self.draft.texts.of(self.each.step.value.func.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    made: str  # before the loop
+    called: str  # in it
+    edits: tuple[Edit, ...]
+
+
+def check_compiled(step: Step, is_asked_for: bool) -> None:
+    """Refuses to compile the gradient function of this step; where nobody asked for it, also what is not known to compile."""
+    draft = step.draft
+    for node in (part for statement in step.each.lifted for part in walk(statement)):
+        if isinstance(node, NOT_COMPILED) and not _is_unwrapped(draft, node):
+            raise Refused(f"ms.jit takes no `{type(node).__name__.lower()}`")
+    if not isinstance(draft.enclosing(step.each.place, *LOOPS, *FUNCTIONS), LOOPS):
+        raise Refused("its function is entered anew for every batch, so it would be compiled every time")
+    if not is_asked_for:
+        check_compiles(draft, step.each)
+
+
+LOOPS = (ast.For, ast.While)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def _is_unwrapped(draft: Draft, node: ast.AST) -> bool:
+    """A `with` of which only the body is left."""
+    return isinstance(node, ast.With) and not draft.texts.of(node).lstrip().startswith("with ")
+
+
+def as_cell(step: Step, name: str) -> Cell:
+    """nn.WithLossCell and nn.TrainOneStepCell; the loop calls one cell."""
+    made = _train_cell(step)
+    if not step.is_updated_at_once:
+        raise Refused("the gradients are changed before the optimizer gets them")
+    assert step.each.step is not None
+    removed = tuple(RemoveStatement(each) for each in (step.each.step, *step.each.idle))
+    return Cell(f"{name} = {made}", f"{step.each.targets[0]} = {name}({', '.join(step.each.inputs)})", removed)
+
+
+def as_model(step: Step, name: str) -> ReplaceNode:
+    """Model.train with LossMonitor and TimeMonitor in place of the loop over batches.
+
+    Such a loop saves nothing, so there is no ModelCheckpoint, which would save after every step; what is saved after the loop stays.
+    """
+    draft, texts = step.draft, step.draft.texts
+    made = _train_cell(step)
+    loop, loader = _batch_loop(step)
+    if any(
+        texts.of(node).endswith(".set_train(False)") for node in walk(step.each.scope) if isinstance(node, ast.Call)
+    ):
+        raise Refused("a network is in evaluation mode near it, and Model.train puts all into training mode")
+    whole, epochs = loop, "1"
+    match draft.parents[loop]:
+        case ast.For(iter=ast.Call(args=[count], keywords=[])) as owner if _is_epoch_loop(step, owner, loop):
+            whole, epochs = owner, texts.of(count)
+    columns = step.each.inputs
+    train = texts.name("mindspore.train")
+    lines = [
+        f"{name} = {train}.Model({made})",
+        f"dataset = {texts.name('compat.as_dataset')}({texts.of(loader)}, {columns!r})",
+        f"callbacks = [{train}.LossMonitor({_print_interval(loop)}), {train}.TimeMonitor()]",
+        f"{name}.train({epochs}, dataset, callbacks=callbacks, dataset_sink_mode=False)",
+    ]
+    indent = draft.source.indent(whole)
+    return ReplaceNode(whole, (draft.source.newline() + indent).join(lines), swallows=True)
+
+
+def _train_cell(step: Step) -> str:
+    nn = step.draft.texts.name("mindspore.nn")
+    network, loss = _network_and_loss(step)
+    return f"{nn}.TrainOneStepCell({nn}.WithLossCell({network}, {loss}), {step.optimizer})"
+
+
+def _network_and_loss(step: Step) -> tuple[str, str]:
+    """What is lifted must be `loss = criterion(net(x), y)`, in one statement or in two."""
+    each = step.each
+    if each.outputs:
+        raise Refused("the loop uses more of the forward pass than the loss")
+    given: ast.expr
+    match [statement for statement in each.lifted if not step.draft.texts.is_removed(statement)]:
+        case [
+            ast.Assign(targets=[ast.Name(id=out)], value=ast.Call(args=[x]) as inner),
+            ast.Assign(targets=[ast.Name(id=loss)], value=ast.Call(args=[ast.Name(id=used) as name, y]) as outer),
+        ] if used == out:
+            given = name
+        case [ast.Assign(targets=[ast.Name(id=loss)], value=ast.Call(args=[ast.Call(args=[x]) as inner, y]) as outer)]:
+            given = inner
+        case _:
+            raise Refused(MORE_THAN_THE_LOSS)
+    texts = step.draft.texts
+    if loss != each.result_name or each.rebound or each.only or [texts.of(x), texts.of(y)] != each.inputs:
+        raise Refused(MORE_THAN_THE_LOSS)
+    return _called(step.draft, inner, [x]), _called(step.draft, outer, [given, y])
+
+
+def _called(draft: Draft, call: ast.Call, arguments: list[ast.expr]) -> str:
+    """What is called, once converted, with these arguments and no more."""
+    given = f"({', '.join(map(draft.texts.of, arguments))})"
+    text = draft.texts.of(call)
+    called = text.removesuffix(given)
+    if called == text or not PLAIN_NAME.fullmatch(called):
+        raise Refused(MORE_THAN_THE_LOSS)
+    return called
+
+
+def _batch_loop(step: Step) -> tuple[ast.For, ast.expr]:
+    """The loop that does nothing but this step, and what it goes through."""
+    draft, each = step.draft, step.each
+    loop = draft.parents[each.place]
+    if not isinstance(loop, ast.For) or each.place not in loop.body or not step.is_updated_at_once or loop.orelse:
+        raise Refused("its loop over the batches does more than one plain step")
+    loader, columns, unpacking = _batches(step, loop)
+    if each.inputs != columns:
+        raise Refused("the batch is changed before the step")
+    own = {each.place, each.statement, each.step, unpacking}
+    others = [statement for statement in loop.body if statement not in own and not step.is_gone(statement)]
+    tallies = _tallies(step, loop)
+    more = next((statement for statement in others if not _only_prints(statement, tallies)), None)
+    if more is not None:
+        raise Refused(f"its loop does more than step and print: `{draft.texts.of(more).splitlines()[0]}`")
+    if _is_read_outside(step, {each.targets[0]}, loop):
+        raise Refused("the last loss is used after the loop")
+    return loop, loader
+
+
+def _batches(step: Step, loop: ast.For) -> tuple[ast.expr, list[str], ast.stmt | None]:
+    """The loader, the names of a batch's two parts, and the statement that takes the batch apart where the loop itself does not."""
+    target, loader = loop.target, loop.iter
+    match loop.iter, loop.target:
+        case ast.Call(func=ast.Name(id="enumerate"), args=[inner, *start]), ast.Tuple(elts=[_, part]) if len(start) < 2:
+            target, loader = part, inner
+    if not isinstance(loader, ast.Name | ast.Attribute):
+        raise Refused(NOT_OVER_PAIRS)
+    left = [statement for statement in loop.body if not step.draft.texts.is_removed(statement)]
+    match target, left[0]:
+        case ast.Tuple(elts=[ast.Name(id=x), ast.Name(id=y)]), _:
+            return loader, [x, y], None
+        case ast.Name(id=batch), ast.Assign(targets=[ast.Tuple(elts=[ast.Name(id=x), ast.Name(id=y)])]) as statement:
+            if step.draft.texts.of(statement.value).strip("()") in (batch, f"{batch}[0], {batch}[1]"):
+                return loader, [x, y], statement
+    raise Refused(NOT_OVER_PAIRS)
+
+
+def _print_interval(loop: ast.For) -> str:
+    """`if step % 100 == 0: print(...)`: how often the loop prints; '' for every step."""
+    for node in loop.body:
+        match node:
+            case ast.If(
+                test=ast.Compare(left=ast.BinOp(op=ast.Mod(), right=ast.Constant(value=int() as count)), ops=[ast.Eq()])
+            ) if count > 0:
+                return str(count)
+    return ""
+
+
+def _tallies(step: Step, loop: ast.For) -> set[str]:
+    """Sums of losses that are kept to be printed: `running_loss += loss.item()`, and nothing outside the loop reads it."""
+    added = (node.target for node in loop.body if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add))
+    names = {target.id for target in added if isinstance(target, ast.Name)}
+    return names - _read(walk(step.each.scope), within=loop)
+
+
+def _read(nodes: Iterable[ast.AST], within: ast.AST) -> set[str]:
+    """Names that are read outside of a part of them."""
+    inside = set(walk(within))
+    return {
+        node.id
+        for node in nodes
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node not in inside
+    }
+
+
+def _is_read_outside(step: Step, names: set[str], loop: ast.For) -> bool:
+    after = (node for node in walk(step.each.scope) if getattr(node, "lineno", 0) > (loop.end_lineno or 0))
+    return bool(_read(after, within=loop) & names)
+
+
+def _only_prints(node: ast.stmt, tallies: set[str]) -> bool:
+    """Prints, or adds up what is printed."""
+    match node:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
+            return True
+        case ast.AugAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant()):
+            return name in tallies
+        case ast.If(body=body, orelse=[]):
+            return all(_only_prints(each, tallies) for each in body)
+    return False
+
+
+def _is_epoch_loop(step: Step, owner: ast.For, loop: ast.For) -> bool:
+    """`for epoch in range(n)` around the batches alone; sums begin anew there, and Model.train sets the mode itself."""
+    tallies, texts = _tallies(step, loop), step.draft.texts
+    left = [
+        statement
+        for statement in owner.body
+        if statement is not loop
+        and not texts.is_removed(statement)
+        and not _only_prints(statement, tallies)
+        and not texts.of(statement).endswith(".set_train()")
+    ]
+    match owner:
+        case ast.For(target=ast.Name(id=epoch), iter=ast.Call(func=ast.Name(id="range")), orelse=[]):
+            return not left and not _is_read_outside(step, {epoch}, owner)
+    return False

@@ -340,3 +340,8 @@ def test_every_kind_of_record_is_refused_by_its_stage(tmp_path):
         (tmp_path / artifacts.STATE / "analyze.json").write_text(body)
         with pytest.raises(MindferryError):
             load(Inventory, tmp_path, "analyze")
+
+
+def test_a_version_of_any_length_is_read(project):
+    (project / "requirements.txt").write_text(f"torch=={'9' * 5000}.1\nnumpy=={'1.' * 5000}0\n")
+    assert {each.name for each in analyze_project(project).packages} == {"torch", "numpy"}

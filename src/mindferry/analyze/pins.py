@@ -135,5 +135,5 @@ def _compare(mine: list[int], theirs: list[int]) -> int:
 
 def _numbers(version: str) -> list[int]:
     """`1.26.4+cpu` -> [1, 26, 4]; what follows a letter doesn't count."""
-    match = re.match(r"\d+(?:\.\d+)*", version.removeprefix("v"))
+    match = re.match(r"\d{1,18}(?:\.\d{1,18})*", version.removeprefix("v"))
     return [int(part) for part in match.group().split(".")] if match else []

@@ -104,8 +104,8 @@ def measure(group: list[Network], library: str, work: Path, site: str) -> None:
             left = left[left.index(last) + 1 :]
     modules = len(list((target / "ported").rglob("*.py")))
     for network in group:
-        about = {"version": version_of(library, site), "measured": datetime.date.today().isoformat()}
-        outcome = replace(compare(network, results, modules), **about)
+        version, today = version_of(library, site), datetime.date.today().isoformat()
+        outcome = replace(compare(network, results, modules), version=version, measured=today)
         (results / f"{network.name}.json").write_text(json.dumps(asdict(outcome)))
         print(f"{network.name:32} {shown(outcome.forward)} {shown(outcome.gradient)} {outcome.error[:300]}", flush=True)
 

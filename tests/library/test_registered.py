@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from installed_packages import install, project, run_without
-
 from libraries.__main__ import Outcome
 from libraries.page import page, rows_of
+
 from mindferry.convert import convert_project
 from mindferry.convert.settings import Settings
 

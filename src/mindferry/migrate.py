@@ -330,8 +330,7 @@ def _make_weights(state: Migration, target: Path) -> None:
 
 
 def _data(state: Migration) -> tuple[Pipelines, bool, str]:
-    from .frameworks.process import WorkerError
-    from .verify.data import Pipelines, run
+    from .verify.data import OriginalFails, Pipelines, run
     from .verify.settings import data_settings
 
     train = state.config.train  # of the command, if there is one
@@ -340,8 +339,8 @@ def _data(state: Migration) -> tuple[Pipelines, bool, str]:
     with progress("data") as advance:
         try:
             found = run(data_settings(state.output, data=script), lambda text: advance(text, 0), is_drawn)
-        except WorkerError as error:
-            if error.framework != "torch" or state.config.verify.data:
+        except OriginalFails as error:
+            if state.config.verify.data:
                 raise
             found = Pipelines((), True, why=str(error))  # nobody asked for it, and the original itself has none to show
             return found, True, f"no batch compared: {error}"

@@ -393,6 +393,7 @@ class Curves:
         float, ...
     ] = ()  # per step: the reference's own float32 loss against its float64 loss, relative; empty if not measured
     cause: str = ""  # why they part: the rate, decay, momentum, clipping, the schedule, the order of data
+    framework: str = "torch"  # of the reference, as people call it
     updates: int = 0  # parameters whose way through the steps was compared
     unmatched: tuple[str, ...] = ()  # those of the reference that the conversion's script never met
     networks: tuple[str, ...] = ()  # classes with the same first output, whose parameters all agree

@@ -20,7 +20,7 @@ from .artifacts import STATE, Comparison, Curves, Inventory, PlainRun, ProjectCo
 from .config import Config, read_config
 from .errors import MindferryError
 from .files import write_text
-from .layout import find_files
+from .layout import SECOND, find_files, source_framework
 from .observation import Observation, load_observation, save_observation
 from .progress import progress
 from .resume import converted_code, digest, file_digest, made, read_state, write_state
@@ -76,6 +76,7 @@ class Migration:
     command: Command | None = None  # how the project is run
     observation: Observation | None = None
     first: Run | None = None  # the run that was observed, if it was this time
+    is_keras: bool = False  # a project that is not watched, and whose data and plain run are not compared
 
     @property
     def archive(self) -> Path:
@@ -111,13 +112,13 @@ Stage = Callable[[Migration], tuple[Any, bool, str]]  # -> artifact, whether all
 
 def migrate(project: Path, output: Path, show: Show, command: Command | None = None) -> list[Outcome]:
     """Run all stages; a stage that fails is reported, and those that don't need it go on."""
-    state = Migration(project, output, read_config(project), command=command)
+    state = Migration(project, output, read_config(project), "", command, is_keras=source_framework(project) == SECOND)
     outcomes: list[Outcome] = []
-    if command is not None:
+    if command is not None and not state.is_keras:
         outcomes.append(_run_stage(state, "observe", _observe))
         show(outcomes[0])
         state.observation = load_observation(state.archive)
-        state.config = _with_command(state.config, command)
+    state.config = _with_command(state.config, command) if command is not None else state.config
     for name, run in _stages(state):
         outcome = _run_stage(state, name, run)
         outcomes.append(outcome)
@@ -211,7 +212,7 @@ def _stages(state: Migration) -> list[tuple[str, Stage]]:
         chosen.append(("train", _train))
     if state.config.train.script or _own_commands(state):
         chosen.append(("plain", _plain))
-    return chosen
+    return [each for each in chosen if each[0] not in ("data", "plain") or not state.is_keras]
 
 
 def _code_of(project: Path) -> bytes:

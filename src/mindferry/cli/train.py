@@ -114,7 +114,7 @@ def _weights(converted: Path) -> Path | None:
 
 
 def print_curves(curves: Curves) -> None:
-    table = Table("step", "torch", "MindSpore", "difference", "gradient norm", "weights apart", title="loss")
+    table = Table("step", curves.framework, "MindSpore", "difference", "gradient norm", "weights apart", title="loss")
     for index, (theirs, ours) in enumerate(zip(curves.reference, curves.converted, strict=False)):
         difference = abs(ours.loss - theirs.loss) / max(abs(theirs.loss), 1e-12)
         apart = f"{curves.distances[index]:.1e}" if index < len(curves.distances) else ""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--input", "inputs", multiple=True, metavar="SPEC", help="Such as 'ids=int64[2,16]@0..99', or a file.")
 @click.option("--weights", default="", metavar="FILE", help="Its checkpoint; else initial weights, with spread.")
 @click.option("--test-data", default="", metavar="MODULE:FUNCTION", help="Gives (inputs, labels) batches.")
-@click.option("--modes", default="", help="eval, train, jit; by default eval,train.")
+@click.option("--modes", default="", help="eval, train, jit, amp; by default eval,train.")
 @click.option("--golden", type=click.Path(path_type=Path), help="A file from `mindferry record`; no torch needed.")
 @click.option("--k", type=float, help="Allowed multiple of torch's own float32 error. By default 4.")
 @click.option("--timeout", type=float, metavar="SECONDS", help="Without a sign of life: it hangs. By default 600.")

@@ -7,8 +7,7 @@ import numpy as np
 from mindspore import ops
 
 from .functional_conv import linear
-from .functional_norm import log1p_exp, log_softmax, pairwise_distance
-from .functions_reduce import mean_over, sum_over
+from .functional_norm import log1p_exp, pairwise_distance
 from .functions_special import xlogy
 
 
@@ -20,7 +19,9 @@ def reduced(loss, reduction, size_average=None, reduce=None):
         reduction = "sum" if size_average is False else "mean"
     if reduction == "none":
         return loss
-    return sum_over(loss) if reduction == "sum" else mean_over(loss)
+    if not loss.size:  # MindSpore can't add up nothing
+        return ops.zeros((), loss.dtype) if reduction == "sum" else ops.zeros((), loss.dtype) + float("nan")
+    return ops.sum(loss) if reduction == "sum" else ops.sum(loss) / loss.size
 
 
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
@@ -89,7 +90,15 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
         if size_average is None and reduce is None
         else size_average is not False and reduce is not False
     )
-    return loss.sum() / scale.sum() if is_mean else reduced(loss, reduction, size_average, reduce)
+    return mean_of_kept(loss, scale) if is_mean else reduced(loss, reduction, size_average, reduce)
+
+
+def mean_of_kept(loss, scale):
+    """The mean by weight; where nothing is kept it is NaN, and has no gradient that would spoil the weights."""
+    total = scale.sum()
+    is_void = total == 0
+    mean = loss.sum() / ops.where(is_void, ops.ones_like(total), total)
+    return ops.where(is_void, ops.full_like(total, float("nan")), mean)
 
 
 def cross_entropy(
@@ -97,7 +106,7 @@ def cross_entropy(
 ):
     """torch.nn.functional.cross_entropy: class numbers or probabilities."""
     axis = 0 if input.ndim == 1 else 1
-    logs = log_softmax(input, axis)
+    logs = ops.log_softmax(input, axis) if input.size else input
     shape = (-1,) + (1,) * (input.ndim - 1 - axis)
     if target.shape == input.shape and target.is_floating_point():
         goal = target * (1 - label_smoothing) + label_smoothing / input.shape[axis] if label_smoothing else target
@@ -111,10 +120,10 @@ def cross_entropy(
     smooth = -(logs if weight is None else logs * weight.reshape(shape)).sum(axis=axis) * is_kept
     if reduction == "mean":
         if weight is None:
-            smooth = smooth.sum() / is_kept.sum()
+            smooth = mean_of_kept(smooth, is_kept)
         else:
             safe = ops.where(target != ignore_index, target, ops.zeros_like(target)).astype(ms.int64)
-            smooth = smooth.sum() / (ops.gather(weight, safe.reshape(-1), 0).reshape(safe.shape) * is_kept).sum()
+            smooth = mean_of_kept(smooth, ops.gather(weight, safe.reshape(-1), 0).reshape(safe.shape) * is_kept)
     else:
         smooth = reduced(smooth, reduction)
     return (1 - label_smoothing) * hard + label_smoothing / input.shape[axis] * smooth

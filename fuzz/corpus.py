@@ -140,7 +140,9 @@ def chosen(folders: list[Path], files: int, seed: int) -> list[tuple[Path, Path,
             kind = has_torch(path.read_bytes())
             sorts[kind].append((path, folder, kind))
     rng = random.Random(seed)
-    return [each for group in sorts.values() for each in (rng.sample(group, files) if files < len(group) else group)]
+    taken = [each for group in sorts.values() for each in (rng.sample(group, files) if files < len(group) else group)]
+    rng.shuffle(taken)  # so that a run that ends early has looked at both sorts
+    return taken
 
 
 def look(each: tuple[Path, Path, bool]) -> Looked:
@@ -150,14 +152,23 @@ def look(each: tuple[Path, Path, bool]) -> Looked:
 
 
 def check(
-    folders: list[Path], files: int, seed: int, workers: int, page: Path | None, say: Callable[[str], None] = print
+    folders: list[Path],
+    files: int,
+    seed: int,
+    workers: int,
+    page: Path | None,
+    seconds: float = float("inf"),
+    say: Callable[[str], None] = print,
 ) -> int:
     looked = []
+    end = time.monotonic() + seconds
     with multiprocessing.get_context("fork").Pool(workers) as pool:
         for each in pool.imap(look, chosen(folders, files, seed), chunksize=8):
             looked.append(each)
             if not each.is_sound:
                 say(f"{each.path}: {each.outcome}")
+            if time.monotonic() > end:
+                break
     for kind in (False, True):
         counts = Counter(each.outcome if each.is_sound else "failed" for each in looked if each.has_torch is kind)
         say(f"{counts.total()} files {'with' if kind else 'without'} torch: {dict(counts)}; seed {seed}")
@@ -201,6 +212,7 @@ if __name__ == "__main__":
     parser.add_argument("--files", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="end then, with what was looked at")
     parser.add_argument("--page", type=Path)
     options = parser.parse_args()
-    sys.exit(check(options.folders, options.files, options.seed, options.workers, options.page))
+    sys.exit(check(options.folders, options.files, options.seed, options.workers, options.page, options.seconds))

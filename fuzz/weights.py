@@ -116,6 +116,10 @@ def read_all(path: Path) -> None:
                 pass
 
 
+def catch_hangs() -> None:
+    signal.signal(signal.SIGPROF, lambda *_: (_ for _ in ()).throw(TimeoutError(f"more than {HANG} s")))
+
+
 def attempt(path: Path) -> str:
     """`accepted`, `refused`, or what went wrong."""
     signal.setitimer(signal.ITIMER_PROF, HANG)
@@ -135,7 +139,7 @@ def attempt(path: Path) -> str:
 def fuzz(seconds: float, count: float, seed: int, keep: Path, say: Callable[[str], None] = print) -> int:
     rng = random.Random(seed)
     counts: Counter[str] = Counter()
-    signal.signal(signal.SIGPROF, lambda *_: (_ for _ in ()).throw(TimeoutError(f"more than {HANG} s")))
+    catch_hangs()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
     with tempfile.TemporaryDirectory() as scratch:
         files = seeds(Path(scratch))

@@ -83,7 +83,7 @@ class Layout:
     files: tuple[ProjectFile, ...]
     excluded: tuple[ProjectFile, ...]
     left_out: tuple[LeftOut, ...] = ()
-    names: frozenset[str] = frozenset()  # of all its files and folders, without `.py`
+    names: frozenset[str] = frozenset()  # of all its files and folders, without `.py`, case folded as some disks do
     imported_beside: frozenset[str] = frozenset()  # files of a package that a neighbour imports by their bare name
 
     @property
@@ -111,7 +111,7 @@ def find_files(path: Path, exclude: tuple[str, ...], output: Path | None = None)
         (left if any(fnmatch.fnmatch(relative, pattern) for pattern in exclude) else kept).append(entry)
     if not kept:
         raise MindferryError(f"{path} is empty; give the folder that holds the project")
-    names = frozenset(part.removesuffix(".py") for file in kept for part in file.relative.split("/"))
+    names = frozenset(part.casefold().removesuffix(".py") for file in kept for part in file.relative.split("/"))
     return Layout(path, tuple(kept), tuple(left), tuple(out), names, _imported_beside(kept))
 
 

@@ -31,3 +31,15 @@ def test_the_helpers_get_another_name(own, text, tmp_path):
     assert bound in used
     if text is USER:
         assert names["ms_compat"] == "ms_compat" != bound
+
+
+@pytest.mark.parametrize("own", ["MS_Compat.py", "Ms_compat.PY", "pkg/MS_COMPAT/a.py"])
+def test_a_name_that_differs_in_its_case_alone_is_taken_too(own, tmp_path):
+    """A disk that doesn't tell them apart would write the helpers over the project's own file."""
+    root = tmp_path / "in"
+    (root / own).parent.mkdir(parents=True)
+    (root / own).write_text("mine = 3\n")
+    (root / "net.py").write_text(NET)
+    result = convert_project(root, tmp_path / "out")
+    assert [each.path for each in result.files if each.status == "helpers"] == ["ms_compat_2.py"]
+    assert (tmp_path / "out" / own).read_text() == "mine = 3\n"

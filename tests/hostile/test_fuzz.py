@@ -11,7 +11,10 @@ import pytest
 FUZZ = Path(__file__).parents[2] / "fuzz"
 
 
-@pytest.mark.parametrize(("name", "limits"), [("weights", ["--seconds", "5"]), ("texts", ["--files", "400"])])
+@pytest.mark.parametrize(
+    ("name", "limits"),
+    [("weights", ["--seconds", "5"]), ("keras_weights", ["--files", "150"]), ("texts", ["--files", "400"])],
+)
 def test_broken_files_are_refused_and_nothing_else_happens(name, limits, tmp_path):
     command = [sys.executable, str(FUZZ / f"{name}.py"), *limits, "--seed", "20", "--keep", str(tmp_path / "kept")]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)

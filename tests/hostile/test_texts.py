@@ -39,6 +39,7 @@ from mindferry.observe.use import comparables, is_factory
 from mindferry.read.symbols import Symbols
 from mindferry.report import content, render
 from mindferry.weights.formats.files import open_checkpoint
+from mindferry.weights.usermap import read_user_map
 
 NET = "import torch\n\n\ndef net(x):\n    return torch.relu(x.view(-1))\n"
 LIMITED = "import resource, runpy, sys; resource.setrlimit(resource.RLIMIT_CPU, (20, 20)); sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
@@ -208,6 +209,23 @@ def test_numbers_without_bounds_in_a_configuration_are_a_sentence(value, tmp_pat
     (tmp_path / "mindferry.toml").write_text(f"[verify]\nk = {value}\n")
     with pytest.raises(MindferryError, match=r"verify\.k"):
         read_config(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "template"),
+    [("(." * 2000 + ")" * 2000, "x"), ("a{99999999999}", "x"), ("a", "\\" + "9" * 5000), ("a", "\\1"), ("(a", "x")],
+    ids=["nested", "repeated", "a number without end", "a group that is not there", "open"],
+)
+def test_a_pattern_of_a_map_that_is_none_is_a_sentence(pattern, template, tmp_path):
+    (tmp_path / "map.toml").write_text(f"[patterns]\n'{pattern}' = '{template}'\n")
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(1000)  # other tests' packages raise it
+    try:
+        with pytest.raises(MindferryError, match=r"no regular expression|names a group") as told:
+            read_user_map(tmp_path / "map.toml")
+    finally:
+        sys.setrecursionlimit(limit)
+    assert len(str(told.value)) < 600
 
 
 def test_an_index_that_names_a_file_of_any_length_is_a_sentence(tmp_path):

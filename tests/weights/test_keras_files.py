@@ -119,6 +119,10 @@ def claims_more_than_it_has(file: h5py.File, folder: Path) -> None:
     file.create_dataset("layers/dense/vars/0", (1 << 20, 1 << 12), "<f4", chunks=(1024, 1024), compression="gzip")
 
 
+def holds_little_in_a_large_chunk(file: h5py.File, folder: Path) -> None:
+    file.create_dataset("layers/dense/vars/0", (1,), "<f4", maxshape=(None,), chunks=(1 << 27,), compression="gzip")
+
+
 @pytest.mark.parametrize(
     "make",
     [
@@ -128,6 +132,7 @@ def claims_more_than_it_has(file: h5py.File, folder: Path) -> None:
         takes_bytes_from_elsewhere,
         is_made_of_others,
         claims_more_than_it_has,
+        holds_little_in_a_large_chunk,
     ],
 )
 def test_what_leads_elsewhere_is_refused(make, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
@@ -135,6 +140,24 @@ def test_what_leads_elsewhere_is_refused(make, tmp_path: Path) -> None:  # type:
         make(file, tmp_path)
     with pytest.raises(BadFileError):
         open_checkpoint(tmp_path / "a.h5")
+
+
+def varint(number: int) -> bytes:
+    low = bytes([number & 0x7F | (0x80 if number > 0x7F else 0)])
+    return low + varint(number >> 7) if number > 0x7F else low
+
+
+def test_a_table_that_names_one_block_a_thousand_times_is_refused(tmp_path: Path) -> None:
+    """Each mention would be read: a megabyte of handles of a megabyte is a terabyte."""
+    block = b"\0" * 200_000 + struct.pack("<I", 50_000) + b"\0" * 5  # all of it restarts: no row is counted
+    handle = varint(0) + varint(200_004)
+    rows = b"".join(varint(0) + varint(1) + varint(len(handle)) + b"k" + handle for _ in range(1000))
+    index = rows + struct.pack("<I", 0)
+    footer = (varint(0) + varint(0) + varint(len(block)) + varint(len(index))).ljust(40, b"\0")
+    table = block + index + b"\0" * 5 + footer + struct.pack("<Q", 0xDB4775248B80FB57)
+    (tmp_path / "a.index").write_bytes(table)
+    with pytest.raises(BadFileError, match="again and again"):
+        open_checkpoint(tmp_path / "a.index")
 
 
 @pytest.mark.parametrize("name", ["model.weights.h5", "model.keras", "older.h5", "module.index"])

@@ -65,7 +65,8 @@ def read_user_map(path: Path) -> UserMap:
 def _compiled(table: dict[str, str], path: Path) -> tuple[tuple[re.Pattern[str], str], ...]:
     compiled = tuple((_compile(pattern, path), value) for pattern, value in table.items())
     for pattern, template in compiled:
-        if max([int(number) for number in re.findall(r"\\(\d+)", template)], default=0) > pattern.groups:
+        numbers = [number.lstrip("0") for number in re.findall(r"\\(\d+)", template)]
+        if any(len(number) > 3 or int(number or "0") > pattern.groups for number in numbers):
             raise MindferryError(
                 f"{path}: {brief(template)!r} names a group that {brief(pattern.pattern)!r} doesn't have"
             )
@@ -75,5 +76,5 @@ def _compiled(table: dict[str, str], path: Path) -> tuple[tuple[re.Pattern[str],
 def _compile(pattern: str, path: Path) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
-    except re.error as error:
+    except (re.error, RecursionError, OverflowError) as error:
         raise MindferryError(f"{path}: {brief(pattern)!r} is no regular expression ({brief(str(error))})") from None

@@ -93,9 +93,13 @@ def _rows(file: SourceFile) -> Iterator[tuple[str, bytes]]:
     if struct.unpack("<Q", footer[-8:])[0] != MAGIC:
         raise bad(file.path, "is no table of TensorFlow's; give the .index file or the checkpoint's name before it")
     at = _varint(footer, _varint(footer, 0)[1])[1]  # behind the handle of the metadata
-    count = 0
+    count = taken = 0
     for _, handle in _block(file, *_handle(footer, at)):
-        for key, value in _block(file, *_handle(handle, 0)):
+        offset, size = _handle(handle, 0)
+        taken += size
+        if taken > file.size:
+            raise bad(file.path, "names the same bytes again and again; the table is broken or hostile")
+        for key, value in _block(file, offset, size):
             count += 1
             if count > ENTRIES:
                 raise bad(file.path, f"holds more than {ENTRIES} tensors")

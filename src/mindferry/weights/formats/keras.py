@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -146,6 +147,10 @@ def _entry(file: H5File, name: str, data: Any) -> Entry:
         raise bad(file.path, f"{shown(name)} has the type {shown(str(data.dtype))}, which mindferry doesn't know")
     if data.external or data.is_virtual:
         raise bad(file.path, f"{shown(name)} takes its values from another file; refused")
+    if (
+        data.chunks is not None
+    ):  # the library unpacks a chunk whole, also where it is larger than the table that it holds
+        check_expansion(file.path, file.size, math.prod(data.chunks) * data.dtype.itemsize)
     offset = data.id.get_offset() if data.chunks is None and not file.is_archive else None
     size = DTYPES[dtype].size
     for length in shape:

@@ -65,6 +65,63 @@ def test_a_name_without_an_entry_is_a_finding_and_a_placeholder() -> None:
     assert 'tf = ms_keras.Missing("tensorflow"' in made.main and "import tensorflow" not in made.main
 
 
+@pytest.mark.parametrize(
+    ("call", "advice"),
+    [
+        ("keras.layers.MultiHeadAttention(2, 4, attention_axes=(1, 2))", "transpose the inputs"),
+        ("keras.layers.UpSampling2D(2, interpolation='bicubic')", "use nearest or bilinear"),
+        ("tf.image.resize(x, (4, 4), 'lanczos3')", "Pillow"),
+        ("tf.image.resize(x, (4, 4), antialias=True)", "Pillow"),
+        ("keras.layers.EinsumDense('ab,bc->ac', 3, kernel_regularizer='l2')", "add_loss"),
+        ("keras.layers.LSTM(3, kernel_constraint='max_norm')", "after each step"),
+        ("keras.optimizers.SGD(0.1, use_ema=True)", "callback"),
+        ("keras.optimizers.Adam(gradient_accumulation_steps=4)", "training loop"),
+        ("keras.layers.ConvLSTM2D(3, 3)", "loop over time"),
+        ("keras.layers.RandomFlip('horizontal')", "mindspore.dataset.vision"),
+        ("keras.layers.TextVectorization()", "before the network"),
+        ("tf.matmul(x, x, adjoint_b=True)", "transpose_b"),
+        ("keras.applications.ResNet50(weights=None)", "keras/src/applications"),
+    ],
+)
+def test_an_option_that_the_helper_does_not_know_is_a_finding(call: str, advice: str) -> None:
+    made = convert_source(f"import keras\nimport tensorflow as tf\n\ndef f(x):\n    return {call}\n")
+    assert [(each.code, advice in each.advice) for each in made.findings] == [("MF101", True)], made.findings
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "keras.layers.MultiHeadAttention(2, 4, attention_axes=None)",
+        "keras.layers.UpSampling2D(2, interpolation='bilinear')",
+        "tf.image.resize(x, (4, 4), 'nearest', antialias=False)",
+        "keras.optimizers.Adam(use_ema=False, clipnorm=1.0)",
+        "keras.layers.LSTM(3, kernel_constraint=None)",
+    ],
+)
+def test_an_option_that_the_helper_knows_is_none(call: str) -> None:
+    assert convert_source(f"import keras\nimport tensorflow as tf\n\ndef f(x):\n    return {call}\n").findings == ()
+
+
+def test_functions_of_keras_ops_take_keras_own_keywords() -> None:
+    code = "from keras import ops\n\ndef f(x):\n    y = ops.transpose(ops.reshape(x, newshape=(2, 3)), axes=(1, 0))\n"
+    made = convert_source(code + "    return ops.moments(ops.clip(y, x_min=0.0, x_max=1.0), (0,), True)\n")
+    assert made.findings == ()
+    assert "ms_keras.tf_transpose(ms_keras.tf_reshape(x, shape=(2, 3)), perm=(1, 0))" in made.main
+    assert (
+        "tf_moments(ms_keras.tf_clip_by_value(y, clip_value_min=0.0, clip_value_max=1.0), (0,), keepdims=True)"
+        in made.main
+    )
+
+
+def test_a_rules_page_is_of_its_own_framework() -> None:
+    from click.testing import CliRunner
+
+    from mindferry.cli.rules import command
+
+    said = CliRunner().invoke(command, ["show", "keras.layers.Dense"]).output
+    assert "TensorFlow's page" in said and "torch" not in said
+
+
 def test_a_method_that_the_helper_lacks_is_a_finding() -> None:
     made = convert_source("from tensorflow import keras\nm = keras.Sequential([keras.layers.Dense(2)])\nm.to_json()\n")
     assert [each.rule for each in made.findings] == ["keras.Model.to_json"]

@@ -68,6 +68,7 @@ class Rule:
     line: int = 0
     function: Callable[[Call], None] | None = None
     form: Form = Form.CALL
+    is_variadic: bool = False  # takes any number of arguments as they come: `*layers` stays as it is
     target: str = "portable"  # what it is converted for: a function may ask which defects of MindSpore it must mind
 
     @property
@@ -107,6 +108,7 @@ def rule(
     advice: str = "",
     platforms: str = "CPU Ascend",
     form: Form = Form.CALL,
+    is_variadic: bool = False,
 ) -> Callable[[Callable[[Call], None]], Callable[[Call], None]]:
     """Add an entry. Used alone it is declarative; as a decorator, the function edits the call after the declared part."""
     frame = sys._getframe(1)
@@ -131,6 +133,7 @@ def rule(
         frame.f_code.co_filename,
         frame.f_lineno,
         form=form,
+        is_variadic=is_variadic,
     )
     _collecting.append(entry)
 

@@ -12,6 +12,7 @@ from rich.table import Table as Grid
 from ..apis import SOURCES, Rule, framework, table
 from ..apis._lookup import rule_of
 from ..errors import MindferryError
+from ..frameworks.process import TITLES
 from ..progress import progress, stdout
 
 
@@ -93,7 +94,7 @@ def show(api: str, as_json: bool) -> None:
         "tolerance": f"rtol {max((c.rtol for c in rule.cases), default=0):g}, atol {max((c.atol for c in rule.cases), default=0):g}"
         if rule.cases
         else "",
-        "torch's page": _page(rule.api),
+        **_page(rule.api),
         "rule": f"{rule.file}:{rule.line}",
     }
     if as_json:
@@ -107,8 +108,10 @@ def show(api: str, as_json: bool) -> None:
         click.echo(f"\n- {case.before}\n+ {case.after}")
 
 
-def _page(api: str) -> str:
-    return next((each.page.format(api=api) for each in map(framework, SOURCES) if each.has(api)), "")
+def _page(api: str) -> dict[str, str]:
+    """The framework's own page on an API."""
+    home = next((each for each in map(framework, SOURCES) if each.has(api)), None)
+    return {} if home is None else {f"{TITLES[home.name]}'s page": home.page.format(api=api)}
 
 
 @command.command()

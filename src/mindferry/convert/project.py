@@ -215,7 +215,14 @@ def _use(written: list[Written]) -> ProjectUse | None:
         return None
     texts = [each.content() for each in written if each.record.path.endswith(".py")]
     is_library = not any(is_script(text) or has_training_loop(text) for text in texts)
-    return use_of((text.decode("utf-8", "replace") for text in texts), COMPAT_MODULE, is_library)
+    use = use_of((text.decode("utf-8", "replace") for text in texts), COMPAT_MODULE, is_library)
+    use.networks = {
+        rewrite.before.rpartition("(")[0].rpartition(".")[0]
+        for each in written
+        for rewrite in each.record.rewrites
+        if rewrite.rule.endswith(".Module.state_dict")
+    }
+    return use
 
 
 def _launch_files(written: list[Written], script: str) -> list[Written]:

@@ -8,6 +8,10 @@ from ..apis._call import Call, Unbound
 UNBOUND = ("is taken from its class here", "use it as a method of the object, `x.name(...)`, and convert again")
 
 
+def _takes_any_number(call: Call, entry: Rule) -> bool:
+    return entry.is_variadic and not call.node.keywords
+
+
 def run_rule(call: Call, entry: Rule) -> None:
     if entry.missing:
         call.leave(entry.missing, entry.advice or f"strategy: {entry.strategy}")
@@ -16,7 +20,7 @@ def run_rule(call: Call, entry: Rule) -> None:
             "writes into out=, which MindSpore's functions don't",
             "assign the result instead, `y = ...`, and convert again",
         )
-    elif call.is_opaque and not (entry.like and entry.like == entry.to):
+    elif call.is_opaque and not (entry.like and entry.like == entry.to) and not _takes_any_number(call, entry):
         if entry.like:
             call.use_like()
         elif entry.function is not None or entry.rename or entry.drop or entry.defaults:

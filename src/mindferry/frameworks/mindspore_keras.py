@@ -12,8 +12,8 @@ from ..verify.golden import Golden
 from ..verify.goldenfile import RecordError
 from ..verify.keras_tree import layer_tree, own_weights, packed
 from ..verify.named import build
-from ..verify.shared_draws import Draw, SharedDraws
 from .mindspore_tensors import make_inputs
+from .shared_draws import Draw, SharedDraws
 
 Layer = Any  # a helper's, or one of the project's own
 HELPERS = "ms_keras"

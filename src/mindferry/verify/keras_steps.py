@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..frameworks.shared_draws import SharedDraws
+from ..frameworks.tensorflow_numbers import shared_numbers
 from .keras_network import Network, precision
-from .keras_watch import shared_numbers
-from .shared_draws import SharedDraws
 from .update import LEAST, SIZE, STEPS, STRIDE, phase
 
 if TYPE_CHECKING:

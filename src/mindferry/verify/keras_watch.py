@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..frameworks.shared_draws import SharedDraws
+from ..frameworks.tensorflow_numbers import replaced, shared_numbers
 from .keras_tree import layer_tree
 from .nesting import leaves, rebuild
-from .shared_draws import SharedDraws
 
 Layer = Any  # keras.Layer
 Tensor = Any  # tf.Tensor
@@ -73,7 +74,7 @@ class Watched:
                 return original(layer, *args, **kwargs)
             return self.call(path, layer, lambda: original(layer, *args, **kwargs))
 
-        self._exits.enter_context(_replaced(keras.Layer, "__call__", call))
+        self._exits.enter_context(replaced(keras.Layer, "__call__", call))
         self._exits.enter_context(shared_numbers(self.draws))
         return self
 
@@ -112,69 +113,3 @@ def _copy_mask(tensor: Tensor, made: Tensor) -> None:
     mask = backend.get_keras_mask(tensor)
     if mask is not None and made is not tensor:
         backend.set_keras_mask(made, mask)
-
-
-@contextlib.contextmanager
-def _replaced(home: Any, name: str, value: Any) -> Iterator[None]:
-    before = getattr(home, name)
-    setattr(home, name, value)
-    try:
-        yield
-    finally:
-        setattr(home, name, before)
-
-
-@contextlib.contextmanager
-def shared_numbers(draws: SharedDraws) -> Iterator[None]:
-    """Keras' and TensorFlow's functions that draw, built on shared numbers as the helpers of the conversion are."""
-    import tensorflow as tf
-    from keras.src import backend
-
-    def tensor(numbers: Any, dtype: Any) -> Tensor:
-        return tf.cast(tf.constant(numbers), dtype or backend.floatx())
-
-    def dropout(inputs: Tensor, rate: Any, noise_shape: Any = None, seed: Any = None, name: Any = None) -> Tensor:
-        inputs = tf.convert_to_tensor(inputs)
-        shape = noise_shape if noise_shape is not None else inputs.shape
-        whole = [size if given is None else int(given) for given, size in zip(shape, inputs.shape, strict=True)]
-        kept = (draws.random(whole) >= float(rate)) / (1 - float(rate))
-        return inputs * tf.cast(tf.constant(kept), inputs.dtype)
-
-    def uniform(shape: Any, minval: Any = 0.0, maxval: Any = 1.0, dtype: Any = None, seed: Any = None) -> Tensor:
-        return tensor(draws.random(_sizes(shape)), dtype) * (maxval - minval) + minval
-
-    def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = None, seed: Any = None) -> Tensor:
-        return tensor(draws.standard_normal(_sizes(shape)), dtype) * stddev + mean
-
-    def tf_uniform(
-        shape: Any, minval: Any = 0, maxval: Any = None, dtype: Any = tf.float32, seed: Any = None, name: Any = None
-    ) -> Tensor:
-        if not tf.as_dtype(dtype).is_floating:
-            return originals["uniform"](shape, minval, maxval, dtype, seed, name)
-        return uniform(shape, minval, 1.0 if maxval is None else maxval, dtype)
-
-    def tf_normal(
-        shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = tf.float32, seed: Any = None, name: Any = None
-    ) -> Tensor:
-        return normal(shape, mean, stddev, dtype)
-
-    originals = {"uniform": tf.random.uniform}
-    places = [
-        *(
-            (backend.random, name, made)
-            for name, made in (("dropout", dropout), ("uniform", uniform), ("normal", normal))
-        ),
-        (tf.random, "uniform", tf_uniform),
-        (tf.random, "normal", tf_normal),
-        (tf.nn, "dropout", dropout),
-    ]
-    with contextlib.ExitStack() as stack:
-        for home, name, value in places:
-            stack.enter_context(_replaced(home, name, value))
-        yield
-
-
-def _sizes(shape: Any) -> list[int]:
-    import numpy as np
-
-    return [int(each) for each in np.asarray(shape).ravel()]

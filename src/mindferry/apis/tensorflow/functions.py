@@ -1,6 +1,7 @@
 """TensorFlow's functions: each has a helper that takes lists, numbers and arrays as TensorFlow does."""
 
 from .._rule import Form, rule
+from ._options import check_options
 
 UNDER_TF = """
 abs exp log log1p expm1 sqrt rsqrt square sin cos tan asin acos atan sinh cosh asinh acosh atanh sign floor ceil round erf
@@ -44,11 +45,13 @@ OTHERS = {
 }
 
 for name in UNDER_TF.split():
-    rule(f"tensorflow.{name}", to=f"compat.tf_{name}", like=f"compat.tf_{name}")
+    rule(f"tensorflow.{name}", to=f"compat.tf_{name}", like=f"compat.tf_{name}")(check_options)
 for name in UNDER_NN.split():
-    rule(f"tensorflow.nn.{name}", to=f"compat.tf_{name}", like=f"compat.tf_{name}")
+    rule(f"tensorflow.nn.{name}", to=f"compat.tf_{name}", like=f"compat.tf_{name}")(check_options)
+ARGS = {"tensorflow.image.resize": "images size method preserve_aspect_ratio antialias name"}
+
 for api, helper in OTHERS.items():
-    rule(api, to=f"compat.{helper}", like=f"compat.{helper}")
+    rule(api, to=f"compat.{helper}", like=f"compat.{helper}", args=ARGS.get(api, ""))(check_options)
 for (
     name
 ) in "float16 float32 float64 bfloat16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 complex64 complex128".split():

@@ -54,13 +54,43 @@ RENAMED = {
     "argmin": "ops_argmin",
     "take": "ops_take",
     "gelu": "ops_gelu",
-    "moments": "tf_moments",
     "flip": "ops_flip",
     "swapaxes": "ops_swapaxes",
     "top_k": "tf_top_k",
     "normalize": "ops_normalize",
     "full": "tf_fill",
     "dot": "tf_matmul",
+}
+KEYWORDS = {  # Keras' parameter names -> the helper's, where they differ
+    "reshape": "x=tensor newshape=shape",
+    "transpose": "x=a axes=perm",
+    "expand_dims": "x=input",
+    "squeeze": "x=input",
+    "stack": "x=values",
+    "tile": "x=input repeats=multiples",
+    "repeat": "x=input",
+    "broadcast_to": "x=input",
+    "roll": "x=input",
+    "sort": "x=values",
+    "argsort": "x=values",
+    "where": "x1=x x2=y",
+    "divide_no_nan": "x1=x x2=y",
+    "norm": "x=tensor",
+    "softplus": "x=features",
+    "clip": "x=t x_min=clip_value_min x_max=clip_value_max",
+    "matmul": "x1=a x2=b",
+    "dot": "x1=a x2=b",
+    "tensordot": "x1=a x2=b",
+    "einsum": "subscripts=equation",
+    "shape": "x=input",
+    "size": "x=input",
+    "zeros_like": "x=input",
+    "ones_like": "x=input",
+    "convert_to_tensor": "x=value",
+    "array": "x=value",
+    "top_k": "x=input",
+    "full": "shape=dims fill_value=value",
+    "arange": "stop=limit step=delta",
 }
 RANDOM = {
     "normal": "random_normal",
@@ -71,9 +101,21 @@ RANDOM = {
     "dropout": "tf_dropout",
 }
 
+
+def _renamed(name: str) -> dict[str, str]:
+    return dict(each.split("=") for each in KEYWORDS.get(name, "").split())
+
+
 for name in SAME.split():
-    rule(f"keras.ops.{name}", to=f"compat.tf_{name}", like=f"compat.tf_{name}")
+    rule(f"keras.ops.{name}", to=f"compat.tf_{name}", like=f"compat.tf_{name}", rename=_renamed(name))
 for name, helper in RENAMED.items():
-    rule(f"keras.ops.{name}", to=f"compat.{helper}", like=f"compat.{helper}")
+    rule(f"keras.ops.{name}", to=f"compat.{helper}", like=f"compat.{helper}", rename=_renamed(name))
+rule(
+    "keras.ops.moments",
+    to="compat.tf_moments",
+    args="x axes keepdims synchronized",
+    drop="synchronized",
+    positional=2,  # TensorFlow's third one is another
+)
 for name, helper in RANDOM.items():
     rule(f"keras.random.{name}", to=f"compat.{helper}", like=f"compat.{helper}")

@@ -1,6 +1,7 @@
 """Keras' layers: each has a helper of its name, a MindSpore Cell that is built when it is first called."""
 
 from .._rule import rule
+from ._options import check_options
 
 NAMES = """
 Layer Dense EinsumDense Embedding Masking BatchNormalization LayerNormalization RMSNormalization GroupNormalization
@@ -17,4 +18,29 @@ MultiHeadAttention Attention AdditiveAttention Rescaling Normalization Resizing
 """
 
 for name in NAMES.split():
-    rule(f"keras.layers.{name}", to=f"compat.{name}", like=f"compat.{name}")
+    rule(f"keras.layers.{name}", to=f"compat.{name}", like=f"compat.{name}")(check_options)
+
+MISSING = {
+    "ConvLSTM1D ConvLSTM2D ConvLSTM3D": (
+        "a recurrent convolution has no helper",
+        "write the cell with Conv2D layers and a loop over time, and convert again",
+    ),
+    "RandomFlip RandomRotation RandomZoom RandomTranslation RandomContrast RandomBrightness RandomCrop RandomShear RandomHue "
+    "RandomSaturation RandomSharpness RandomPerspective RandomGrayscale RandomErasing RandomInvert RandomPosterization "
+    "RandomGaussianBlur RandomElasticTransform RandomColorJitter RandomColorDegeneration RandAugment AugMix CutMix MixUp "
+    "AutoContrast Equalization Solarization CenterCrop": (
+        "a layer that augments images has no helper",
+        "augment the data before the network: mindspore.dataset.vision has the same transforms",
+    ),
+    "TextVectorization StringLookup IntegerLookup CategoryEncoding Discretization Hashing HashedCrossing": (
+        "a layer that looks words or numbers up has no helper",
+        "make the numbers before the network, in the data's map function",
+    ),
+    "TFSMLayer JaxLayer FlaxLayer TorchModuleWrapper": (
+        "a network of another framework can't be read",
+        "build the network with its own code, and convert that",
+    ),
+}
+for names, (why, instead) in MISSING.items():
+    for name in names.split():
+        rule(f"keras.layers.{name}", missing=why, strategy="equivalent", advice=instead)

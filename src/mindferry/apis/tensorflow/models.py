@@ -1,13 +1,14 @@
 """Networks and what goes into them: models, losses, metrics, optimizers, callbacks, initializers."""
 
 from .._rule import rule
+from ._options import check_options
 
 
 def same(home: str, names: str, prefix: str = "", suffix: str = "") -> None:
     """Each becomes the helper of its name."""
     for name in names.split():
         helper = f"compat.{prefix}{name}{suffix}"
-        rule(f"{home}.{name}", to=helper, like=helper)
+        rule(f"{home}.{name}", to=helper, like=helper)(check_options)
 
 
 same("keras", "Model Sequential Input")
@@ -93,6 +94,20 @@ rule("keras.initializers.get", to="compat.get_initializer", like="compat.get_ini
 for full in INITIALIZERS.split()[1:]:
     short = "".join(f"_{each.lower()}" if each.isupper() else each for each in full).lstrip("_")
     rule(f"keras.initializers.{short}", to=f"compat.{full}", like=f"compat.{full}")
+APPLICATIONS = (
+    "VGG16 VGG19 ResNet50 ResNet101 ResNet152 ResNet50V2 ResNet101V2 ResNet152V2 MobileNet MobileNetV2 MobileNetV3Small "
+    "MobileNetV3Large DenseNet121 DenseNet169 DenseNet201 Xception InceptionV3 InceptionResNetV2 NASNetMobile NASNetLarge "
+    "ConvNeXtTiny ConvNeXtSmall ConvNeXtBase ConvNeXtLarge ConvNeXtXLarge EfficientNetV2S EfficientNetV2M EfficientNetV2L "
+    "EfficientNetV2B0 EfficientNetV2B1 EfficientNetV2B2 EfficientNetV2B3"
+).split() + [f"EfficientNetB{size}" for size in range(8)]
+for name in APPLICATIONS:
+    rule(
+        f"keras.applications.{name}",
+        missing="it is a network in Keras' own folder, which is not converted along",
+        strategy="equivalent",
+        advice="copy the file that builds it, keras/src/applications, into the project and convert again; its weights come by "
+        "`mindferry weights convert`",
+    )
 same("keras.utils", "set_random_seed to_categorical unpack_x_y_sample_weight pack_x_y_sample_weight")
 same("keras.backend", "clear_session")
 MISSING_METHODS = (

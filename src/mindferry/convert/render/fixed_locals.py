@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 from collections import Counter
 
 from .folded import NOTHING, Offsets, Span, constant, in_strings, parsed
@@ -26,6 +27,8 @@ def _once(text: str) -> str:
     tree = parsed(text)
     shown, offsets = in_strings(tree), Offsets(text)
     for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+        if returned := _returned_at_once(function, offsets):
+            return offsets.edited(returned)
         for statement in (node for node in ast.walk(function) if isinstance(node, ast.Assign)):
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name)]) if _is_plain(name, function):
@@ -33,6 +36,22 @@ def _once(text: str) -> str:
                     if spans is not None:
                         return offsets.edited(spans)
     return text
+
+
+def _returned_at_once(function: ast.FunctionDef, offsets: Offsets) -> list[Span]:
+    """`x = f(y)`, `return x`: the value itself."""
+    for block in _blocks(function):
+        for first, second in itertools.pairwise(block):
+            match first, second:
+                case (
+                    ast.Assign(targets=[ast.Name(id=name)], value=value),
+                    ast.Return(value=ast.Name(id=returned)),
+                ) if name == returned and _is_plain(name, function):
+                    lines = offsets.data[offsets.line(first.lineno) : offsets.line((second.end_lineno or 0) + 1)]
+                    if b"#" not in lines and value.lineno == value.end_lineno == first.lineno:
+                        start, end = offsets.line(first.lineno), offsets.line((second.end_lineno or 0) + 1)
+                        return [(start, end, f"{' ' * first.col_offset}return {offsets.of(value)}\n")]
+    return []
 
 
 def _is_plain(name: str, function: ast.FunctionDef) -> bool:
@@ -58,7 +77,9 @@ def _spans(
     removed = (first, last, "")
     if not reads:
         return [removed] if _is_pure(statement.value) else None
-    if statement not in function.body or any(node in shown for node in reads):
+    block = next(each for each in _blocks(function) if statement in each)
+    within = {node for each in block for node in ast.walk(each)}
+    if any(node in shown or node not in within for node in reads):
         return None
     value = statement.value
     is_name = isinstance(value, ast.Name) and _is_argument(value.id, function)

@@ -12,6 +12,17 @@ from ...read.walk import walk
 from .folded import NOTHING, constant
 
 UNKNOWN = "?"
+STATE = {"state_dict", "load_state_dict"}
+OPENERS = {"open", "BytesIO", "TemporaryFile", "NamedTemporaryFile", "SpooledTemporaryFile", "fdopen"}
+FILES = {"f", "fp", "fh", "fd", "file", "fileobj", "buffer", "buf", "stream", "handle", "bio", "out", "output", "io"}
+SHOWN = {"print", "repr", "str", "format", "info", "debug", "warning", "log", "write"}
+BY_NAME = {
+    "getattr",
+    "setattr",
+    "hasattr",
+    "attrgetter",
+    "methodcaller",
+}  # functions that are given an attribute's name
 ASKED = (
     ast.Attribute,
     ast.Constant,
@@ -27,6 +38,8 @@ ASKED = (
     ast.Dict,
     ast.Subscript,
     ast.arguments,
+    ast.withitem,
+    ast.FormattedValue,
 )
 
 
@@ -38,6 +51,7 @@ class CallShape:
     keywords: Mapping[str, str]
     is_open: bool  # *args or **kwargs
     owner: str  # the helper in which it stands; '' for the project
+    first: str = ""  # the text of the first argument
 
 
 @dataclass(slots=True)
@@ -55,6 +69,15 @@ class ProjectUse:
     )  # the last words of what is added: `train_set` of `self.train_set + other`
     is_subscripted: bool = False  # a helper is given type arguments
     saves_state_only: bool = True  # every save() is given what a state_dict() returned
+    assigned: set[str] = field(default_factory=set)  # attributes that are set: `p.requires_grad = False`, setattr(p, …)
+    state_owners: set[str] = field(default_factory=set)  # whose state_dict() or load_state_dict() is called, as text
+    defined: set[str] = field(default_factory=set)  # functions and methods of the project's
+    shown: set[str] = field(default_factory=set)  # the last words of what is printed, formatted or logged
+    takes_files: bool = False  # save() or load() may be given an open file
+    looks_into_state: bool = False  # what load() returns is more than handed to a network
+    group_owners: set[str] = field(default_factory=set)  # whose .state or .defaults is asked for, as text
+    keys: set[str] = field(default_factory=set)  # strings in brackets: "lr" of group["lr"]
+    networks: set[str] = field(default_factory=set)  # those of them that are known to be networks
     is_library: bool = False
 
 
@@ -72,12 +95,18 @@ def use_of(texts: Iterable[str], module: str, is_library: bool) -> ProjectUse:
             use.unset |= words
             use.given |= words
             use.added |= words
-            use.is_subscripted = True
+            use.assigned |= words
+            use.state_owners |= words & STATE
+            use.keys |= words
+            use.defined |= words
+            use.shown |= words
+            use.is_subscripted = use.takes_files = use.looks_into_state = True
             use.saves_state_only = False
             continue
         found = _by_kind(tree)
-        _add_names(found, use)
-        _add_project_calls(found, _bound_to(found, module), use)
+        bound = _bound_to(found, module)
+        _add_names(found, bound, use)
+        _add_project_calls(found, bound, use)
     return use
 
 
@@ -103,6 +132,8 @@ def _bound_to(nodes: Nodes, module: str) -> set[str]:
 
 def _add_project_calls(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
     called = set()
+    direct: set[ast.expr] = set()
+    opened = _opened(nodes)
     use.is_subscripted |= any(_helper(node.value, bound) for node in nodes[ast.Subscript])
     for node in nodes[ast.Call]:
         if helper := _helper(node.func, bound):
@@ -110,12 +141,43 @@ def _add_project_calls(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
             use.calls.setdefault(helper, []).append(shape_of(node, ""))
             if helper == "save" and not _is_state(node):
                 use.saves_state_only = False
+            if helper in ("save", "load"):
+                place = 1 if helper == "save" else 0
+                given = [*node.args[place : place + 1], *(each.value for each in node.keywords if each.arg == "f")]
+                use.takes_files |= not given or any(looks_like_file(each, opened) for each in given)
+            if helper == "load_state_dict":
+                direct |= {each for each in node.args[1:2] if len(node.args) == 2 and not node.keywords}
+    loads = {node for node in nodes[ast.Call] if _helper(node.func, bound) == "load"}
+    use.looks_into_state |= bool(loads - direct) or not all(each in loads or _is_own_state(each) for each in direct)
+    use.looks_into_state |= any(
+        len(shape.positions) != 2 or bool(shape.keywords) for shape in use.calls.get("load_state_dict", ())
+    )
     for node in nodes[ast.ImportFrom]:
         if (node.module or "").endswith(tuple(bound)):
             use.values |= {alias.name for alias in node.names}
     for node in nodes[ast.Attribute]:
         if node not in called and (helper := _helper(node, bound)):
             use.values.add(helper)
+
+
+def _opened(nodes: Nodes) -> set[str]:
+    """Names of open files."""
+    bound = [(each, node.value) for node in nodes[ast.Assign] for each in node.targets]
+    bound += [(node.optional_vars, node.context_expr) for node in nodes[ast.withitem] if node.optional_vars]
+    return {_last_word(name) for name, value in bound if _last_word(value) in OPENERS}
+
+
+def looks_like_file(node: ast.expr, opened: set[str]) -> bool:
+    """Whether save() or load() may be given an open file here. A wrong guess is a TypeError."""
+    return _last_word(node) in OPENERS | FILES | opened
+
+
+def _is_own_state(node: ast.expr) -> bool:
+    """network.state_dict(), under MindSpore's names."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="state_dict"), args=[], keywords=[]):
+            return True
+    return False
 
 
 def _is_state(call: ast.Call) -> bool:
@@ -141,6 +203,7 @@ def shape_of(call: ast.Call, owner: str) -> CallShape:
         {each.arg: literal_of(each.value) for each in call.keywords if each.arg},
         any(isinstance(each, ast.Starred) for each in call.args) or any(each.arg is None for each in call.keywords),
         owner,
+        ast.unparse(call.args[0]) if call.args and not owner else "",
     )
 
 
@@ -148,15 +211,35 @@ def literal_of(node: ast.AST | None) -> str:
     return UNKNOWN if node is None or constant(node) is NOTHING else ast.unparse(node).replace("'", '"')
 
 
-def _add_names(nodes: Nodes, use: ProjectUse) -> None:
+def _add_names(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
     for node in nodes[ast.Attribute]:
+        if _helper(node, bound):
+            continue  # ms_compat.state_dict is a function, and nobody's method
         (use.mentioned if type(node.ctx) is ast.Load else use.stored).add(node.attr)
+        if type(node.ctx) is ast.Store:
+            use.assigned.add(node.attr)
+        if node.attr in STATE:
+            use.state_owners.add(ast.unparse(node.value))
+        elif node.attr in ("state", "defaults"):
+            use.group_owners.add(ast.unparse(node.value))
+    keys = [constant(node.slice) for node in nodes[ast.Subscript]]
+    use.keys |= {key for key in keys if isinstance(key, str)}
+    for node in nodes[ast.Call]:
+        if isinstance(node.func, ast.Name | ast.Attribute) and _last_word(node.func) in BY_NAME:
+            named = {each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)}
+            use.assigned |= named if _last_word(node.func) == "setattr" else set()
+            use.state_owners |= named & STATE
     texts = {node.value for node in nodes[ast.Constant] if isinstance(node.value, str)}
     words = {text for text in texts if text.isidentifier()}
     use.mentioned |= words
     use.stored |= words | {node.arg for node in nodes[ast.keyword] if node.arg}
     for node in (*nodes[ast.FunctionDef], *nodes[ast.AsyncFunctionDef]):
         use.mentioned.add(node.name)  # a class of the project's may override it
+        use.defined.add(node.name)
+    use.shown |= {_last_word(node.value) for node in nodes[ast.FormattedValue]}
+    for node in nodes[ast.Call]:
+        if _last_word(node.func) in SHOWN:
+            use.shown |= {_last_word(each) for each in node.args}
     use.mentioned |= {alias.name for node in nodes[ast.ImportFrom] for alias in node.names}
     _add_unset(nodes, use)
     _add_methods(nodes, use)

@@ -14,6 +14,7 @@ from ...read.walk import walk
 from .helper_use import ProjectUse
 from .import_lines import sorted_imports
 from .parts import with_parts
+from .short_forms import short_forms
 from .specialised import names_taken, specialised
 from .write_dispatchers import dispatchers
 
@@ -144,11 +145,27 @@ def joined(imports: str, text: str) -> str:
 
 def chosen_units(names: set[str], use: ProjectUse | None, source: str = "torch") -> list[Unit]:
     """The helpers as the project needs them, in the order in which they are written."""
-    units = [replace(unit, text=with_parts(unit.text, use, names)) for unit in closure(names, source)]
+    units = [replace(unit, text=with_parts(unit.text, use, names)) for unit in _closure_of(names, use, source)]
     if use is not None:
         smaller = specialised({unit.name: unit.text for unit in units}, names, use)
         units = [replace(unit, text=smaller[unit.name]) for unit in units if unit.name in smaller]
     return _in_definition_order(_as_twins(units))
+
+
+def _closure_of(names: set[str], use: ProjectUse | None, source: str) -> list[Unit]:
+    """With short forms, under the names of the helpers whose place they take."""
+    units = closure(names, source)
+    known, forms = {unit.name for unit in units}, short_forms(use, names) if source == "torch" else {}
+    forms = {name: form for name, form in forms.items() if name in known}
+    if not forms:
+        return units
+    by_name = {unit.name: unit for unit in closure({*known, *forms.values()}, source)}
+    places = {by_name[form].name: name for name, form in forms.items()}
+    for name, form in forms.items():
+        by_name[name] = replace(by_name[form], name=name, order=by_name[name].order, file=by_name[name].file)
+    spoken = re.compile(rf"\b({'|'.join(map(re.escape, places))})\b")
+    kept = [unit for unit in by_name.values() if unit.name not in places]
+    return [replace(unit, text=spoken.sub(lambda match: places[match[0]], unit.text)) for unit in kept]
 
 
 def body_of(chosen: list[Unit]) -> str:

@@ -23,7 +23,7 @@ GRADIENT_HELPERS = {
 }
 MARKING = {"in_this_process", "with_tensors", "on_tensors"}
 SHARING = {"NAdam", "ASGD"}
-TRAINERS = {"Trainer", "LightningModule", "Accelerator"}  # helpers that call whatever others have
+TRAINERS = {"Trainer", "LightningModule", "Accelerator", "Fabric"}  # helpers that call whatever others have
 
 
 def _mentions(*words: str) -> Callable[[ProjectUse, Collection[str]], bool]:
@@ -35,18 +35,25 @@ def _plans_rates(use: ProjectUse, _: Collection[str]) -> bool:
     return any(word.endswith(("_decay_lr", "_lr_schedule", "DecayLR", "WarmUpLR")) for word in use.mentioned)
 
 
-def _freezes_parameters(use: ProjectUse, _: Collection[str]) -> bool:
-    return any("requires_grad" in word or "freeze" in word for word in use.mentioned | use.stored)
+def freezes_parameters(use: ProjectUse, _: Collection[str]) -> bool:
+    """Whether `p.requires_grad` is set somewhere: to read it freezes nothing."""
+    words = use.mentioned | use.stored
+    return "requires_grad" in use.assigned or any("requires_grad_" in word or "freeze" in word for word in words)
 
 
 def _lacks_gradients(use: ProjectUse, wanted: Collection[str]) -> bool:
     is_kept = bool(GRADIENT_HELPERS & set(wanted)) or "grad" in use.mentioned | use.stored
-    return is_kept or _freezes_parameters(use, wanted)
+    return is_kept or freezes_parameters(use, wanted)
 
 
 def _takes_generators(use: ProjectUse, wanted: Collection[str]) -> bool:
-    words = use.mentioned | use.stored | set(wanted)
+    words = (use.mentioned | use.stored | set(wanted)) - {"GeneratorDataset"}
     return any("generator" in word.lower() for word in words)
+
+
+def keeps_optimizer_state(use: ProjectUse, wanted: Collection[str]) -> bool:
+    """Whether state_dict() of anything but a network is asked for, or of something that only running tells."""
+    return bool(use.state_owners - use.networks) or any(name.startswith("any_") for name in wanted)
 
 
 def _takes_closures(use: ProjectUse, wanted: Collection[str]) -> bool:
@@ -74,11 +81,32 @@ def _saves_objects(use: ProjectUse, wanted: Collection[str]) -> bool:
     return "save" in use.values or "save" not in wanted or not use.saves_state_only
 
 
+def _names_entries(use: ProjectUse, wanted: Collection[str]) -> bool:
+    """Whether state dicts are more than loaded: then their entries have torch's names, as the project's code has."""
+    is_passed_on = bool({"load", "load_state_dict"} & use.values)
+    return use.looks_into_state or is_passed_on or "state_dict" in wanted or "BatchNorm3d" in {*wanted, *use.mentioned}
+
+
+def _prints_datasets(use: ProjectUse, _: Collection[str]) -> bool:
+    """A wrong guess shows as `<ms_compat.CIFAR10 object at …>`."""
+    return any(re.search(r"(?:data|set|ds|split|transform|trans|aug|compose)s?\Z", word.lower()) for word in use.shown)
+
+
+def _changes_rates(use: ProjectUse, wanted: Collection[str]) -> bool:
+    """Whether there are schedules, or somebody reads or writes a group's settings."""
+    has_schedules = any(re.search(r"LR(?:On|\Z)|Schedule|Cosine", name) for name in wanted)
+    return has_schedules or "param_groups" in use.mentioned | use.stored
+
+
 NEEDED: Mapping[str, Callable[[ProjectUse, Collection[str]], bool]] = {
     "TAKES_PLANNED_RATES": _plans_rates,
     "TAKES_ORDER": _mentions("order_params"),
-    "FREEZES_PARAMETERS": _freezes_parameters,
+    "FREEZES_PARAMETERS": freezes_parameters,
     "LACKS_GRADIENTS": _lacks_gradients,
+    "CHANGES_RATES": _changes_rates,
+    "KEEPS_OPTIMIZER_STATE": keeps_optimizer_state,
+    "SHARES_GRADIENTS": lambda use, wanted: False,  # an Accelerator needs all parts
+    "SEEDS_APART": lambda use, wanted: any("seed" in name for name in wanted),
     "SHARES_STATE": lambda use, wanted: bool(SHARING & set(wanted)),
     "HAS_OWN_OPTIMIZERS": lambda use, wanted: (
         bool({"Optimizer", "LBFGS"} & set(wanted)) or _takes_closures(use, wanted)
@@ -93,6 +121,16 @@ NEEDED: Mapping[str, Callable[[ProjectUse, Collection[str]], bool]] = {
     "MARKS_DATA": lambda use, wanted: bool(MARKING & set(wanted) or {"stays_in_process", "takes_tensors"} & use.stored),
     "NAMES_TUPLES": _mentions("namedtuple", "NamedTuple", "_fields"),
     "SAVES_OBJECTS": _saves_objects,
+    "TAKES_FILES": lambda use, wanted: use.takes_files or bool({"save", "load"} & use.values),
+    "NAMES_ENTRIES": _names_entries,
+    "OVERRIDES_STATE": lambda use, wanted: bool({"state_dict", "load_state_dict"} & use.defined),
+    "HAS_LOAD_HOOKS": lambda use, wanted: "register_load_hook" in wanted,
+    "HAS_LAZY_LAYERS": lambda use, wanted: any("Lazy" in name for name in wanted),
+    "HAS_FLAT_WEIGHTS": lambda use, wanted: any(
+        "1d" in name.lower() or "weight_norm" in name for name in {*wanted, *use.mentioned}
+    ),
+    "JOINS_TRANSFORMS": lambda use, wanted: "transforms" in use.mentioned | use.stored or _prints_datasets(use, wanted),
+    "PRINTS_DATASETS": _prints_datasets,
 }
 
 

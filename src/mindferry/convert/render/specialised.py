@@ -9,18 +9,16 @@ from __future__ import annotations
 import ast
 import functools
 import symtable
-from collections import Counter
 from collections.abc import Collection, Mapping
 
 from ...read.walk import walk
+from .fixed_attributes import WATCHED, is_class, with_fixed_attributes
 from .fixed_locals import with_fixed_locals
 from .fixed_options import with_fixed_options
 from .folded import (
-    NOTHING,
     WIDTH,
     Offsets,
     Span,
-    constant,
     in_strings,
     laid_out,
     parsed,
@@ -30,9 +28,8 @@ from .folded import (
 )
 from .helper_use import UNKNOWN, CallShape, ProjectUse, literal_of, shape_of
 
-# mindferry's own watched runs wrap these, and replay other workers' batches through a loader's settings.
+# mindferry's own watched runs wrap these.
 WRAPPED = {"loss_and_gradients", "add_gradients", "value_and_gradients", "random_numbers", "backward", "prepare_cpu"}
-WATCHED = {"dataset", "source", "collate_fn", "param_groups", "parameters", "add_param_group", "state", "defaults"}
 HOOKS = {
     "construct",
     "bprop",
@@ -54,7 +51,7 @@ def specialised(texts: Mapping[str, str], wanted: Collection[str], use: ProjectU
     for _ in range(ROUNDS):
         before = current
         current = _without_arguments(dict(current), wanted, use)
-        current = _with_fixed_attributes(current, use)
+        current = with_fixed_attributes(current, use)
         current = with_fixed_options(current, use)
         if not use.is_library:
             current = _without_methods(current, use)
@@ -104,7 +101,7 @@ def _without_arguments(texts: dict[str, str], wanted: Collection[str], use: Proj
         shapes += [shape for each in callers for shape in use.calls.get(each, ())]
         if not shapes or any(each in wanted and each not in use.calls for each in callers):
             continue
-        if fixed := _fixed_arguments(function, shapes, is_method=_is_class(texts[name])):
+        if fixed := _fixed_arguments(function, shapes, is_method=is_class(texts[name])):
             _fix_arguments(texts, name, callers, fixed)
     return texts
 
@@ -122,10 +119,6 @@ def _inherited_start(text: str) -> str:
         case ast.ClassDef(bases=[ast.Name(id=base)]) if _signature(text) is None:
             return base
     return ""
-
-
-def _is_class(text: str) -> bool:
-    return isinstance(parsed(text).body[0], ast.ClassDef)
 
 
 def _signature(text: str) -> ast.FunctionDef | None:
@@ -245,7 +238,7 @@ def _fix_arguments(texts: dict[str, str], name: str, callers: Collection[str], f
     assert function is not None
     if "#" in _header(text, function):
         return
-    places = [each.arg for each in (function.args.args[1:] if _is_class(text) else function.args.args)]
+    places = [each.arg for each in (function.args.args[1:] if is_class(text) else function.args.args)]
     for owner in list(texts):
         if owner != name and any(each in texts[owner] for each in callers):
             texts[owner] = _calls_without(texts[owner], callers, places, fixed)
@@ -304,114 +297,6 @@ def _calls_without(text: str, names: Collection[str], places: list[str], fixed: 
             new = laid_out(f"{offsets.of(node.func)}(", items, ")", column, WIDTH - len(line.lstrip()))
             spans.append((offsets.start(node), offsets.end(node), new))
     return offsets.edited(spans)
-
-
-def _with_fixed_attributes(texts: dict[str, str], use: ProjectUse) -> dict[str, str]:
-    """`self.x` that is set once, to a constant, is that constant; what is set and never read is not set."""
-    loads, stores = _attributes(texts)
-    for name, text in texts.items():
-        node = parsed(text).body[0]
-        if not isinstance(node, ast.ClassDef):
-            continue
-        start = next(
-            (each for each in node.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"), None
-        )
-        if start is None:
-            continue
-        for statement in start.body:
-            new = _fixed_attribute(text, node, statement, loads, stores, use, len(start.body) == 1)
-            if new != text:
-                texts[name] = new
-                break  # the others in the next round
-    return texts
-
-
-def _attributes(texts: Mapping[str, str]) -> tuple[Counter[str], Counter[str]]:
-    """How often each attribute is read and set; one that is named by a string may be both."""
-    loads: Counter[str] = Counter()
-    stores: Counter[str] = Counter()
-    for text in texts.values():
-        read, written = _attributes_in(text)
-        loads.update(read)
-        stores.update(written)
-    return loads, stores
-
-
-@functools.lru_cache(maxsize=4096)
-def _attributes_in(text: str) -> tuple[Counter[str], Counter[str]]:
-    loads: Counter[str] = Counter()
-    stores: Counter[str] = Counter()
-    for node in walk(parsed(text)):
-        if isinstance(node, ast.Attribute):
-            (loads if isinstance(node.ctx, ast.Load) else stores)[node.attr] += 1
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            loads[node.value] += 2
-            stores[node.value] += 2
-    return loads, stores
-
-
-def _fixed_attribute(
-    text: str,
-    owner: ast.ClassDef,
-    statement: ast.stmt,
-    loads: Mapping[str, int],
-    stores: Mapping[str, int],
-    use: ProjectUse,
-    is_alone: bool,
-) -> str:
-    pairs = _assigned(statement)
-    offsets = Offsets(text)
-    for attribute, value in pairs:
-        if stores.get(attribute, 0) != 1 or attribute in use.stored or attribute in WATCHED:
-            continue
-        if constant(value) is not NOTHING and loads.get(attribute, 0):
-            shown = in_strings(owner)
-            spans = [
-                (offsets.start(node), offsets.end(node), offsets.of(value))
-                for node in walk(owner)
-                if isinstance(node, ast.Attribute)
-                and isinstance(node.ctx, ast.Load)
-                and node.attr == attribute
-                and node not in shown
-                and isinstance(node.value, ast.Name)
-                and node.value.id == "self"
-            ]
-            if spans:
-                return offsets.edited(spans)
-    if use.is_library:
-        return text
-    unread = {
-        attribute
-        for attribute, value in pairs
-        if not loads.get(attribute, 0)
-        and attribute not in use.mentioned | WATCHED
-        and isinstance(value, ast.Name | ast.Constant)
-    }
-    if not unread:
-        return text
-    kept = [(attribute, offsets.of(value)) for attribute, value in pairs if attribute not in unread]
-    left, right = ", ".join(f"self.{attribute}" for attribute, _ in kept), ", ".join(value for _, value in kept)
-    indent = " " * statement.col_offset
-    line = f"{indent}{left} = {right}\n" if kept else f"{indent}pass\n" if is_alone else ""
-    first, last = offsets.line(statement.lineno), offsets.line((statement.end_lineno or 0) + 1)
-    if "#" in offsets.data[first:last].decode():
-        return text
-    return offsets.edited([(first, last, line)]) if len(line) <= WIDTH else text
-
-
-def _assigned(statement: ast.stmt) -> list[tuple[str, ast.expr]]:
-    """`self.a = x` and `self.a, self.b = x, y`, as pairs."""
-    match statement:
-        case ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=attribute)], value=value):
-            return [(attribute, value)]
-        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(values):
-            names = [
-                each.attr
-                for each in targets
-                if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name) and each.value.id == "self"
-            ]
-            return list(zip(names, values, strict=True)) if len(names) == len(targets) else []
-    return []
 
 
 def _without_methods(texts: dict[str, str], use: ProjectUse) -> dict[str, str]:

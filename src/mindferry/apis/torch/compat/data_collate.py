@@ -16,22 +16,6 @@ def default_collate(batch):
 def collate_arrays(batch):
     """default_collate in numpy, for worker processes, where MindSpore operators must not run."""
     first = batch[0]
-    if isinstance(first, ms.Tensor):
-        return np.stack([each.asnumpy() for each in batch])
-    if isinstance(first, np.ndarray):
-        if first.dtype.kind in "SUO":
-            raise TypeError(
-                f"default_collate: arrays of {first.dtype} can't be batched; return numbers, strings or a dict"
-            )
-        return np.stack(batch)
-    if isinstance(first, (bool, np.bool_)):
-        return np.array(batch, dtype=np.bool_)
-    if isinstance(first, np.generic):
-        return np.array(batch)
-    if isinstance(first, int):
-        return np.array(batch, dtype=np.int64)
-    if isinstance(first, float):
-        return np.array(batch, dtype=np.float64)
     if isinstance(first, (str, bytes)):
         return list(batch)
     if isinstance(first, collections.abc.Mapping):
@@ -42,10 +26,12 @@ def collate_arrays(batch):
         if any(len(each) != len(first) for each in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
         return [collate_arrays(list(column)) for column in zip(*batch)]
-    raise TypeError(
-        f"default_collate: a batch holds arrays, numbers, dicts or lists; found {type(first).__name__}. "
-        "Convert it in the dataset (images with ToTensor), or give the DataLoader a collate_fn"
-    )
+    if not isinstance(first, (ms.Tensor, np.ndarray, np.generic, int, float)) or np.asarray(first).dtype.kind in "SUO":
+        raise TypeError(
+            f"default_collate: a batch holds numbers, arrays of numbers, dicts or lists; found {type(first).__name__}. "
+            "Convert it in the dataset (images with ToTensor), or give the DataLoader a collate_fn"
+        )
+    return np.stack([each.asnumpy() if isinstance(each, ms.Tensor) else each for each in batch])
 
 
 def default_convert(data):

@@ -11,7 +11,7 @@ import numpy as np
 
 from .data_collate import collate_arrays, convert_arrays, map_nested, to_tensors
 from .data_process import is_marked, to_arrays
-from .data_samplers import BatchSampler, RandomSampler, SequentialSampler
+from .data_samplers import BatchSampler, RandomSampler, SequentialSampler, random_numbers
 from .data_watch import DeathWatch
 from .host_numbers import host_numbers, python_numbers, seed_workers
 from .parts import MARKS_DATA, STREAMS_DATA, TAKES_SINGLE_SAMPLES
@@ -195,16 +195,24 @@ def read_sample(dataset, index):
         ) from error
 
 
-class EpochSampler(RandomSampler):
+class EpochSampler:
     """For GeneratorDataset: a new order every epoch, and new random numbers in its workers.
 
     After mindspore.set_seed, GeneratorDataset(shuffle=True) gives every epoch the same order and seeds its workers the same.
     """
 
+    def __init__(self, dataset):
+        self.dataset = dataset
+
     def __iter__(self):
-        order = list(super().__iter__())
+        numbers, size = random_numbers(None), len(self.dataset)
+        order = numbers.permutation(size).tolist()
+        numbers.permutation(size)  # torch draws a second order, for samples that none are left of
         seed_workers(int(host_numbers().randint(2**31)))
         return iter(order)
+
+    def __len__(self):
+        return len(self.dataset)
 
 
 def parallel_workers(num_workers):

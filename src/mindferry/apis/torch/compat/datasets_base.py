@@ -3,19 +3,21 @@
 import hashlib
 import os
 
+from .parts import JOINS_TRANSFORMS, PRINTS_DATASETS
+
 
 class VisionDataset:
     """torchvision.datasets.VisionDataset: a root folder and the transforms."""
 
     def __init__(self, root=None, transforms=None, transform=None, target_transform=None):
-        if transforms is not None and (transform is not None or target_transform is not None):
+        if JOINS_TRANSFORMS and transforms is not None and (transform is not None or target_transform is not None):
             raise ValueError("Only transforms or transform/target_transform can be passed as argument")
         self.root = os.path.expanduser(root) if isinstance(root, str) else root
         self.transform = transform
         self.target_transform = target_transform
-        if transform is not None or target_transform is not None:
-            transforms = StandardTransform(transform, target_transform)
-        self.transforms = transforms
+        if JOINS_TRANSFORMS:
+            has_both = transform is not None or target_transform is not None
+            self.transforms = StandardTransform(transform, target_transform) if has_both else transforms
 
     def __getitem__(self, index):
         raise NotImplementedError
@@ -23,17 +25,19 @@ class VisionDataset:
     def __len__(self):
         raise NotImplementedError
 
-    def __repr__(self):
-        lines = [
-            f"Number of datapoints: {len(self)}",
-            *([f"Root location: {self.root}"] if self.root is not None else []),
-        ]
-        lines += self.extra_repr().splitlines()
-        lines += [repr(self.transforms)] if self.transforms is not None else []
-        return "\n".join([f"Dataset {type(self).__name__}", *(f"    {line}" for line in lines)])
+    if PRINTS_DATASETS:
 
-    def extra_repr(self):
-        return ""
+        def __repr__(self):
+            lines = [
+                f"Number of datapoints: {len(self)}",
+                *([f"Root location: {self.root}"] if self.root is not None else []),
+            ]
+            lines += self.extra_repr().splitlines()
+            lines += [repr(self.transforms)] if self.transforms is not None else []
+            return "\n".join([f"Dataset {type(self).__name__}", *(f"    {line}" for line in lines)])
+
+        def extra_repr(self):
+            return ""
 
 
 class StandardTransform:

@@ -7,8 +7,7 @@ import numpy as np
 from mindspore import ops
 
 from .functional_conv import linear
-from .functional_norm import log1p_exp, log_softmax, pairwise_distance
-from .functions_reduce import mean_over, sum_over
+from .functional_norm import log1p_exp, pairwise_distance
 from .functions_special import xlogy
 
 
@@ -20,7 +19,9 @@ def reduced(loss, reduction, size_average=None, reduce=None):
         reduction = "sum" if size_average is False else "mean"
     if reduction == "none":
         return loss
-    return sum_over(loss) if reduction == "sum" else mean_over(loss)
+    if not loss.size:  # MindSpore can't add up nothing
+        return ops.zeros((), loss.dtype) if reduction == "sum" else ops.zeros((), loss.dtype) + float("nan")
+    return ops.sum(loss) if reduction == "sum" else ops.sum(loss) / loss.size
 
 
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
@@ -105,7 +106,7 @@ def cross_entropy(
 ):
     """torch.nn.functional.cross_entropy: class numbers or probabilities."""
     axis = 0 if input.ndim == 1 else 1
-    logs = log_softmax(input, axis)
+    logs = ops.log_softmax(input, axis) if input.size else input
     shape = (-1,) + (1,) * (input.ndim - 1 - axis)
     if target.shape == input.shape and target.is_floating_point():
         goal = target * (1 - label_smoothing) + label_smoothing / input.shape[axis] if label_smoothing else target

@@ -5,6 +5,8 @@ import contextlib
 import mindspore as ms
 from mindspore import ops
 
+from .parts import SHARES_GRADIENTS
+
 
 def backward(forward, parameters, *inputs):
     """Run `forward`, which returns the loss (and more), and add the loss's gradients to each parameter's .grad."""
@@ -25,9 +27,7 @@ def loss_and_gradients(forward, parameters, *inputs):
         used[:] = reached(loss, parameters)
         return loss
 
-    if not all(
-        isinstance(each, ms.Tensor) for each in inputs
-    ):  # a list that `forward` appends to is another input to MindSpore
+    if not all(isinstance(each, ms.Tensor) for each in inputs):  # a list that `forward` appends to would be copied
         loss, grads = ms.value_and_grad(lambda: loss_only(*inputs), None, parameters)()
     else:
         loss, grads = ms.value_and_grad(loss_only, None, parameters)(*inputs)
@@ -65,15 +65,15 @@ def add_gradients(parameters, grads):
     """Add to what each parameter keeps in .grad."""
     for parameter, grad in zip(parameters, grads):
         known = getattr(parameter, "grad", None)
-        share = getattr(parameter, "gradient_share", None)  # of a batch that counts together with others
         if grad is not None:
-            grad = grad if share is None else grad * share
+            if SHARES_GRADIENTS:
+                grad = grad * getattr(parameter, "gradient_share", 1)  # of a batch that counts together with others
             parameter.grad = grad if known is None else known + grad
 
 
 def apply_gradients(optimizer):
     """optimizer.step(): update with the gradients that have been gathered."""
-    if hasattr(optimizer, "apply_if_due"):
+    if SHARES_GRADIENTS and hasattr(optimizer, "apply_if_due"):
         return optimizer.apply_if_due()
     return optimizer(gathered(optimizer))
 
@@ -94,13 +94,10 @@ def closure_with_gradients(closure, optimizer):
 
 def clear_gradients(owner):
     """zero_grad() of an optimizer or a network."""
-    if hasattr(owner, "clear_if_due"):
+    if SHARES_GRADIENTS and hasattr(owner, "clear_if_due"):
         return owner.clear_if_due()
-    for parameter in (
-        owner.trainable_params()
-        if hasattr(owner, "cells_and_names") and not hasattr(owner, "param_groups")
-        else owner.parameters
-    ):
+    is_optimizer = hasattr(owner, "param_groups") or not hasattr(owner, "trainable_params")
+    for parameter in owner.parameters if is_optimizer else owner.trainable_params():
         parameter.grad = None
 
 

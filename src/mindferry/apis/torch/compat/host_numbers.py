@@ -7,6 +7,8 @@ import mindspore as ms
 import mindspore.dataset as ds
 import numpy as np
 
+from .parts import SEEDS_APART
+
 DRAWING_MODULES = ("mindspore.common.initializer", "mindspore.nn.layer.rnns", "mindspore.nn.layer.rnn_cells")
 
 
@@ -23,11 +25,15 @@ class NumpyWithOwnNumbers:
 
 def host_numbers():
     """Where initial weights, samplers and transforms take random numbers from: numpy's, until manual_seed sets them apart."""
+    if not SEEDS_APART:
+        return np.random
     return getattr(sys.modules[DRAWING_MODULES[0]], "np", np).random
 
 
 def python_numbers():
     """The same for what is written with Python's random numbers."""
+    if not SEEDS_APART:
+        return random
     return getattr(getattr(sys.modules[DRAWING_MODULES[0]], "np", np), "python_random", random)
 
 

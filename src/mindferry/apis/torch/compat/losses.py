@@ -47,7 +47,9 @@ class WeightedLoss(Loss):
 
     def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
         super().__init__(size_average, reduce, reduction)
-        register_buffer(self, "weight", weight)
+        self.weight = None
+        if weight is not None:
+            register_buffer(self, "weight", weight)
 
 
 class L1Loss(nn.Cell):
@@ -120,7 +122,9 @@ class BCELoss(nn.Cell):
     def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
         self.size_average, self.reduce, self.reduction = size_average, reduce, reduction
-        register_buffer(self, "weight", weight)
+        self.weight = None
+        if weight is not None:
+            register_buffer(self, "weight", weight)
 
     def construct(self, input, target):
         return binary_cross_entropy(
@@ -139,8 +143,12 @@ class BCEWithLogitsLoss(nn.Cell):
     def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None):
         super().__init__()
         self.size_average, self.reduce, self.reduction = size_average, reduce, reduction
-        register_buffer(self, "weight", weight)
-        register_buffer(self, "pos_weight", pos_weight)
+        self.weight = None
+        if weight is not None:
+            register_buffer(self, "weight", weight)
+        self.pos_weight = None
+        if pos_weight is not None:
+            register_buffer(self, "pos_weight", pos_weight)
 
     def construct(self, input, target):
         return binary_cross_entropy_with_logits(
@@ -173,7 +181,9 @@ class MultiLabelSoftMarginLoss(nn.Cell):
     def __init__(self, weight=None, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
         self.size_average, self.reduce, self.reduction = size_average, reduce, reduction
-        register_buffer(self, "weight", weight)
+        self.weight = None
+        if weight is not None:
+            register_buffer(self, "weight", weight)
 
     def construct(self, input, target):
         return multilabel_soft_margin_loss(
@@ -323,7 +333,9 @@ class NLLLoss(nn.Cell):
         super().__init__()
         self.size_average = size_average
         self.ignore_index, self.reduce, self.reduction = ignore_index, reduce, reduction
-        register_buffer(self, "weight", weight)
+        self.weight = None
+        if weight is not None:
+            register_buffer(self, "weight", weight)
 
     def construct(self, input, target):
         return nll_loss(
@@ -346,7 +358,9 @@ class CrossEntropyLoss(nn.Cell):
         super().__init__()
         self.size_average, self.ignore_index = size_average, ignore_index
         self.reduce, self.reduction, self.label_smoothing = reduce, reduction, label_smoothing
-        register_buffer(self, "weight", weight)
+        self.weight = None
+        if weight is not None:
+            register_buffer(self, "weight", weight)
 
     def construct(self, input, target):
         return cross_entropy(
@@ -381,7 +395,9 @@ class MultiMarginLoss(nn.Cell):
         super().__init__()
         self.norm, self.margin = p, margin
         self.size_average, self.reduce, self.reduction = size_average, reduce, reduction
-        register_buffer(self, "weight", weight)
+        self.weight = None
+        if weight is not None:
+            register_buffer(self, "weight", weight)
 
     def construct(self, input, target):
         return multi_margin_loss(
@@ -429,7 +445,9 @@ class LinearCrossEntropyLoss(nn.Cell):
     ):
         super().__init__()
         self.num_classes, self.out_features, self.reduction = num_classes, tuple(out_features), reduction
-        register_buffer(self, "weight", weight)
+        self.weight = None
+        if weight is not None:
+            register_buffer(self, "weight", weight)
         self.ignore_index, self.label_smoothing = -100 if ignore_index is None else ignore_index, label_smoothing
         self.linear = Linear(in_features, num_classes * math.prod(self.out_features), bias)
 

@@ -13,7 +13,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import Parameter, Tensor, ops
 
-from .parts import SAVES_OBJECTS
+from .parts import NAMES_ENTRIES, SAVES_OBJECTS, TAKES_FILES
 from .state_names import torch_named
 
 STRUCTURE = "__structure__"  # the record that holds the JSON
@@ -30,13 +30,14 @@ def save(obj, f):
         records[STRUCTURE] = Tensor(np.frombuffer(text.encode(), np.uint8).copy())
     else:
         records = obj
-    folder = os.path.dirname(os.path.abspath(os.fspath(f))) if isinstance(f, (str, os.PathLike)) else None
+    is_path = not TAKES_FILES or isinstance(f, (str, os.PathLike))
+    folder = os.path.dirname(os.path.abspath(os.fspath(f))) if is_path else None
     with tempfile.TemporaryDirectory(dir=folder, prefix=".saving-") as scratch:
         path = os.path.join(scratch, "data.ckpt")
         ms.save_checkpoint([{"name": name, "data": Tensor(value)} for name, value in records.items()], path)
         os.chmod(path, 0o644)
-        if folder is not None:
-            os.replace(path, os.fspath(f))
+        if is_path:
+            os.replace(path, f)
         else:
             with open(path, "rb") as written:
                 f.write(written.read())
@@ -45,14 +46,9 @@ def save(obj, f):
 def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=None):
     """Read what save() or ms.save_checkpoint() wrote. Objects that only pickle can restore need weights_only=False, as in torch."""
     with tempfile.TemporaryDirectory() as scratch:
-        path = os.path.join(scratch, "data.ckpt")
-        if isinstance(f, (str, os.PathLike)):
-            name = os.path.abspath(os.fspath(f))
-            if not os.path.exists(name) and os.path.exists(name + ".ckpt"):
-                name += ".ckpt"
-            if not os.path.exists(name):
-                raise FileNotFoundError(f"no such checkpoint: {os.fspath(f)}")
-            refuse_torch_file(name)
+        path = os.path.join(scratch, "data.ckpt")  # load_checkpoint() takes no other ending
+        if not TAKES_FILES or isinstance(f, (str, os.PathLike)):
+            name = checkpoint_path(f)
             if name.endswith(".ckpt"):
                 path = name
             else:
@@ -62,17 +58,23 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=No
                 copy.write(f.read())
         records = ms.load_checkpoint(path)
     if not SAVES_OBJECTS or STRUCTURE not in records:
-        return torch_named(records)
+        return torch_named(records) if NAMES_ENTRIES else records
     return unpack_checkpoint(json.loads(records[STRUCTURE].asnumpy().tobytes()), records, weights_only)
 
 
-def refuse_torch_file(name):
+def checkpoint_path(f):
+    """Where the checkpoint is; save_checkpoint() may have appended .ckpt."""
+    name = os.path.abspath(os.fspath(f))
+    name = name if os.path.exists(name) else name + ".ckpt"
+    if not os.path.exists(name):
+        raise FileNotFoundError(f"no such checkpoint: {os.fspath(f)}")
     with open(name, "rb") as file:
         start = file.read(2)
     if start in (b"PK", b"\x80\x02"):
         raise ValueError(
             f"{name} was written by PyTorch: convert it with `mindferry weights convert {name} -o model.ckpt` and load that"
         )
+    return name
 
 
 def is_plain_tensor(value):

@@ -7,7 +7,7 @@ import math
 from bisect import bisect_right
 from collections import Counter
 
-from .parts import TAKES_EPOCHS
+from .parts import KEEPS_OPTIMIZER_STATE, TAKES_EPOCHS
 
 
 class LRScheduler:
@@ -35,11 +35,13 @@ class LRScheduler:
         self.step()
         del self._is_initial
 
-    def state_dict(self):
-        return {key: value for key, value in self.__dict__.items() if key not in self._unsaved}
+    if KEEPS_OPTIMIZER_STATE:
 
-    def load_state_dict(self, state_dict):
-        self.__dict__.update(state_dict)
+        def state_dict(self):
+            return {key: value for key, value in self.__dict__.items() if key not in self._unsaved}
+
+        def load_state_dict(self, state_dict):
+            self.__dict__.update(state_dict)
 
     def get_last_lr(self):
         return self._last_lr
@@ -123,9 +125,11 @@ class MultiStepLR(LRScheduler):
             else self.rates()
         )
 
-    def load_state_dict(self, state_dict):
-        super().load_state_dict(state_dict)
-        self.milestones = Counter(self.milestones)
+    if KEEPS_OPTIMIZER_STATE:
+
+        def load_state_dict(self, state_dict):
+            super().load_state_dict(state_dict)
+            self.milestones = Counter(self.milestones)
 
     def _get_closed_form_lr(self):
         return [

@@ -3,6 +3,7 @@
 import math
 from bisect import bisect_right
 
+from .parts import KEEPS_OPTIMIZER_STATE
 from .schedulers import LRScheduler
 
 
@@ -222,13 +223,15 @@ class ComposedScheduler(LRScheduler):
 
     _unsaved = ("optimizer", "_schedulers")
 
-    def state_dict(self):
-        return {**super().state_dict(), "_schedulers": [each.state_dict() for each in self._schedulers]}
+    if KEEPS_OPTIMIZER_STATE:
 
-    def load_state_dict(self, state_dict):
-        self.__dict__.update({key: value for key, value in state_dict.items() if key != "_schedulers"})
-        for scheduler, state in zip(self._schedulers, state_dict["_schedulers"], strict=True):
-            scheduler.load_state_dict(state)
+        def state_dict(self):
+            return {**super().state_dict(), "_schedulers": [each.state_dict() for each in self._schedulers]}
+
+        def load_state_dict(self, state_dict):
+            self.__dict__.update({key: value for key, value in state_dict.items() if key != "_schedulers"})
+            for scheduler, state in zip(self._schedulers, state_dict["_schedulers"], strict=True):
+                scheduler.load_state_dict(state)
 
 
 class SequentialLR(ComposedScheduler):

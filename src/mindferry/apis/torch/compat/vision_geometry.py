@@ -21,13 +21,12 @@ def resized_size(height, width, size, max_size=None):
     if isinstance(size, (tuple, list)) and len(size) == 2:
         return int(size[0]), int(size[1])
     short, long = min(height, width), max(height, width)
-    if size is None:
-        new_short, new_long = int(max_size * short / long), max_size
-    else:
-        new_short = size[0] if isinstance(size, (tuple, list)) else size
-        new_long = int(new_short * long / short)
-        if max_size is not None and new_long > max_size:
-            new_short, new_long = int(max_size * new_short / new_long), max_size
+    new_short = size[0] if isinstance(size, (tuple, list)) else size
+    if max_size is not None and size is None:
+        new_short = int(max_size * short / long)
+    new_long = int(new_short * long / short)
+    if max_size is not None and (size is None or new_long > max_size):
+        new_short, new_long = new_short if size is None else int(max_size * new_short / new_long), max_size
     return (new_long, new_short) if width <= height else (new_short, new_long)
 
 

@@ -1,11 +1,13 @@
 """Transforms without randomness, for PIL images and for arrays (…, channels, height, width)."""
 
+from .parts import PRINTS_DATASETS
 from .vision_geometry import (
     center_crop_image,
     five_crop_image,
     normalize_image,
     pad_image,
     resize_image,
+    resized_size,
     ten_crop_image,
 )
 from .vision_images import convert_image_dtype, pil_to_tensor, to_pil_image, to_tensor
@@ -14,8 +16,10 @@ from .vision_images import convert_image_dtype, pil_to_tensor, to_pil_image, to_
 class Transform:
     """Prints as torchvision's do, and is called like a function."""
 
-    def __repr__(self):
-        return f"{type(self).__name__}({', '.join(f'{key}={value}' for key, value in vars(self).items())})"
+    if PRINTS_DATASETS:
+
+        def __repr__(self):
+            return f"{type(self).__name__}({', '.join(f'{key}={value}' for key, value in vars(self).items())})"
 
 
 class ToTensor(Transform):
@@ -54,6 +58,17 @@ class Normalize(Transform):
 
     def __call__(self, tensor):
         return normalize_image(tensor, self.mean, self.std)
+
+
+class PILResize(Transform):
+    """torchvision.transforms.Resize of PIL images. (For one image size in 2,000, mindspore.dataset.vision.Resize differs.)"""
+
+    def __init__(self, size, interpolation=2, max_size=None, antialias=True):
+        self.size, self.interpolation, self.max_size = size, interpolation, max_size
+
+    def __call__(self, img):
+        height, width = resized_size(img.height, img.width, self.size, self.max_size)
+        return img if (width, height) == img.size else img.resize((width, height), int(self.interpolation) % 6)
 
 
 class Resize(Transform):

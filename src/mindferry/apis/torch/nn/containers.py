@@ -11,12 +11,13 @@ from ._context import slices_a
     "torch.nn.Sequential",
     to="mindspore.nn.SequentialCell",
     like="compat.Sequential",
+    is_variadic=True,
     differs="a slice of a SequentialCell renames the parameters that it shares, so files that slice get a helper",
     cases=[
         Case("nn.Sequential(nn.ReLU(), nn.Sigmoid())", "nn.SequentialCell(nn.ReLU(), nn.Sigmoid())", shapes=((2, 3),)),
         Case(
             "nn.Sequential(*[nn.Sigmoid(), nn.Sigmoid()])",
-            "ms_compat.Sequential(*[nn.Sigmoid(), nn.Sigmoid()])",
+            "nn.SequentialCell(*[nn.Sigmoid(), nn.Sigmoid()])",
             shapes=((2, 3),),
         ),
         Case(

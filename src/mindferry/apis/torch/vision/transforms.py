@@ -63,6 +63,7 @@ def _in_range(values: object, least: float) -> bool:
     like="compat.Resize",
     differs="an int stays with a helper: for one image size in 2,000, vision.Resize makes the long side a pixel shorter",
     cases=text("T.Resize(256)", "ms_compat.Resize(256)")
+    + text("T.Compose([T.Resize(8), T.ToTensor()])", "ms_compat.Compose([ms_compat.PILResize(8), vision.ToTensor()])")
     + text(
         "T.Compose([T.Resize((8, 9), 3), T.ToTensor()])",
         "ms_compat.Compose([vision.Resize((8, 9), vision.Inter.BICUBIC), vision.ToTensor()])",
@@ -71,8 +72,11 @@ def _in_range(values: object, least: float) -> bool:
 def resize(call: Call) -> None:
     size = constant(call, "size")
     is_pair = isinstance(size, list | tuple) and len(size) == 2
-    if not (is_given(call, "pil") and is_pair and set_interpolation(call, "BILINEAR")):
-        call.use_like()
+    if is_given(call, "pil") and is_pair and set_interpolation(call, "BILINEAR"):
+        return
+    call.use_like()
+    if is_given(call, "pil"):
+        call.use("compat.PILResize")
 
 
 @rule(

@@ -23,10 +23,10 @@ class SharedDraws:
         self.drawn: list[Draw] = []
         self._counts: dict[str, int] = {}
 
-    def _generator(self, size: Any) -> tuple[Any, tuple[int, ...]]:
+    def _generator(self, size: Any, path: str | None = None) -> tuple[Any, tuple[int, ...]]:
         import numpy as np
 
-        path = self.here()
+        path = self.here() if path is None else path
         shape = () if size is None else (int(size),) if isinstance(size, int) else tuple(int(each) for each in size)
         number = self._counts[path] = self._counts.get(path, -1) + 1
         self.drawn.append((path, shape))
@@ -48,9 +48,21 @@ class SharedDraws:
     def normal(self, loc: float = 0.0, scale: float = 1.0, size: Any = None) -> Array:
         return self.standard_normal(size) * scale + loc
 
+    @property
+    def bit_generator(self) -> SharedDraws:
+        """What numpy's generator keeps its state in."""
+        return self
+
+    @property
+    def state(self) -> dict[str, int]:
+        return dict(self._counts)
+
+    @state.setter
+    def state(self, counts: dict[str, int]) -> None:
+        self._counts = dict(counts)
+
     def __getattr__(self, name: str) -> Any:
-        """Whatever else numpy's generator has: the two sides do not draw it alike, so it is noted as nobody's."""
+        """Whatever else numpy's generator has: the two sides do not draw it alike, so it is counted apart."""
         if name.startswith("_"):
             raise AttributeError(name)
-        generator, _ = self._generator((len(self.drawn), -1))
-        return getattr(generator, name)
+        return getattr(self._generator((-1,), f"{self.here()}?")[0], name)

@@ -1,0 +1,74 @@
+"""Short forms of helpers: what stands in compat/short_*.py takes a helper's place where a project needs no more of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+
+from .helper_use import CallShape, ProjectUse
+from .parts import NEEDED, TRAINERS, freezes_parameters, keeps_optimizer_state
+
+PREFIX = "Short"
+OPTIMIZERS = {"Adam", "AdamW", "SGD", "RMSprop", "Adagrad", "Adadelta", "Adamax", "RAdam", "Rprop"}
+OTHER_OPTIMIZERS = {"Optimizer", "LBFGS", "NAdam", "ASGD", "SparseAdam", "Adafactor", "Muon"}
+MOMENTUM = {"momentum", "betas", "maximize"}  # settings of a group that the short form reads once
+PARAMETERS = re.compile(r"(?:[\w.]+\.trainable_params\(\)|(?:\w+\.)?parameters\([\w.]+\))\Z")
+# Settings of a loader that the short one takes no notice of, and the attributes of a loader that it has.
+UNUSED = {"pin_memory", "timeout", "prefetch_factor", "persistent_workers", "pin_memory_device", "in_order"}
+LOADER_SETTINGS = {"dataset", "batch_size", "shuffle", "collate_fn", "drop_last", "num_workers", *UNUSED}
+LOADER_WORDS = {"sampler", "batch_sampler", "num_workers", "worker_init_fn", "generator", *UNUSED}
+
+
+def short_forms(use: ProjectUse | None, wanted: Collection[str]) -> dict[str, str]:
+    """By helper, the short form that is enough for the project."""
+    if use is None or use.is_library or TRAINERS & set(wanted):
+        return {}
+    return {name: PREFIX + name for name, is_enough in ENOUGH.items() if is_enough(use, set(wanted))}
+
+
+def has_one_group(use: ProjectUse, wanted: set[str]) -> bool:
+    """Every optimizer is made of one network's parameters, and nobody asks for more of it than its learning rate."""
+    made = OPTIMIZERS & wanted
+    calls = [shape for name in made for shape in use.calls.get(name, ())]
+    if not calls or made & use.values or OTHER_OPTIMIZERS & wanted or _asks_for_more(use, wanted):
+        return False
+    if keeps_optimizer_state(use, wanted) or freezes_parameters(use, wanted) or NEEDED["TAKES_CLOSURES"](use, wanted):
+        return False
+    if NEEDED["TAKES_PLANNED_RATES"](use, wanted):
+        return False
+    return all(PARAMETERS.match(shape.first) and not shape.is_open for shape in calls)
+
+
+def looks_like_optimizer(owner: str) -> bool:
+    """Whether what is written so may be an optimizer. A wrong guess is an AttributeError."""
+    return "opt" in owner.lower()
+
+
+def _asks_for_more(use: ProjectUse, wanted: set[str]) -> bool:
+    """A schedule that moves the momentum, or a project that reads or writes what only a full group has."""
+    moves_momentum = bool(use.keys & MOMENTUM) or any("Cycl" in name or "SWA" in name for name in wanted)
+    has_words = "add_param_group" in use.mentioned or "maximize" in use.stored
+    is_updated = "param_groups" in use.mentioned and "update" in use.given
+    return moves_momentum or has_words or is_updated or any(looks_like_optimizer(each) for each in use.group_owners)
+
+
+def reads_plain_batches(use: ProjectUse, wanted: set[str]) -> bool:
+    """Every loader has a batch size and a dataset that can be indexed, and makes its batches in this process."""
+    calls = use.calls.get("DataLoader", [])
+    if not calls or "DataLoader" in use.values or LOADER_WORDS & (use.mentioned | use.assigned):
+        return False
+    if any(NEEDED[part](use, wanted) for part in ("STREAMS_DATA", "TAKES_SINGLE_SAMPLES", "MARKS_DATA")):
+        return False
+    return all(_is_plain_loader(shape) for shape in calls)
+
+
+def _is_plain_loader(shape: CallShape) -> bool:
+    is_known = not shape.is_open and len(shape.positions) <= 3 and set(shape.keywords) <= LOADER_SETTINGS
+    return is_known and shape.keywords.get("num_workers", "0") == "0"
+
+
+ENOUGH: Mapping[str, Callable[[ProjectUse, set[str]], bool]] = {
+    "ParamGroup": has_one_group,
+    "GradientOptimizer": has_one_group,
+    "DataLoader": reads_plain_batches,
+}

@@ -1,0 +1,224 @@
+"""The MindSpore side of a Keras project, in its worker: the converted script on the reference's first weights, batches and random numbers."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..errors import MindferryError
+from ..frameworks.requests import Trained, TrainRequest, TrainStep
+from ..frameworks.shared_draws import SharedDraws
+from ..frameworks.worker import Link
+from .exchange import Exchange, sample
+from .keras_reference import FIRST, SEED, Batches, Order, is_of_project
+from .script import EnoughSteps, run_script
+
+HELPERS = "ms_keras"
+
+
+def replay_keras(request: TrainRequest, link: Link) -> Trained:
+    """Run the converted script for as many steps, on what the reference recorded."""
+    assert link.project is not None
+    player = _Player(request, link)
+    player.install(importlib.import_module(HELPERS))
+    run_script(link.project, request.script, request.args, request.stdin)
+    if not player.steps:
+        raise MindferryError(f"the converted {request.script} made no training step; see `mindferry convert`")
+    return Trained(tuple(player.steps), True)
+
+
+class _Player:
+    def __init__(self, request: TrainRequest, link: Link) -> None:
+        assert link.project is not None
+        self.exchange, self.wanted, self.link = Exchange(Path(request.exchange)), request.steps, link
+        self.project = link.project.resolve()
+        self.steps: list[TrainStep] = []
+        self.losses: list[float] = []
+        self.first = self.exchange.read_step(FIRST)
+        self.order, self.depth = Order(), 0
+        self.loops = self.fitted = 0
+
+    def install(self, helpers: Any) -> None:
+        import numpy as np
+
+        np.random.seed(SEED)
+        draws = SharedDraws(SEED, lambda: "first" if self.depth else "")
+        if hasattr(helpers, "Chance"):
+            helpers.Chance.generator = draws
+        if hasattr(helpers, "set_seed"):
+            helpers.set_seed = lambda seed: None  # the numbers are the reference's
+        if hasattr(helpers, "rehearse"):
+            self._watch_rehearsals(helpers, draws)
+        self._watch_weights(helpers)
+        self._watch_gradients(helpers)
+        self._watch_steps(helpers)
+        if hasattr(helpers, "Fitting"):
+            self._watch_fit(helpers.Fitting)
+        if hasattr(helpers, "Dataset"):
+            self._watch_loops(helpers.Dataset)
+
+    def _watch_rehearsals(self, helpers: Any, draws: SharedDraws) -> None:
+        """What a rehearsal draws is drawn again."""
+        original = helpers.rehearse
+
+        def rehearse(forward: Any) -> Any:
+            before = draws.state
+            made = original(forward)
+            draws.state = before
+            return made
+
+        helpers.rehearse = rehearse
+
+    def _watch_weights(self, helpers: Any) -> None:
+        if not hasattr(helpers, "Layer"):
+            return
+        original, player = helpers.Layer.add_weight, self
+
+        def add_weight(self: Any, *args: Any, **kwargs: Any) -> Any:
+            player.depth += 1
+            try:
+                made = original(self, *args, **kwargs)
+            finally:
+                player.depth -= 1
+            value = player.value_of(player.order.numbered(f"{self.name}/{made.short_name}"), tuple(made.shape))
+            if value is not None:
+                helpers.assign(made, value)
+            return made
+
+        helpers.Layer.add_weight = add_weight
+
+    def value_of(self, key: str, shape: tuple[int, ...]) -> Any:
+        """By name; else the next of this kind and shape."""
+        if key in self.first and self.first[key].shape == shape:
+            return self.first.pop(key)
+        kind = key.partition("#")[0].rpartition("/")[2]
+        for name, value in self.first.items():
+            if name.partition("#")[0].rpartition("/")[2] == kind and value.shape == shape:
+                return self.first.pop(name)
+        return None
+
+    def _watch_gradients(self, helpers: Any) -> None:
+        player = self
+        if hasattr(helpers, "value_and_gradients"):
+            original = helpers.value_and_gradients
+
+            def value_and_gradients(forward: Any, sources: Any) -> Any:
+                out, gradients = original(forward, sources)
+                player.note(out[0] if isinstance(out, tuple) else out)
+                return out, gradients
+
+            helpers.value_and_gradients = value_and_gradients
+        if hasattr(helpers, "RecordedTape"):
+            take = helpers.RecordedTape.gradient
+
+            def gradient(self: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
+                player.note(target)
+                return take(self, target, *args, **kwargs)
+
+            helpers.RecordedTape.gradient = gradient
+
+    def note(self, loss: Any) -> None:
+        self.losses.append(float(loss.asnumpy().sum()))
+
+    def _watch_steps(self, helpers: Any) -> None:
+        if not hasattr(helpers, "Optimizer"):
+            return
+        original, player = helpers.Optimizer.apply, self
+
+        def apply(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
+            grads = list(grads)
+            weights = self.known if trainable_variables is None else list(trainable_variables)
+            made = original(self, grads, weights)
+            rate = self.learning_rate
+            player.after_step(float(rate.asnumpy() if hasattr(rate, "asnumpy") else rate), grads, weights)
+            return made
+
+        helpers.Optimizer.apply = apply
+
+    def _watch_fit(self, fitting: Any) -> None:
+        original, player = fitting.fit, self
+
+        def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
+            step = type(self).train_step
+
+            def train_step(data: Any) -> Any:
+                data = player.recorded("fit", player.fitted, data)
+                player.fitted += 1
+                return step(self, data)
+
+            self.__dict__["train_step"] = train_step
+            return original(self, *args, **kwargs)
+
+        fitting.fit = fit
+
+    def _watch_loops(self, dataset: Any) -> None:
+        original, player = dataset.__iter__, self
+
+        def iterate(self: Any) -> Any:
+            source = original(self)
+            if not is_of_project(sys._getframe(1).f_code.co_filename, player.project) or HELPERS in str(
+                sys._getframe(1).f_globals.get("__name__")
+            ):
+                return source
+            loop, player.loops = player.loops, player.loops + 1
+            return Batches(player.passing(source, loop))
+
+        dataset.__iter__ = iterate
+
+    def passing(self, source: Any, loop: int) -> Iterator[Any]:
+        for number, batch in enumerate(source):
+            yield self.recorded(f"loop-{loop}", number, batch)
+
+    def recorded(self, place: str, number: int, batch: Any) -> Any:
+        """The reference's batch, put together as this one is; this one where it has none, or another structure."""
+        import mindspore as ms
+
+        arrays = list(self.exchange.read_step(f"{place}-{number}").values())
+        left = iter(arrays)
+
+        def filled(value: Any) -> Any:
+            if isinstance(value, dict):
+                made = {key: filled(value[key]) for key in sorted(value)}
+                return {key: made[key] for key in value}
+            if isinstance(value, list | tuple):
+                return type(value)(filled(each) for each in value)
+            if value is None:
+                return None
+            array = next(left)
+            return ms.Tensor(array) if isinstance(value, ms.Tensor) and array.dtype.kind in "fiub" else array
+
+        try:
+            return filled(batch) if arrays else batch
+        except StopIteration:
+            return batch
+
+    def distance(self, weights: list[Any]) -> tuple[float, str]:
+        """(largest relative distance between a weight and its twin, which one); nan where they are not the same ones."""
+        import numpy as np
+
+        theirs = self.exchange.read_sample(len(self.steps))
+        worst, name = 0.0, ""
+        if len(theirs) != len(weights):
+            return float("nan"), "the number of weights"
+        for (key, expected), weight in zip(theirs.items(), weights, strict=True):
+            actual = sample(weight.asnumpy())
+            if actual.shape != expected.shape:
+                return float("nan"), f"the shape of {weight.name}"
+            found = float(np.linalg.norm(actual - expected) / (np.linalg.norm(expected) or 1.0))
+            if found > worst:
+                worst, name = found, key.partition(":")[2]
+        return worst, name
+
+    def after_step(self, rate: float, gradients: list[Any], weights: list[Any]) -> None:
+        arrays = [each.asnumpy().astype("f8") for each in gradients if each is not None]
+        norm = float(sum(float((each**2).sum()) for each in arrays) ** 0.5)
+        losses, self.losses = self.losses, []
+        loss = sum(losses) if losses else float("nan")
+        self.steps.append(TrainStep(loss, rate, norm, *self.distance(weights)))
+        self.link.say(f"MindSpore loss {self.steps[-1].loss:.4f}")
+        self.link.doing(f"step {len(self.steps) + 1}")
+        if len(self.steps) >= self.wanted:
+            raise EnoughSteps

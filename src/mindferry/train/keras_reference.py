@@ -1,0 +1,188 @@
+"""The TensorFlow side, in its worker: the user's script runs as it is, and what it does at each step is written down."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..errors import MindferryError
+from ..frameworks.requests import Trained, TrainRequest, TrainStep
+from ..frameworks.shared_draws import SharedDraws
+from ..frameworks.tensorflow_numbers import shared_numbers
+from ..frameworks.worker import Link
+from .exchange import Exchange, sample
+from .script import EnoughSteps, run_script
+
+SEED = 7  # of what both sides draw
+FIRST = "first values"
+
+
+def record_keras(request: TrainRequest, link: Link) -> Trained:
+    """Run the script for so many optimizer steps: loss, learning rate and gradient norm of each."""
+    assert link.project is not None
+    recorder = _Recorder(request, link)
+    recorder.install()
+    with shared_numbers(SharedDraws(SEED, recorder.here)):
+        run_script(link.project, request.script, request.args, request.stdin)
+    recorder.exchange.write_step(FIRST, recorder.first)
+    if not recorder.steps:
+        raise MindferryError(f"{request.script} made no training step; check [train] script and args in mindferry.toml")
+    return Trained(tuple(recorder.steps), True)
+
+
+class Order:
+    """Counts what has the same name: `dense/kernel`, then `dense/kernel#1`."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+
+    def numbered(self, name: str) -> str:
+        number = self._counts[name] = self._counts.get(name, -1) + 1
+        return f"{name}#{number}" if number else name
+
+
+class _Recorder:
+    """Hooks of a run in TensorFlow. A step is an optimizer's."""
+
+    def __init__(self, request: TrainRequest, link: Link) -> None:
+        assert link.project is not None
+        self.exchange, self.wanted, self.link = Exchange(Path(request.exchange)), request.steps, link
+        self.project = link.project.resolve()
+        self.steps: list[TrainStep] = []
+        self.losses: list[float] = []
+        self.first: dict[str, Any] = {}  # weight -> its first value
+        self.order, self.depth = Order(), 0
+        self.loops = self.fitted = 0
+
+    def here(self) -> str:
+        """First values are drawn apart from what the network draws."""
+        return "first" if self.depth else ""
+
+    def install(self) -> None:
+        import keras
+        import numpy as np
+        import tensorflow as tf
+
+        tf.config.run_functions_eagerly(True)
+        np.random.seed(SEED)
+        self._watch_weights(keras.Layer)
+        self._watch_steps(keras.optimizers.Optimizer)
+        self._watch_tapes(tf.GradientTape)
+        self._watch_fit(keras.Model)
+        self._watch_loops(tf.data.Dataset)
+
+    def _watch_weights(self, layer: Any) -> None:
+        original, recorder = layer.add_weight, self
+
+        def add_weight(self: Any, *args: Any, **kwargs: Any) -> Any:
+            recorder.depth += 1
+            try:
+                made = original(self, *args, **kwargs)
+            finally:
+                recorder.depth -= 1
+            recorder.first[recorder.order.numbered(f"{self.name}/{made.name}")] = made.numpy().copy()
+            return made
+
+        layer.add_weight = add_weight
+
+    def _watch_steps(self, optimizer: Any) -> None:
+        base = next(each for each in optimizer.__mro__ if "apply" in vars(each))
+        original, recorder = base.apply, self
+
+        def apply(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
+            grads = list(grads)
+            made = original(self, grads, trainable_variables)
+            weights = self._trainable_variables if trainable_variables is None else trainable_variables
+            recorder.after_step(float(self.learning_rate), grads, list(weights))
+            return made
+
+        base.apply = apply
+
+    def _watch_tapes(self, tape: Any) -> None:
+        import tensorflow as tf
+
+        original, recorder = tape.gradient, self
+
+        def gradient(self: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
+            values = [float(tf.reduce_sum(each)) for each in tf.nest.flatten(target) if each.dtype.is_floating]
+            recorder.losses.append(sum(values))
+            return original(self, target, sources, *args, **kwargs)
+
+        tape.gradient = gradient
+
+    def _watch_fit(self, model: Any) -> None:
+        original, recorder = model.fit, self
+
+        def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
+            step = type(self).train_step
+
+            def train_step(data: Any) -> Any:
+                recorder.keep("fit", recorder.fitted, data)
+                recorder.fitted += 1
+                return step(self, data)
+
+            self.__dict__["train_step"] = train_step
+            return original(self, *args, **kwargs)
+
+        model.fit = fit
+
+    def _watch_loops(self, dataset: Any) -> None:
+        base = next(each for each in dataset.__mro__ if "__iter__" in vars(each))
+        original, recorder = base.__iter__, self
+
+        def iterate(self: Any) -> Any:
+            source = original(self)
+            if not is_of_project(sys._getframe(1).f_code.co_filename, recorder.project):
+                return source
+            loop, recorder.loops = recorder.loops, recorder.loops + 1
+            return Batches(recorder.passing(source, loop))
+
+        base.__iter__ = iterate
+
+    def passing(self, source: Any, loop: int) -> Iterator[Any]:
+        """The data set's own batches, written down as they pass."""
+        for number, batch in enumerate(source):
+            self.keep(f"loop-{loop}", number, batch)
+            yield batch
+
+    def keep(self, place: str, number: int, batch: Any) -> None:
+        import tensorflow as tf
+
+        arrays = [each.numpy() if hasattr(each, "numpy") else each for each in tf.nest.flatten(batch)]
+        self.exchange.write_step(f"{place}-{number}", {str(index): each for index, each in enumerate(arrays)})
+
+    def after_step(self, rate: float, gradients: list[Any], weights: list[Any]) -> None:
+        import tensorflow as tf
+
+        arrays = [tf.convert_to_tensor(each).numpy().astype("f8") for each in gradients if each is not None]
+        norm = float(sum(float((each**2).sum()) for each in arrays) ** 0.5)
+        losses, self.losses = self.losses, []
+        self.steps.append(TrainStep(sum(losses) if losses else float("nan"), rate, norm))
+        values = {f"{index}:{each.name}": sample(each.numpy()) for index, each in enumerate(weights)}
+        self.exchange.write_sample(len(self.steps) - 1, values)
+        self.link.say(f"TensorFlow loss {self.steps[-1].loss:.4f}")
+        self.link.doing(f"step {len(self.steps) + 1}")
+        if len(self.steps) >= self.wanted:
+            raise EnoughSteps
+
+
+class Batches:
+    """An iterator, asked as Python or as TensorFlow does it."""
+
+    def __init__(self, source: Iterator[Any]) -> None:
+        self._source = source
+
+    def __iter__(self) -> Batches:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._source)
+
+    def get_next(self) -> Any:
+        return next(self._source)
+
+
+def is_of_project(file: str, project: Path) -> bool:
+    return Path(file).resolve().is_relative_to(project)

@@ -1,0 +1,208 @@
+"""Short forms of helpers do what the whole ones do, and stand only where a project needs no more."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mindferry.convert import convert_project
+from mindferry.convert.render.helper_use import use_of
+from mindferry.convert.render.helpers_module import render
+
+HEAD = "import torch\nfrom torch import nn\n\n\n"
+SHAPES = ((3, 2), (3,), (4,))
+
+
+def loaded(folder: Path, name: str, text: str) -> ModuleType:
+    path = folder / f"{name}.py"
+    path.write_text(text)
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # ms.jit imports it by name
+    spec.loader.exec_module(module)
+    return module
+
+
+def both(folder: Path, helpers: set[str], project: str) -> tuple[ModuleType, ModuleType]:
+    """The helpers as the project gets them, and whole."""
+    use = use_of([f"import ms_compat\n{project}\n"], "ms_compat", is_library=False)
+    short, whole = render(helpers, use), render(helpers)
+    assert len(short.splitlines()) < 0.6 * len(whole.splitlines())
+    return loaded(folder, "short_helpers", short), loaded(folder, "whole_helpers", whole)
+
+
+def parameters() -> list[Any]:
+    import mindspore as ms
+
+    random = np.random.default_rng(7)
+    return [
+        ms.Parameter(ms.Tensor(random.standard_normal(shape).astype("float32")), name=f"p{i}")
+        for i, shape in enumerate(SHAPES)
+    ]
+
+
+def gradients(step: int, has_gaps: bool) -> tuple[Any, ...]:
+    import mindspore as ms
+
+    random = np.random.default_rng(step)
+    drawn = [random.standard_normal(shape).astype("float32") for shape in SHAPES]
+    absent = {0: (2,), 1: (1, 2), 2: (2,), 3: ()}[step % 4] if has_gaps else ()
+    return tuple(None if place in absent else ms.Tensor(each) for place, each in enumerate(drawn))
+
+
+OPTIMIZERS = [
+    ("Adam", "lr=0.01, weight_decay=0.1"),
+    ("Adam", "lr=0.01, amsgrad=True"),
+    ("AdamW", "lr=0.02, betas=(0.8, 0.99)"),
+    ("SGD", "lr=0.1, momentum=0.9, dampening=0.5"),
+    ("SGD", "lr=0.1, momentum=0.9, nesterov=True, weight_decay=1e-4"),
+    ("RMSprop", "lr=0.01, momentum=0.5, centered=True"),
+    ("Adagrad", "lr=0.1, lr_decay=0.1"),
+    ("Adadelta", "lr=1.0"),
+    ("Adamax", "lr=0.01"),
+    ("RAdam", "lr=0.01"),
+    ("Rprop", "lr=0.01"),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), OPTIMIZERS)
+@pytest.mark.parametrize("has_gaps", [False, True])
+def test_a_short_optimizer_moves_parameters_as_the_whole_one(
+    tmp_path: Path, name: str, options: str, has_gaps: bool
+) -> None:
+    schedule = "ms_compat.StepLR(optimizer, 2)\n"
+    project = f"optimizer = ms_compat.{name}(net.trainable_params(), {options})\n{schedule}" + ("p.grad\n" * has_gaps)
+    modules = both(tmp_path, {name, "StepLR"}, project)
+    moved = []
+    for module in modules:
+        params = parameters()
+        optimizer = eval(f"module.{name}(params, {options})", {"module": module, "params": params})
+        schedule = module.StepLR(optimizer, 2)
+        for step in range(6):
+            optimizer(gradients(step, has_gaps))
+            schedule.step()
+        moved.append([p.asnumpy() for p in params])
+    first = [p.asnumpy() for p in parameters()]
+    for short, whole, before, place in zip(*moved, first, range(3), strict=True):
+        assert np.array_equal(short, whole), place
+        assert not np.array_equal(whole, before), place
+
+
+@pytest.mark.parametrize(("name", "options"), [OPTIMIZERS[0], OPTIMIZERS[4]])
+def test_a_compiled_short_optimizer_sees_a_changed_rate(tmp_path: Path, name: str, options: str) -> None:
+    import mindspore as ms
+
+    project = f"optimizer = ms_compat.{name}(net.trainable_params(), {options})\noptimizer.param_groups[0]['lr'] = 0.1"
+    modules = both(tmp_path, {name}, project)
+    moved = []
+    for module in modules:
+        params = parameters()
+        optimizer = eval(f"module.{name}(params, {options})", {"module": module, "params": params})
+        step = ms.jit(optimizer.construct)
+        for number, rate in enumerate((0.01, 0.01, 0.5)):
+            optimizer.param_groups[0]["lr"] = rate
+            step(gradients(number, has_gaps=False))
+        moved.append([p.asnumpy() for p in params])
+    for short, whole in zip(*moved, strict=True):
+        assert np.array_equal(short, whole)
+
+
+MADE = "net = nn.Linear(3, 2)\noptimizer = torch.optim.Adam({})\nx = torch.randn(4, 3)\n{}\n"
+STEP = "for _ in range(3):\n    loss = net(x).mean()\n    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n"
+
+
+@pytest.mark.parametrize(
+    ("made", "extra", "is_short"),
+    [
+        ("net.parameters(), lr=0.1", "", True),
+        ("net.parameters()", "torch.save(net.state_dict(), 'a.pt')", True),
+        ("net.parameters()", "print(sum(p.requires_grad for p in net.parameters()))", True),
+        ("net.parameters()", "torch.save(optimizer.state_dict(), 'a.pt')", False),
+        ("net.parameters()", "save = getattr(optimizer, 'state_dict')", False),
+        ("[{'params': net.parameters()}]", "", False),
+        ("list(net.parameters()) + [x]", "", False),
+        ("net.parameters(), maximize=True", "", False),
+        ("net.parameters()", "net.bias.requires_grad = False", False),
+        ("net.parameters()", "optimizer.param_groups[0]['betas'] = (0.5, 0.9)", False),
+        ("net.parameters()", "print(optimizer.state)", False),
+        ("net.parameters()", "schedule = torch.optim.lr_scheduler.CyclicLR(optimizer, 0.1, 0.2)", False),
+    ],
+)
+def test_an_optimizer_is_short_where_nothing_more_is_asked_of_it(
+    tmp_path: Path, made: str, extra: str, is_short: bool
+) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "train.py").write_text(HEAD + MADE.format(made, extra) + STEP)
+    convert_project(tmp_path / "in", tmp_path / "out")
+    text = (tmp_path / "out" / "ms_compat.py").read_text()
+    assert ("def add_param_group(" not in text) == is_short
+    assert "Short" not in text
+
+
+class Numbered:
+    """A dataset whose samples have every kind of part."""
+
+    def __len__(self) -> int:
+        return 10
+
+    def __getitem__(self, index: int) -> Any:
+        return np.full((2, 2), index, dtype="float32"), {"label": index, "share": index / 3, "is_even": index % 2 == 0}
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["batch_size=4", "batch_size=4, drop_last=True", "batch_size=5, shuffle=True", "batch_size=3, shuffle=True"],
+)
+def test_a_short_loader_gives_the_batches_of_the_whole_one_and_of_torch(tmp_path: Path, options: str) -> None:
+    from torch.utils.data import DataLoader
+
+    modules = both(tmp_path, {"DataLoader"}, f"ms_compat.DataLoader(data, {options})")
+    taken = []
+    for kind in (*(module.DataLoader for module in modules), DataLoader):
+        np.random.seed(3)
+        loader = eval(f"kind(data, {options})", {"kind": kind, "data": Numbered()})
+        batches = [batch for _ in range(2) for batch in loader]
+        assert len(loader) * 2 == len(batches)
+        taken.append([(x.numpy() if hasattr(x, "numpy") else x, y) for x, y in batches])
+    for number, (short, whole, torch_batch) in enumerate(zip(*taken, strict=True)):
+        assert np.array_equal(np.asarray(short[0]), np.asarray(whole[0])), number
+        assert np.asarray(short[0]).shape == np.asarray(torch_batch[0]).shape
+        for name, value in torch_batch[1].items():
+            assert str(short[1][name].asnumpy().dtype) == str(value.numpy().dtype), name
+        if "shuffle" not in options:
+            assert np.array_equal(np.asarray(short[0]), np.asarray(torch_batch[0])), number
+
+
+@pytest.mark.parametrize(
+    ("call", "extra", "is_short"),
+    [
+        ("DataLoader(data, batch_size=4, shuffle=True)", "", True),
+        ("DataLoader(data, batch_size=4, num_workers=0, pin_memory=True)", "print(len(loader.dataset))", True),
+        ("DataLoader(data, batch_size=4, num_workers=2)", "", False),
+        ("DataLoader(data, batch_size=4, sampler=order)", "order = list(data)", False),
+        ("DataLoader(data, **settings)", "settings = {}", False),
+        ("DataLoader(data, batch_size=None)", "", False),
+        ("DataLoader(data, batch_size=4)", "print(loader.sampler)", False),
+        ("DataLoader(data, batch_size=4, generator=torch.Generator())", "", False),
+    ],
+)
+def test_a_loader_is_short_where_nothing_more_is_asked_of_it(
+    tmp_path: Path, call: str, extra: str, is_short: bool
+) -> None:
+    code = (
+        "import torch\nfrom torch.utils.data import DataLoader, TensorDataset\n\n"
+        f"data = TensorDataset(torch.randn(8, 3))\n{extra if 'print' not in extra else ''}\nloader = {call}\n"
+        f"{extra if 'print' in extra else ''}\nif __name__ == '__main__':\n    for (x,) in loader:\n        print(x.sum())\n"
+    )
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "train.py").write_text(code)
+    convert_project(tmp_path / "in", tmp_path / "out")
+    text = (tmp_path / "out" / "ms_compat.py").read_text()
+    assert ("class BatchSampler" not in text and "class SequentialSampler" not in text) == is_short

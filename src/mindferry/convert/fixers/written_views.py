@@ -17,7 +17,8 @@ MAY_COPY = frozenset({"reshape", "flatten", "ravel"})  # torch copies what does 
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    for node in (*facts.source.of(ast.Assign), *facts.source.of(ast.AugAssign)):
+    statements: list[ast.Assign | ast.AugAssign] = [*facts.source.of(ast.Assign), *facts.source.of(ast.AugAssign)]
+    for node in statements:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         if len(targets) != 1 or not isinstance(targets[0], ast.Subscript) or facts.source.indent(node).strip():
             continue

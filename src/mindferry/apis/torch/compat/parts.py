@@ -29,3 +29,5 @@ HAS_LAZY_LAYERS = True  # layers that learn their size when they are first calle
 HAS_FLAT_WEIGHTS = True  # Conv1d, whose weight has an axis more in MindSpore
 JOINS_TRANSFORMS = True  # a dataset's `transforms`, which take the image and the target
 PRINTS_DATASETS = True  # repr() of datasets and transforms
+RESUMES_SCHEDULES = True  # a schedule may begin in the middle
+READS_STATES = True  # states are loaded from files, which have torch's names or MindSpore's

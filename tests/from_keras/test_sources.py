@@ -146,6 +146,15 @@ def test_each_file_of_a_project_with_both_goes_by_its_own_table(tmp_path: Path) 
     assert (tmp_path / "out/ms_keras.py").is_file()
 
 
+def test_a_file_that_imports_both_is_a_finding_and_not_silence() -> None:
+    code = "import torch\nimport tensorflow as tf\n\ndef f(x, y):\n    return torch.relu(x), tf.nn.relu(y)\n"
+    made = convert_source(code)
+    assert [(each.code, each.line, "file of its own" in each.advice) for each in made.findings] == [("MF101", 2, True)]
+    assert "ops.relu(x), tf.nn.relu(y)" in made.main
+    optional = "import torch\ntry:\n    import tensorflow as tf\nexcept ImportError:\n    tf = None\n\ndef f(x):\n    return torch.relu(x)\n"
+    assert convert_source(optional).findings == ()
+
+
 def test_the_same_name_in_several_places_is_one() -> None:
     for spelled in ("tf.keras.layers.Dense", "keras.layers.Dense", "tf.python.keras.layers.core.Dense"):
         made = convert_source(f"import tensorflow as tf\nimport keras\nlayer = {spelled}(3)\n")

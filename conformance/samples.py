@@ -71,8 +71,10 @@ class Writer:
         import torch
 
         if isinstance(value, torch.Tensor):
-            self.tensors.append(value)
-            return f"{self.prefix}{len(self.tensors) - 1}"
+            is_rows = value.layout is torch.sparse_csr  # written as what makes it; only strided tensors are parameters
+            dense = value.detach().to_dense().requires_grad_(value.requires_grad) if is_rows else value
+            self.tensors.append(dense)
+            return f"{self.prefix}{len(self.tensors) - 1}{'.to_sparse_csr()' if is_rows else ''}"
         if isinstance(value, torch.dtype | torch.layout | torch.memory_format):
             return str(value)
         if isinstance(value, torch.device):
@@ -96,12 +98,39 @@ class Writer:
             return repr(value)
         if type(value).__module__ == "numpy":
             return repr(value.item())
+        if isinstance(value, torch.nn.LinearCrossEntropyOptions):
+            return f"torch.nn.{value!r}"
+        if isinstance(value, torch.nn.TransformerEncoderLayer):
+            return _encoder_layer(value)
         if isinstance(value, torch.nn.Module) and not list(value.parameters()):
             return f"torch.nn.{type(value).__name__}()"
         name = getattr(value, "__name__", "")
         if callable(value) and getattr(torch.nn.functional, name, None) is value:
             return f"torch.nn.functional.{name}"
         raise ValueError(f"{type(value).__name__} cannot be written as a literal")
+
+
+def _encoder_layer(layer: Any) -> str:
+    """The call that makes such a layer."""
+    sizes = f"{layer.linear1.in_features}, {layer.self_attn.num_heads}, {layer.linear1.out_features}, {layer.dropout.p}"
+    flags = {
+        "batch_first": layer.self_attn.batch_first,
+        "norm_first": layer.norm_first,
+        "bias": layer.linear1.bias is not None,
+        "layer_norm_eps": layer.norm1.eps,
+    }
+    name = getattr(layer.activation, "__name__", type(layer.activation).__name__.lower())
+    keywords = ", ".join(f"{key}={value!r}" for key, value in flags.items())
+    return f"torch.nn.TransformerEncoderLayer({sizes}, activation={name!r}, {keywords})"
+
+
+def _product_and_values(parts: Any) -> Any:
+    """A factorization as what it stands for: the signs of its vectors are free, and drawn at random."""
+    left, values, right = parts
+    return (left * values.unsqueeze(-2)) @ right.mH, values
+
+
+FINISHES = {"svd_lowrank": _product_and_values, "pca_lowrank": _product_and_values}
 
 
 def entries() -> dict[str, Any]:
@@ -133,7 +162,8 @@ def samples(entry: Any) -> Iterator[Sample]:
         call = _call(entry, arguments, keywords)
         parameters = ", ".join(f"t{index}: torch.Tensor" for index in range(len(writer.tensors)))
         source = f"import torch\n\n\ndef case({parameters}):\n    return {call}\n"
-        yield Sample(source, writer.tensors, each.output_process_fn_grad, entry.supports_autograd)
+        finish = FINISHES.get(entry.name, each.output_process_fn_grad)
+        yield Sample(source, writer.tensors, finish, entry.supports_autograd)
 
 
 def _call(entry: Any, arguments: list[str], keywords: list[str]) -> str:

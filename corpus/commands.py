@@ -76,6 +76,10 @@ class Row:
     def is_same(self) -> bool:
         return self.exit_code == 0 and not self.crash
 
+    @property
+    def is_partial(self) -> bool:
+        return self.exit_code == 4 and not self.crash
+
 
 def entries() -> list[Entry]:
     body = tomllib.loads(LIST.read_text("utf-8"))
@@ -157,7 +161,7 @@ def _read(row: Row, stdout: str, stderr: str, output: Path) -> None:
     told = [line for line in lines if line not in row.stages and not line.startswith("report: ")]
     row.missed = next((line for line in told if line.startswith(MISSED)), "")
     row.verdict = " ".join([line for line in told if line != row.missed][-1:])
-    if row.exit_code not in (0, 1):
+    if row.exit_code not in (0, 1, 4):
         row.verdict = " ".join(stderr.strip().splitlines()[-1:])
         row.crash = "" if row.exit_code == 2 else row.verdict
         return
@@ -180,6 +184,7 @@ def summary(rows: list[Row]) -> list[str]:
     return [
         f"commands tried: {len(tried)} of {max(len(rows), len(entries()))} listed",
         f"behave like the original: {sum(row.is_same for row in tried)}",
+        f"the same as far as compared: {sum(row.is_partial for row in tried)}",
         f"named by a finding or a verdict: {sum(row.exit_code == 1 and not row.crash for row in tried)}",
         f"the command itself could not run here: {sum(row.exit_code == 2 for row in tried)}",
         f"defects of ours (a traceback, MF901): {sum(bool(row.crash) for row in tried)}",

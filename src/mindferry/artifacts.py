@@ -310,6 +310,9 @@ class Outcome(StrEnum):
     PARTIAL = "same as far as compared"
 
 
+EXIT_CODES = {Outcome.SAME: 0, Outcome.DIFFERENT: 1, Outcome.PARTIAL: 4}
+
+
 @dataclass(frozen=True, slots=True)
 class Gap:
     """Something of the network that no comparison has seen."""
@@ -391,6 +394,27 @@ class Curves:
     ] = ()  # per step: the reference's own float32 loss against its float64 loss, relative; empty if not measured
     cause: str = ""  # why they part: the rate, decay, momentum, clipping, the schedule, the order of data
     framework: str = "torch"  # of the reference, as people call it
+    updates: int = 0  # parameters whose way through the steps was compared
+    unmatched: tuple[str, ...] = ()  # those of the reference that the conversion's script never met
+    networks: tuple[str, ...] = ()  # classes with the same first output, whose parameters all agree
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """What of training these steps do not show, though they agree."""
+        losses = {step.loss for step in self.reference}
+        found = [] if losses else ["training: no step was made"]
+        if not all(math.isfinite(loss) for loss in losses):
+            found.append("losses of training: some are no numbers in the original")
+        elif len(losses) == 1 < len(self.reference):
+            found.append("training: the loss is the same at every step, so it tells nothing")
+        if self.unmatched:
+            count, first = len(self.unmatched), ", ".join(self.unmatched[:3])
+            found.append(f"updates of {count} parameter{'s' if count > 1 else ''} without a twin in training ({first})")
+        return tuple(found)
+
+    @property
+    def outcome(self) -> Outcome:
+        return Outcome.DIFFERENT if not self.passed else Outcome.PARTIAL if self.gaps else Outcome.SAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,6 +431,19 @@ class PlainRun:
     outside: tuple[int, ...] = ()  # steps, from 0, whose loss lies outside of what the seeds span
     seconds: float = 0.0
     output: str = ""  # the last lines that it printed
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """What the script computes and this run does not show, though it ended well."""
+        if not self.losses:
+            return ("what the script computes in its own run: neither side made a training step",)
+        if not all(math.isfinite(loss) for losses in self.seeds for loss in losses):
+            return ("losses of the script's own run: some are no numbers in the original",)
+        return ()
+
+    @property
+    def outcome(self) -> Outcome:
+        return Outcome.DIFFERENT if not self.passed else Outcome.PARTIAL if self.gaps else Outcome.SAME
 
 
 def save(artifact: Any, folder: Path, stage: str) -> Path:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import re
 import shlex
@@ -25,10 +23,12 @@ from .files import write_text
 from .layout import SECOND, find_files, source_framework
 from .observation import Observation, load_observation, save_observation
 from .progress import progress
+from .resume import converted_code, digest, file_digest, made, read_state, write_state
 from .suggest import suggest_model
 
 if TYPE_CHECKING:
     from .frameworks.watched import Run
+    from .report.verdict import Verdict
     from .verify.data import Pipelines
 
 OBSERVED = "observed.zip"
@@ -46,6 +46,7 @@ class Outcome:
     seconds: float
     is_fresh: bool  # False: an earlier run had done it already
     could_not_run: bool = False
+    is_partial: bool = False  # what was compared is the same, but not everything was compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +126,14 @@ def migrate(project: Path, output: Path, show: Show, command: Command | None = N
     return outcomes
 
 
-def write_page(output: Path) -> tuple[str, str]:
-    """The report of what was done; returns its verdict, and where to start if something is left."""
+def write_page(output: Path) -> Verdict:
+    """The report of what was done; returns its verdict."""
     from .report import REPORT, content, render
+    from .report.gather import gather
+    from .report.overview import verdict_of
 
-    report = content(output)
-    write_text(output / REPORT, render(report, "html"))
-    told = report.overview
-    return told.verdict, "" if report.is_clean else told.detail
+    write_text(output / REPORT, render(content(output), "html"))
+    return verdict_of(gather(output))
 
 
 def not_covered(project: Path, output: Path) -> str:
@@ -201,7 +202,7 @@ def _stages(state: Migration) -> list[tuple[str, Stage]]:
     if state.config.weights.file:
         chosen.append(("weights", _weights))
     is_loader_seen = state.observation is None or any(state.observation.loaders)
-    if state.config.verify.data or (state.config.train.script and is_loader_seen and _has_file_loader(state.project)):
+    if state.config.verify.data or (state.config.train.script and is_loader_seen and _has_loader(state.project)):
         chosen.append(("data", _data))
     if state.config.verify.model:
         chosen.append(("verify", _verify))
@@ -214,23 +215,28 @@ def _stages(state: Migration) -> list[tuple[str, Stage]]:
     return [each for each in chosen if each[0] not in ("data", "plain") or not state.is_keras]
 
 
-def _has_file_loader(project: Path) -> bool:
+def _code_of(project: Path) -> bytes:
     files = [file.path for file in find_files(project, ()).files if file.is_code]
-    return looks_like_file_data(b"\n".join(path.read_bytes() for path in files if path.is_file()))
+    return b"\n".join(path.read_bytes() for path in files if path.is_file())
 
 
-def looks_like_file_data(text: bytes) -> bool:
-    """Whether loaders give the same samples in every run. What a script draws at random can't be compared by value."""
-    is_drawn = re.search(rb"\b(?:torch|np\.random|numpy\.random|random)\.(?:rand|randn|randint|normal|uniform)\(", text)
-    is_read = re.search(rb"\bdatasets\.\w|\bImageFolder\b|\bopen\(|\.load\(|read_csv\(|loadtxt\(", text)
-    return b"DataLoader" in text and is_drawn is None and is_read is not None
+def _has_loader(project: Path) -> bool:
+    return b"DataLoader" in _code_of(project)
+
+
+def looks_drawn(text: bytes) -> bool:
+    """Whether samples may be drawn at random in each run: then they can't be compared by value."""
+    drawn = rb"\b(?:torch|np\.random|numpy\.random|random|rng|generator)\.(?:rand\w*|normal|uniform|choice|sample|integers)\("
+    return re.search(drawn, text) is not None
 
 
 def _run_stage(state: Migration, name: str, run: Stage) -> Outcome:
-    state.key = _digest(state.key, name, _inputs(state, name))
-    done = _read_state(state.output).get(name, {})
-    if done.get("key") == state.key and artifacts.is_whole(state.output, name):
-        return Outcome(name, done["ok"], done["summary"], 0.0, is_fresh=False)
+    state.key = digest(state.key, name, _inputs(state, name))
+    done = read_state(state.output).get(name, {})
+    is_done = done.get("key") == state.key and artifacts.is_whole(state.output, name)
+    if is_done and done.get("made", "") == made(state.output, name, state.archive):
+        is_partial = bool(done.get("is_partial"))
+        return Outcome(name, done["ok"], done["summary"], 0.0, is_fresh=False, is_partial=is_partial)
     started = time.monotonic()
     try:
         artifact, ok, summary = run(state)
@@ -239,11 +245,19 @@ def _run_stage(state: Migration, name: str, run: Stage) -> Outcome:
             raise
         # What an earlier run measured is no longer what was asked for.
         (state.output / STATE / f"{name}.json").unlink(missing_ok=True)
-        _write_state(state.output, name, {"key": "", "ok": False, "summary": str(error)})
+        write_state(state.output, name, {"key": "", "ok": False, "summary": str(error)})
         return Outcome(name, False, str(error), time.monotonic() - started, is_fresh=True, could_not_run=True)
     artifacts.save(artifact, state.output, name)
-    _write_state(state.output, name, {"key": state.key, "ok": ok, "summary": summary})
-    return Outcome(name, ok, summary, time.monotonic() - started, is_fresh=True)
+    is_partial = getattr(artifact, "outcome", None) is artifacts.Outcome.PARTIAL
+    told = {
+        "key": state.key,
+        "ok": ok,
+        "summary": summary,
+        "is_partial": is_partial,
+        "made": made(state.output, name, state.archive),
+    }
+    write_state(state.output, name, told)
+    return Outcome(name, ok, summary, time.monotonic() - started, is_fresh=True, is_partial=is_partial)
 
 
 def _analyze(state: Migration) -> tuple[Inventory, bool, str]:
@@ -317,13 +331,21 @@ def _make_weights(state: Migration, target: Path) -> None:
 
 
 def _data(state: Migration) -> tuple[Pipelines, bool, str]:
-    from .verify.data import run
+    from .frameworks.process import WorkerError
+    from .verify.data import Pipelines, run
     from .verify.settings import data_settings
 
     train = state.config.train  # of the command, if there is one
     script = "" if state.config.verify.data else shlex.join([train.script, *train.args])
+    is_drawn = looks_drawn(_code_of(state.project))
     with progress("data") as advance:
-        found = run(data_settings(state.output, data=script), lambda text: advance(text, 0))
+        try:
+            found = run(data_settings(state.output, data=script), lambda text: advance(text, 0), is_drawn)
+        except WorkerError as error:
+            if error.framework != "torch" or state.config.verify.data:
+                raise
+            found = Pipelines((), True, why=str(error))  # nobody asked for it, and the original itself has none to show
+            return found, True, f"no batch compared: {error}"
     batches = sum(each.compared for each in found.pipelines)
     first = next(
         (
@@ -338,6 +360,7 @@ def _data(state: Migration) -> tuple[Pipelines, bool, str]:
 
 
 def _verify(state: Migration) -> tuple[Comparison, bool, str]:
+    from .observe.verified import unnamed_networks, with_gaps
     from .verify.run import verify
     from .verify.settings import settings
     from .verify.table import plural_gaps
@@ -345,6 +368,7 @@ def _verify(state: Migration) -> tuple[Comparison, bool, str]:
     weights = str(state.weights.resolve()) if state.weights and state.weights.is_file() else ""
     with progress("verify") as advance:
         result = verify(settings(state.output, weights=weights), lambda text: advance(text, 0))
+    result = with_gaps(result, unnamed_networks(state.observation, state.config.verify.model))
     output = max(
         (each for each in result.differences if each.kind == "network"), key=lambda each: each.max_rel, default=None
     )
@@ -357,7 +381,7 @@ def _verify(state: Migration) -> tuple[Comparison, bool, str]:
         parts.append(f"same as far as compared; {plural_gaps(result)} not compared")
     elif not result.passed:
         parts.append(f"first divergence: {result.first_divergence or 'predictions'}")
-    return result, result.passed, ", ".join(parts)
+    return result, result.outcome is not artifacts.Outcome.DIFFERENT, ", ".join(parts)
 
 
 def _verify_observed(state: Migration) -> tuple[Comparison, bool, str]:
@@ -384,16 +408,15 @@ def _verify_observed(state: Migration) -> tuple[Comparison, bool, str]:
                     raise
                 # What only the whole script can build, as with a global that its main part sets, is compared by training.
                 missing.append(f"{each.network.name}: the original can't build it outside of its script")
+    result = joined(compared, results, missing, state.observation.uncalled)
     if not results:
-        notes = tuple(f"not compared by itself: {each}" for each in missing)
-        nothing = Comparison("", "", (), None, True, notes=notes)
-        return nothing, True, f"nothing to compare by itself ({'; '.join(missing)})"
-    result = joined(compared, results, missing)
+        return result, True, f"no network compared by itself ({'; '.join([*missing, *state.observation.uncalled])})"
     if result.outcome is artifacts.Outcome.PARTIAL:
         wrong = f", same as far as compared; {plural_gaps(result)} not compared"
     else:
         wrong = "" if result.passed else f", first divergence: {result.first_divergence or 'predictions'}"
-    return result, result.passed, f"{len(result.differences)} tensors of {len(compared)} networks compared{wrong}"
+    is_well = result.outcome is not artifacts.Outcome.DIFFERENT
+    return result, is_well, f"{len(result.differences)} tensors of {len(compared)} networks compared{wrong}"
 
 
 def _words(state: Migration) -> list[list[str]]:
@@ -457,44 +480,21 @@ def _own_commands(state: Migration) -> list[list[str]]:
 def _inputs(state: Migration, stage: str) -> str:
     if stage == "analyze":
         files = find_files(state.project, (), state.output).files
-        return _digest(
+        return digest(
             version("mindferry"),
             str(state.project.resolve()),
-            *(f"{file.relative}:{_file_digest(file.path)}" for file in files),
+            *(f"{file.relative}:{file_digest(file.path)}" for file in files),
         )
     if stage == "observe":
         assert state.command is not None
         files = find_files(state.project, (), state.output).files
         asked = (state.command.words, state.command.steps, state.command.seconds)
-        return _digest(repr(asked), *(f"{file.relative}:{_file_digest(file.path)}" for file in files if file.is_code))
-    return {
+        return digest(repr(asked), *(f"{file.relative}:{file_digest(file.path)}" for file in files if file.is_code))
+    wanted = {
         "weights": repr(state.config.weights),
         "data": repr(state.config.verify),
         "verify": repr(state.config.verify),
         "train": repr(state.config.train),
         "plain": repr(state.config.train),
     }.get(stage, "")
-
-
-def _file_digest(path: Path) -> str:
-    try:
-        status = path.stat()
-    except OSError:
-        return "unreadable"
-    return f"{status.st_size}:{status.st_mtime_ns}"
-
-
-def _digest(*parts: str) -> str:
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
-
-
-def _read_state(output: Path) -> dict[str, Any]:
-    try:
-        state: dict[str, Any] = json.loads((output / STATE / "migrate.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return state
-
-
-def _write_state(output: Path, stage: str, entry: dict[str, Any]) -> None:
-    write_text(output / STATE / "migrate.json", json.dumps({**_read_state(output), stage: entry}, indent=1))
+    return digest(wanted, converted_code(state.output)) if wanted else ""

@@ -164,6 +164,7 @@ class Observation:
     apis: tuple[str, ...] = ()  # of torch, on lines that ran
     unloaded: tuple[str, ...] = ()  # files that no command imported
     written: tuple[str, ...] = ()  # files of the project that were not there before
+    uncalled: tuple[str, ...] = ()  # networks that were made and never called, or too many to keep: "Net: why"
 
 
 def save_observation(observation: Observation, path: Path, parts: dict[str, Path]) -> None:

@@ -40,6 +40,7 @@ def test_a_block_whose_statements_all_go_keeps_a_pass(before: str, after: str) -
         ("torch.topk(x, 3).values", "ms_compat.topk(x, 3)[0]"),
         ("x.sort(0).indices.view(-1)", "ms_compat.sort_by(x, 0)[1].view(-1)"),
         ("box.indices", "ms_compat.named_part(box, 'indices', 1)"),
+        ("box[0].topk(3).indices", "ms_compat.named_part(ms_compat.any_topk(box[0], 3), 'indices', 1)"),
     ],
 )
 def test_parts_of_a_pair_are_taken_by_number(before: str, after: str) -> None:

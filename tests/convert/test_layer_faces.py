@@ -52,6 +52,20 @@ def run():
     init(held)
     return [*describe({"a": held}), plain(held.found[2].weight), plain(held.fc.weight)]
 """,
+    "a family of layers": """
+def init(m):
+    if isinstance(m, nn.modules.batchnorm._BatchNorm):
+        m.weight.data.fill_(2)
+        m.bias.data.zero_()
+        m.running_var.fill_(3)
+    elif isinstance(m, nn.modules.conv._ConvNd):
+        nn.init.constant_(m.weight, 0.5)
+
+def run():
+    net = nn.Sequential(nn.Conv2d(1, 2, 3, bias=False), nn.BatchNorm2d(2), nn.Flatten(), nn.BatchNorm1d(2))
+    net.apply(init)
+    return [plain(net[0].weight), plain(net[1].weight), plain(net[3].bias), plain(net[1].running_var)]
+""",
     "a bias that goes": """
 class Held:
     pass

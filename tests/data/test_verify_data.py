@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from mindferry.artifacts import Outcome
 from mindferry.cli.verify import command
 from mindferry.convert import convert_project
 from mindferry.errors import MindferryError
-from mindferry.verify.data import Run, compare_runs
+from mindferry.verify.data import Pipelines, Run, compare_pipelines, compare_runs, outcome_of
+from mindferry.verify.data_table import lines
 
 DATA = """import numpy as np
 import torch
@@ -155,3 +157,98 @@ def test_a_shuffled_loader_with_other_values_differs_in_its_values_and_not_in_it
     ordered = run_of([[[1.0, 2.0], [3.0, 4.0]], [[1.0, 2.0], [3.0, 4.0]]])
     assert {each.what for each in compare_runs(shuffled, zeros, 1e-6).differences} == {"values"}
     assert {each.what for each in compare_runs(shuffled, ordered, 1e-6).differences} == {"order"}
+
+
+def run_of(epochs: list[list[list[float]]], kind: str = "float32") -> Run:
+    batches = {
+        (epoch, number): {"x": np.array(batch, kind)}
+        for epoch, found in enumerate(epochs)
+        for number, batch in enumerate(found)
+    }
+    return Run("", tuple(len(found) for found in epochs), len(epochs[0]), batches)
+
+
+def drawn(seed: int, shift: float = 0.0, scale: float = 1.0) -> Run:
+    """Two epochs of the same samples, drawn with a seed."""
+    values = np.random.default_rng(seed).normal(size=(8, 6, 5)) * scale + shift
+    return run_of([values.tolist()] * 2)
+
+
+def test_samples_that_the_original_draws_anew_are_compared_by_their_distribution() -> None:
+    theirs, again = drawn(1), drawn(2)
+    assert compare_runs(theirs, drawn(3), 1e-6, again).places == ("x: the same mean and spread",)
+    assert not compare_runs(theirs, drawn(3), 1e-6).passed  # nothing shows that they are drawn
+    assert not compare_runs(theirs, drawn(3), 1e-6, theirs).passed  # the original gives them with every seed
+    assert compare_runs(theirs, drawn(3, shift=0.5), 1e-6, again).differences[0].what == "distribution"
+    assert compare_runs(theirs, drawn(3, scale=0.4), 1e-6, again).differences[0].what == "distribution"
+
+
+def test_augmented_samples_at_other_places_are_found() -> None:
+    """Noise on the same samples: each is known by its mean, wherever it stands."""
+
+    def noisy(seed: int, order: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Run:
+        base = np.repeat(np.arange(24.0), 9).reshape(24, 9)[order]
+        epochs = [base + np.random.default_rng((seed, epoch)).normal(size=base.shape) * 0.1 for epoch in range(2)]
+        return run_of([each.reshape(4, 6, 9).tolist() for each in epochs])
+
+    same, other = np.arange(24), np.random.default_rng(7).permutation(24)
+    theirs, again = noisy(1, same), noisy(2, same)
+    assert compare_runs(theirs, noisy(3, same), 1e-6, again).passed
+    assert compare_runs(theirs, noisy(3, other), 1e-6, again).differences[0].what == "order"
+
+
+def test_labels_that_no_longer_go_with_their_pictures_are_found() -> None:
+    """Each part holds the same samples, so that neither shows it alone."""
+
+    def pairs(labels: list[int]) -> Run:
+        rng = np.random.default_rng(5)
+        batches = {}
+        for epoch in range(2):
+            order = rng.permutation(12)
+            for number in range(3):
+                rows = order[4 * number : 4 * number + 4]
+                batches[epoch, number] = {"x": rows.astype("float32") * 1.1, "y": np.array(labels)[rows]}
+        return Run("", (3, 3), 3, batches)
+
+    right, wrong = pairs([n % 3 for n in range(12)]), pairs([n // 4 for n in range(12)])
+    assert compare_runs(right, pairs([n % 3 for n in range(12)]), 1e-5).passed
+    (told,) = compare_runs(right, wrong, 1e-5).differences
+    assert told.what == "order" and "x and y of one sample no longer belong together" in told.detail
+
+
+def test_loaders_that_give_nothing_are_not_called_the_same() -> None:
+    empty = compare_runs(Run("", (0, 0), 0, {}), Run("", (0, 0), 0, {}), 1e-6)
+    assert empty.passed and not empty.compared
+    assert outcome_of([empty]) is outcome_of([]) is Outcome.PARTIAL
+    words = run_of([[["a", "b"]], [["c", "d"]]], "U1")
+    told = compare_runs(words, run_of([[["e", "f"]], [["g", "h"]]], "U1"), 1e-6)
+    assert told.passed and outcome_of([told]) is Outcome.PARTIAL
+    assert outcome_of([compare_runs(words, words, 1e-6)]) is Outcome.SAME
+    said = list(lines(Pipelines((empty,), True)))
+    assert said[-2].startswith("Same as far as compared") and "gave no batch" in said[-1]
+
+
+ENDLESS = """import torch
+from torch.utils.data import DataLoader, IterableDataset
+
+
+class Endless(IterableDataset):
+    def __iter__(self):
+        number = 0
+        while True:
+            yield torch.full((2,), float(number % 7))
+            number += 1
+
+
+def loader():
+    return DataLoader(Endless(), batch_size=3)
+"""
+
+
+def test_a_loader_without_an_end_is_compared_as_far_as_its_first_batches(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "data.py").write_text(ENDLESS)
+    convert_project(tmp_path / "in", tmp_path / "out")
+    sides = tmp_path / "in", tmp_path / "out"
+    found = compare_pipelines("data:loader", *sides, batches=4, helpers=("ms_compat",), longest=60)
+    assert found.outcome is Outcome.SAME and found.pipelines[0].lengths == (-1, -1) and found.pipelines[0].compared == 8

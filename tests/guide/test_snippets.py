@@ -114,6 +114,12 @@ def of_several(x, v):
     return x.grad
 
 
+def of_several_by_name(x, v):
+    x = x.clone().requires_grad_()
+    torch.autograd.backward(tensors=[x.exp(), (x * x).sum()], grad_tensors=[v, torch.tensor(2.0)])
+    return x.grad
+
+
 def as_variable():
     leaf = Variable(torch.ones(2, 2), requires_grad=True)
     doubled = leaf * 2
@@ -133,7 +139,7 @@ def every():
     v = torch.tensor([0.5, -1.0, 2.0])
     return [
         by_itself(), given(v), by_function(torch.exp, torch.zeros(3), v), of_several(torch.ones(3), v), as_variable(),
-        rebound(),
+        rebound(), of_several_by_name(torch.ones(3), v),
     ]
 """
 
@@ -144,8 +150,9 @@ def test_a_gradient_that_is_given_to_backward_is_taken_along(tmp_path: Path) -> 
         assert np.allclose(here.asnumpy(), there.numpy(), atol=1e-6), (here, there)
 
 
-def test_a_given_gradient_that_is_not_lifted_is_not_forgotten_in_the_advice() -> None:
-    found = convert_source("import torch\n\n\ndef back(y, g):\n    y.backward(g)\n").findings
+@pytest.mark.parametrize("call", ["y.backward(g)", "y.backward(gradient=g)"])
+def test_a_given_gradient_that_is_not_lifted_is_not_forgotten_in_the_advice(call: str) -> None:
+    found = convert_source(f"import torch\n\n\ndef back(y, g):\n    {call}\n").findings
     assert [each.code for each in found] == ["MF201"] and "(y * g).sum()" in found[0].advice
 
 
@@ -220,21 +227,30 @@ def optimizer_of(params, lr):
 """
 
 
+@pytest.mark.parametrize("is_compiled", [False, True], ids=["called", "compiled"])
 @pytest.mark.parametrize("form", ["list", "cell"])
-def test_a_converted_optimizer_takes_a_planned_rate_as_mindspores_own_do(tmp_path: Path, form: str) -> None:
+def test_a_converted_optimizer_takes_a_planned_rate_as_mindspores_own_do(
+    tmp_path: Path, form: str, is_compiled: bool
+) -> None:
     import mindspore as ms
     from mindspore import nn
 
     ours = load(convert_source(RATES).code, tmp_path / "ours.py")
-    rates = [0.1, 0.05, 0.2, 0.01]
+    rates, last = [0.1, 0.05, 0.2, 0.01, 0.03], 0.03 if form == "list" else 0.01
     plan = rates if form == "list" else nn.CosineDecayLR(0.01, 0.1, 4)
 
     def trained(make: Any) -> np.ndarray:
         p, q = (ms.Parameter(ms.Tensor([1.0, -2.0]), name=name) for name in ("p", "q"))
         optimizer = make([{"params": [q]}, {"params": [p]}, {"order_params": [p, q]}])
-        for step in range(5 if form == "cell" else 4):
-            grads = [parameter * 0.3 + step for parameter in optimizer.parameters]
-            optimizer(tuple(grads))
+
+        def update(*grads: Any) -> Any:
+            return optimizer(grads)
+
+        update = ms.jit(update) if is_compiled else update
+        for step in range(5):
+            update(*(parameter * 0.3 + step for parameter in optimizer.parameters))
+        if hasattr(optimizer, "param_groups"):
+            assert [group["lr"] for group in optimizer.state_dict()["param_groups"]] == pytest.approx([last] * 2)
         return np.stack([p.asnumpy(), q.asnumpy()])
 
     native = trained(lambda groups: nn.Momentum(groups, plan, 0.9))

@@ -181,6 +181,22 @@ def test_a_report_on_a_forged_record_shows_code_and_lists_alone(tmp_path):
     assert "PRIVATE" not in render(content(out), "html")
 
 
+@pytest.mark.parametrize("line", [-(2**63), -1, 0, 2, 2**63])
+def test_a_report_on_a_line_that_the_file_does_not_have_shows_the_others(line, tmp_path):
+    home, out = tmp_path / "home", tmp_path / "out"
+    for folder, text in ((home, "x = a\n"), (out, "x = b\n")):
+        folder.mkdir()
+        (folder / "m.py").write_text(text)
+    rewrites = tuple(Rewrite(number, 1, f"torch.rule{number}", "a", "b") for number in (line, 1))
+    save(
+        ProjectConversion(str(home), str(out), (FileConversion("m.py", "converted", "0" * 64, rewrites),)),
+        out,
+        "convert",
+    )
+    page = render(content(out), "html")
+    assert "torch.rule1" in page
+
+
 def test_a_kind_of_part_that_nobody_knows_is_shown_last(tmp_path):
     parts = tuple(Part(kind, "n", "a.py", 1) for kind in ("oddity", "network"))
     save(Inventory("in", ("a.py",), (), 1, (), (), (), parts=parts), tmp_path, "analyze")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 from dataclasses import replace
@@ -14,11 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mindferry import artifacts
-from mindferry.artifacts import STATE, Comparison, ProjectConversion
+from mindferry.artifacts import STATE, Comparison, Gap, Outcome, ProjectConversion, Step
+from mindferry.observe.verified import with_gaps
 from mindferry.report import content, render
+from mindferry.report.gather import gather
 from mindferry.report.lines import steps
 from mindferry.report.markdown import text
 from mindferry.report.modules import tree
+from mindferry.report.overview import verdict_of
+from mindferry.verify.data import PipelineComparison, Pipelines
 
 LINES = st.lists(st.sampled_from(["x = 1", "x = 2", "y = f(x)", "", "return y", "    pass"]), max_size=25)
 
@@ -127,7 +132,7 @@ def test_pipelines_and_exported_files_count_too(tmp_path: Path) -> None:
     artifacts.save(made.pipelines(), output, "data")
     artifacts.save(made.export(), output, "export")
     told = content(output).overview
-    assert told.state == "same" and "78 batches of 2 data pipelines agree." in told.detail
+    assert told.state == "same" and "78 batches of 2 data pipelines agree (1 random part" in told.detail
     assert {line.stage: line.state for line in told.stages}["export"] == "ok"
     artifacts.save(made.pipelines(wrong=True), output, "data")
     artifacts.save(made.export(wrong=True), output, "export")
@@ -142,10 +147,7 @@ def test_what_is_left_does_not_hide_that_the_rest_is_the_same(tmp_path: Path) ->
     assert content(output).overview.verdict == "3 things are left for you."
     artifacts.save(made.comparison(made.PATHS), output, "verify")
     told = content(output).overview
-    assert (
-        told.state == "open"
-        and told.verdict == "What was compared behaves like the original; 3 things are left for you."
-    )
+    assert told.state == "open" and told.verdict == "Same as far as compared; 3 things are left for you."
 
 
 def test_what_could_be_compared_and_was_not_is_told(tmp_path: Path) -> None:
@@ -291,7 +293,8 @@ def test_only_a_script_that_ran_by_itself_behaves_like_the_original(tmp_path: Pa
     output = made.convert(tmp_path, {"net.py": made.NET})
     artifacts.save(made.curves(12), output, "train")
     told = content(output).overview
-    assert told.state == "unmeasured" and f"`mindferry train {output} --plain` does it." in told.detail
+    assert told.state == "open" and f"`mindferry train {output} --plain` runs it" in told.detail
+    artifacts.save(made.comparison(made.PATHS), output, "verify")
     artifacts.save(made.plain(12), output, "plain")
     told = content(output).overview
     assert told.state == "same" and "its losses of 12 steps lie in the band of 3 seeds of torch." in told.detail
@@ -299,3 +302,50 @@ def test_only_a_script_that_ran_by_itself_behaves_like_the_original(tmp_path: Pa
     told = content(output).overview
     assert told.state == "different" and told.detail.startswith("net.py:7: the converted script fails: ValueError")
     assert "net.py:7: the converted script fails" in render(content(output), "markdown")
+
+
+def test_losses_alone_are_not_called_the_same(tmp_path: Path) -> None:
+    """The script trains alike and runs by itself, but no network was compared by itself, or not every one."""
+    output = made.convert(tmp_path, {"net.py": made.NET})
+    artifacts.save(made.curves(12), output, "train")
+    artifacts.save(made.plain(12), output, "plain")
+    told = verdict_of(gather(output))
+    assert told.outcome is Outcome.PARTIAL and told.missing == ("no network by itself",)
+    gap = Gap("network", "net.Other", "not comparable", "it was made and never called")
+    artifacts.save(with_gaps(made.comparison(made.PATHS), [gap]), output, "verify")
+    told = verdict_of(gather(output))
+    assert told.outcome is Outcome.PARTIAL and told.missing == ("net.Other: it was made and never called",)
+    assert "behaves like" not in told.text and told.text.startswith("Same as far as compared")
+
+
+@pytest.mark.parametrize(
+    ("stage", "artifact", "said"),
+    [
+        ("train", replace(made.curves(12), reference=(Step(math.nan, 0.1, 1.0),) * 12), "no numbers in the original"),
+        ("train", replace(made.curves(12), reference=(Step(1.5, 0.1, 1.0),) * 12), "the same at every step"),
+        ("train", replace(made.curves(12), reference=()), "training"),
+        ("train", replace(made.curves(12), unmatched=("teacher.fc.weight",)), "1 parameter without a twin"),
+        ("plain", replace(made.plain(12), losses=(), seeds=((), (), ())), "neither side made a training step"),
+        ("plain", replace(made.plain(12), seeds=((math.nan,) * 12,) * 3), "no numbers in the original"),
+        ("data", Pipelines((), True), "the batches of the data loaders"),
+        ("data", Pipelines((PipelineComparison("l", (0, 0), False, 0, 0.0, ()),), True), "gave no batch"),
+    ],
+)
+def test_what_tells_nothing_is_not_called_the_same(tmp_path: Path, stage: str, artifact: object, said: str) -> None:
+    output = made.convert(tmp_path, {"net.py": made.NET})
+    whole = {"verify": made.comparison(made.PATHS), "train": made.curves(12), "plain": made.plain(12)}
+    for name, each in whole.items():
+        artifacts.save(each, output, name)
+    assert verdict_of(gather(output)).outcome is Outcome.SAME
+    artifacts.save(artifact, output, stage)
+    told = verdict_of(gather(output))
+    assert told.outcome is Outcome.PARTIAL and said in " ".join(told.missing)
+
+
+def test_an_edited_conversion_is_not_called_the_same_by_what_was_measured_before(tmp_path: Path) -> None:
+    output = made.convert(tmp_path, {"net.py": made.NET})
+    artifacts.save(made.comparison(made.PATHS), output, "verify")
+    assert verdict_of(gather(output)).outcome is Outcome.SAME
+    later = (output / ".mindferry" / "verify.json").stat().st_mtime + 60
+    os.utime(output / "net.py", (later, later))
+    assert verdict_of(gather(output)).outcome is None

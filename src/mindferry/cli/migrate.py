@@ -15,6 +15,10 @@ from ..config import read_config
 from ..errors import MindferryError
 from ..migrate import Command, Outcome, migrate, not_covered, not_done, write_page
 from ..report import REPORT
+from ..report.verdict import MEASURED, Verdict
+
+SHOWN = 8  # things that were not compared, on the terminal; all are in --json
+NOT_ALL = 4  # the exit code, as verify's
 
 
 @click.command()
@@ -43,15 +47,18 @@ def command(project: Path, output: Path, steps: int, seconds: float, as_json: bo
     inputs, types, losses. Without one, what they need stands in the project's mindferry.toml. Run it again after an
     interruption or a change: finished stages are not repeated.
 
+    Exit code 0: it behaves like the original, and nothing that matters was left out (or nothing was asked to be compared).
+    1: something differs or is left for you. 4: same as far as compared; what was not compared is listed.
+
     \b
     mindferry migrate my_project -o my_project_ms -- python train.py --epochs 1
     mindferry migrate examples/resnet50_cifar10 -o build/resnet50_ms
     """
     shown = (lambda outcome: None) if as_json else _show
     outcomes = migrate(project, output, shown, Command(tail, steps, seconds, _pass_on) if tail else None)
-    verdict, detail = write_page(output)
+    told = write_page(output)
     if as_json:
-        click.echo(json.dumps([asdict(outcome) for outcome in outcomes], indent=1))
+        click.echo(json.dumps(_as_json(told, outcomes, output), indent=1))
     else:
         if not tail:
             _show_not_done(project, output)
@@ -59,9 +66,42 @@ def command(project: Path, output: Path, steps: int, seconds: float, as_json: bo
         _propose_libraries(project, output)
         is_told = _show_failed(project, outcomes, is_observed=bool(tail))
         missed = not_covered(project, output) if tail else ""
-        lines = [verdict if is_told or not detail else f"{verdict} {detail}", missed, f"report: {output / REPORT}"]
+        lines = [*_lines(told, is_told), missed, f"report: {output / REPORT}"]
         click.echo("\n".join(line for line in lines if line))
-    raise click.exceptions.Exit(0 if all(outcome.ok for outcome in outcomes) else 1)
+    raise click.exceptions.Exit(_exit_code(told, outcomes))
+
+
+def _exit_code(told: Verdict, outcomes: list[Outcome]) -> int:
+    """0: the same, and nothing was left out; or nobody asked for a comparison. 1: something is wrong or left.
+    4: not everything was compared."""
+    if not all(outcome.ok for outcome in outcomes) or told.outcome is artifacts.Outcome.DIFFERENT:
+        return 1
+    is_asked = any(outcome.stage in MEASURED for outcome in outcomes)
+    return 0 if told.outcome is artifacts.Outcome.SAME or not is_asked else NOT_ALL
+
+
+def _lines(told: Verdict, is_told: bool) -> list[str]:
+    """The verdict; where it is not "same", what is wrong, or all that was not compared."""
+    if told.state in ("different", "open") and not told.missing:
+        return [told.text if is_told or not told.detail else f"{told.text} {told.detail}"]
+    if told.state == "different":
+        return [told.text if is_told else f"{told.text} {told.detail}"]
+    listed = [f"  {each}" for each in told.missing[:SHOWN]]
+    more = [f"  and {len(told.missing) - SHOWN} more"] if len(told.missing) > SHOWN else []
+    missing = ["Not compared:", *listed, *more] if told.missing and told.compared else []
+    return [*missing, told.text]
+
+
+def _as_json(told: Verdict, outcomes: list[Outcome], output: Path) -> dict[str, object]:
+    return {
+        "outcome": told.outcome or "not compared",
+        "verdict": told.text,
+        "detail": told.detail,
+        "compared": told.compared,
+        "not_compared": told.missing,
+        "report": str(output / REPORT),
+        "stages": [asdict(outcome) for outcome in outcomes],
+    }
 
 
 def _pass_on(data: bytes) -> None:
@@ -71,6 +111,8 @@ def _pass_on(data: bytes) -> None:
 
 def _show(outcome: Outcome) -> None:
     mark = click.style("ok  ", fg="green") if outcome.ok else click.style("look", fg="red")
+    if outcome.ok and outcome.is_partial:
+        mark = click.style("part", fg="yellow")
     when = f"{outcome.seconds:6.1f} s" if outcome.is_fresh else "earlier "
     click.echo(f"{mark} {outcome.stage:8} {when}  {outcome.summary}")
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 
 import click
 from rich.table import Table
 
 from .. import artifacts
-from ..artifacts import Curves, ProjectConversion, WeightsReport, load
+from ..artifacts import EXIT_CODES, Curves, PlainRun, ProjectConversion, WeightsReport, load
 from ..config import Train, read_config
 from ..errors import MindferryError
 from ..progress import progress, stdout
@@ -38,7 +39,8 @@ def command(
     """Train the reference and the conversion from the same weights on the same batches.
 
     Both scripts run as they are. The reference's batches and first weights are given to the conversion;
-    dropout is off on both sides. Exit code 1 if a loss differs by more than the tolerance.
+    dropout is off on both sides. Exit code 1 if a loss differs by more than the tolerance, or a parameter moves on one side
+    only; 4 if what agrees tells little: losses that are no numbers or never change, parameters without a twin.
 
     With --plain the converted script runs by itself: it must end as the original ends, and its losses must lie in
     the band that several seeds of the original span.
@@ -54,10 +56,16 @@ def command(
     with progress("train", 2 * options.steps) as advance:
         curves = train_side_by_side(converted, options, weights=_weights(converted), advance=advance)
     if as_json:
-        click.echo(artifacts.dumps(curves), nl=False)
+        click.echo(_as_json(curves))
     else:
         print_curves(curves)
-    raise click.exceptions.Exit(0 if curves.passed else 1)
+    raise click.exceptions.Exit(EXIT_CODES[curves.outcome])
+
+
+def _as_json(measured: Curves | PlainRun) -> str:
+    """As it is kept, and what may be said of it."""
+    told = {"outcome": measured.outcome, "not_compared": measured.gaps}
+    return json.dumps({**json.loads(artifacts.dumps(measured)), **told}, indent=1)
 
 
 def _run_plainly(converted: Path, options: Train, as_json: bool) -> None:
@@ -78,8 +86,8 @@ def _run_plainly(converted: Path, options: Train, as_json: bool) -> None:
             show=lambda text: advance(text, 0),
         )
     artifacts.save(run, converted, "plain")
-    click.echo(artifacts.dumps(run) if as_json else plain_summary(run), nl=not as_json)
-    raise click.exceptions.Exit(0 if run.passed else 1)
+    click.echo(_as_json(run) if as_json else plain_summary(run))
+    raise click.exceptions.Exit(EXIT_CODES[run.outcome])
 
 
 def _options(
@@ -113,7 +121,8 @@ def print_curves(curves: Curves) -> None:
         norms = f"{theirs.grad_norm:.4g} / {ours.grad_norm:.4g}"
         table.add_row(str(index + 1), f"{theirs.loss:.6f}", f"{ours.loss:.6f}", f"{difference:.1e}", norms, apart)
     stdout.print(table)
-    verdict = "same" if curves.passed else f"different: {curves.first_difference}"
+    why = "; ".join(each for each in (curves.first_difference, *curves.gaps) if each)
+    verdict = f"{curves.outcome}: {why}" if why else str(curves.outcome)
     if curves.cause:
         stdout.print(f"Cause: {curves.cause}.")
     stdout.print(f"{verdict}; largest relative difference {curves.worst:.2e}, tolerance {curves.tolerance:g}")

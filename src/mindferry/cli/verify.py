@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--input", "inputs", multiple=True, metavar="SPEC", help="Such as 'ids=int64[2,16]@0..99', or a file.")
 @click.option("--weights", default="", metavar="FILE", help="Its checkpoint; else initial weights, with spread.")
 @click.option("--test-data", default="", metavar="MODULE:FUNCTION", help="Gives (inputs, labels) batches.")
-@click.option("--modes", default="", help="eval, train, jit; by default eval,train.")
+@click.option("--modes", default="", help="eval, train, jit, amp; by default eval,train.")
 @click.option("--golden", type=click.Path(path_type=Path), help="A file from `mindferry record`; no torch needed.")
 @click.option("--k", type=float, help="Allowed multiple of torch's own float32 error. By default 4.")
 @click.option("--timeout", type=float, metavar="SECONDS", help="Without a sign of life: it hangs. By default 600.")
@@ -64,9 +64,8 @@ def command(
     Exit code 0: same, and nothing that matters was left out. 1: different; the table names the first module that is wrong
     by itself. 4: same as far as compared; what was not compared is listed.
     """
-    from ..artifacts import dumps, save
+    from ..artifacts import EXIT_CODES, dumps, save
     from ..progress import progress
-    from ..verify.table import EXIT_CODES
 
     if data is not None:
         sys.exit(_compare_data(converted or other, reference, data, as_json))
@@ -113,7 +112,7 @@ def _print(comparison: Comparison, path: Path) -> None:
 
 
 def _compare_data(converted: Path | None, reference: Path | None, data: str, as_json: bool) -> int:
-    from ..artifacts import dumps, save
+    from ..artifacts import EXIT_CODES, dumps, save
     from ..progress import progress
     from ..verify.data import run
     from ..verify.data_table import lines
@@ -129,4 +128,4 @@ def _compare_data(converted: Path | None, reference: Path | None, data: str, as_
         for line in lines(found):
             click.echo(line)
         click.echo(f"Written to {path}")
-    return 0 if found.passed else 1
+    return EXIT_CODES[found.outcome]

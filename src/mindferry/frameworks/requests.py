@@ -327,6 +327,8 @@ class BatchesRequest:
     batches: int
     seed: int
     helpers: tuple[str, ...]
+    offset: int = 0  # added to every seed but that of the order of samples
+    longest: int = 20_000  # batches of an epoch whose end is waited for
 
 
 @dataclass(frozen=True, slots=True)

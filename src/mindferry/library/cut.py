@@ -138,7 +138,7 @@ class Cut:
         self._decorators(node)
         seen: set[str] = set()
         kept = 0
-        previous = node.body[0].lineno
+        previous = _first_line(node.body[0])
         for statement in node.body:
             first, last = _first_line(statement), statement.end_lineno or statement.lineno
             if not isinstance(statement, Definition) or statement in self.reached.methods:
@@ -192,7 +192,9 @@ class Cut:
                 continue
             why, qual = self._why_not(node, alias)
             if why:
-                lines.append(f'{indent}{bound} = not_carried("{qual}", "{why}")')
+                place = ".".join(self.reach.lookup.origin(*qual.rpartition(".")[::2]))
+                ours = self.reach.only_for.stand_in(place) if not indent and bound == alias.name else ""
+                lines.append(f"\n\n{ours}\n\n" if ours else f'{indent}{bound} = not_carried("{qual}", "{why}")')
             else:
                 kept.append(alias.name + (f" as {alias.asname}" if alias.asname else ""))
         last = node.end_lineno or node.lineno

@@ -7,13 +7,13 @@ import builtins
 import re
 from collections import deque
 
-from ..apis import framework
-from ..read.uses import Use
+from .bases import is_called_by_bases
 from .lookup import Lookup
 from .names import Definition, annotations_of, attribute_set_by, chain_of, is_hook, own_names, pattern_of
+from .only_for import OnlyFor
 from .reached import Left, Reached
 from .registries import Registries, named_places
-from .sources import Import, Module, Sources, bound_names, is_star_of, root_name
+from .sources import Import, Module, Sources, bound_names, inner_imports, is_star_of, root_name
 
 BUILTINS = frozenset(dir(builtins))
 # What torch itself calls on objects of a class that derives from one of its own.
@@ -21,9 +21,6 @@ HOOKS = frozenset(
     "forward extra_repr train eval named_parameters parameters named_modules modules children named_children buffers "
     "named_buffers state_dict load_state_dict _load_from_state_dict _save_to_state_dict reset_parameters apply "
     "step zero_grad get_lr backward setup_context fget default".split()
-)
-PLAIN_BASES = frozenset(
-    {"object", "ABC", "Generic", "Protocol", "Module", "ModuleList", "Sequential", "Linear", "Conv2d", "Embedding"}
 )
 GETTERS = frozenset({"getattr", "hasattr", "setattr", "attrgetter", "methodcaller", "delattr"})
 DOCUMENTING = frozenset(
@@ -53,10 +50,12 @@ class Reach:
         self.noted: set[str] = set()  # texts in the code that is reached
         self._entries: list[tuple[str, Module, ast.Name]] = []  # of tables: key, module, value
         self.places: set[tuple[str, str]] = set()  # of tables of names: package, name in it
+        self.listed: set[str] = set()  # all packages that such tables name
         self.registries = Registries(sources)
         self.registered: dict[str, set[str]] = {}  # package -> modules of it that register what was asked for by a text
         self._patterns: list[re.Pattern[str]] = []  # of methods' names
         self._by = "the project"
+        self.only_for = OnlyFor(sources.packages, self.lookup, self.left, self._ask_again)
 
     def run(self) -> None:
         while self._queue or self._live_entries():
@@ -68,7 +67,7 @@ class Reach:
 
     def ask(self, module_name: str, name: str) -> None:
         """A name of a module: its definition, wherever that is."""
-        if (module_name, name) in self._asked:
+        if self.only_for.holds(module_name, name, self._by) or (module_name, name) in self._asked:
             return
         self._asked.add((module_name, name))
         if reason := self.lookup.reason_to_leave(f"{module_name}.{name}"):
@@ -101,10 +100,20 @@ class Reach:
 
     def ask_module(self, name: str) -> None:
         """A module itself, with nothing of it yet."""
+        if self.only_for.holds(name, "", self._by):
+            return
         if self.lookup.reason_to_leave(name):
             self.left.setdefault(name, Left(name, self.lookup.reason_to_leave(name), self._by))
         elif (module := self.sources.module(name)) is not None:
             self._module(module)
+
+    def _ask_again(self, module_name: str, name: str, by: str) -> None:
+        here, self._by = self._by, by
+        if name:
+            self.ask(module_name, name)
+        else:
+            self.ask_module(module_name)
+        self._by = here
 
     def _ask_lazy(self, module: Module, name: str) -> bool:
         """Of a package that gives its names on demand."""
@@ -162,7 +171,9 @@ class Reach:
             self._waiting.setdefault(attribute, []).append((reached, statement))
             return
         reached.statements.add(statement)
-        self.places.update(named_places(statement, module, self.sources))
+        found = set(named_places(statement, module, self.sources))
+        self.places |= found
+        self.listed.update(place for place, _ in found)
         self._conditions(module, statement)
         if isinstance(statement, ast.ClassDef):
             self._class(reached, statement)
@@ -177,7 +188,17 @@ class Reach:
             self._queue.append((module, test, frozenset()))
 
     def _is_effect(self, module: Module, statement: ast.stmt) -> bool:
-        """Whether a call that stands alone changes what this module defines, and not only an import or a logger."""
+        """Whether a call that stands alone changes what this module defines, and not only an import or a logger.
+
+        `register_method("lora", LoraConfig, LoraModel)` does, whoever defines these: it is made for what it registers.
+        """
+        if statement in module.fillers:
+            return True
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            function = statement.value.func
+            called = getattr(function, "attr", getattr(function, "id", ""))
+            if called.startswith("register_") and self._is_imported(module, root_name(function)):
+                return True
         names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
         defined = [
             each
@@ -206,11 +227,13 @@ class Reach:
         module = reached.module
         for part in (*self.kept_decorators(module, node), *node.bases, *(each.value for each in node.keywords)):
             self._queue.append((module, part, frozenset()))
-        takes_all = self._takes_all(module, node)
+        is_called_by_others = is_called_by_bases(self.sources, module, node)
         for statement in node.body:
-            if isinstance(statement, Definition) and not takes_all and self._can_wait(statement.name):
+            if isinstance(statement, Definition) and not is_called_by_others and self._can_wait(statement.name):
                 self._waiting.setdefault(statement.name, []).append((reached, statement))
             else:
+                if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+                    self.only_for.call(statement.target.id, self._by)
                 self._method(reached, statement)
 
     def _can_wait(self, method: str) -> bool:
@@ -220,34 +243,6 @@ class Reach:
             and not any(pattern.fullmatch(method) for pattern in self._patterns)
         )
 
-    def _takes_all(self, module: Module, node: ast.ClassDef) -> bool:
-        """A class on top of one that is not of these packages, whose methods may be called by that."""
-        for base in node.bases:
-            last = getattr(base, "attr", getattr(base, "id", ""))
-            root = root_name(base)
-            if last in PLAIN_BASES or isinstance(base, ast.Subscript):
-                continue
-            statements = module.bound.get(root, [])
-            is_foreign = not statements or any(
-                not self.sources.is_ours(
-                    module.resolve(each) if isinstance(each, ast.ImportFrom) else each.names[0].name
-                )
-                for each in statements
-                if isinstance(each, ast.Import | ast.ImportFrom)
-            )
-            if is_foreign and not (last[:1].isupper() and self._is_torch(module, statements)):
-                return True
-        return False
-
-    def _is_torch(self, module: Module, statements: list[ast.stmt]) -> bool:
-        homes = [
-            (module.resolve(each) if isinstance(each, ast.ImportFrom) else each.names[0].name)
-            for each in statements
-            if isinstance(each, ast.Import | ast.ImportFrom)
-        ]
-        uses = framework().uses
-        return any(home == framework().name or uses.has(Use.NETWORK_PART, f"{home}.") for home in homes)
-
     def _method(self, reached: Reached, statement: ast.stmt) -> None:
         if statement not in reached.methods:
             reached.methods.add(statement)
@@ -255,6 +250,7 @@ class Reach:
 
     def mention(self, name: str) -> None:
         """An attribute of this name is read or called somewhere: whichever class has such a method may be meant."""
+        self.only_for.call(name, self._by)
         if name not in self.mentioned:
             self.mentioned.add(name)
             for reached, statement in self._waiting.pop(name, []):
@@ -358,6 +354,7 @@ class Reach:
 
     def _note(self, text: str) -> None:
         if len(text) < 60:
+            self.only_for.call(text, self._by)
             self.noted.add(text)
 
     def _live_entries(self) -> bool:
@@ -375,6 +372,7 @@ class Reach:
             if place in self.modules and self.lookup.gives(place, name):
                 self.places.discard((place, name))
                 self.ask(place, name)
+        self.only_for.call_for_networks({name: each.names for name, each in self.modules.items()}, self.sources)
         return bool(self._queue)
 
     def _call(self, module: Module, node: ast.Call) -> None:
@@ -423,6 +421,9 @@ class Reach:
 
     def _attribute(self, module: Module, node: ast.Attribute, local: frozenset[str]) -> None:
         chain = chain_of(node)
+        if chain and chain[0] in local:
+            for home in self._modules_of(module, chain[0], inner_imports(module)):
+                self._module_attribute(home, chain[1:])
         if chain and chain[0] not in local and (homes := self._modules_of(module, chain[0])):
             self._name(module, chain[0])
             for home in homes:
@@ -450,10 +451,10 @@ class Reach:
                     self.mention(each)
                 return
 
-    def _modules_of(self, module: Module, name: str) -> list[str]:
-        """The modules of these packages that a name stands for."""
+    def _modules_of(self, module: Module, name: str, imports: dict[str, list[ast.stmt]] | None = None) -> list[str]:
+        """The modules of these packages that a name stands for, by the imports outside of functions or by those given."""
         found = []
-        for statement in module.bound.get(name, []):
+        for statement in (module.bound if imports is None else imports).get(name, []):
             if isinstance(statement, ast.Import):
                 for alias in statement.names:
                     bound = alias.asname or alias.name.partition(".")[0]

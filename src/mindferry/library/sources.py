@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ class Module:
     lazy_stars: list[str] = field(default_factory=list)
     is_lazy: bool = False
     conditions: dict[ast.stmt, list[ast.expr]] = field(default_factory=dict)  # that a statement stands under
+    fillers: set[ast.stmt] = field(default_factory=set)  # calls of its own functions that fill its tables
 
     def resolve(self, node: ast.ImportFrom) -> str:
         """The absolute name of a possibly relative import's module."""
@@ -54,6 +56,36 @@ class Module:
                 found = {each.value for each in ast.walk(value) if isinstance(each, ast.Constant)} if value else set()
                 names = (names or set()) | {each for each in found if isinstance(each, str)}
         return names
+
+
+def _index_fillers(module: Module) -> None:
+    """`_register_defaults()`, which stands alone, does something to the `registry` that this function writes to."""
+    functions = {each.name: each for each in module.tree.body if isinstance(each, ast.FunctionDef)}
+    tables = {
+        name
+        for name, statements in module.bound.items()
+        if any(isinstance(each, ast.Assign | ast.AnnAssign) for each in statements)
+    }
+    for statement in module.tree.body:
+        match statement:
+            case ast.Expr(value=ast.Call(func=ast.Name(id=name))) if name in functions:
+                names = {each.id for each in ast.walk(functions[name]) if isinstance(each, ast.Name)} & tables
+                for table in names:
+                    module.effects.setdefault(table, []).append(statement)
+                if names:
+                    module.fillers.add(statement)
+
+
+@functools.cache
+def inner_imports(module: Module) -> dict[str, list[ast.stmt]]:
+    """The imports inside of functions, by the names that they bind there."""
+    found: dict[str, list[ast.stmt]] = {}
+    for function in ast.walk(module.tree):
+        for node in ast.walk(function) if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) else ():
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                for name in bound_names(node):
+                    found.setdefault(name, []).append(node)
+    return found
 
 
 class Sources:
@@ -89,6 +121,11 @@ class Sources:
             )
         return self._texts[path]
 
+    def text_of(self, name: str) -> str:
+        """A module's text as the package has it, or ''."""
+        place = self.path(name)
+        return self.text(place[0]) if place is not None else ""
+
     def module(self, name: str) -> Module | None:
         if name not in self._modules:
             self._modules[name] = None  # while it is read
@@ -109,6 +146,7 @@ class Sources:
         self._modules[name] = module  # its own gates may be asked for while it is read
         module.is_lazy = "_LazyModule(" in text and "sys.modules[__name__]" in text
         self._index(module, module.tree.body)
+        _index_fillers(module)
         return module
 
     def index(self, module: Module) -> None:

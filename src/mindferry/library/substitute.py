@@ -6,20 +6,24 @@ import ast
 import functools
 from importlib.resources import files
 
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Definition = Function | ast.ClassDef
 WHOLE = "Instead of the whole module"  # how the first line of a stand-in begins that replaces all of it
 
 
 def with_stand_ins(module_name: str, text: str) -> str:
+    """Definitions of ours take the places of theirs; those of names that they import, the place of the import."""
     ours = stand_in(module_name)
     if not ours:
         return text
-    tree = ast.parse(ours)
+    tree, their_tree = ast.parse(ours), ast.parse(text)
     if (ast.get_docstring(tree) or "").startswith(WHOLE):
         return ours
-    theirs = {each.name: each for each in ast.parse(text).body if isinstance(each, Definition)}
+    theirs = {each.name: each for each in their_tree.body if isinstance(each, Definition)}
+    imported = _imported(their_tree)
     edits: list[tuple[int, int, str]] = []
     added, imports = [], []
+    replaced: dict[ast.ImportFrom, list[Definition]] = {}
     for each in tree.body:
         if isinstance(each, ast.Assign):
             added.append(_source(ours, each))
@@ -27,20 +31,41 @@ def with_stand_ins(module_name: str, text: str) -> str:
             imports.append(_source(ours, each))
         elif isinstance(each, Definition):
             there = theirs.get(each.name)
-            if there is None and isinstance(each, ast.ClassDef):
-                continue  # another version of the library, without this class
-            if there is None:
+            if there is None and each.name in imported:
+                replaced.setdefault(imported[each.name], []).append(each)
+            elif there is None and isinstance(each, Function):
                 added.append(_source(ours, each))
             elif isinstance(each, ast.ClassDef) and isinstance(there, ast.ClassDef):
                 edits += _methods(ours, each, there)
-            else:
+            elif there is not None:  # None: another version of the library, without this class
                 edits.append((first_line(there), there.end_lineno or there.lineno, _source(ours, each)))
+    for statement, definitions in replaced.items():
+        edits.append((statement.lineno, statement.end_lineno or 0, _instead_of_import(ours, statement, definitions)))
     lines = text.split("\n")
     for first, last, new in sorted(edits, reverse=True):
         lines[first - 1 : last] = new.split("\n")
-    at = _after_header(ast.parse(text)) if imports else 0
+    at = _after_header(their_tree) if imports else 0
     lines[at:at] = imports
     return "\n".join([*lines, *(f"\n\n{each}" for each in added), ""])
+
+
+def _imported(tree: ast.Module) -> dict[str, ast.ImportFrom]:
+    """The imports outside of functions and conditions, by the names that they bind."""
+    return {
+        alias.asname or alias.name: each
+        for each in tree.body
+        if isinstance(each, ast.ImportFrom)
+        for alias in each.names
+    }
+
+
+def _instead_of_import(ours: str, statement: ast.ImportFrom, definitions: list[Definition]) -> str:
+    names = {each.name for each in definitions}
+    kept = [each for each in statement.names if (each.asname or each.name) not in names]
+    lines = [f"\n\n{_source(ours, each)}\n\n" for each in definitions]
+    if kept:
+        lines.insert(0, ast.unparse(ast.ImportFrom(statement.module, kept, statement.level)))
+    return "\n".join(lines)
 
 
 def _methods(ours: str, mine: ast.ClassDef, there: ast.ClassDef) -> list[tuple[int, int, str]]:

@@ -83,7 +83,7 @@ class Wishes(Reach):
 
     def ask_kinds(self) -> None:
         """Behind `AutoModel` stands a table of networks: those that a configuration or a name in the project's texts speaks of."""
-        places = {place.rpartition(".")[2]: place for place, _ in sorted(self.places)}
+        places = {place.rpartition(".")[2]: place for place in sorted(self.listed)}
         if not places:
             return
         for text in self._texts:

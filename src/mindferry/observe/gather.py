@@ -60,6 +60,7 @@ def gather_observation(
         next((record["versions"] for record in records if record.get("versions")), {}),
         tuple(_apis(layout, {file.path: frozenset(file.lines) for file in files})),
         tuple(each.relative for each in layout.python if each.relative not in seen and mentions_torch(each.path)),
+        uncalled=tuple(dict.fromkeys(each for record in records for each in record.get("uncalled", []))),
     )
     return observation, parts
 

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ..artifacts import Comparison, Gap, Outcome
+from ..artifacts import Comparison, Coverage, Gap, Outcome
 from ..observation import Observation
 from .use import Comparable
 
 
-def joined(found: Sequence[Comparable], results: Sequence[Comparison], missing: Sequence[str]) -> Comparison:
-    """Where there is more than one, names begin with the network's class."""
-    notes = tuple(f"not compared by itself: {each}" for each in missing)
+def joined(
+    found: Sequence[Comparable], results: Sequence[Comparison], missing: Sequence[str], uncalled: Sequence[str] = ()
+) -> Comparison:
+    """Where there is more than one, names begin with the network's class. What is `missing` or `uncalled` is a gap."""
+    notes = tuple(f"not compared by itself: {each}" for each in (*missing, *uncalled))
+    gaps = [_gap(each, "not comparable") for each in missing] + [_gap(each, "not reached") for each in uncalled]
+    if not results:
+        coverage = Coverage({}, tuple(gaps))
+        return Comparison("", "", (), None, False, notes=notes, outcome=Outcome.PARTIAL, coverage=coverage)
     if len(results) == 1:
         only = results[0]
         shapes = "; ".join(found[0].network.shapes[:1])
-        return replace(only, inputs=f"{shapes}, as the run gave it", notes=(*only.notes, *notes))
-    names = [each.network.name.rpartition(".")[2] for each in found]
-    wrong = next((index for index, each in enumerate(results) if not each.passed), -1)
+        whole = replace(only, inputs=f"{shapes}, as the run gave it", notes=(*only.notes, *notes))
+        return with_gaps(whole, gaps)
+    names = distinct([each.network.name.rpartition(".")[2] for each in found])
+    wrong = next((index for index, each in enumerate(results) if each.outcome is Outcome.DIFFERENT), -1)
     first = f"{names[wrong]}.{results[wrong].first_divergence}" if wrong >= 0 else ""
-    return Comparison(
+    compared: Counter[str] = Counter()
+    for name, each in zip(names, results, strict=True):
+        if each.coverage is not None:
+            compared.update(each.coverage.compared)
+            gaps += [replace(gap, name=f"{name}.{gap.name}" if gap.name else name) for gap in each.coverage.gaps]
+    outcome = Outcome.DIFFERENT if wrong >= 0 else Outcome.SAME
+    whole = Comparison(
         ", ".join(each.model for each in found),
         "; ".join(each.network.shapes[0] for each in found if each.network.shapes),
         tuple(
@@ -30,7 +44,7 @@ def joined(found: Sequence[Comparable], results: Sequence[Comparison], missing: 
             for row in each.differences
         ),
         None,
-        all(each.passed for each in results),
+        outcome is Outcome.SAME,
         first,
         sum(each.seconds for each in results),
         tuple(f"{name}.{path}" for name, each in zip(names, results, strict=True) for path in each.culprits),
@@ -38,7 +52,42 @@ def joined(found: Sequence[Comparable], results: Sequence[Comparison], missing: 
         (*dict.fromkeys(note for each in results for note in each.notes), *notes),
         tuple(line for each in results for line in each.diagnosis),
         next((each.script for each in results if each.script), ""),
+        outcome,
+        Coverage(dict(compared)),
     )
+    return with_gaps(whole, gaps)
+
+
+def _gap(told: str, state: str) -> Gap:
+    """Of "net.Net: why"."""
+    name, _, why = told.partition(": ")
+    return Gap("network", name, state, why)
+
+
+def with_gaps(result: Comparison, gaps: Sequence[Gap]) -> Comparison:
+    """The comparison with more that it has not seen: "same" becomes "same as far as compared" if it matters."""
+    known = result.coverage or Coverage({})
+    coverage = replace(known, gaps=(*known.gaps, *gaps))
+    if result.outcome is Outcome.DIFFERENT or coverage.is_complete:
+        return replace(result, coverage=coverage)
+    return replace(result, coverage=coverage, outcome=Outcome.PARTIAL, passed=False)
+
+
+def unnamed_networks(observation: Observation | None, model: str) -> list[Gap]:
+    """Where mindferry.toml names one network, those that the run called besides."""
+    networks = observation.networks if observation is not None else ()
+    others = [each.name for each in networks if each.name.rpartition(".")[2] not in model] if len(networks) > 1 else []
+    return [_gap(f"{name}: mindferry.toml names another network", "not comparable") for name in dict.fromkeys(others)]
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """Net, Net -> Net, Net 2: two networks of one class stay apart."""
+    seen: Counter[str] = Counter()
+    found = []
+    for name in names:
+        seen[name] += 1
+        found.append(name if seen[name] == 1 else f"{name} {seen[name]}")
+    return found
 
 
 def as_the_run_reached(result: Comparison, observation: Observation) -> Comparison:

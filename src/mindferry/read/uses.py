@@ -41,6 +41,7 @@ class Use(Enum):
     NETWORK_LIST = "network list"
     NETWORK_TABLE = "network table"
     FLAT_CONVOLUTION = "flat convolution"
+    IMAGE_CONVOLUTION = "image convolution"
     ADAPTIVE_POOL = "adaptive pool"
     VOLUME_NORM = "volume norm"
     SYNCED_NORM = "synced norm"

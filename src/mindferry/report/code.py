@@ -161,6 +161,8 @@ def _marks(
     blocks = _blocks(walk)
     taken: set[tuple[int, int, str]] = set()
     for each in rewrites:
+        if not 1 <= each.line <= len(before):
+            continue  # a record that was edited, or a file that is shorter by now
         left = _locate(each.before, before, each.line - 1, each.line, each.column - 1)
         right = (0, 0, 0)
         for low, high, start, end in blocks:

@@ -28,6 +28,7 @@ COMMANDS = {  # stage -> what writes its artifact
     "export": "mindferry export {out}",
 }
 STAGES = tuple(COMMANDS)
+CODE = (".py", ".ipynb")
 SLACK = 2.0  # seconds by which a copied folder may have its files in another order
 
 T = TypeVar("T")
@@ -60,13 +61,19 @@ class Found:
         return path.parent if path.is_file() else path
 
     @property
+    def _edited(self) -> float:
+        """When the newest file of the conversion was written."""
+        files = [self.folder / file.path for file in self.convert.files if file.digest] if self.convert else []
+        return max((path.stat().st_mtime for path in files if path.suffix in CODE and path.is_file()), default=0.0)
+
+    @property
     def title(self) -> str:
         return (self.source.name if self.source else "") or self.folder.resolve().name
 
     @property
     def stale(self) -> tuple[str, ...]:
-        """Stages that ran before the code was converted the last time."""
-        converted = self.written.get("convert", 0.0)
+        """Stages that ran before the code was converted, or edited, the last time."""
+        converted = max(self.written.get("convert", 0.0), self._edited)
         return tuple(stage for stage in STAGES[3:] if self.written.get(stage, converted) < converted - SLACK)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ..artifacts import Difference, Outcome
 from .content import Report
 from .modules import strain
-from .overview import Task
+from .verdict import Task
 from .words import duration, scientific
 
 MARKS = {

@@ -10,31 +10,19 @@ from typing import TYPE_CHECKING
 from .. import findings
 from ..apis import framework
 from ..artifacts import Finding, Inventory, Outcome
-from ..observation import Observation
 from ..read.uses import Use
 from .code import RuleCard
 from .gather import COMMANDS, Found
 from .modules import strain
 from .reach import unreached
-from .stages import SLOW, StageLine, batches, plain_sentence, stage_line, times_torch
+from .stages import SLOW, StageLine, batches, stage_line, times_torch
+from .verdict import Task, Verdict, is_trained, judge
 from .words import allowed, plural, scientific
+
+GAPS = 30  # of what verify did not compare that are listed
 
 if TYPE_CHECKING:
     from ..verify.data import Pipelines
-
-MEASURED = ("data", "verify", "train", "plain")
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """Something for a person to do, and where."""
-
-    stage: str
-    what: str
-    how: str = ""
-    path: str = ""
-    line: int = 0
-    code: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +50,15 @@ class Overview:
 
 def overview(found: Found, cards: Mapping[str, RuleCard]) -> Overview:
     todo = tuple(_todo(found))
-    state, verdict, detail = _verdict(found, todo)
+    told = judge(found, todo)
     files = found.convert.files if found.convert else ()
     kinds = Counter(
         cards[each.rule].kind if each.rule in cards else "native" for file in files for each in file.rewrites
     )
     return Overview(
-        state,
-        verdict,
-        detail,
+        told.state,
+        told.text,
+        told.detail,
         tuple(_figures(found)),
         tuple(stage_line(found, stage) for stage in COMMANDS),
         todo,
@@ -80,6 +68,10 @@ def overview(found: Found, cards: Mapping[str, RuleCard]) -> Overview:
         dict(Counter(file.status for file in files)),
         dict(kinds.most_common()),
     )
+
+
+def verdict_of(found: Found) -> Verdict:
+    return judge(found, tuple(_todo(found)))
 
 
 def _todo(found: Found) -> Iterator[Task]:
@@ -96,7 +88,7 @@ def _todo(found: Found) -> Iterator[Task]:
         yield Task(stage, f"{stage} could not run: {why}", f"{told}, then run `mindferry migrate` again")
     if found.data and not found.data.passed:
         yield _other_data(found.data)
-    if found.verify and not found.verify.passed:
+    if found.verify and not found.verify.passed and found.verify.outcome is not Outcome.PARTIAL:
         yield _divergence(found)
     if found.train and not found.train.passed:
         yield Task(
@@ -137,7 +129,7 @@ def _unmeasured(found: Found) -> Iterator[Task]:
     has_data = found.analyze is not None and any(
         framework().uses.has(Use.DATA_PIPELINE, use.api) for use in found.analyze.apis
     )
-    has_training = _is_trained(found)
+    has_training = is_trained(found)
     whats = {
         "verify": "the network, module by module",
         "data": "the data pipelines, batch by batch",
@@ -150,14 +142,11 @@ def _unmeasured(found: Found) -> Iterator[Task]:
             and {"verify": True, "data": has_data, "train": has_training, "plain": has_training}[stage]
         ):
             yield Task(stage, what, f"`{COMMANDS[stage].format(out=found.folder)}`")
+    gaps = found.verify.coverage.gaps if found.verify is not None and found.verify.coverage else ()
+    for gap in [gap for gap in gaps if gap.matters][:GAPS]:
+        yield Task("verify", f"{gap.name}: {gap.why}", "give inputs that reach it, or look at it")
     for path, line, missed in unreached(found.observe, found.source) if found.observe else ():
         yield Task("observe", missed, "add a command that reaches it, after `&&`", path, line)
-
-
-def _is_trained(found: Found) -> bool:
-    """Whether the project has a script that trains."""
-    uses = found.analyze.apis if found.analyze is not None else ()
-    return found.train is not None or any(framework().uses.has(Use.OPTIMIZER, use.api) for use in uses)
 
 
 def _other_data(pipelines: Pipelines) -> Task:
@@ -175,10 +164,6 @@ def _task(finding: Finding) -> Task:
 def _divergence(found: Found) -> Task:
     verify = found.verify
     assert verify is not None
-    if verify.outcome is Outcome.PARTIAL:
-        gaps = [gap for gap in verify.coverage.gaps if gap.matters] if verify.coverage else []
-        listed = "; ".join(f"{gap.name}: {gap.why}" for gap in gaps[:3]) + ("; …" if len(gaps) > 3 else "")
-        return Task("verify", "same as far as compared", f"give inputs that reach it, or look at it: {listed}", "", 0)
     first = verify.first_divergence
     path, line = _defined_at(first, found.analyze)
     what = f"first divergence: {first}" if first else "predictions differ"
@@ -193,100 +178,6 @@ def _defined_at(module: str, inventory: Inventory | None) -> tuple[str, int]:
         return "", 0
     owners = [part for part in inventory.parts if any(child.partition(":")[0] == names[-1] for child in part.children)]
     return (owners[0].path, owners[0].line) if len(owners) == 1 else ("", 0)
-
-
-def _verdict(found: Found, todo: tuple[Task, ...]) -> tuple[str, str, str]:
-    differing = [each for each in todo if each.stage in MEASURED and each.stage not in found.failed]
-    others = [each for each in todo if each not in differing]
-    start = f"{_count(len(others), 'other thing')} left to do; start with {_sentence(others[0])}" if others else ""
-    if found.verify and [each.stage for each in differing] == ["verify"] and found.verify.outcome is Outcome.PARTIAL:
-        detail = f"{differing[0].how[:1].upper()}{differing[0].how[1:]}. {start}".strip()
-        return "open", "What was compared behaves like the original; not everything was compared.", detail
-    if differing:
-        return (
-            "different",
-            "The conversion does not behave like the original yet.",
-            f"{_sentence(differing[0])} {start}".strip(),
-        )
-    if others:
-        is_same = not any(stage in MEASURED for stage in found.stale) and any(_measured(found))
-        what = f"{_count(len(others), 'thing')} left for you."
-        return (
-            "open",
-            f"What was compared behaves like the original; {what}" if is_same else what,
-            f"Start with {_sentence(others[0])}",
-        )
-    if found.convert is None:
-        return "unmeasured", "Read, not yet converted.", ""
-    if not found.convert.files:
-        return "unmeasured", "There is nothing here: no file was converted.", ""
-    again = [stage for stage in found.stale if stage in MEASURED]
-    if again:
-        commands = " and ".join(f"`{COMMANDS[stage].format(out=found.folder)}`" for stage in again)
-        return (
-            "unmeasured",
-            "Converted again since it was compared.",
-            f"What was measured may no longer hold; run {commands} again.",
-        )
-    measured = list(_measured(found))
-    if not measured:
-        return (
-            "unmeasured",
-            "Converted without a finding; not measured yet.",
-            f"`mindferry verify {found.folder}` runs both side by side.",
-        )
-    if found.plain is not None and not (_is_compared(found) or found.plain.losses):
-        return "unmeasured", "The converted script runs as the original does; no number was compared.", measured[0]
-    if found.plain is None and _is_trained(found):
-        command = COMMANDS["plain"].format(out=found.folder)
-        missing = f"The converted script has not run as it is yet: `{command}` does it."
-        return "unmeasured", "What was compared agrees with the original.", " ".join([*measured, missing])
-    return "same", "The conversion behaves like the original.", " ".join(measured)
-
-
-def _is_compared(found: Found) -> bool:
-    """Whether a tensor, a batch or a loss of both sides was laid beside the other."""
-    is_data = found.data is not None and batches(found.data) > 0
-    return is_data or bool(found.verify and found.verify.differences) or bool(found.train and found.train.reference)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s are' if number != 1 else ' is'}"
-
-
-def _sentence(task: Task) -> str:
-    where = f"{task.path}:{task.line}: " if task.path else ""
-    return f"{where}{task.what}{'' if task.what.endswith('.') else '.'}"
-
-
-def _measured(found: Found) -> Iterator[str]:
-    """What the verdict rests on, a sentence a stage; nothing if nothing was compared."""
-    tensors = len(found.verify.differences) if found.verify else 0
-    steps = len(found.train.reference) if found.train else 0
-    if found.verify and tensors:
-        told = found.verify.predictions
-        also = f"; {told.agree} of {told.samples} predictions are equal" if told else ""
-        yield f"{tensors:,} tensors agree within what {found.verify.framework}'s own rounding allows{also}."
-    if found.data and found.data.pipelines:
-        yield f"{plural(batches(found.data), 'batch', 'batches')} of {plural(len(found.data.pipelines), 'data pipeline')} agree."
-    if found.train and steps:
-        yield f"{steps:,} training steps keep their losses within {scientific(found.train.worst)} of each other."
-    if found.plain and found.plain.passed:
-        yield plain_sentence(found.plain)
-    if found.observe:
-        yield from _reached(found.observe)
-    if tensors and not steps:
-        yield "Training has not been compared."
-    if steps and not tensors:
-        yield "The network has not been compared module by module."
-
-
-def _reached(observation: Observation) -> Iterator[str]:
-    count = sum(len(file.statements) for file in observation.files)
-    missed = [(file.path, line) for file in observation.files for line in file.unreached]
-    if missed:
-        path, line = missed[0]
-        yield f"{len(missed):,} of {count:,} statements did not run and are not covered, first {path}:{line}."
 
 
 def _figures(found: Found) -> Iterator[Figure]:

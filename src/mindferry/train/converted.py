@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
-import sys
 from collections.abc import Iterator
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from ..errors import MindferryError
 from ..frameworks.requests import Trained, TrainRequest, TrainStep
 from ..frameworks.watch.mindferry_watch.helper_package import as_one_module
 from ..frameworks.worker import Link
-from .exchange import Exchange, sample
+from .exchange import Exchange, leaves, sample
 from .networks import Networks, is_optimizer
 from .randomness import FAMILY, METHODS, Draws, HostStream, wrap
 from .script import EnoughSteps, run_script
@@ -21,7 +22,7 @@ from .script import EnoughSteps, run_script
 def replay(request: TrainRequest, link: Link) -> Trained:
     """Run the converted script for as many steps, on what the reference recorded."""
     assert link.project is not None
-    sys.meta_path.insert(0, _NoTorch())  # the conversion has to run where there is none
+    _hide_torch()
     player = _Player(request, link)
     player.install([as_one_module(importlib.import_module(name)) for name in request.helpers])
     run_script(link.project, request.script, request.args, request.stdin)
@@ -32,12 +33,17 @@ def replay(request: TrainRequest, link: Link) -> Trained:
     return Trained(tuple(player.steps), player.has_optimizer)
 
 
-class _NoTorch:
-    """Finds no torch. Not a None in sys.modules: packages such as scipy look there to see whether it has been imported."""
+def _hide_torch() -> None:
+    """As if it were not installed, since the conversion has to run where it is not: asked for it, importlib finds nothing.
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
-        if name.partition(".")[0] == "torch":
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+    Not a None in sys.modules: packages such as scipy look there to see whether it has been imported.
+    """
+    original = PathFinder.find_spec
+
+    def find_spec(cls: Any, fullname: str, path: Any = None, target: Any = None) -> Any:
+        return None if fullname.partition(".")[0] == "torch" else original(fullname, path, target)
+
+    PathFinder.find_spec = classmethod(find_spec)  # type: ignore[assignment, method-assign]
 
 
 class _Player:
@@ -90,6 +96,8 @@ class _Player:
                 player.depth -= 1
             if is_update:
                 player.after_step(cell)
+            else:
+                player.after_network(cell, result)
             return result
 
         nn.Cell.__call__ = call
@@ -243,6 +251,13 @@ class _Player:
         self.link.doing(f"step {len(self.steps) + 1}")
         if len(self.steps) >= self.wanted:
             raise EnoughSteps
+
+    def after_network(self, cell: Any, output: Any) -> None:
+        """What each network gives at its first call; a graph that is being compiled has nothing to show."""
+        root = self.networks.roots.pop(id(cell), None)
+        if root is not None:
+            with contextlib.suppress(Exception):
+                self.exchange.write_output("ours-", root, [each.asnumpy() for each in leaves(output, "asnumpy")])
 
     def before_step(self, optimizer: Any, gradients: Any) -> None:
         """What cause.py replays."""

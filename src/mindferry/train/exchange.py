@@ -61,6 +61,13 @@ class Exchange:
     def read_step(self, name: str) -> dict[str, Any]:
         return self._read_arrays(f"step-{name}")
 
+    def write_output(self, side: str, root: int, arrays: list[Any]) -> None:
+        """What a network gave at its first call."""
+        self._write_arrays(f"{side}output-{root}", {str(index): sample(each) for index, each in enumerate(arrays)})
+
+    def read_output(self, side: str, root: int) -> list[Any]:
+        return list(self._read_arrays(f"{side}output-{root}").values())
+
     def write_optimizer(self, step: int, facts: dict[str, Any]) -> None:
         (self.folder / f"optimizer-{step}.json").write_text(json.dumps(facts))
 
@@ -107,6 +114,18 @@ def sample(array: Any) -> Any:
     """Evenly spaced elements: enough to see a parameter drift, small enough to keep for every step."""
     flat = array.reshape(-1)
     return flat[:: max(1, flat.size // SAMPLE)].copy()
+
+
+def leaves(value: Any, method: str) -> Iterator[Any]:
+    """The tensors in an output, by the method that makes them arrays."""
+    if hasattr(value, method):
+        yield value
+    elif isinstance(value, tuple | list):
+        for each in value:
+            yield from leaves(each, method)
+    elif isinstance(value, dict):
+        for key in sorted(value, key=str):
+            yield from leaves(value[key], method)
 
 
 def _take_apart(value: Any, arrays: list[Any], to_numpy: Callable[[Any], Any]) -> Any:

@@ -21,6 +21,7 @@ class Networks:
         self.known: set[int] = set()
         self.taken: set[int] = set()
         self.cells: list[Any] = []  # weak references
+        self.roots: dict[int, int] = {}  # network -> its twin's number
         self.is_meeting = False
 
     def install(self) -> None:
@@ -113,6 +114,7 @@ class Networks:
                 f"{root}:{entry.source}": targets[entry.target] for entry in report.entries if entry.target in targets
             }
             self.taken.add(root)
+            self.roots[id(cell)] = root
             self.known |= parameters
             return
         if is_required and any(p.requires_grad for p in cell.get_parameters()):

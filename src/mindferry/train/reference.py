@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import MindferryError
 from ..frameworks.requests import Trained, TrainRequest, TrainStep
 from ..frameworks.worker import Link
-from .exchange import Exchange, sample
+from .exchange import Exchange, leaves, sample
 from .randomness import FAMILY, METHODS, Draws, host_state, wrap
 from .script import EnoughSteps, run_script
 
@@ -41,6 +41,7 @@ class Recorder:
         self.known: set[int] = set()  # parameters of networks that have been met
         self.modules: list[Any] = []  # weak references
         self.has_optimizer = False
+        self.shown: set[int] = set()  # networks whose first output was written down
         self.depth = self.iterations = 0
         self.batch: tuple[int, ...] = ()  # the loop and the number of the last batch
 
@@ -188,6 +189,11 @@ class Recorder:
 
     def _after_forward(self, module: Any, inputs: Any, output: Any) -> None:
         self.depth -= 1
+        number = next((index for index, root in enumerate(self.roots) if root is module), None)
+        if self.depth == 0 and number is not None and number not in self.shown:
+            self.shown.add(number)
+            found = [each.detach().cpu().numpy() for each in leaves(output, "detach") if not each.is_sparse]
+            self.exchange.write_output("", number, found)
 
     def after_step(self, optimizer: Any) -> None:
         groups = optimizer.param_groups if optimizer is not None else []

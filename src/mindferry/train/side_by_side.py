@@ -19,9 +19,11 @@ from ..progress import Advance
 from .cause import explain
 from .converted import replay
 from .double import record_double
+from .exchange import Exchange
 from .keras_converted import replay_keras
 from .keras_reference import record_keras
 from .reference import record
+from .updates import Updates, compare_updates
 
 DRIFT_FACTOR = 3.0  # how much farther than the reference's own rounding the conversion may be
 _TORCH_FILE = re.compile(r"\.(pth\.tar|pth|pt)$")
@@ -73,10 +75,20 @@ def train_side_by_side(
             ours = worker.ask(replay_keras if is_keras else replay, asked, note)
         curves = compare_curves(theirs.steps, ours.steps, options.tolerance, time.monotonic() - started, own)
         curves = replace(curves, framework=TITLES[source])
+        if not is_keras:
+            curves = _with_updates(curves, compare_updates(Exchange(Path(exchange)), len(theirs.steps)))
         if not curves.passed and not is_keras:
             curves = replace(curves, cause=_cause(home, CauseRequest(exchange, theirs.steps, ours.steps)))
     save(curves, converted, "train")
     return curves
+
+
+def _with_updates(curves: Curves, updates: Updates) -> Curves:
+    """Losses may agree where a parameter that hardly counts was never trained."""
+    curves = replace(curves, updates=updates.compared, unmatched=updates.unmatched, networks=updates.networks)
+    if not curves.passed or not updates.wrong:
+        return curves
+    return replace(curves, passed=False, first_difference=updates.wrong)
 
 
 def _own_drift(reference: Path, request: TrainRequest, steps: tuple[TrainStep, ...]) -> tuple[float, ...]:

@@ -19,6 +19,7 @@ from ..frameworks.watch.mindferry_watch.helper_package import as_one_module
 from ..frameworks.worker import Link
 from .data_order import share_order
 
+ENDLESS = -1  # stands for the length of an epoch whose end is not waited for
 FUNCTION = re.compile(r"([\w.]+):(\w+)(\(.*\))?", re.DOTALL)
 
 
@@ -31,7 +32,9 @@ def collect(request: BatchesRequest, link: Link) -> tuple[LoaderRun, ...]:
     from .goldenfile import RecordError
 
     try:
-        seed(link.framework, request.seed)
+        seed(link.framework, request.seed + request.offset)
+        if request.offset:
+            move_seeds(request.offset)
         helpers = (
             [as_one_module(importlib.import_module(name)) for name in request.helpers]
             if link.framework == "mindspore"
@@ -46,6 +49,29 @@ def collect(request: BatchesRequest, link: Link) -> tuple[LoaderRun, ...]:
         return of_script(request, link, helpers)
     except RecordError as error:
         raise MindferryError(str(error)) from None
+
+
+def move_seeds(offset: int) -> None:
+    """Seeds that the project sets itself are other ones in this run of the original."""
+    import random
+
+    import numpy as np
+    import torch
+
+    def moved(original: Callable[..., Any]) -> Callable[..., Any]:
+        def seeded(number: Any = None, *args: Any, **kwargs: Any) -> Any:
+            return original(number + offset if isinstance(number, int) else number, *args, **kwargs)
+
+        return seeded
+
+    class Generator(torch.Generator):  # type: ignore[misc]
+        def manual_seed(self, number: int) -> Any:
+            return super().manual_seed(number + offset)
+
+    owners: list[tuple[Any, str]] = [(random, "seed"), (np.random, "seed"), (np.random, "default_rng")]
+    for owner, name in [*owners, (torch, "manual_seed")]:
+        setattr(owner, name, moved(getattr(owner, name)))
+    torch.Generator = Generator
 
 
 def make(spec: str, prepare: Callable[[ModuleType], None] = lambda module: None) -> Any:
@@ -171,7 +197,11 @@ def read(name: str, loader: Any, request: BatchesRequest, link: Link) -> LoaderR
     for epoch in range(request.epochs):
         count = 0
         link.doing(" ".join(f"batch 1 of epoch {epoch + 1} {name and 'of'} {name}".split()))
+        is_endless = (length(loader) or 0) > request.longest
         for count, batch in enumerate(loader, 1):
+            if count > (request.batches if is_endless else request.longest):
+                count = ENDLESS
+                break
             link.doing(" ".join(f"batch {count + 1} of epoch {epoch + 1} {name and 'of'} {name}".split()))
             if count <= request.batches:
                 found = flat(batch)

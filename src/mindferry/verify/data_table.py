@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..artifacts import Outcome
 from .data import PipelineComparison, Pipelines
+from .data_random import is_unknown
 
 SHOWN = 10
 
@@ -20,7 +22,27 @@ def lines(found: Pipelines) -> Iterator[str]:
             yield f"    {'; '.join(each.places)}"
     wrong = sum(not each.passed for each in found.pipelines)
     total = len(found.pipelines)
-    yield f"Same: {total} of {total} pipelines." if found.passed else f"Different: {wrong} of {total} pipelines."
+    if found.outcome is Outcome.DIFFERENT:
+        yield f"Different: {wrong} of {total} pipelines."
+    elif found.outcome is Outcome.SAME:
+        yield f"Same: {total} of {total} pipelines{_random_parts(found)}."
+    else:
+        yield f"Same as far as compared: {total} of {total} pipelines, but not compared:"
+        yield from (f"  {each}" for each in _unknown(found))
+
+
+def _random_parts(found: Pipelines) -> str:
+    count = sum(place.endswith("mean and spread") for each in found.pipelines for place in each.places)
+    return f", {count} random part{'s' if count > 1 else ''} of them in mean and spread" if count else ""
+
+
+def _unknown(found: Pipelines) -> Iterator[str]:
+    if not found.pipelines:
+        yield found.why or "no loader was found"
+    for each in found.pipelines:
+        if not each.compared:
+            yield f"{each.name}: the loader gave no batch"
+        yield from (f"{each.name}, {place}" for place in each.places if is_unknown(place))
 
 
 def _headline(each: PipelineComparison) -> str:

@@ -11,7 +11,6 @@ from ..artifacts import Comparison, Difference, Gap, Outcome
 
 SHOWN = 40
 GAPS = 8  # that are printed; all are in verify.json
-EXIT_CODES = {Outcome.SAME: 0, Outcome.DIFFERENT: 1, Outcome.PARTIAL: 4}
 
 
 def rows(comparison: Comparison) -> Table:

@@ -127,14 +127,16 @@ def _may_be_part(facts: Facts, node: ast.Attribute, receiver: Type) -> bool:
 
 
 def _ask_for_part(facts: Facts, node: ast.Attribute) -> Iterator[Change]:
+    """Written once the value is: `logits.topk(3)` is asked at run time itself."""
     owner, number = facts.source.text(node.value), PARTS[node.attr][1]
 
-    def text(texts: Texts) -> str:
-        return f"{texts.name('compat.named_part')}({texts.of(node.value)}, '{node.attr}', {number})"
+    def write(texts: Texts) -> Iterator[Edit]:
+        new = f"{texts.name('compat.named_part')}({texts.of(node.value)}, '{node.attr}', {number})"
+        yield ReplaceNode(node, new, helper="compat.named_part")
+        yield facts.record(node, "pair", f"{owner}.{node.attr}", new)
 
-    yield ReplaceNode(node, text, helper="compat.named_part")
-    yield facts.record(node, "pair", f"{owner}.{node.attr}", lambda texts: texts.of(node))
     yield claim(node)
+    yield AtEnd(write)
 
 
 def _is_flat_weight(facts: Facts, node: ast.Attribute, base: str) -> bool:

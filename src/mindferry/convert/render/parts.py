@@ -23,7 +23,7 @@ GRADIENT_HELPERS = {
 }
 MARKING = {"in_this_process", "with_tensors", "on_tensors"}
 SHARING = {"NAdam", "ASGD"}
-TRAINERS = {"Trainer", "LightningModule", "Accelerator"}  # helpers that call whatever others have
+TRAINERS = {"Trainer", "LightningModule", "Accelerator", "Fabric"}  # helpers that call whatever others have
 
 
 def _mentions(*words: str) -> Callable[[ProjectUse, Collection[str]], bool]:
@@ -124,6 +124,7 @@ NEEDED: Mapping[str, Callable[[ProjectUse, Collection[str]], bool]] = {
     "TAKES_FILES": lambda use, wanted: use.takes_files or bool({"save", "load"} & use.values),
     "NAMES_ENTRIES": _names_entries,
     "OVERRIDES_STATE": lambda use, wanted: bool({"state_dict", "load_state_dict"} & use.defined),
+    "HAS_LOAD_HOOKS": lambda use, wanted: "register_load_hook" in wanted,
     "HAS_LAZY_LAYERS": lambda use, wanted: any("Lazy" in name for name in wanted),
     "HAS_FLAT_WEIGHTS": lambda use, wanted: any(
         "1d" in name.lower() or "weight_norm" in name for name in {*wanted, *use.mentioned}

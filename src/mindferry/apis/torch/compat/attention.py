@@ -55,6 +55,18 @@ class MultiheadAttention(nn.Cell):
         if bias:
             self.out_proj.bias.set_data(ops.zeros((embed_dim,)))
 
+    def _reset_parameters(self):
+        """As they were drawn first; like torch's, it leaves the output's weight as it is."""
+        for weight in (self.in_proj_weight, self.q_proj_weight, self.k_proj_weight, self.v_proj_weight):
+            if weight is not None:
+                weight.set_data(initializer(XavierUniform(), weight.shape, weight.dtype))
+        for bias in (self.in_proj_bias, self.out_proj.bias):
+            if bias is not None:
+                bias.set_data(initializer(Zero(), bias.shape, bias.dtype))
+        for bias in (self.bias_k, self.bias_v):
+            if bias is not None:
+                bias.set_data(initializer(XavierNormal(), bias.shape, bias.dtype))
+
     def construct(
         self,
         query,

@@ -100,10 +100,9 @@ def upsample_nearest(input, size=None, scale_factor=None):
 def upsample_bilinear2d_aa(
     input, output_size=None, align_corners=False, scale_factors=None, scales_h=None, scales_w=None
 ):
-    """torch.ops.aten._upsample_bilinear2d_aa."""
-    return interpolate(
-        input, output_size, scale_factors if output_size is None else None, "bilinear", align_corners, antialias=True
-    )
+    """torch.ops.aten._upsample_bilinear2d_aa; scales given beside a size say how far apart the samples are."""
+    scales = (scales_h, scales_w) if scale_factors is None and (scales_h or scales_w) else scale_factors
+    return interpolate(input, output_size, scales, "bilinear", align_corners, antialias=True)
 
 
 def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):

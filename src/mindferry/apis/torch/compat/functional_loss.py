@@ -90,7 +90,15 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
         if size_average is None and reduce is None
         else size_average is not False and reduce is not False
     )
-    return loss.sum() / scale.sum() if is_mean else reduced(loss, reduction, size_average, reduce)
+    return mean_of_kept(loss, scale) if is_mean else reduced(loss, reduction, size_average, reduce)
+
+
+def mean_of_kept(loss, scale):
+    """The mean by weight; where nothing is kept it is NaN, and has no gradient that would spoil the weights."""
+    total = scale.sum()
+    is_void = total == 0
+    mean = loss.sum() / ops.where(is_void, ops.ones_like(total), total)
+    return ops.where(is_void, ops.full_like(total, float("nan")), mean)
 
 
 def cross_entropy(
@@ -112,10 +120,10 @@ def cross_entropy(
     smooth = -(logs if weight is None else logs * weight.reshape(shape)).sum(axis=axis) * is_kept
     if reduction == "mean":
         if weight is None:
-            smooth = smooth.sum() / is_kept.sum()
+            smooth = mean_of_kept(smooth, is_kept)
         else:
             safe = ops.where(target != ignore_index, target, ops.zeros_like(target)).astype(ms.int64)
-            smooth = smooth.sum() / (ops.gather(weight, safe.reshape(-1), 0).reshape(safe.shape) * is_kept).sum()
+            smooth = mean_of_kept(smooth, ops.gather(weight, safe.reshape(-1), 0).reshape(safe.shape) * is_kept)
     else:
         smooth = reduced(smooth, reduction)
     return (1 - label_smoothing) * hard + label_smoothing / input.shape[axis] * smooth

@@ -232,7 +232,7 @@ def relu(input, inplace=False):
 
 def relu6(input, inplace=False):
     """torch.nn.functional.relu6."""
-    return ops.relu6(input)
+    return hardtanh(input, 0, 6)
 
 
 def silu(input, inplace=False):
@@ -246,8 +246,9 @@ def mish(input, inplace=False):
 
 
 def hardswish(input, inplace=False):
-    """torch.nn.functional.hardswish."""
-    return ops.hardswish(input)
+    """torch.nn.functional.hardswish; its gradient is 0 at -3 and 1 at 3."""
+    bent = ops.where(input > -3, input * (input + 3) / 6, ops.zeros_like(input))
+    return ops.where(input >= 3, input, bent)
 
 
 def hardsigmoid(input, inplace=False):
@@ -256,8 +257,9 @@ def hardsigmoid(input, inplace=False):
 
 
 def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
-    """torch.nn.functional.hardtanh."""
-    return ops.clamp(input, min_val, max_val)
+    """torch.nn.functional.hardtanh; its gradient is 0 at the bounds, where that of ops.clamp is 1."""
+    is_inside = ops.logical_and(input > min_val, input < max_val)
+    return ops.where(is_inside, input, ops.stop_gradient(ops.clamp(input, min_val, max_val)))
 
 
 def threshold(input, threshold, value, inplace=False):

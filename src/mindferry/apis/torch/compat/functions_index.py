@@ -51,6 +51,12 @@ def without_leading_ones(value, part):
     return value.reshape(value.shape[extra:]) if extra > 0 else value
 
 
+def take_counted(x, index):
+    """x[index]: MindSpore's gradient passes over rows that are counted from the end, so they are counted from the front."""
+    is_mask = not isinstance(index, ms.Tensor) or index.dtype == ms.bool_
+    return x[index] if is_mask else x[ops.where(index < 0, index + x.shape[0], index)]
+
+
 def take_found(x, found):
     """x[found]: where a search found nothing, MindSpore's gradient of it fails on a CPU."""
     is_plain = found.size or found.dtype == ms.bool_ or not isinstance(x, ms.Tensor)

@@ -175,13 +175,21 @@ def clamp_max(input, max):
 
 
 def maximum(input, other):
-    """torch.maximum, of empty tensors too."""
-    return ops.maximum(input, other) if 0 not in input.shape and 0 not in other.shape else input + other
+    """torch.maximum, of empty tensors too; NaN where either is."""
+    return with_either_nan(ops.maximum, input, other)
 
 
 def minimum(input, other):
-    """torch.minimum, of empty tensors too."""
-    return ops.minimum(input, other) if 0 not in input.shape and 0 not in other.shape else input + other
+    """torch.minimum, of empty tensors too; NaN where either is."""
+    return with_either_nan(ops.minimum, input, other)
+
+
+def with_either_nan(choose, input, other):
+    """One of two, and NaN where either is: MindSpore passes over a NaN in the first one."""
+    total = input + other
+    if 0 in total.shape or not total.is_floating_point():
+        return choose(input, other) if 0 not in total.shape else total
+    return ops.where(ops.logical_or(input != input, other != other), total, choose(input, other))
 
 
 def fmin(input, other):

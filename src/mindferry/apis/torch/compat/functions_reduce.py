@@ -129,12 +129,27 @@ def amin(input, dim=(), keepdim=False):
     return extreme_over(ops.amin, input, dim, keepdim)
 
 
+def with_nan_as(x, number):
+    """x with a number in place of NaN: torch takes NaN for the largest and for the smallest, MindSpore passes over it."""
+    return ops.where(ops.isnan(x), ops.full_like(x, number), x) if x.is_floating_point() else x
+
+
+def argmax_kept(x, axis, keepdims):
+    """ops.argmax to which NaN is the largest."""
+    return ops.argmax(with_nan_as(x, float("inf")), axis, keepdims).astype(ms.int64)
+
+
+def argmin_kept(x, axis, keepdims):
+    """ops.argmin to which NaN is the smallest."""
+    return ops.argmin(with_nan_as(x, float("-inf")), axis, keepdims).astype(ms.int64)
+
+
 def extreme_with_index(arg, input, dim, keepdim):
     """(values, indices) along `dim`."""
     if input.ndim == 0:
         return input.copy(), ms.Tensor(0, ms.int64)
     axis = dim % input.ndim
-    index = arg(input, axis, True).astype(ms.int64)
+    index = arg(input, axis, True)
     values = ops.gather_elements(input, axis, index)
     return (values, index) if keepdim else (values.squeeze(axis), index.squeeze(axis))
 
@@ -144,7 +159,7 @@ def max_of(input, dim=None, keepdim=False, other=None):
     pair = dim if isinstance(dim, ms.Tensor) else other
     if pair is not None:
         return ops.maximum(input, pair)
-    return amax(input) if dim is None else extreme_with_index(ops.argmax, input, dim, keepdim)
+    return amax(input) if dim is None else extreme_with_index(argmax_kept, input, dim, keepdim)
 
 
 def min_of(input, dim=None, keepdim=False, other=None):
@@ -152,7 +167,7 @@ def min_of(input, dim=None, keepdim=False, other=None):
     pair = dim if isinstance(dim, ms.Tensor) else other
     if pair is not None:
         return ops.minimum(input, pair)
-    return amin(input) if dim is None else extreme_with_index(ops.argmin, input, dim, keepdim)
+    return amin(input) if dim is None else extreme_with_index(argmin_kept, input, dim, keepdim)
 
 
 def aminmax(input, dim=None, keepdim=False):
@@ -166,19 +181,19 @@ def arg_extreme(arg, input, dim, keepdim):
     if input.ndim == 0:
         return ms.Tensor(0, ms.int64)
     if dim is not None:
-        return arg(input, dim, keepdim).astype(ms.int64)
-    index = arg(input.reshape(-1), 0, False).astype(ms.int64)
+        return arg(input, dim, keepdim)
+    index = arg(input.reshape(-1), 0, False)
     return index.reshape((1,) * input.ndim) if keepdim else index
 
 
 def argmax(input, dim=None, keepdim=False):
     """torch.argmax, int64."""
-    return arg_extreme(ops.argmax, input, dim, keepdim)
+    return arg_extreme(argmax_kept, input, dim, keepdim)
 
 
 def argmin(input, dim=None, keepdim=False):
     """torch.argmin, int64."""
-    return arg_extreme(ops.argmin, input, dim, keepdim)
+    return arg_extreme(argmin_kept, input, dim, keepdim)
 
 
 def all_true(input, dim=None, keepdim=False):

@@ -299,18 +299,25 @@ def block_diag(*tensors):
 
 def as_strided(input, size, stride, storage_offset=None):
     """torch.as_strided, of a contiguous tensor: a copy, not a view."""
-    index = np.full(tuple(size), storage_offset or 0)
-    for axis, (count, step) in enumerate(zip(size, stride)):
-        index = index + (np.arange(count) * step).reshape((-1,) + (1,) * (len(size) - 1 - axis))
-    return take_positions(input, index)
+    return take_positions(input, strided_places(input, size, stride, storage_offset))
 
 
 def as_strided_scatter(input, src, size, stride, storage_offset=None):
-    """torch.as_strided_scatter."""
+    """torch.as_strided_scatter. Its gradient for `input` is that of the places written, which is what torch computes."""
+    index = strided_places(input, size, stride, storage_offset)
+    is_written = np.isin(positions(input), index)
+    change = ops.where(ms.Tensor(is_written), input - ops.stop_gradient(input), ops.zeros_like(input))
+    return put_positions(ops.stop_gradient(input), index, src) + change
+
+
+def strided_places(input, size, stride, storage_offset):
+    """The flat positions that a strided view of a contiguous tensor shows."""
     index = np.full(tuple(size), storage_offset or 0)
     for axis, (count, step) in enumerate(zip(size, stride)):
         index = index + (np.arange(count) * step).reshape((-1,) + (1,) * (len(size) - 1 - axis))
-    return put_positions(input, index, src)
+    if index.size and index.max() >= input.size:
+        raise ValueError(f"as_strided reaches element {index.max()} of a tensor that holds {input.size}")
+    return index
 
 
 def windows(input, dimension, size, step):

@@ -6,6 +6,7 @@ import mindspore as ms
 import numpy as np
 from mindspore import ops
 
+from .functions_reduce import with_nan_as
 from .named_parts import named_parts
 
 
@@ -22,7 +23,7 @@ def argsort(input, dim=-1, descending=False, stable=False):
     if input.size == 0:
         return ops.zeros(input.shape, ms.int64)
     key = input.astype(ms.float32) if input.dtype in (ms.bool_, ms.int8, ms.uint8, ms.int16) else input
-    return ops.sort(key, dim, descending)[1].astype(ms.int64)
+    return ops.sort(with_nan_as(key, float("inf")), dim, descending)[1].astype(ms.int64)
 
 
 def msort(input):

@@ -5,10 +5,13 @@ from mindspore import nn, ops
 from .functional_norm import (
     celu,
     elu,
+    hardswish,
+    hardtanh,
     leaky_relu,
     log1p_exp,
     log_softmax,
     logsigmoid,
+    relu6,
     selu,
     softmax,
     tanh,
@@ -24,10 +27,13 @@ class ReLU(nn.ReLU):
 
 
 class ReLU6(nn.ReLU6):
-    """mindspore.nn.ReLU6 that takes inplace."""
+    """mindspore.nn.ReLU6 with torch's gradient at 6."""
 
     def __init__(self, inplace=False):
         super().__init__()
+
+    def construct(self, input):
+        return relu6(input)
 
 
 class SiLU(nn.SiLU):
@@ -50,10 +56,13 @@ class Mish(nn.Cell):
 
 
 class Hardswish(nn.HSwish):
-    """mindspore.nn.HSwish that takes inplace."""
+    """mindspore.nn.HSwish with torch's gradient at -3 and 3."""
 
     def __init__(self, inplace=False):
         super().__init__()
+
+    def construct(self, input):
+        return hardswish(input)
 
 
 class Hardsigmoid(nn.HSigmoid):
@@ -208,10 +217,13 @@ class Tanhshrink(nn.Tanhshrink):
 
 
 class Hardtanh(nn.Hardtanh):
-    """mindspore.nn.Hardtanh that takes inplace and whole numbers."""
+    """mindspore.nn.Hardtanh with torch's gradient at the bounds, which may be whole numbers."""
 
     def __init__(self, min_val=-1.0, max_val=1.0, inplace=False):
         super().__init__(float(min_val), float(max_val))
+
+    def construct(self, input):
+        return hardtanh(input, self.min_val, self.max_val)
 
 
 class Threshold(nn.Cell):

@@ -95,6 +95,11 @@ class Conv1d(nn.Conv1d):
         return x if input.ndim == 3 else x.squeeze(0)
 
 
+def call_with_batch(layer, input):
+    """What a layer for images makes of a batch, or of one image: torch's convolutions take both."""
+    return layer(input.expand_dims(0)).squeeze(0) if input.ndim == 3 else layer(input)
+
+
 class Conv2d(nn.Conv2d):
     """mindspore.nn.Conv2d with torch's arguments and defaults."""
 

@@ -208,9 +208,9 @@ def fractional_starts(sample, size, parts, kernel):
         return ops.full((*sample.shape, 1), size - kernel, dtype=ms.int32)
     step = (size - kernel) / (parts - 1)
     steps = ops.arange(parts - 1).astype(ms.float32)
-    moving = ops.floor((steps + sample.expand_dims(-1)) * step) - ops.floor(sample * step).expand_dims(-1)
+    places = ((steps + sample.expand_dims(-1)) * step).astype(ms.int32)
     last = ops.full((*sample.shape, 1), size - kernel, dtype=ms.int32)
-    return ops.cat((moving.astype(ms.int32), last), -1)
+    return ops.cat((places - (sample * step).astype(ms.int32).expand_dims(-1), last), -1)
 
 
 class FractionalMaxPool(nn.Cell):
@@ -230,6 +230,9 @@ class FractionalMaxPool(nn.Cell):
         x = input if input.ndim == rank + 2 else input.expand_dims(0)
         sizes, (n, c) = x.shape[2:], x.shape[:2]
         parts = self.output_size or tuple(int(size * ratio) for size, ratio in zip(sizes, self.output_ratio))
+        if not x.size:
+            empty = ops.zeros((*input.shape[:-rank], *parts), x.dtype)
+            return (empty, empty.astype(ms.int64)) if self.return_indices else empty
         samples = ops.rand(n, c, rank) if self._random_samples is None else self._random_samples[:n]
         order = (
             (1, 0) if rank == 2 else (0, 1, 2)

@@ -3,7 +3,7 @@
 from mindspore import nn
 
 from .layers_module import RENAMING
-from .parts import HAS_FLAT_WEIGHTS, HAS_LAZY_LAYERS, NAMES_ENTRIES, OVERRIDES_STATE
+from .parts import HAS_FLAT_WEIGHTS, HAS_LAZY_LAYERS, HAS_LOAD_HOOKS, NAMES_ENTRIES, OVERRIDES_STATE
 from .state_names import TORCH_NAMES, State, other_names
 
 
@@ -38,10 +38,40 @@ def state_dict(cell, destination=None, prefix="", keep_vars=False):
     return found
 
 
+class LoadHook:
+    """What torch's handle of a hook is: remove() takes it back."""
+
+    def __init__(self, cell, hook, takes_cell):
+        self.hook, self.takes_cell = hook, takes_cell
+        self.hooks = cell.__dict__.setdefault("load_hooks", [])
+        self.hooks.append(self)
+
+    def remove(self):
+        if self in self.hooks:
+            self.hooks.remove(self)
+
+
+def register_load_hook(cell, hook, with_module=False):
+    """torch.nn.Module._register_load_state_dict_pre_hook: called with a checkpoint's entries before they are loaded."""
+    return LoadHook(cell, hook, with_module)
+
+
+def call_load_hooks(cell, state_dict, strict):
+    """The entries after the hooks of all parts have seen and changed them; a copy, as torch makes it."""
+    state_dict = dict(state_dict)
+    for path, part in cell.cells_and_names():
+        for each in part.__dict__.get("load_hooks", ()):
+            owner = (part,) if each.takes_cell else ()
+            each.hook(*owner, state_dict, f"{path}." if path else "", {}, strict, [], [], [])
+    return state_dict
+
+
 def load_state_dict(cell, state_dict, strict=True, assign=False):
     """torch.nn.Module.load_state_dict, of entries that bear torch's names or MindSpore's."""
     if OVERRIDES_STATE and has_own(cell, "load_state_dict"):
         return cell.load_state_dict(state_dict, strict)
+    if HAS_LOAD_HOOKS:
+        state_dict = call_load_hooks(cell, state_dict, strict)
     if HAS_LAZY_LAYERS:
         for path, part in cell.cells_and_names():
             if hasattr(part, "build_from"):  # a lazy layer learns its size from what it is given

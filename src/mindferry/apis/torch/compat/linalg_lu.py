@@ -229,14 +229,13 @@ def norm_over(x, ord=2, dim=None, keepdim=False, dtype=None):
     if ord == 1:
         return sum_over(size, dims, keepdim)
     is_zero = size == 0
-    powers = (
-        ops.where(is_zero, ops.zeros_like(size), ops.pow(ops.where(is_zero, ops.ones_like(size), size), ord))
-        if ord > 0
-        else ops.pow(size, ord)
-    )
-    total = sum_over(powers, dims, keepdim)
-    root = ops.pow(ops.where(total == 0, ops.ones_like(total), total), 1.0 / ord)
-    return ops.where(total == 0, ops.zeros_like(total), root) if ord > 0 else root
+    powers = ops.pow(ops.where(is_zero, ops.ones_like(size), size), ord)
+    total = sum_over(ops.where(is_zero, ops.zeros_like(size), powers), dims, keepdim)
+    # A norm of positive order is zero where all elements are, one of negative order where any element is.
+    zeros = sum_over(is_zero.astype(size.dtype), dims, keepdim)
+    is_void = total == 0 if ord > 0 else zeros > 0
+    root = ops.pow(ops.where(is_void, ops.ones_like(total), total), 1.0 / ord)
+    return ops.where(is_void, ops.zeros_like(total), root)
 
 
 def safe_root(x):

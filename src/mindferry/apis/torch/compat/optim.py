@@ -15,6 +15,17 @@ from .parts import (
 )
 
 
+class RateList(nn.Cell):
+    """A rate for each step, and the last one when the list is over."""
+
+    def __init__(self, rates):
+        super().__init__(auto_prefix=False)
+        self.rates, self.last = Tensor([float(rate) for rate in rates], ms.float32), len(rates) - 1
+
+    def construct(self, step):
+        return ops.gather(self.rates, ops.clamp(step, max=self.last), 0)
+
+
 class ParamGroup(dict):
     """A parameter group as torch's: plain numbers. lr and momentum are mirrored in Parameters, which a compiled step reads."""
 
@@ -24,13 +35,13 @@ class ParamGroup(dict):
         self.inertia = Parameter(Tensor(0.0, ms.float32), name=f"momentum.{index}", requires_grad=False)
         self.count = Parameter(Tensor(0.0, ms.float32), name=f"step.{index}", requires_grad=False)
         if TAKES_PLANNED_RATES:
-            self.plan, self.planned = None, 0  # rates that were given as a list or a schedule; how many have been taken
+            self.plan = None  # a Cell that says the rate of a step: MindSpore's LearningRateSchedule, or a list as one
         self.update(options)
 
     def __setitem__(self, key, value):
         if TAKES_PLANNED_RATES and key == "lr" and isinstance(value, (list, tuple, nn.Cell)):
-            self.plan, self.planned = value, 0
-            value = self.planned_rate(0)
+            self.plan = value if isinstance(value, nn.Cell) else RateList(value)
+            value = float(self.plan(Tensor(0, ms.int32)))
         super().__setitem__(key, value)
         if key == "lr":
             ops.assign(self.rate, Tensor(float(value), ms.float32))
@@ -39,17 +50,12 @@ class ParamGroup(dict):
         elif key == "betas" and value[0] is not None:
             ops.assign(self.inertia, Tensor(float(value[0]), ms.float32))
 
-    def planned_rate(self, step):
-        """A list's rate for the step, its last one when the list is over; or what MindSpore's LearningRateSchedule says."""
-        if isinstance(self.plan, nn.Cell):
-            return float(self.plan(Tensor(step, ms.int32)))
-        return float(self.plan[min(step, len(self.plan) - 1)])
+    if TAKES_PLANNED_RATES:
 
-    def follow_plan(self):
-        """Take the next rate, where rates are planned."""
-        if self.plan is not None:
-            self["lr"] = self.planned_rate(self.planned)
-            self.planned += 1
+        def show_rate(self):
+            """The rate of the last step, which a compiled step leaves in the Parameter alone."""
+            if self.plan is not None:
+                super().__setitem__("lr", float(self.rate.asnumpy()))
 
     def update(self, *others, **options):
         for key, value in dict(*others, **options).items():
@@ -128,6 +134,9 @@ class Optimizer(nn.Cell):
     if KEEPS_OPTIMIZER_STATE:
 
         def state_dict(self):
+            if TAKES_PLANNED_RATES:
+                for group in self.param_groups:
+                    group.show_rate()
             index = {id(p): number for number, p in enumerate(self.parameters)}
             groups = [{**group, "params": [index[id(p)] for p in group["params"]]} for group in self.param_groups]
             return {"state": {index[id(p)]: dict(values) for p, values in self.state.items()}, "param_groups": groups}
@@ -163,6 +172,8 @@ class GradientOptimizer(Optimizer):
 
     def __init__(self, params, **defaults):
         self.starts, self.rates, self.inertias, self.counts, self.slots = [0], [], [], [], []
+        if TAKES_PLANNED_RATES:
+            self.plans = []
         if LACKS_GRADIENTS:
             self.has_gaps = False  # some gradients are or have been None; not asked for in a compiled step
             self.missed = {}  # position of a parameter -> steps of its group without a gradient for it, which don't count for it
@@ -181,6 +192,8 @@ class GradientOptimizer(Optimizer):
         self.rates.append(group.rate)
         self.inertias.append(group.inertia)
         self.counts.append(group.count)
+        if TAKES_PLANNED_RATES:
+            self.plans.append(group.plan)
         self.slots.append({})
         if SHARES_STATE:
             for name, value in self.shared_state(group).items():
@@ -195,13 +208,21 @@ class GradientOptimizer(Optimizer):
     def __call__(self, grads):
         if len(grads) != len(self.parameters):
             raise ValueError("the optimizer takes one gradient for each of optimizer.parameters")
-        if TAKES_PLANNED_RATES:
-            for group in self.param_groups:
-                group.follow_plan()
         if LACKS_GRADIENTS:
             grads = self.without_frozen(grads) if FREEZES_PARAMETERS else grads
             self.has_gaps = bool(self.missed) or any(grad is None for grad in grads)
-        return super().__call__(grads)
+        done = super().__call__(grads)
+        if TAKES_PLANNED_RATES:
+            for group in self.param_groups:
+                group.show_rate()
+        return done
+
+    if TAKES_PLANNED_RATES:
+
+        def take_rate(self, i):
+            """The rate that is planned for the group's next step. In construct(), so that it is part of a compiled step."""
+            if self.plans[i] is not None:
+                ops.assign(self.rates[i], self.plans[i](self.counts[i].astype(ms.int32)))
 
     def construct(self, grads):
         if LACKS_GRADIENTS and self.has_gaps:
@@ -211,6 +232,8 @@ class GradientOptimizer(Optimizer):
             used = [j for j in range(start, end) if grads[j] is not None]
             if len(used) == 0:
                 continue
+            if TAKES_PLANNED_RATES:
+                self.take_rate(i)
             ops.assign_add(self.counts[i], Tensor(1.0, ms.float32))
             self.update_part(i, group, used, grads, self.counts[i])
         return True
@@ -229,6 +252,8 @@ class GradientOptimizer(Optimizer):
             used = [j for j in positions if grads[j] is not None]
             if not used:
                 continue
+            if TAKES_PLANNED_RATES:
+                self.take_rate(i)
             ops.assign_add(self.counts[i], Tensor(1.0, ms.float32))
             for missed in sorted({self.missed.get(j, 0) for j in used}):
                 same = [j for j in used if self.missed.get(j, 0) == missed]

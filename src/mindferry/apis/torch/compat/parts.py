@@ -23,6 +23,7 @@ CHANGES_RATES = True  # a learning rate may change after its optimizer was made
 TAKES_FILES = True  # save() or load() may be given an open file
 NAMES_ENTRIES = True  # somebody looks at a state dict's names
 OVERRIDES_STATE = True  # a network has a state_dict() or load_state_dict() of its own
+HAS_LOAD_HOOKS = True  # what a checkpoint holds is changed before it is loaded
 HAS_LAZY_LAYERS = True  # layers that learn their size when they are first called or loaded
 HAS_FLAT_WEIGHTS = True  # Conv1d, whose weight has an axis more in MindSpore
 JOINS_TRANSFORMS = True  # a dataset's `transforms`, which take the image and the target

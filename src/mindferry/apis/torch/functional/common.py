@@ -1,5 +1,7 @@
 """The everyday functions of torch.nn.functional, as mindspore.ops spells them."""
 
+import ast
+
 from ... import Case, rule
 from ..._call import Call
 from .._selections import EMPTY_SUMS, may_be_empty
@@ -30,11 +32,22 @@ def _plain(
 
 
 _plain("relu", "relu")
-_plain("relu6", "relu6")
 _plain("silu", "silu")
 _plain("mish", "mish")
-_plain("hardswish", "hardswish")
 _plain("hardsigmoid", "hardsigmoid")
+for _name in ("relu6", "hardswish"):
+    rule(
+        F + _name,
+        to=f"compat.{_name}",
+        args="input inplace",
+        drop="inplace",
+        like=f"compat.{_name}",
+        differs="MindSpore's has another gradient exactly at the bounds",
+        cases=[
+            Case(f"F.{_name}(x)", f"ms_compat.{_name}(x)", inputs=("float32[3,40](-7,7)",)),
+            Case(f"F.{_name}(x, inplace=True)", f"ms_compat.{_name}(x)", shapes=((3, 4),), gradient=False),
+        ],
+    )
 rule(
     "torch.relu",
     to="mindspore.ops.relu",
@@ -238,22 +251,30 @@ _interpolation("interpolate", "input size scale_factor mode align_corners recomp
 _interpolation("upsample", "input size scale_factor mode align_corners")
 
 
+def _is_in_class(call: Call) -> bool:
+    node: ast.AST | None = call.node
+    while node is not None and not isinstance(node, ast.ClassDef):
+        node = call.reading.source.parents.get(node)
+    return node is not None
+
+
 @rule(
     F + "conv2d",
     to="mindspore.ops.conv2d",
     args="input weight bias stride padding dilation groups",
     positional=4,
     like="compat.conv2d",
+    differs="a network's own methods get batches and MindSpore's own function; elsewhere a single image may come, which that one refuses",
     cases=[
-        Case("F.conv2d(x, y)", "ops.conv2d(x, y)", shapes=((2, 3, 7, 7), (4, 3, 3, 3))),
+        Case("F.conv2d(x, y)", "ms_compat.conv2d(x, y)", shapes=((3, 7, 7), (4, 3, 3, 3))),
         Case(
             "F.conv2d(x, y, z, stride=2, padding=1)",
-            "ops.conv2d(x, y, z, stride=2, padding=1, pad_mode='pad')",
+            "ms_compat.conv2d(x, y, z, stride=2, padding=1)",
             shapes=((2, 3, 7, 7), (4, 3, 3, 3), (4,)),
         ),
         Case(
             "F.conv2d(x, y, None, 1, (1, 2), 1, 3)",
-            "ops.conv2d(x, y, None, 1, padding=(1, 2), dilation=1, groups=3, pad_mode='pad')",
+            "ms_compat.conv2d(x, y, None, 1, (1, 2), 1, 3)",
             shapes=((2, 3, 7, 7), (6, 1, 3, 3)),
         ),
         Case(
@@ -270,7 +291,9 @@ _interpolation("upsample", "input size scale_factor mode align_corners")
 )
 def conv2d(call: Call) -> None:
     padding = call.literal("padding", 0)
-    if isinstance(padding, int | tuple) and call.has("padding"):
+    if not _is_in_class(call):
+        call.use_like()
+    elif isinstance(padding, int | tuple) and call.has("padding"):
         call.set(pad_mode="'pad'")
     elif padding != 0:
         call.use_like()

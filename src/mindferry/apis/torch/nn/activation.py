@@ -8,9 +8,7 @@ X = ((3, 4),)
 IN_PLACE = "never in place"
 for name, target in (
     ("ReLU", "ReLU"),
-    ("ReLU6", "ReLU6"),
     ("SiLU", "SiLU"),
-    ("Hardswish", "HSwish"),
     ("Hardsigmoid", "HSigmoid"),
 ):
     rule(
@@ -27,6 +25,20 @@ for name, target in (
         ],
     )
 
+for name in ("ReLU6", "Hardswish"):
+    rule(
+        f"torch.nn.{name}",
+        to=f"compat.{name}",
+        args="inplace",
+        drop="inplace",
+        like=f"compat.{name}",
+        differs=f"MindSpore's has another gradient exactly at the bounds; {IN_PLACE}",
+        cases=[
+            Case(f"nn.{name}()", f"ms_compat.{name}()", inputs=("float32[3,40](-7,7)",)),
+            Case(f"nn.{name}(inplace=True)", f"ms_compat.{name}()", inputs=("float32[3,4,2](-4,4)",)),
+            Case(f"nn.{name}(*[False])", f"ms_compat.{name}(*[False])", shapes=X),
+        ],
+    )
 rule(
     "torch.nn.LeakyReLU",
     to="compat.LeakyReLU",
@@ -240,14 +252,14 @@ rule(
 )
 rule(
     "torch.nn.Hardtanh",
-    to="mindspore.nn.Hardtanh",
+    to="compat.Hardtanh",
     args="min_val max_val inplace",
     drop="inplace",
     like="compat.Hardtanh",
-    differs=IN_PLACE,
+    differs=f"MindSpore's has another gradient exactly at the bounds; {IN_PLACE}",
     cases=[
-        Case("nn.Hardtanh(inplace=True)", "nn.Hardtanh()", inputs=("float32[3,40](-3,3)",)),
-        Case("nn.Hardtanh(-2.0, 0.5)", "nn.Hardtanh(-2.0, 0.5)", inputs=("float32[3,40](-3,3)",)),
+        Case("nn.Hardtanh(inplace=True)", "ms_compat.Hardtanh()", inputs=("float32[3,40](-3,3)",)),
+        Case("nn.Hardtanh(-2.0, 0.5)", "ms_compat.Hardtanh(-2.0, 0.5)", inputs=("float32[3,40](-3,3)",)),
         Case("nn.Hardtanh(*[-2, 0])", "ms_compat.Hardtanh(*[-2, 0])", inputs=("float32[3,40](-3,3)",)),
     ],
 )

@@ -22,9 +22,35 @@ rule(
     to="compat.parameters_inside",
     cases=[Case("nn.ReLU()._parameters", "ms_compat.parameters_inside(nn.ReLU())", runs=False, why=STRUCTURE)],
 )
+LOADED = "tests/convert/test_load_hooks.py loads through it"
+rule(
+    "torch.nn.Module._register_load_state_dict_pre_hook",
+    to="compat.register_load_hook",
+    args="self hook with_module",
+    cases=[
+        Case(
+            "nn.ReLU()._register_load_state_dict_pre_hook(print, with_module=True)",
+            "ms_compat.register_load_hook(nn.ReLU(), print, with_module=True)",
+            runs=False,
+            why=LOADED,
+        )
+    ],
+)
+rule(
+    "torch.nn.Module.register_load_state_dict_pre_hook",
+    to="compat.register_load_hook",
+    args="self hook",
+    defaults={"with_module": "True"},
+    cases=[
+        Case(
+            "nn.ReLU().register_load_state_dict_pre_hook(print)",
+            "ms_compat.register_load_hook(nn.ReLU(), print, with_module=True)",
+            runs=False,
+            why=LOADED,
+        )
+    ],
+)
 for name in (
-    "_register_load_state_dict_pre_hook",
-    "register_load_state_dict_pre_hook",
     "register_load_state_dict_post_hook",
     "register_state_dict_pre_hook",
     "register_state_dict_post_hook",

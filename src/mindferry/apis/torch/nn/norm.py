@@ -241,6 +241,7 @@ for name, target in CLASSES.items():
         to=target,
         like=target,
         differs="for isinstance",
+        params=NAMES if name.startswith("batchnorm") else {},
         cases=[
             Case(
                 f"isinstance(x, torch.nn.modules.{name})",

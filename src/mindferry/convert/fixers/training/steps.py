@@ -122,10 +122,10 @@ def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
                 ) as whole
             ):
                 call = ast.Call(func=loss, args=rest, keywords=whole.keywords)
-            case ast.Expr(value=ast.Call(args=[loss, *rest]) as whole) if facts.is_use(
-                Use.BACKWARD_FUNCTION, whole.func
+            case ast.Expr(value=ast.Call() as whole) if facts.is_use(Use.BACKWARD_FUNCTION, whole.func) and (
+                taken := _without_tensors(whole)
             ):
-                call = ast.Call(func=whole.func, args=rest, keywords=whole.keywords)
+                loss, call = taken
             case ast.Expr(value=ast.Call(func=ast.Attribute(attr="backward", value=loss)) as call) if _is_loss(
                 facts, loss, call
             ):
@@ -159,16 +159,29 @@ def _refuse(facts: Facts, statement: ast.stmt, reason: str) -> list[Change]:
     match statement:
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr="backward") as function, args=[first, *_])):
             is_given = not isinstance(first, ast.Starred) and not facts.is_use(Use.BACKWARD_FUNCTION, function)
+        case ast.Expr(value=ast.Call(keywords=keywords)):
+            is_given = any(each.arg in ("gradient", "grad_tensors") and not _is_none(each.value) for each in keywords)
     advice = next((each.ADVICE for each in known if each.MARK in reason), ALONG if is_given else PATTERN)
     message = f"this backward() was not lifted: {reason}"
     return [claim_all(statement), facts.found(statement, findings.MF201, message, advice)]
+
+
+def _without_tensors(call: ast.Call) -> tuple[ast.expr, ast.Call] | None:
+    """What `torch.autograd.backward` differentiates, given by position or by name, and the call with the rest."""
+    if call.args:
+        return call.args[0], ast.Call(func=call.func, args=call.args[1:], keywords=call.keywords)
+    named = [each for each in call.keywords if each.arg == "tensors"]
+    rest = [each for each in call.keywords if each.arg != "tensors"]
+    return (named[0].value, ast.Call(func=call.func, args=[], keywords=rest)) if named else None
 
 
 def _is_accelerator(facts: Facts, node: ast.expr) -> bool:
     """`accelerator.backward(loss)`, `self.fabric.backward(loss)`."""
     name = facts.source.text(node).rpartition(".")[2]
     kind = facts.reading.type(node)
-    is_open = kind.kind in ("unknown", "method") or kind.qual.startswith(("accelerate.", "lightning."))
+    is_open = kind.kind in ("unknown", "method") or kind.qual.startswith(
+        ("accelerate.", "lightning.", "pytorch_lightning.")
+    )
     return is_open and looks_like_accelerator(name)
 
 

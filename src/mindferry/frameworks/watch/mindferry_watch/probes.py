@@ -9,6 +9,20 @@ from .types_seen import describe, is_container
 
 LOOKS = 16  # at what a container holds, for each site
 KINDS = 8  # different types kept for a site
+GIVEN = "__mindferry_given__"  # a function's own variable: its arguments as they came
+CHANGING = {
+    "pop",
+    "popitem",
+    "update",
+    "setdefault",
+    "append",
+    "extend",
+    "insert",
+    "remove",
+    "clear",
+    "sort",
+    "reverse",
+}
 
 Span = tuple[int, int, int, int]
 
@@ -24,10 +38,11 @@ class Notes:
         self.last: list[Any] = []
         self.looks: list[int] = []
         self.hit_name, self.note_name = f"__mindferry_hits{suffix}", f"__mindferry_note{suffix}"
+        self.given_name = f"__mindferry_as_given{suffix}"
 
     @property
     def names(self) -> dict[str, Any]:
-        return {self.hit_name: self.hits, self.note_name: self.note}
+        return {self.hit_name: self.hits, self.note_name: self.note, self.given_name: as_given}
 
     def note(self, index: int, value: Any) -> Any:
         kind = type(value)
@@ -73,6 +88,14 @@ class _Prober(ast.NodeTransformer):
             return self._noted(node)
         return node
 
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        changed = _changed_arguments(node)
+        result = self.generic_visit(node)
+        if changed:
+            start = _prologue(node.body)
+            node.body[start:start] = [_keep_given(changed, self.notes.given_name, node)]
+        return result
+
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
         """Positions inside of it are not to be trusted before Python 3.12: its parts are known by their number."""
         outer, first = self.parts, not self.parts
@@ -106,6 +129,38 @@ class _Prober(ast.NodeTransformer):
         arguments: list[ast.expr] = [ast.Constant(len(self.notes.spans) - 1), node]
         call = ast.Call(ast.Name(self.notes.note_name, ast.Load()), arguments, [])
         return ast.fix_missing_locations(ast.copy_location(call, node))
+
+
+def as_given(values: dict[str, Any]) -> dict[str, Any]:
+    """Arguments before the function changes them."""
+    return {name: type(each)(each) if type(each) in (dict, list) else each for name, each in values.items()}
+
+
+def _changed_arguments(function: ast.FunctionDef) -> list[str]:
+    """Arguments that the function binds anew or writes into; what they were is known at its start only."""
+    arguments = function.args
+    listed = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    names = {each.arg for each in (*listed, arguments.vararg, arguments.kwarg) if each is not None}
+    found = {name for node in ast.walk(function) for name in (_changed(node),) if name in names}
+    return sorted(found)
+
+
+def _changed(node: ast.AST) -> str:
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            return name
+        case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
+            return name
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in CHANGING:
+            return name
+    return ""
+
+
+def _keep_given(names: list[str], keeper: str, function: ast.FunctionDef) -> ast.stmt:
+    values = ast.Dict([ast.Constant(name) for name in names], [ast.Name(name, ast.Load()) for name in names])
+    call = ast.Call(ast.Name(keeper, ast.Load()), [values], [])
+    kept = ast.Assign([ast.Name(GIVEN, ast.Store())], call)
+    return ast.fix_missing_locations(ast.copy_location(kept, function))
 
 
 def _start(node: ast.expr) -> tuple[int, int]:

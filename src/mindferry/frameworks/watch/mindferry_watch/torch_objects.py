@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
+from .probes import GIVEN
 from .session import Session
 from .types_seen import describe, public_name
 
@@ -29,6 +30,7 @@ class Objects:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.depth = 0
+        self.is_too_many = False
         self.networks: dict[int, dict[str, Any]] = {}
         self.alive: dict[int, Any] = {}
         self.made: weakref.WeakKeyDictionary[Any, list[dict[str, Any]]] = weakref.WeakKeyDictionary()
@@ -94,7 +96,8 @@ class Objects:
     def _call(self, module: str, name: str, frame: FrameType, caller: FrameType, skip: int = 0) -> dict[str, Any]:
         code = frame.f_code
         names = code.co_varnames[skip : code.co_argcount + code.co_kwonlyargcount]
-        values = {each: frame.f_locals.get(each) for each in names} | _rest(frame)
+        given = frame.f_locals.get(GIVEN, {})  # before the function bound them anew
+        values = {each: given.get(each, frame.f_locals.get(each)) for each in names} | _rest(frame)
         arguments = {each: _literal(value) or f"<{type(value).__name__}>" for each, value in values.items()}
         is_plain = all(_literal(value) is not None for value in values.values()) and not _more(frame)
         return {
@@ -113,7 +116,10 @@ class Objects:
     def before_call(self, module: Any, args: Any, kwargs: Any) -> None:
         entry = self.networks.get(id(module))
         if entry is None:
-            if len(self.networks) >= NETWORKS or not any(True for _ in module.parameters()):  # a loss, an activation
+            if not any(True for _ in module.parameters()):  # a loss, an activation
+                return
+            if len(self.networks) >= NETWORKS:
+                self.is_too_many = True
                 return
             self.alive[id(module)] = module
             entry = self.networks[id(module)] = {
@@ -243,13 +249,35 @@ class Objects:
         if is_last:
             self._write_arrays()
             self._write_states()
+        inner = self._inner()
         return {
-            "networks": list(self.networks.values()),
+            "networks": [entry for key, entry in self.networks.items() if key not in inner],
+            "uncalled": self._uncalled(inner) if is_last else [],
             "loaders": self.loaders,
             "optimizers": self.optimizers,
             "schedules": self.schedules,
             "attributes": self.attributes,
         }
+
+    def _inner(self) -> set[int]:
+        """Parts of a network that was called as a whole; a script that calls them by themselves shows nothing more."""
+        return {id(part) for whole in self.alive.values() for part in whole.modules() if part is not whole}
+
+    def _uncalled(self, inner: set[int]) -> list[str]:
+        """Networks of which the run shows nothing, with the reason."""
+        made = [module for module in list(self.made) if id(module) not in self.networks and id(module) not in inner]
+        parts = {id(part) for whole in made for part in whole.modules() if part is not whole}
+        told = [
+            f"{public_name(type(each))}: it was made and never called"
+            for each in made
+            if id(each) not in parts and not self._is_called_in_parts(each) and any(True for _ in each.parameters())
+        ]
+        more = [f"further networks: the run called more than {NETWORKS}"] if self.is_too_many else []
+        return [*dict.fromkeys(told), *more]
+
+    def _is_called_in_parts(self, module: Any) -> bool:
+        """Whether the script called what it holds: then those parts stand among the networks themselves."""
+        return any(id(part) in self.networks for part in module.modules())
 
     def _write_arrays(self) -> None:
         import numpy
@@ -280,7 +308,10 @@ def _more(frame: FrameType) -> Any:
     """What `*args` received."""
     code = frame.f_code
     is_there = bool(code.co_flags & inspect.CO_VARARGS)
-    return frame.f_locals.get(code.co_varnames[code.co_argcount + code.co_kwonlyargcount]) if is_there else None
+    if not is_there:
+        return None
+    name = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
+    return frame.f_locals.get(GIVEN, {}).get(name, frame.f_locals.get(name))
 
 
 def _rest(frame: FrameType) -> dict[str, Any]:
@@ -289,7 +320,8 @@ def _rest(frame: FrameType) -> dict[str, Any]:
     if not code.co_flags & inspect.CO_VARKEYWORDS:
         return {}
     place = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)
-    return dict(frame.f_locals.get(code.co_varnames[place]) or {})
+    name = code.co_varnames[place]
+    return dict(frame.f_locals.get(GIVEN, {}).get(name, frame.f_locals.get(name)) or {})
 
 
 def _literal(value: Any) -> str | None:

@@ -117,7 +117,36 @@ def fit_names(state, wanted, prefix):
     return fitted
 
 
+def get_module_from_name(module, tensor_name):
+    """The part of a network that owns a weight, and the weight's name in it."""
+    if "." in tensor_name:
+        owner, tensor_name = tensor_name.rsplit(".", 1)
+        module = module.get_submodule(owner)
+    return module, tensor_name
+
+
+class DistributedMixin:
+    """Weights are not spread over devices."""
+
+    _device_mesh = _mesh_manager = _tp_size = _fsdp_size = None
+    _tp_plan = _ep_plan = _pp_plan = _fsdp_plan = None
+    is_distributed_loading_by_transformers = False
+
+    def init_parallel_plans(self):
+        """There is nothing to plan."""
+
+
 class PreTrainedModel:
+    def get_correct_experts_implementation(self, requested_experts):
+        """Experts one after another: grouped matrix products are torch's own kernels."""
+        if requested_experts in (None, "eager", "grouped_mm"):
+            return "eager"
+        if requested_experts != "batched_mm":
+            raise ValueError(
+                f"experts_implementation={requested_experts!r} is torch's own: use 'eager' or 'batched_mm'"
+            )
+        return requested_experts
+
     @classmethod
     def from_pretrained(
         cls,

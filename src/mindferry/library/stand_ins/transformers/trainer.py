@@ -36,6 +36,12 @@ from .utils import logging
 logger = logging.get_logger(__name__)
 
 NOT_DECAYED = re.compile(r"bias|layernorm|rmsnorm|(?:^|\.)norm(?:$|\.)|_norm(?:$|\.)", re.IGNORECASE)
+NOT_CALLED = (  # what a class on top of transformers' own Trainer may define, and would define in vain on top of this one
+    "training_step _inner_training_loop _prepare_inputs _prepare_input _maybe_log_save_evaluate _save_checkpoint _save "
+    "_load_from_checkpoint _load_best_model _wrap_model get_decay_parameter_names get_optimizer_cls_and_kwargs "
+    "autocast_smart_context_manager _compute_loss_context_manager hyperparameter_search _get_collator_with_removed_columns "
+    "_remove_unused_columns num_examples call_model_init floating_point_ops prediction_loop"
+).split()
 LABELS = ("labels", "label", "label_ids", "start_positions", "end_positions")
 
 
@@ -58,8 +64,11 @@ class Trainer:
         tokenizer=None,
     ):
         self.args = args if args is not None else TrainingArguments(output_dir="tmp_trainer")
-        if hasattr(self, "training_step"):
-            raise NotImplementedError("a training_step of its own: write what it does into compute_loss")
+        own = [name for name in NOT_CALLED if hasattr(self, name)]
+        if own:
+            raise NotImplementedError(
+                f"this Trainer does not call {own[0]}: write what it does into compute_loss, log or a callback"
+            )
         set_seed(self.args.seed)
         self.model: nn.Module = model if model is not None else model_init()
         self.processing_class = processing_class if processing_class is not None else tokenizer
@@ -111,15 +120,21 @@ class Trainer:
             features = [{k: v for k, v in each.items() if takes_any or k in kept} for each in features]
         return self.data_collator(features)
 
+    def _get_train_sampler(self, train_dataset=None):
+        generator = torch.Generator()
+        generator.manual_seed(self.args.seed if self.args.data_seed is None else self.args.data_seed)
+        return RandomSampler(self.train_dataset if train_dataset is None else train_dataset, generator=generator)
+
+    def _get_eval_sampler(self, eval_dataset):
+        return None
+
     def get_train_dataloader(self):
         if self.train_dataset is None:
             raise ValueError("Trainer: training requires a train_dataset.")
-        generator = torch.Generator()
-        generator.manual_seed(self.args.seed if self.args.data_seed is None else self.args.data_seed)
         return DataLoader(
             self.train_dataset,
             batch_size=self.args.train_batch_size,
-            sampler=RandomSampler(self.train_dataset, generator=generator),
+            sampler=self._get_train_sampler(self.train_dataset),
             collate_fn=self.collate,
             drop_last=self.args.dataloader_drop_last,
             num_workers=self.args.dataloader_num_workers,
@@ -129,9 +144,11 @@ class Trainer:
         dataset = eval_dataset if eval_dataset is not None else self.eval_dataset
         if dataset is None:
             raise ValueError("Trainer: evaluation requires an eval_dataset.")
-        return DataLoader(dataset, batch_size=self.args.eval_batch_size, collate_fn=self.collate)
+        sampler = self._get_eval_sampler(dataset)
+        return DataLoader(dataset, batch_size=self.args.eval_batch_size, sampler=sampler, collate_fn=self.collate)
 
-    get_test_dataloader = get_eval_dataloader
+    def get_test_dataloader(self, test_dataset):
+        return self.get_eval_dataloader(test_dataset)
 
     # optimizer
 
@@ -434,7 +451,7 @@ class Trainer:
 
     def predict(self, test_dataset, ignore_keys=None, metric_key_prefix="test"):
         began = time.time()
-        loader = self.get_eval_dataloader(test_dataset)
+        loader = self.get_test_dataloader(test_dataset)
         predictions, labels, metrics, seen = self.evaluation_loop(
             loader, "Prediction", False, ignore_keys, metric_key_prefix
         )

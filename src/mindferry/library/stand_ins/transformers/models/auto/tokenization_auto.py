@@ -18,3 +18,11 @@ def tokenizer_class_from_name(class_name):
         if hasattr(importlib.import_module("transformers"), name):
             return getattr(importlib.import_module("transformers"), name)
     return None
+
+
+def _use_mistral_format(pretrained_model_name_or_path, mistral_format=None, **kwargs):
+    if mistral_format:
+        raise NotImplementedError(
+            "mistral_format=True needs mistral-common: leave it out, and the tokenizer.json is read"
+        )
+    return False

@@ -1,0 +1,50 @@
+"""What an earlier `migrate` left: its state file, and digests by which a later one knows what still holds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from . import artifacts
+from .artifacts import STATE, ProjectConversion
+from .errors import MindferryError
+from .files import write_text
+
+
+def made(output: Path, stage: str, archive: Path) -> str:
+    """Digest of what a stage left: what was edited since is not what was measured."""
+    return file_digest(archive if stage == "observe" else output / STATE / f"{stage}.json")
+
+
+def converted_code(output: Path) -> str:
+    """Digest of the converted project as it is now, whoever wrote it."""
+    try:
+        files = artifacts.load(ProjectConversion, output, "convert").files
+    except MindferryError:
+        return ""
+    return digest(*(f"{each.path}:{file_digest(output / each.path)}" for each in files if each.digest))
+
+
+def file_digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return "unreadable"
+
+
+def digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def read_state(output: Path) -> dict[str, Any]:
+    try:
+        state: dict[str, Any] = json.loads((output / STATE / "migrate.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return state
+
+
+def write_state(output: Path, stage: str, entry: dict[str, Any]) -> None:
+    write_text(output / STATE / "migrate.json", json.dumps({**read_state(output), stage: entry}, indent=1))

@@ -1,0 +1,98 @@
+"""Batches that can't be equal number by number, because an augmentation or the data set draws them: how alike they still are.
+
+The original is run once more with other seeds, in the same order of samples. What stays the same there was not drawn, and
+must be the same in the conversion. Where a sample's mean follows its place in the order, as a crop of the same image does,
+it must do so in the conversion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Batches = Sequence[np.ndarray[Any, Any]]
+
+SPREADS = 5.0  # standard errors that means may lie apart
+FOLLOWS = 0.5  # correlation of two runs of the original from which on samples are known by their means
+FEWEST = 12  # samples that make a correlation worth something
+NO_NUMBER = "random, and no number"
+ANOTHER_ORDER = "the same samples in another order"
+MEAN_AND_SPREAD = "the same mean and spread"
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """How random batches agree, or what is wrong with them."""
+
+    told: str = ""
+    what: str = ""  # values, order, distribution
+    detail: str = ""
+
+
+def is_unknown(place: str) -> bool:
+    """Whether nothing can be said of it: words that are drawn at random."""
+    return place.endswith(NO_NUMBER)
+
+
+def compare_random(theirs: Batches, ours: Batches, again: Batches | None, repeats: bool) -> Alike:
+    """`again` is what another run of the original gave; `repeats`: its epochs hold the same samples in some order."""
+    is_drawn = again is not None and not same_samples(theirs, again)
+    if same_samples(theirs, ours):
+        return Alike(ANOTHER_ORDER)
+    if repeats and not is_drawn:  # shuffled, but neither changed nor dropped: then the other side must hold them too
+        return Alike("", "values", "in whatever order: the epochs hold other samples in MindSpore")
+    if theirs[0].dtype.kind not in "fciu":
+        return Alike(NO_NUMBER)
+    for measure in ("mean", "std"):
+        both = _each_sample(theirs, measure), _each_sample(ours, measure)
+        if not _is_same_distribution(*both):
+            told = [f"{each.mean():.4g} ± {each.std():.2g}" for each in both]
+            name = "mean" if measure == "mean" else "spread within a sample"
+            return Alike("", "distribution", f"{name} {told[0]} in torch, {told[1]} in MindSpore")
+    if again is not None and _lost_its_order(*(_each_sample(side, "mean") for side in (theirs, again, ours))):
+        return Alike("", "order", "samples stand at other places than in torch, where every run has them at the same")
+    return Alike(MEAN_AND_SPREAD)
+
+
+def _each_sample(batches: Batches, measure: str) -> np.ndarray[Any, Any]:
+    import numpy as np
+
+    rows = (row for batch in batches for row in np.atleast_1d(batch) if np.size(row))
+    return np.array([float(getattr(np, measure)(row)) for row in rows])
+
+
+def _is_same_distribution(theirs: np.ndarray[Any, Any], ours: np.ndarray[Any, Any]) -> bool:
+    import numpy as np
+
+    if not (len(theirs) and len(ours)):
+        return len(theirs) == len(ours)
+    scale = max(float(abs(theirs).max()), 1e-6)
+    error = np.sqrt(sum(each.var() / len(each) for each in (theirs, ours))) + 1e-6 * scale
+    apart = abs(theirs.mean() - ours.mean()) / error
+    least = 1e-3 * scale  # a spread that is next to none tells nothing
+    spread = (ours.std() + least) / (theirs.std() + least)
+    return bool(apart <= SPREADS and 0.5 < spread < 2)
+
+
+def _lost_its_order(theirs: np.ndarray[Any, Any], again: np.ndarray[Any, Any], ours: np.ndarray[Any, Any]) -> bool:
+    """Whether samples are known by their means in two runs of the original, and are not in the conversion."""
+    import numpy as np
+
+    if not len(theirs) == len(again) == len(ours) >= FEWEST or min(theirs.std(), again.std(), ours.std()) == 0:
+        return False
+    known, found = (float(np.corrcoef(theirs, each)[0, 1]) for each in (again, ours))
+    return known > FOLLOWS and found < known / 3
+
+
+def same_samples(theirs: Batches, ours: Batches) -> bool:
+    import numpy as np
+
+    one, other = (
+        sorted(np.ascontiguousarray(row).tobytes() for batch in side for row in np.atleast_1d(batch))
+        for side in (theirs, ours)
+    )
+    return one == other

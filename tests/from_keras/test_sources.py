@@ -38,6 +38,26 @@ def test_a_tape_becomes_a_function_and_its_gradient() -> None:
     ast.parse(made.code)
 
 
+def test_two_tapes_of_one_name_after_each_other_are_two_functions() -> None:
+    code = """import tensorflow as tf
+
+def step(a, b, x, one, two):
+    with tf.GradientTape() as tape:
+        first = tf.reduce_mean(a(x))
+    grads = tape.gradient(first, a.trainable_variables)
+    one.apply_gradients(zip(grads, a.trainable_variables))
+    with tf.GradientTape() as tape:
+        second = tf.reduce_mean(b(a(x)))
+    grads = tape.gradient(second, b.trainable_variables)
+    two.apply_gradients(zip(grads, b.trainable_variables))
+    return first, second
+"""
+    made = convert_source(code)
+    assert made.findings == ()
+    assert "first, grads = ms_keras.value_and_gradients(forward_fn, lambda: a.trainable_variables)" in made.main
+    assert "second, grads = ms_keras.value_and_gradients(forward_fn_, lambda: b.trainable_variables)" in made.main
+
+
 def test_the_gradient_that_follows_at_once_is_one_statement() -> None:
     made = convert_source(TAPE.replace("    print(out)\n", ""))
     assert "(loss, total), grads = ms_keras.value_and_gradients(" in made.main

@@ -212,7 +212,12 @@ TRAIN = HEAD + (
         ),
         ("Adam(net.parameters(), amsgrad=True)", "", ("max_exp_avg_sq", "amsgrad"), ("maximize",)),
         ("SGD(net.parameters(), lr=0.1, maximize=True)", "", ("maximize",), ("nesterov", "shared_state")),
-        ("SGD(net.parameters(), lr=0.1)", "net.bias.requires_grad = False\n", ("update_some", "without_frozen"), ()),
+        (
+            "SGD(net.parameters(), lr=0.1)",
+            "net.bias.requires_grad = False\n",
+            ("update_some", "record.requires_grad"),
+            (),
+        ),
         ("NAdam(net.parameters(), lr=0.1)", "", ("shared_state",), ("decoupled_weight_decay",)),
         (
             "SGD([{'params': net.parameters(), 'nesterov': True}], lr=0.1, momentum=0.9)",

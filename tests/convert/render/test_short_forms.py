@@ -114,6 +114,86 @@ def test_a_compiled_short_optimizer_sees_a_changed_rate(tmp_path: Path, name: st
         assert np.array_equal(short, whole)
 
 
+def test_a_short_optimizer_leaves_a_frozen_parameter_alone(tmp_path: Path) -> None:
+    project = "optimizer = ms_compat.SGD(net.trainable_params(), lr=0.1)\np.requires_grad = False"
+    module = both(tmp_path, {"SGD"}, project)[0]
+    params = parameters()
+    optimizer = module.SGD(params, lr=0.1)
+    params[1].requires_grad = False
+    before = [p.asnumpy().copy() for p in params]
+    optimizer(gradients(0, has_gaps=False))
+    moved = [not np.array_equal(p.asnumpy(), old) for p, old in zip(params, before, strict=True)]
+    assert moved == [True, False, True]
+
+
+SCHEDULES = [
+    "LambdaLR(optimizer, lambda epoch: 0.9**epoch)",
+    "MultiplicativeLR(optimizer, lambda epoch: 0.9)",
+    "StepLR(optimizer, 3, gamma=0.5)",
+    "MultiStepLR(optimizer, [2, 5])",
+    "ConstantLR(optimizer, total_iters=4)",
+    "LinearLR(optimizer, total_iters=4)",
+    "ExponentialLR(optimizer, 0.9)",
+    "PolynomialLR(optimizer, 6, power=2.0)",
+    "CosineAnnealingLR(optimizer, 5, 0.01)",
+]
+
+
+@pytest.mark.parametrize("made", SCHEDULES)
+def test_a_short_schedule_gives_torchs_rates(tmp_path: Path, made: str) -> None:
+    import torch
+
+    name = made.partition("(")[0]
+    project = f"ms_compat.{made}.step()\noptimizer = ms_compat.SGD(net.trainable_params(), lr=0.1)\nx.get_last_lr()"
+    use = use_of([f"import ms_compat\n{project}\n"], "ms_compat", is_library=False)
+    text = render({name, "SGD"}, use)
+    assert "_initial_step" not in text
+    module = loaded(tmp_path, "short_schedules", text)
+    rates = []
+    for optimizers, schedules, params in (
+        (torch.optim, torch.optim.lr_scheduler, [torch.nn.Parameter(torch.ones(2))]),
+        (module, module, parameters()),
+    ):
+        optimizer = optimizers.SGD(params, lr=0.1)
+        schedule = eval(f"schedules.{made}", {"schedules": schedules, "optimizer": optimizer})
+        rates.append([])
+        for _ in range(12):
+            if schedules is not module:
+                optimizer.step()
+            schedule.step()
+            rates[-1].append((schedule.get_last_lr()[0], optimizer.param_groups[0]["lr"]))
+    assert rates[0] == rates[1]
+
+
+def test_schedules_one_after_the_other_start_anew_in_a_script_that_never_gives_an_epoch(tmp_path: Path) -> None:
+    import torch
+
+    made = (
+        "kinds.SequentialLR(optimizer, [kinds.ConstantLR(optimizer, 0.1, total_iters=3), "
+        "kinds.ExponentialLR(optimizer, 0.5)], milestones=[3])"
+    )
+    use = use_of(
+        ["import ms_compat\n" + made.replace("kinds", "ms_compat") + ".step()\n"], "ms_compat", is_library=False
+    )
+    module = loaded(
+        tmp_path, "sequential_schedules", render({"SequentialLR", "ConstantLR", "ExponentialLR", "SGD"}, use)
+    )
+    rates = []
+    for optimizers, kinds, params in (
+        (torch.optim, torch.optim.lr_scheduler, [torch.nn.Parameter(torch.ones(2))]),
+        (module, module, parameters()),
+    ):
+        optimizer = optimizers.SGD(params, lr=0.1)
+        schedule = eval(made, {"kinds": kinds, "optimizer": optimizer})
+        rates.append([])
+        for _ in range(8):
+            if kinds is not module:
+                optimizer.step()
+            schedule.step()
+            rates[-1].append(optimizer.param_groups[0]["lr"])
+    assert rates[0] == pytest.approx(rates[1], rel=1e-12)
+
+
 MADE = "net = nn.Linear(3, 2)\noptimizer = torch.optim.Adam({})\nx = torch.randn(4, 3)\n{}\n"
 STEP = "for _ in range(3):\n    loss = net(x).mean()\n    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n"
 
@@ -129,7 +209,7 @@ STEP = "for _ in range(3):\n    loss = net(x).mean()\n    optimizer.zero_grad()\
         ("[{'params': net.parameters()}]", "", False),
         ("list(net.parameters()) + [x]", "", False),
         ("net.parameters(), maximize=True", "", False),
-        ("net.parameters()", "net.bias.requires_grad = False", False),
+        ("net.parameters()", "net.bias.requires_grad = False", True),
         ("net.parameters()", "optimizer.param_groups[0]['betas'] = (0.5, 0.9)", False),
         ("net.parameters()", "print(optimizer.state)", False),
         ("net.parameters()", "schedule = torch.optim.lr_scheduler.CyclicLR(optimizer, 0.1, 0.2)", False),

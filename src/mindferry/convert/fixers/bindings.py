@@ -160,11 +160,8 @@ class Names:
         if isinstance(statement, ast.Assign | ast.AnnAssign | ast.NamedExpr) and statement.value is not None:
             return self._of_value(statement.value, is_part)
         if isinstance(statement, ast.For | ast.comprehension):
-            return (
-                FRESH
-                if _names_batches(statement.iter)
-                else Binding("shared", is_parameter=_names_parameters(statement.iter))
-            )
+            source = _zipped(store, statement)
+            return FRESH if _names_batches(source) else Binding("shared", is_parameter=_names_parameters(source))
         return FRESH if isinstance(statement, ast.With | ast.withitem) else Binding("shared")
 
     def _of_value(self, value: ast.expr, is_part: bool = False) -> Binding:
@@ -252,6 +249,15 @@ def _second(target: ast.expr) -> str:
         case ast.Tuple(elts=[_, ast.Name(id=name)]):
             return name
     return ""
+
+
+def _zipped(store: ast.Name, loop: ast.For | ast.comprehension) -> ast.expr:
+    """What a loop takes the name from: `kept` for the second name of `for p, q in zip(net.parameters(), kept)`."""
+    match loop.target, loop.iter:
+        case ast.Tuple(elts=names), ast.Call(func=ast.Name(id="zip"), args=parts) if store in names:
+            if len(names) == len(parts) and not any(isinstance(each, ast.Starred) for each in (*names, *parts)):
+                return parts[names.index(store)]
+    return loop.iter
 
 
 def _names_parameters(node: ast.expr) -> bool:

@@ -47,15 +47,25 @@ def plan(facts: Facts) -> Iterator[Change]:
 
 
 def _is_set_by_name(facts: Facts, node: ast.Attribute, receiver: Type) -> bool:
-    """`norm.bias = None` of any layer; `m.head.weight = m.embed.weight`, where nothing tells which layers these are."""
+    """`norm.bias = None`, `m.bias = nn.Parameter(b)` of any layer; `m.head.weight = m.embed.weight` of who knows which."""
     parent = facts.parents[node]
     if node.attr not in RENAMED or not isinstance(parent, ast.Assign) or parent.targets != [node]:
         return False
-    if isinstance(parent.value, ast.Constant) and parent.value.value is None and node.attr == "bias":
+    if node.attr == "bias" and _is_bias(facts, parent.value):
         is_own = isinstance(node.value, ast.Name) and node.value.id == "self"
         return receiver.kind in ("instance", "unknown") and not is_own and facts.source.mentions(facts.framework.name)
     is_tied = isinstance(parent.value, ast.Attribute) and parent.value.attr in RENAMED
     return is_tied and receiver.kind == "unknown" and facts.source.mentions(facts.framework.name)
+
+
+def _is_bias(facts: Facts, value: ast.expr) -> bool:
+    """None, or a new parameter, which a layer that was built without a bias does not look for in MindSpore."""
+    match value:
+        case ast.Constant(value=None):
+            return True
+        case ast.Call(func=function):
+            return facts.is_use(Use.PARAMETER, function)
+    return False
 
 
 def _is_any_layer(facts: Facts, node: ast.expr) -> bool:

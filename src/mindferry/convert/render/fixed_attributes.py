@@ -87,6 +87,8 @@ def _attributes_in(text: str) -> Attributes:
     is_by_name = any(word in text for word in ("setattr", "__dict__", "vars(", "insert_"))
     for node in walk(parsed(text)):
         match node:
+            case ast.AugAssign(target=ast.Attribute(attr=attribute)):
+                found.loads[attribute] += 1
             case ast.Attribute(ctx=ast.Load(), attr=attribute):
                 found.loads[attribute] += 1
             case ast.Attribute(value=ast.Name(id="self"), attr=attribute):

@@ -181,11 +181,9 @@ def _is_own_state(node: ast.expr) -> bool:
 
 
 def _is_state(call: ast.Call) -> bool:
-    """save(network.state_dict(), …): nothing but tensors by name."""
+    """save(ms_compat.state_dict(network), …): nothing but tensors by name. An optimizer's own state_dict() holds more."""
     match call.args[0] if call.args else None:
-        case ast.Call(func=ast.Attribute(attr="state_dict"), args=[], keywords=[]):
-            return True
-        case ast.Call(func=ast.Attribute(attr="state_dict"), args=[_], keywords=[]):  # ms_compat.state_dict(network)
+        case ast.Call(func=ast.Attribute(attr="state_dict"), args=[_], keywords=[]):
             return True
     return False
 

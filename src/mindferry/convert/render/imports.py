@@ -342,17 +342,35 @@ def delete_statement(edits: Edits, node: ast.AST) -> None:
     source = edits.source
     edits.removed.add(node)
     start, end = source.start(node), source.end(node)
+    earlier, later = _line_mates(source, node)
+    if later is not None:  # `import torch; import os`
+        edits.replace(start, end if later in edits.removed else source.start(later), "", swallows=True)
+        return
     line_start, line_end = source.line_start(start), source.line_end(end)
-    before, after = source.data[line_start:start], source.data[end:line_end]
-    if before.strip():  # `import os; import torch`
-        separator = source.data.rfind(b";", line_start, start)
-        edits.replace(separator if separator >= 0 else start, end, "", swallows=True)
-    elif after.lstrip().startswith(b";"):
-        edits.replace(start, source.skip_trivia(source.data.index(b";", end) + 1), "", swallows=True)
-    elif after.lstrip().startswith(b"#"):
+    semicolon = source.data[end:line_end].lstrip(b" \t\f")[:1] == b";"
+    end = source.data.index(b";", end) + 1 if semicolon else end
+    if source.data[line_start:start].strip():  # `import os; import torch`
+        begin = start if earlier is None or earlier in edits.removed else source.end(earlier)
+        edits.replace(begin, end, "", swallows=True)
+    elif source.data[end:line_end].lstrip().startswith(b"#"):
         edits.replace(start, source.skip_blanks(end), "", swallows=True)
     else:
         edits.replace(line_start, line_end, "", swallows=True)
+
+
+def _line_mates(source: Source, node: ast.AST) -> tuple[ast.AST | None, ast.AST | None]:
+    """The statements before and after it that a semicolon joins to it."""
+    parent = source.parents[node]
+    blocks = (getattr(parent, name, None) for name in ("body", "orelse", "finalbody"))
+    block = next((each for each in blocks if isinstance(each, list) and node in each), [node])
+    place = block.index(node)
+    earlier = block[place - 1] if place and _is_joined(source, block[place - 1], node) else None
+    later = block[place + 1] if place + 1 < len(block) and _is_joined(source, node, block[place + 1]) else None
+    return earlier, later
+
+
+def _is_joined(source: Source, first: ast.AST, second: ast.AST) -> bool:
+    return b"\n" not in source.data[source.end(first) : source.start(second)].replace(b"\\\n", b"")
 
 
 def delete_decorator(edits: Edits, node: ast.expr) -> None:
@@ -377,12 +395,12 @@ def fill_empty_blocks(edits: Edits) -> None:
             start, end = source.start(block[0]), source.end(block[-1])
             line_start, line_end = source.line_start(start), source.line_end(end)
             if source.data[line_start:start].strip():  # if cuda: a.cuda(); b.cuda()
-                edits.replace(start, end, "pass")
+                edits.replace(start, end, "pass", swallows=True)
             elif not _without_comments(edits.span(line_start, line_end)):
                 last = source.line_start(source.start(block[-1]))
-                comment = source.data[end:line_end].strip().decode("utf-8")
+                comment = source.data[end:line_end].strip(b"; \t\f\r\n").decode("utf-8")
                 edits.replace(
-                    last, line_end, f"{source.indent(block[-1])}pass{'  ' * bool(comment)}{comment}{source.newline()}"
+                    last, line_end, f"{source.indent(block[0])}pass{'  ' * bool(comment)}{comment}{source.newline()}"
                 )
 
 

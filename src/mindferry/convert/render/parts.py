@@ -22,7 +22,9 @@ GRADIENT_HELPERS = {
     "closure_with_gradients",
 }
 MARKING = {"in_this_process", "with_tensors", "on_tensors"}
+READING = {"load", "load_state_dict", "any_load_state_dict"}
 SHARING = {"NAdam", "ASGD"}
+EXTENDED = set("Adadelta Adafactor Adagrad Adam AdamW Adamax ASGD NAdam RAdam RMSprop Rprop SGD SparseAdam".split())
 TRAINERS = {"Trainer", "LightningModule", "Accelerator", "Fabric"}  # helpers that call whatever others have
 
 
@@ -53,7 +55,7 @@ def _takes_generators(use: ProjectUse, wanted: Collection[str]) -> bool:
 
 def keeps_optimizer_state(use: ProjectUse, wanted: Collection[str]) -> bool:
     """Whether state_dict() of anything but a network is asked for, or of something that only running tells."""
-    return bool(use.state_owners - use.networks) or any(name.startswith("any_") for name in wanted)
+    return bool(use.state_owners - use.networks or {"any_state_dict", "any_load_state_dict"} & set(wanted))
 
 
 def _takes_closures(use: ProjectUse, wanted: Collection[str]) -> bool:
@@ -62,7 +64,8 @@ def _takes_closures(use: ProjectUse, wanted: Collection[str]) -> bool:
 
 def looks_like_dataset(word: str) -> bool:
     """Whether what is called so may be a dataset. A wrong guess is a TypeError where two datasets are added."""
-    return bool(re.search(r"data|set|split|corpus|sample|train|test|val|ds|subset|source|images", word.lower()))
+    kinds = "data|set|split|corpus|sample|train|test|val|valid|validation|ds|source|image|extra|part|fold|other"
+    return bool(re.search(rf"(?:{kinds})s?\d*\Z", word.lower()))
 
 
 def _adds_datasets(use: ProjectUse, _: Collection[str]) -> bool:
@@ -79,6 +82,13 @@ def _takes_single_samples(use: ProjectUse, _: Collection[str]) -> bool:
 def _saves_objects(use: ProjectUse, wanted: Collection[str]) -> bool:
     """Whether save() is given anything but what state_dict() returns; what it reads back was written by such a save()."""
     return "save" in use.values or "save" not in wanted or not use.saves_state_only
+
+
+def resumes_schedules(use: ProjectUse, wanted: Collection[str]) -> bool:
+    """Whether a schedule may begin in the middle: from a state, or with a last_epoch."""
+    shapes = [shape for name in wanted if name.endswith("LR") for shape in use.calls.get(name, ())]
+    has_more = any(len(shape.positions) > 3 or shape.is_open for shape in shapes)
+    return keeps_optimizer_state(use, wanted) or has_more or "last_epoch" in use.stored
 
 
 def _names_entries(use: ProjectUse, wanted: Collection[str]) -> bool:
@@ -111,8 +121,11 @@ NEEDED: Mapping[str, Callable[[ProjectUse, Collection[str]], bool]] = {
     "HAS_OWN_OPTIMIZERS": lambda use, wanted: (
         bool({"Optimizer", "LBFGS"} & set(wanted)) or _takes_closures(use, wanted)
     ),
+    "EXTENDS_OPTIMIZERS": lambda use, wanted: "step" in use.mentioned and bool(EXTENDED & use.values),
     "TAKES_CLOSURES": _takes_closures,
-    "TAKES_EPOCHS": lambda use, wanted: "step" in use.given,
+    "TAKES_EPOCHS": lambda use, wanted: "step" in use.given or "SequentialLR" in wanted,
+    "RESUMES_SCHEDULES": resumes_schedules,
+    "READS_STATES": lambda use, wanted: bool(READING & {*wanted, *use.values}),
     "ADDS_DATASETS": _adds_datasets,
     "SUBSCRIPTS_CLASSES": lambda use, wanted: use.is_subscripted,
     "TAKES_GENERATORS": _takes_generators,

@@ -6,11 +6,16 @@ import re
 from collections.abc import Callable, Collection, Mapping
 
 from .helper_use import CallShape, ProjectUse
-from .parts import NEEDED, TRAINERS, freezes_parameters, keeps_optimizer_state
+from .parts import NEEDED, TRAINERS
 
 PREFIX = "Short"
 OPTIMIZERS = {"Adam", "AdamW", "SGD", "RMSprop", "Adagrad", "Adadelta", "Adamax", "RAdam", "Rprop"}
 OTHER_OPTIMIZERS = {"Optimizer", "LBFGS", "NAdam", "ASGD", "SparseAdam", "Adafactor", "Muon"}
+SCHEDULES = {"LambdaLR", "MultiplicativeLR", "StepLR", "MultiStepLR", "ConstantLR", "LinearLR", "ExponentialLR"} | {
+    "PolynomialLR",
+    "CosineAnnealingLR",
+}
+OTHER_SCHEDULES = re.compile(r"Scheduler|Plateau|Cycl|WarmRestarts|SequentialLR|SWALR")
 MOMENTUM = {"momentum", "betas", "maximize"}  # settings of a group that the short form reads once
 PARAMETERS = re.compile(r"(?:[\w.]+\.trainable_params\(\)|(?:\w+\.)?parameters\([\w.]+\))\Z")
 # Settings of a loader that the short one takes no notice of, and the attributes of a loader that it has.
@@ -32,9 +37,7 @@ def has_one_group(use: ProjectUse, wanted: set[str]) -> bool:
     calls = [shape for name in made for shape in use.calls.get(name, ())]
     if not calls or made & use.values or OTHER_OPTIMIZERS & wanted or _asks_for_more(use, wanted):
         return False
-    if keeps_optimizer_state(use, wanted) or freezes_parameters(use, wanted) or NEEDED["TAKES_CLOSURES"](use, wanted):
-        return False
-    if NEEDED["TAKES_PLANNED_RATES"](use, wanted):
+    if any(NEEDED[part](use, wanted) for part in ("KEEPS_OPTIMIZER_STATE", "TAKES_CLOSURES", "TAKES_PLANNED_RATES")):
         return False
     return all(PARAMETERS.match(shape.first) and not shape.is_open for shape in calls)
 
@@ -67,8 +70,19 @@ def _is_plain_loader(shape: CallShape) -> bool:
     return is_known and shape.keywords.get("num_workers", "0") == "0"
 
 
+def starts_schedules_once(use: ProjectUse, wanted: set[str]) -> bool:
+    """Every schedule starts with its optimizer, and step() is given nothing."""
+    made = SCHEDULES & wanted
+    if not made or OTHER_SCHEDULES.search(" ".join(wanted)) or {"LRScheduler", *made} & use.values:
+        return False
+    if any(NEEDED[part](use, wanted) for part in ("KEEPS_OPTIMIZER_STATE", "RESUMES_SCHEDULES", "TAKES_EPOCHS")):
+        return False
+    return "LRScheduler" not in wanted and not any(shape.is_open for name in made for shape in use.calls.get(name, ()))
+
+
 ENOUGH: Mapping[str, Callable[[ProjectUse, set[str]], bool]] = {
     "ParamGroup": has_one_group,
     "GradientOptimizer": has_one_group,
+    "LRScheduler": starts_schedules_once,
     "DataLoader": reads_plain_batches,
 }

@@ -1,7 +1,10 @@
 """Autograd. MindSpore differentiates functions, so switching gradients off or on has no meaning outside of one."""
 
+import ast
+
 from ... import Case, rule
 from ..._call import Call
+from ..nn._context import parent_of
 
 # With statements, decorators and bare calls go altogether (the pass `gradients_off`); as values they do nothing.
 for _api in (
@@ -29,7 +32,12 @@ for _api in (
         ],
     )
     def no_context(call: Call) -> None:
-        call.replace(f"{call.name('contextlib.nullcontext')}()")
+        parent = parent_of(call)
+        if isinstance(parent, ast.Call) and parent.func is call.node:  # torch.no_grad()(function)
+            is_off = call.rule.api.endswith(("no_grad", "inference_mode"))
+            call.replace(call.name("compat.without_gradients" if is_off else "compat.uncompiled"))
+        else:
+            call.replace(f"{call.name('contextlib.nullcontext')}()")
 
 
 @rule("torch.is_grad_enabled", cases=[Case("torch.is_grad_enabled() * x", "True * x", shapes=((2, 3),))])

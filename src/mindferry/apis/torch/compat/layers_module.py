@@ -41,6 +41,10 @@ def set_layer_parameter(cell, name, value):
     """m.weight = value, such as another layer's weight: both then learn together. m.bias = None: it goes."""
     if value is None and name == "bias" and isinstance(cell, nn.Cell):
         return drop_bias(cell)
+    if name == "bias" and isinstance(value, ms.Parameter) and getattr(cell, "has_bias", None) is False:
+        cell.has_bias = True  # it was built without one
+        if not hasattr(cell, "bias_add"):
+            cell.bias_add = ops.BiasAdd()
     return setattr(cell, own_name(cell, name), value)
 
 

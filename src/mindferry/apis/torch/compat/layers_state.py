@@ -1,9 +1,18 @@
 """A network's state with torch's names: weight, not gamma. Shapes are MindSpore's: the weight of a Conv1d has four axes."""
 
+import collections
+
 from mindspore import nn
 
 from .layers_module import RENAMING
-from .parts import HAS_FLAT_WEIGHTS, HAS_LAZY_LAYERS, HAS_LOAD_HOOKS, NAMES_ENTRIES, OVERRIDES_STATE
+from .parts import (
+    HAS_FLAT_WEIGHTS,
+    HAS_LAZY_LAYERS,
+    HAS_LOAD_HOOKS,
+    NAMES_ENTRIES,
+    OVERRIDES_STATE,
+    READS_STATES,
+)
 from .state_names import TORCH_NAMES, State, other_names
 
 
@@ -27,7 +36,9 @@ def state_dict(cell, destination=None, prefix="", keep_vars=False):
     """torch.nn.Module.state_dict. The entries are the network's own, so that writing to one writes to the network."""
     if OVERRIDES_STATE and has_own(cell, "state_dict"):
         return cell.state_dict()
-    found = State() if destination is None else destination
+    found = destination
+    if found is None:
+        found = State() if READS_STATES else collections.OrderedDict()
     entries = list(cell.state_dict().items())
     places = {path: place for place, path in enumerate(dict.fromkeys(key.rpartition(".")[0] for key, _ in entries))}
     entries.sort(

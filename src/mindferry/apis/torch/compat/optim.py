@@ -4,6 +4,7 @@ import mindspore as ms
 from mindspore import Parameter, ParameterTuple, Tensor, nn, ops
 
 from .parts import (
+    EXTENDS_OPTIMIZERS,
     FREEZES_PARAMETERS,
     HAS_OWN_OPTIMIZERS,
     KEEPS_OPTIMIZER_STATE,
@@ -205,7 +206,29 @@ class GradientOptimizer(Optimizer):
                 self.state[p][name] = Parameter(value, name=f"{name}.{p.name}")
                 self.slots[-1].setdefault(name, []).append(self.state[p][name])
 
-    def __call__(self, grads):
+    if EXTENDS_OPTIMIZERS:
+
+        def __call__(self, grads):
+            if type(self).step is GradientOptimizer.step:
+                return self.update(grads)
+            for p, grad in zip(self.parameters, grads):
+                p.grad = grad
+            return self.step()  # of a class that extends this one
+
+        def step(self, closure=None):
+            """What super().step() does: the update with the gradients that the parameters keep."""
+            loss, grads = (None, [getattr(p, "grad", None) for p in self.parameters]) if closure is None else closure()
+            if closure is None and all(grad is None for grad in grads):
+                raise RuntimeError("no parameter has a gradient: call optimizer(grads) with those from value_and_grad")
+            self.update(grads)
+            return loss
+
+    else:
+
+        def __call__(self, grads):
+            return self.update(grads)
+
+    def update(self, grads):
         if len(grads) != len(self.parameters):
             raise ValueError("the optimizer takes one gradient for each of optimizer.parameters")
         if LACKS_GRADIENTS:
@@ -287,7 +310,7 @@ class GradientOptimizer(Optimizer):
                 if LACKS_GRADIENTS:
                     self.missed.update({j: int(most - step) for j, step in own.items() if step < most})
 
-    if TAKES_CLOSURES:
+    if TAKES_CLOSURES and not EXTENDS_OPTIMIZERS:
 
         def step(self, closure=None):
             """torch's form with a closure: it returns (loss, grads) here, as a function from mindspore.value_and_grad does."""

@@ -7,7 +7,7 @@ import math
 from bisect import bisect_right
 from collections import Counter
 
-from .parts import KEEPS_OPTIMIZER_STATE, TAKES_EPOCHS
+from .parts import KEEPS_OPTIMIZER_STATE, RESUMES_SCHEDULES, TAKES_EPOCHS
 
 
 class LRScheduler:
@@ -224,7 +224,7 @@ class CosineAnnealingLR(LRScheduler):
     def get_lr(self):
         if self._is_initial:
             return self.rates()
-        if self._step_count == 1 and self.last_epoch > 0:
+        if RESUMES_SCHEDULES and self._step_count == 1 and self.last_epoch > 0:
             return self._get_closed_form_lr()
         if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:
             rise = (1 - math.cos(math.pi / self.T_max)) / 2

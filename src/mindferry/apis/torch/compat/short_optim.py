@@ -3,8 +3,8 @@
 import mindspore as ms
 from mindspore import Parameter, ParameterTuple, Tensor, nn, ops
 
-from .optim import part_of
-from .parts import CHANGES_RATES, LACKS_GRADIENTS
+from .optim import ParameterRecords, part_of
+from .parts import CHANGES_RATES, FREEZES_PARAMETERS, LACKS_GRADIENTS
 
 
 class ShortParamGroup(dict):
@@ -46,10 +46,15 @@ class ShortGradientOptimizer(nn.Cell):
         if LACKS_GRADIENTS:
             self.missed = [0] * len(self.parameters)  # steps without a gradient, which don't count for a parameter
             self.has_gaps = False
+        if FREEZES_PARAMETERS:
+            self.records = ParameterRecords()
 
     if LACKS_GRADIENTS:
 
         def __call__(self, grads):
+            if FREEZES_PARAMETERS:
+                records = self.records.of(self.parameters)  # p.requires_grad would wait until all operators have run
+                grads = tuple(grad if record.requires_grad else None for record, grad in zip(records, grads))
             self.missed = [count + (grad is None) for count, grad in zip(self.missed, grads)]
             self.has_gaps = any(self.missed)
             return super().__call__(grads)

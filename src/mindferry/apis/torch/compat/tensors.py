@@ -163,3 +163,15 @@ def device_type(device):
 def is_sparse(x):
     """torch's x.is_sparse."""
     return getattr(x, "is_sparse", False) or isinstance(x, (ms.COOTensor, ms.CSRTensor))
+
+
+def in_place(layer):
+    """A layer with inplace=True whose input is read again: the input gets what the layer makes of it. PyNative mode."""
+    compute = layer.construct
+
+    def construct(x):
+        overwrite(x, compute(x * 1))  # of a copy: the gradient is taken at the values that the input had
+        return x
+
+    layer.construct = construct
+    return layer

@@ -1,6 +1,7 @@
 """torch.autograd.Function, and wrappers that have nothing to do here."""
 
 import contextlib
+import functools
 
 import mindspore as ms
 from mindspore import nn, ops
@@ -102,3 +103,13 @@ def detached(value):
         parts = [detached(each) for each in value]
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
     return {key: detached(each) for key, each in value.items()} if type(value) is dict else value
+
+
+def without_gradients(function):
+    """torch.no_grad()(function): what it returns is cut off from gradients."""
+
+    @functools.wraps(function)
+    def call(*arguments, **keywords):
+        return detached(function(*arguments, **keywords))
+
+    return call

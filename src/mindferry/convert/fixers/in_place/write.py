@@ -6,9 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from ....apis._own_memory import owned
+from ....read.guesses import looks_like_parameter
 from ....read.uses import Use
 from ...facts import Facts
 from ...plan import LAYER_PARAMETER, Edit, InsertAfter, InsertBefore, ReplaceNode, ReplaceSpan, Texts
+from ..bindings import Names
 from .find import COLLECTIVES, How, InPlaceChange
 
 WRITERS = {How.ASSIGN: "mindspore.ops.assign", How.OVERWRITE: "compat.overwrite"}
@@ -24,20 +26,21 @@ def changed(facts: Facts, change: InPlaceChange, texts: Texts) -> Iterator[Edit]
     if _is_left(facts, change.call, texts):
         return
     copied = change.call.args[0] if _copies(change.call) else None
+    how = _certain(facts, change.how, change.target)
     if change.how is How.ENTRY:
         yield from _written_entry(facts, change, texts)
     elif change.how is How.ITEM and change.value:
         filled = texts.of(change.call.args[0]) if change.call.args else ""
         text = f"{target} = {change.value.replace('{0}', filled)}"
         yield ReplaceSpan(*_outside_parentheses(facts, change.call), text, swallows=True)
-    elif change.how is How.SET_DATA and copied is not None:
+    elif how is How.SET_DATA and copied is not None:
         yield ReplaceSpan(start, end, f"{target}.set_data({owned(texts.of(copied), is_copy=True)})", swallows=True)
     elif is_assigned:
         yield from _unwrap(change.call, texts)
         yield InsertBefore(_outside_parentheses(facts, change.call)[0], f"{target} = ")
     else:
         yield from _unwrap(change.call, texts)
-        yield InsertBefore(change.call, _opening(change.how, change.target, target, texts))
+        yield InsertBefore(change.call, _opening(how, change.target, target, texts))
         yield InsertAfter(change.call, ")")
     yield facts.record(change.call, "in place", before, texts.span(start, end))
 
@@ -51,6 +54,15 @@ def _written_entry(facts: Facts, change: InPlaceChange, texts: Texts) -> Iterato
     holder, key = texts.kept(target.value), texts.kept(target.slice)
     text = f"{texts.name('compat.write_entry')}({holder}, {key}, {value})"
     yield ReplaceSpan(*_outside_parentheses(facts, change.call), text, swallows=True)
+
+
+def _certain(facts: Facts, how: How, target: ast.expr) -> How:
+    """set_data() is for what is a Parameter; `q.data.copy_(p)` may be about a copy that a class or a list keeps."""
+    match target:
+        case ast.Attribute(attr="data", value=ast.Name() as owner) if how is How.SET_DATA:
+            is_parameter = facts.derived(Names).binding(owner).is_parameter or looks_like_parameter(owner.id)
+            return how if is_parameter else How.OVERWRITE
+    return how
 
 
 def _opening(how: How, target: ast.expr, text: str, texts: Texts) -> str:
@@ -118,7 +130,7 @@ def statement(facts: Facts, node: ast.Assign | ast.AugAssign, how: How, texts: T
     """`p.data -= g` is `p.set_data(p - g)`, `p.data = w` is `p.set_data(w)`."""
     source = facts.source
     written = node.target if isinstance(node, ast.AugAssign) else node.targets[0]
-    target, before = texts.kept(written), source.text(node)
+    target, before, how = texts.kept(written), source.text(node), _certain(facts, how, written)
     equals = source.data.index(b"=", source.end(written))
     operator = source.data[source.end(written) : equals].decode("utf-8").strip()
     left, right = (f"{target} {operator} ", "") if operator else ("", "")

@@ -32,7 +32,10 @@ def _kept_gradients(facts: Facts, plain: set[ast.Expr]) -> Iterator[Change]:
     for node in facts.source.of(ast.Call):
         if not isinstance(node.func, ast.Attribute) or facts.parents.get(node) in plain:
             continue
-        if steps.is_optimizer_method(facts, node, "step") and not node.args and not node.keywords:
+        if _is_of_super(node.func) and node.func.attr == "step":
+            if steps.is_optimizer_method(facts, node, "step"):
+                yield claim(node, node.func)  # the base's own step(), which reads what the parameters keep
+        elif steps.is_optimizer_method(facts, node, "step") and not node.args and not node.keywords:
             yield from _as_function(facts, node, node.func, "compat.apply_gradients")
         elif steps.is_optimizer_method(facts, node, "step") and len(node.args) == 1 and not node.keywords:
             optimizer = facts.source.text(node.func.value)
@@ -42,6 +45,13 @@ def _kept_gradients(facts: Facts, plain: set[ast.Expr]) -> Iterator[Change]:
             yield claim(node, node.func)
         elif steps.clears(facts, node):
             yield from _as_function(facts, node, node.func, "compat.clear_gradients")
+
+
+def _is_of_super(method: ast.Attribute) -> bool:
+    match method.value:
+        case ast.Call(func=ast.Name(id="super")):
+            return True
+    return False
 
 
 def _as_function(facts: Facts, node: ast.Call, method: ast.Attribute, name: str) -> Iterator[Change]:

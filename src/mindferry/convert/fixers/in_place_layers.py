@@ -1,0 +1,145 @@
+"""`nn.ReLU(inplace=True)` whose input is read again: `x + self.block(x)` sees what the block's first layer made of x.
+
+Elsewhere `inplace` only saves memory, and goes.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from ..facts import Facts
+from ..plan import Change, InsertAfter, InsertBefore
+
+# Where `inplace` stands among the positional arguments.
+LAYERS = {
+    "torch.nn.ReLU": 0,
+    "torch.nn.ReLU6": 0,
+    "torch.nn.SELU": 0,
+    "torch.nn.SiLU": 0,
+    "torch.nn.Mish": 0,
+    "torch.nn.Hardswish": 0,
+    "torch.nn.Hardsigmoid": 0,
+    "torch.nn.LeakyReLU": 1,
+    "torch.nn.ELU": 1,
+    "torch.nn.CELU": 1,
+    "torch.nn.Hardtanh": 2,
+    "torch.nn.Threshold": 2,
+}
+SEQUENCES = frozenset({"torch.nn.Sequential", "collections.OrderedDict"})
+
+
+def plan(facts: Facts) -> Iterator[Change]:
+    if not facts.source.mentions("nn"):
+        return
+    for owner in facts.source.of(ast.ClassDef):
+        if facts.reading.symbols.is_module(facts.reading.owners.get(owner, "")):
+            layers = [node for node in ast.walk(owner) if isinstance(node, ast.Call) and _is_in_place(facts, node)]
+            if layers:
+                yield from _of_class(facts, owner, layers)
+
+
+def _of_class(facts: Facts, owner: ast.ClassDef, layers: list[ast.Call]) -> Iterator[Change]:
+    shared = {name for method in owner.body if isinstance(method, ast.FunctionDef) for name in _reread(facts, method)}
+    first: dict[ast.Call, None] = {}
+    for node in ast.walk(owner):
+        if isinstance(node, ast.Assign) and any(_own_name(target) in shared for target in node.targets):
+            first |= dict.fromkeys(_first_layers(facts, node.value, layers))
+    for layer in first:
+        yield InsertBefore(layer, lambda texts: f"{texts.name('compat.in_place')}(")
+        yield InsertAfter(layer, ")")
+
+
+def _is_in_place(facts: Facts, call: ast.Call) -> bool:
+    position = LAYERS.get(facts.api(call.func))
+    if position is None:
+        return False
+    given = [each.value for each in call.keywords if each.arg == "inplace"] or call.args[position : position + 1]
+    return any(isinstance(each, ast.Constant) and each.value is True for each in given)
+
+
+def _own_name(node: ast.AST) -> str:
+    match node:
+        case ast.Attribute(value=ast.Name(id="self"), attr=name):
+            return name
+    return ""
+
+
+def _first_layers(facts: Facts, value: ast.expr, layers: list[ast.Call]) -> Iterator[ast.Call]:
+    """The layers that may be the first to get the input; all of a method's where a list is put together."""
+    match value:
+        case ast.Call() if value in layers:
+            yield value
+        case ast.Call(args=[ast.List(elts=[ast.Tuple(elts=[_, part]), *_]), *_]) if facts.api(value.func) in SEQUENCES:
+            yield from _first_layers(facts, part, layers)
+        case ast.Call(args=[ast.Call() as part, *_]) if facts.api(value.func) in SEQUENCES:
+            yield from _first_layers(facts, part, layers)
+        case ast.Call(args=[_, *_]) if facts.api(value.func) in SEQUENCES:
+            method = facts.enclosing(value, ast.FunctionDef)
+            yield from (
+                each for each in layers if facts.enclosing(each, ast.FunctionDef) is method and _is_loose(facts, each)
+            )
+        case ast.IfExp(body=body, orelse=orelse):
+            yield from _first_layers(facts, body, layers)
+            yield from _first_layers(facts, orelse, layers)
+
+
+def _is_loose(facts: Facts, layer: ast.Call) -> bool:
+    """A variable or an item of a list, not a part of another call."""
+    return isinstance(facts.parents[layer], ast.Assign | ast.List | ast.IfExp)
+
+
+def _reread(facts: Facts, method: ast.FunctionDef) -> Iterator[str]:
+    """The attributes that are called with a variable whose tensor is read again behind the call, or by its other operand."""
+    names = sorted((each for each in ast.walk(method) if isinstance(each, ast.Name)), key=facts.source.start)
+    for call in ast.walk(method):
+        match call:
+            case ast.Call(func=function, args=[ast.Name(id=given) as argument]) if name := _own_name(function):
+                statement = facts.statement_of(call)
+                is_kept = any(
+                    _is_read(facts, each, argument, statement, names)
+                    for each in {given, *_aliases(facts, method, argument, names)}
+                )
+                if is_kept or _is_listed(facts, method, argument, names):
+                    yield name
+
+
+def _aliases(facts: Facts, method: ast.FunctionDef, argument: ast.Name, names: list[ast.Name]) -> Iterator[str]:
+    """`identity = x` above, and x is still the same tensor."""
+    for node in ast.walk(method):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=new)], value=ast.Name(id=old)) if argument.id in (new, old):
+                if _is_unchanged(facts, node, argument, names):
+                    yield old if argument.id == new else new
+
+
+def _is_unchanged(facts: Facts, node: ast.AST, argument: ast.Name, names: list[ast.Name]) -> bool:
+    """Whether the argument has not been bound again from the node, which stands above, to its call."""
+    source = facts.source
+    start, end = source.end(node), source.start(facts.statement_of(argument))
+    bound = [each for each in names if each.id == argument.id and isinstance(each.ctx, ast.Store)]
+    return start <= end and not any(start < source.start(each) < end for each in bound)
+
+
+def _is_read(facts: Facts, name: str, argument: ast.Name, statement: ast.stmt, names: list[ast.Name]) -> bool:
+    source = facts.source
+    inside = [each for each in names if each.id == name and facts.is_within(each, statement)]
+    if any(isinstance(each.ctx, ast.Load) and each is not argument for each in inside):
+        return True
+    if any(isinstance(each.ctx, ast.Store) for each in inside):
+        return False
+    later = [each for each in names if each.id == name and source.start(each) > source.end(statement)]
+    # `x = f(x)`: the reading on the right comes first, though it stands behind.
+    return bool(later) and any(
+        isinstance(each.ctx, ast.Load) for each in later if facts.statement_of(each) is facts.statement_of(later[0])
+    )
+
+
+def _is_listed(facts: Facts, method: ast.FunctionDef, argument: ast.Name, names: list[ast.Name]) -> bool:
+    """`skips.append(x)` above, and x is still the same tensor."""
+    for node in ast.walk(method):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="append"), args=[ast.Name(id=kept)]) if kept == argument.id:
+                if _is_unchanged(facts, node, argument, names):
+                    return True
+    return False

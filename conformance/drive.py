@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
+import subprocess
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
@@ -34,6 +36,7 @@ class Result:
     index: int = -1  # of the first failing sample
     source: str = ""
     reason: str = ""
+    run: str = ""  # the day, and the commit of this tree; a + says that it was changed
 
     @property
     def is_right(self) -> bool:
@@ -65,15 +68,26 @@ class Driver:
                 record = json.loads(line)
                 self.results[record["name"]] = Result(**record)
 
+    def keep(self, page: Path) -> None:
+        """Rows of the page that no run here has replaced, as far as torch still has such entries."""
+        if page.exists():
+            group = json.loads(page.read_text("utf-8"))["groups"].get(self.group.name, {"entries": []})
+            known = set(self.names())
+            for record in group["entries"]:
+                if record["name"] not in self.results and record["name"] in known:
+                    self.results[record["name"]] = Result(**record)
+            self.close()
+
     def names(self) -> list[str]:
         found: list[str] = self._worker().call(f"{self.group.module}:names", {})
         return found
 
     def run(self, names: Iterable[str]) -> None:
-        wanted = list(names)
+        wanted, stamp = list(names), _stamp()
         FOLDER.mkdir(parents=True, exist_ok=True)
         for number, name in enumerate(wanted, 1):
             result = self._entry(name)
+            result.run = stamp
             self.results[name] = result
             if not result.is_right:
                 self.close()  # a kernel's error can surface as late as in the next entry
@@ -119,6 +133,13 @@ class Driver:
         if self.worker is not None:
             self.worker.close()
             self.worker = None
+
+
+def _stamp() -> str:
+    """When and on what a run was made."""
+    command = ["git", "describe", "--always", "--dirty=+", "--exclude=*"]
+    commit = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    return f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d} {commit or 'no repository'}"
 
 
 def summary(driver: Driver) -> str:

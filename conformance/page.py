@@ -65,6 +65,8 @@ def _section(driver: Driver) -> list[str]:
             for each in wrong
         ]
         lines += ["", f"Reasons: {_reasons(wrong)}.", ""]
+    runs = Counter(result.run or "an earlier run" for result in driver.results.values())
+    lines += [f"Run on: {', '.join(f'{run} ({count})' for run, count in sorted(runs.items(), reverse=True))}.", ""]
     return [*lines, f"Right: {', '.join(right)}.", ""]
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 import os
 import subprocess
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,9 @@ class Outcome:
     forward: float | None  # largest difference, of the largest value
     gradient: float | None
     error: str = ""
+    tokens: int | None = None  # that generate() makes alike, of 20; None where the network does not generate
+    version: str = ""  # of the library
+    measured: str = ""  # on which day
 
     @property
     def agrees(self) -> bool:
@@ -56,7 +61,8 @@ def main() -> None:
     if options.page != "-":
         from .page import page
 
-        Path(options.page).write_text(page(done))
+        place = Path(options.page)
+        place.write_text(page(done, place.read_text() if place.exists() else ""))
     for each in done:
         if each.name in {one.name for one in wanted}:
             print(f"{each.library:13} {each.name:30} {shown(each.forward)} {shown(each.gradient)} {each.error[:220]}")
@@ -88,6 +94,7 @@ def measure(group: list[Network], library: str, work: Path, site: str) -> None:
             for name in left:
                 (results / f"{name}.{side}.error").unlink(missing_ok=True)
                 (results / f"{name}.begun").unlink(missing_ok=True)
+                (results / f"{name}.tokens").unlink(missing_ok=True)
             run(side, folder, results, site, left)
             begun = [name for name in left if (results / f"{name}.begun").exists()]
             last = begun[-1] if begun else left[0]
@@ -97,7 +104,8 @@ def measure(group: list[Network], library: str, work: Path, site: str) -> None:
             left = left[left.index(last) + 1 :]
     modules = len(list((target / "ported").rglob("*.py")))
     for network in group:
-        outcome = compare(network, results, modules)
+        version, today = version_of(library, site), datetime.date.today().isoformat()
+        outcome = replace(compare(network, results, modules), version=version, measured=today)
         (results / f"{network.name}.json").write_text(json.dumps(asdict(outcome)))
         print(f"{network.name:32} {shown(outcome.forward)} {shown(outcome.gradient)} {outcome.error[:300]}", flush=True)
 
@@ -115,6 +123,8 @@ def compare(network: Network, results: Path, modules: int) -> Outcome:
 
     errors = [results / f"{network.name}.{side}.error" for side in ("torch", "mindspore")]
     said = " | ".join(f"{path.suffixes[0][1:]}: {path.read_text().strip()}" for path in errors if path.exists())
+    if (generated := results / f"{network.name}.tokens").exists():
+        said = " | ".join(filter(None, (said, generated.read_text().strip())))
     forward = gradient = None
     try:
         theirs, ours = (
@@ -131,7 +141,24 @@ def compare(network: Network, results: Path, modules: int) -> Outcome:
         gradient = max(float(np.abs(ours[key] - ours[f"r/{key[2:]}"]).max()) for key in keys) / (scale or 1.0)
     if not bool(ours["complete"]):
         said += " not all weights found their place"
-    return Outcome(network.library, network.name, modules, forward, gradient, said)
+    return Outcome(network.library, network.name, modules, forward, gradient, said, alike(theirs, ours))
+
+
+def alike(theirs: Any, ours: Any) -> int | None:
+    """How many tokens are the same until the first that differs, in the sentence where that comes first."""
+    import numpy as np
+
+    if "tokens" not in theirs.files:
+        return None
+    if "tokens" not in ours.files or theirs["tokens"].shape != ours["tokens"].shape:
+        return 0
+    differ = (theirs["tokens"] != ours["tokens"])[:, -20:].any(axis=0)
+    return int(np.argmax(differ)) if differ.any() else 20
+
+
+def version_of(library: str, site: str) -> str:
+    found = list(metadata.distributions(name=library, path=[site, *sys.path]))
+    return found[0].version if found else ""
 
 
 def difference(theirs: Any, ours: Any) -> float:

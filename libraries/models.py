@@ -12,6 +12,13 @@ VISION = "hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermedia
 PAIRED = "vocab_size=99, d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=37, decoder_ffn_dim=37, max_position_embeddings=64"
 MOE = f"{GROUPED.replace('37', '32')}, num_experts=4, num_local_experts=4, num_experts_per_tok=2, moe_intermediate_size=16"
 
+GENERATE = """
+
+def tokens(model, batch):
+    ids = batch["input_ids"]
+    return model.generate(ids, max_new_tokens=20, min_new_tokens=20, do_sample=False, pad_token_id=0)
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Network:
@@ -23,12 +30,17 @@ class Network:
     take: str = "found[0]"  # of what the network returns
 
     @property
+    def generates(self) -> bool:
+        return self.name.endswith(("ForCausalLM", "LMHeadModel"))
+
+    @property
     def text(self) -> str:
         call = "model(*batch.values())" if "" in self.batch else "model(**batch)"
-        return (
+        text = (
             f"{self.imports}\n\n\ndef build():\n    return {self.build}\n\n\n"
             f"def outputs(model, batch):\n    found = {call}\n    return {self.take}\n"
         )
+        return text + GENERATE if self.generates else text
 
 
 def _hf(
@@ -134,7 +146,8 @@ def networks() -> list[Network]:
         }.get(name, "")
         found.append(_hf(name, "Model", f"{TEXT}{more}", IDS))
     for name in VISION_MODELS:
-        found.append(_hf(name, "Model", VISION, PIXELS))
+        batch = {**PIXELS, "noise": "float[2,16]"} if name == "ViTMAE" else PIXELS  # which patches it hides
+        found.append(_hf(name, "Model", VISION, batch))
     gpt = "vocab_size=99, n_embd=32, n_layer=2, n_head=4, n_positions=64, n_inner=37"
     found += [
         _hf("GPT2", "LMHeadModel", gpt, IDS),

@@ -1,42 +1,70 @@
-"""docs/reference/libraries.md."""
+"""docs/reference/libraries.md. Rows of networks that were not measured this time stay, with the version and day that they tell."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .__main__ import Outcome
 
+HEAD = "| network | output | gradients | tokens | version | measured | why not |"
+SECTION = re.compile(r"^## (\S+)$", re.MULTILINE)
+FORWARD, GRADIENT = 1e-4, 1e-3
+Row = tuple[str, ...]  # its cells
 
-def page(done: list[Outcome]) -> str:
+
+def page(done: list[Outcome], old: str = "") -> str:
     lines = [
         "# Libraries that were brought along",
         "",
         "Written by `make libraries`. Tiny networks with random weights, converted by `mindferry convert --with`, run in torch",
         "and in MindSpore (without torch) in processes of their own. A difference is the largest one, divided by the largest value.",
+        "`tokens` is how many of 20 greedy tokens of `generate()` are the same. A row tells the library's version and the day",
+        "it was measured on; `make libraries` measures again what it is told to, and keeps the other rows.",
     ]
-    for library in dict.fromkeys(each.library for each in done):
-        tried = [each for each in done if each.library == library]
-        own = [each for each in tried if not each.error.startswith("torch:")]
-        agree, gradients = sum(each.agrees for each in own), sum(each.gradients_agree for each in own)
-        lines += [
-            "",
-            f"## {library}",
-            "",
-            f"{len(own)} networks; the outputs of {agree} agree, and all gradients of {gradients}."
-            + (
-                f" {len(tried) - len(own)} more were tried that torch itself does not run with these settings."
-                if len(own) < len(tried)
-                else ""
-            ),
-            "",
-            "| network | output | gradients | why not |",
-            "| --- | --- | --- | --- |",
-        ]
-        for each in own:
-            why = "" if each.agrees and each.gradients_agree else each.error.split("\n")[0].replace("|", "\\|")[:160]
-            lines.append(f"| {each.name} | {_shown(each.forward)} | {_shown(each.gradient)} | {why} |")
+    rows = rows_of(old)
+    for each in done:
+        kept = rows.setdefault(each.library, {})
+        kept.pop(each.name, None) if each.error.startswith("torch:") else kept.__setitem__(each.name, row(each))
+    for library, table in rows.items():
+        known = list(table.values())
+        agree = sum(_is_below(cells[1], FORWARD) for cells in known)
+        gradients = sum(_is_below(cells[2], GRADIENT) for cells in known)
+        generating = [cells for cells in known if cells[3]]
+        alike = sum(cells[3] == "20" for cells in generating)
+        said = f"{len(known)} networks; the outputs of {agree} agree, and all gradients of {gradients}."
+        if generating:
+            said += f" Of {len(generating)} that were asked to generate, {alike} make the same 20 tokens."
+        lines += ["", f"## {library}", "", said, "", HEAD, "| " + " | ".join(["---"] * 7) + " |"]
+        lines += ["| " + " | ".join(cells) + " |" for cells in known]
     return "\n".join(lines) + "\n"
+
+
+def row(each: Outcome) -> Row:
+    is_right = each.agrees and each.gradients_agree and each.tokens in (None, 20)
+    why = "" if is_right else each.error.split("\n")[0].replace("|", "\\|")[:160]
+    tokens = "" if each.tokens is None else str(each.tokens)
+    return (each.name, _shown(each.forward), _shown(each.gradient), tokens, each.version, each.measured, why)
+
+
+def rows_of(text: str) -> dict[str, dict[str, Row]]:
+    """library -> network -> the cells of a page that was written before; rows of four cells told no version."""
+    found: dict[str, dict[str, Row]] = {}
+    parts = SECTION.split(text)
+    for library, body in zip(parts[1::2], parts[2::2], strict=True):
+        for line in body.splitlines():
+            cells = [each.strip() for each in re.split(r"(?<!\\)\|", line)[1:-1]]
+            if len(cells) not in (4, 7) or cells[0] in ("network", "---"):
+                continue
+            if len(cells) == 4:
+                cells = [*cells[:3], "", "", "", cells[3]]
+            found.setdefault(library, {})[cells[0]] = tuple(cells)
+    return found
+
+
+def _is_below(cell: str, limit: float) -> bool:
+    return bool(cell) and float(cell) < limit
 
 
 def _shown(value: float | None) -> str:

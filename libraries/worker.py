@@ -74,9 +74,13 @@ def run_torch(module: Any, name: str, results: Path) -> None:
     found = module.outputs(model, batch)
     scale = torch.from_numpy(np.random.default_rng(7).standard_normal(found.shape).astype(np.float32))
     (found * scale).sum().backward()
+    made = {}
+    if hasattr(module, "tokens"):
+        with torch.no_grad():
+            made["tokens"] = module.tokens(model, batch).numpy()
     kept = {f"w/{key}": value.detach().numpy() for key, value in model.state_dict().items()}
     kept |= {f"g/{key}": value.grad.numpy() for key, value in model.named_parameters() if value.grad is not None}
-    np.savez(results / f"{name}.torch.npz", out=found.detach().numpy(), **kept)
+    np.savez(results / f"{name}.torch.npz", out=found.detach().numpy(), **made, **kept)
 
 
 def run_mindspore(module: Any, name: str, results: Path) -> None:
@@ -98,6 +102,11 @@ def run_mindspore(module: Any, name: str, results: Path) -> None:
     scale = ms.Tensor(np.random.default_rng(7).standard_normal(given["out"].shape).astype(np.float32))
     found = module.outputs(model, batch)
     kept = {"out": found.asnumpy(), "complete": np.array(report.complete)}
+    if "tokens" in given.files:
+        try:
+            kept["tokens"] = module.tokens(model, batch).asnumpy()
+        except Exception as error:
+            (results / f"{name}.tokens").write_text(f"generate: {type(error).__name__}: {str(error)[:300]}")
     np.savez(results / f"{name}.mindspore.npz", **kept)
     tree = describe(model)
     slots = {slot.path: slot for slot in tree.slots}

@@ -437,9 +437,8 @@ class PlainRun:
         """What the script computes and this run does not show, though it ended well."""
         if not self.losses:
             return ("what the script computes in its own run: neither side made a training step",)
-        if not all(math.isfinite(loss) for losses in self.seeds for loss in losses):
-            return ("losses of the script's own run: some are no numbers in the original",)
-        return ()
+        is_told = all(math.isfinite(loss) for losses in self.seeds for loss in losses)
+        return () if is_told else ("losses of the script's own run: some are no numbers in the original",)
 
     @property
     def outcome(self) -> Outcome:

@@ -331,8 +331,7 @@ def _make_weights(state: Migration, target: Path) -> None:
 
 
 def _data(state: Migration) -> tuple[Pipelines, bool, str]:
-    from .frameworks.process import WorkerError
-    from .verify.data import Pipelines, run
+    from .verify.data import OriginalFails, Pipelines, run
     from .verify.settings import data_settings
 
     train = state.config.train  # of the command, if there is one
@@ -341,11 +340,10 @@ def _data(state: Migration) -> tuple[Pipelines, bool, str]:
     with progress("data") as advance:
         try:
             found = run(data_settings(state.output, data=script), lambda text: advance(text, 0), is_drawn)
-        except WorkerError as error:
-            if error.framework != "torch" or state.config.verify.data:
+        except OriginalFails as error:
+            if state.config.verify.data:
                 raise
-            found = Pipelines((), True, why=str(error))  # nobody asked for it, and the original itself has none to show
-            return found, True, f"no batch compared: {error}"
+            return Pipelines((), True, why=str(error)), True, f"no batch compared: {error}"  # nobody asked for it
     batches = sum(each.compared for each in found.pipelines)
     first = next(
         (
@@ -439,7 +437,9 @@ def _train(state: Migration) -> tuple[Curves, bool, str]:
             environment=dict(item for words in _words(state) for item in assignments(words).items()),
             advance=advance,
         )
-    return curves, curves.passed, f"{len(curves.reference)} steps, losses within {curves.worst:.2g}"
+    told = "; ".join(each for each in (curves.first_difference, *curves.gaps) if each)
+    summary = f"{len(curves.reference)} steps, losses within {curves.worst:.2g}"
+    return curves, curves.passed, f"{summary}; {told}" if told else summary
 
 
 def _plain(state: Migration) -> tuple[PlainRun, bool, str]:

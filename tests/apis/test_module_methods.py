@@ -39,6 +39,31 @@ def test_buffers_are_listed_with_the_running_statistics(both: Both) -> None:
     assert sorted(ours) == sorted(set(theirs) - {"bn.num_batches_tracked"})
 
 
+def test_a_norm_forgets_what_it_has_seen(both: Both) -> None:
+    body = """
+def forget(layer):
+    layer.reset_running_stats()
+
+def run():
+    found = []
+    for norm in (nn.BatchNorm1d(4), nn.BatchNorm1d(4, momentum=None)):
+        norm.train()
+        norm(torch.arange(12.0).view(3, 4))
+        seen = norm.running_mean.tolist()
+        norm.reset_running_stats()
+        found.append((seen, norm.running_mean.tolist(), norm.running_var.tolist()))
+        norm(torch.arange(12.0).view(3, 4))
+        found.append(norm.running_mean.tolist())
+        forget(norm)
+        found.append(norm.running_mean.tolist())
+    return found
+"""
+    theirs, ours = both(body)
+    assert len(ours) == len(theirs) == 6
+    for one, other in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
 def test_a_copy_has_the_same_parameters_as_its_original(both: Both) -> None:
     body = "\ndef run():\n    net = Net()\n    other = copy.deepcopy(net)\n    return len(list(other.parameters())), len(list(net.parameters()))\n"
     theirs, ours = both(NET + body)

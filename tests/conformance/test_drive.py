@@ -57,3 +57,18 @@ def test_what_was_found_is_read_back_and_written_as_a_page(driver: drive.Driver,
     write_page([again], tmp_path)
     page = (tmp_path / "conformance.md").read_text()
     assert "| mixed | 2/3 | `case 2` | output 0 differs by 1 |" in page and "Right: good." in page
+
+
+def test_rows_that_were_not_run_again_stay_on_the_page_and_say_what_they_are_from(
+    driver: drive.Driver, tmp_path: Path
+) -> None:
+    old = {name: drive.Result(name, 3, 3, run="an old day") for name in ("good", "mixed", "gone")}
+    write_page([drive.Driver(driver.group, results=old)], tmp_path)
+    driver.run(["mixed"])
+    driver.keep(tmp_path / "conformance.json")
+    assert {name: (each.right, each.run == "an old day") for name, each in driver.results.items()} == {
+        "mixed": (2, False),
+        "good": (3, True),
+    }
+    write_page([driver], tmp_path)
+    assert "an old day (1)" in (tmp_path / "conformance.md").read_text()

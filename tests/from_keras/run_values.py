@@ -44,6 +44,8 @@ class Keras:
             "optimizer": keras.optimizers,
             "schedule": keras.optimizers.schedules,
             "metric": keras.metrics,
+            "activation": keras.activations,
+            "initializer": keras.initializers,
         }
 
     def make(self, what: str, text: str):
@@ -82,6 +84,8 @@ class MindSpore:
         name = text.partition("(")[0]
         if what == "metric" and hasattr(self.helpers, f"{name}Metric"):
             text = text.replace(name, f"{name}Metric", 1)
+        if what == "initializer" and name == "Identity":
+            text = "IdentityInitializer()"
         return eval(text, vars(self.helpers))
 
     def loss(self, loss, y_true, y_pred):
@@ -118,6 +122,11 @@ def results_of(framework, what: str, text: str, given: list[np.ndarray], seed: i
         return {"value": steps(framework, made, seed)}
     if what == "schedule":
         return {"value": np.array([float(framework.number(made(step))) for step in range(STEPS)])}
+    if what == "activation":
+        return {"value": framework.number(made(framework.tensor(given[0])))}
+    if what == "initializer":
+        values = framework.number(made((300, 400)))
+        return {"moments": np.array([values.mean(), values.std(), np.abs(values).mean()])}
     made.update_state(*(each[: len(each) // 2] for each in given))
     made.update_state(*(each[len(each) // 2 :] for each in given))
     return {"value": framework.number(made.result())}

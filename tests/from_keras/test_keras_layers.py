@@ -63,6 +63,8 @@ def test_losses_optimizers_schedules_and_metrics_compute_the_same(number: int, v
     wanted, found = ({k: v for k, v in each.items() if k.startswith(f"{number}/")} for each in values)
     assert f"{number}/error" not in wanted, wanted
     assert f"{number}/error" not in found, found
-    assert np.isfinite(wanted[f"{number}/value"]).all()
     for name, value in wanted.items():
-        np.testing.assert_allclose(found[name], value, rtol=1e-4, atol=1e-5, err_msg=name)
+        assert np.isfinite(value).all(), name
+        is_drawn = name.endswith("/moments")
+        near = 0.02 * float(np.abs(value).max()) if is_drawn else 1e-5
+        np.testing.assert_allclose(found[name], value, rtol=2e-2 if is_drawn else 1e-4, atol=near, err_msg=name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,6 +36,26 @@ def test_a_tape_becomes_a_function_and_its_gradient() -> None:
     )
     assert "grads = gradients" in made.main and "tape" not in made.main
     ast.parse(made.code)
+
+
+def test_two_tapes_of_one_name_after_each_other_are_two_functions() -> None:
+    code = """import tensorflow as tf
+
+def step(a, b, x, one, two):
+    with tf.GradientTape() as tape:
+        first = tf.reduce_mean(a(x))
+    grads = tape.gradient(first, a.trainable_variables)
+    one.apply_gradients(zip(grads, a.trainable_variables))
+    with tf.GradientTape() as tape:
+        second = tf.reduce_mean(b(a(x)))
+    grads = tape.gradient(second, b.trainable_variables)
+    two.apply_gradients(zip(grads, b.trainable_variables))
+    return first, second
+"""
+    made = convert_source(code)
+    assert made.findings == ()
+    assert "first, grads = ms_keras.value_and_gradients(forward_fn, lambda: a.trainable_variables)" in made.main
+    assert "second, grads = ms_keras.value_and_gradients(forward_fn_, lambda: b.trainable_variables)" in made.main
 
 
 def test_the_gradient_that_follows_at_once_is_one_statement() -> None:
@@ -144,6 +165,46 @@ def test_each_file_of_a_project_with_both_goes_by_its_own_table(tmp_path: Path) 
     assert "ops.relu(x)" in (tmp_path / "out/a.py").read_text()
     assert "ms_keras.tf_relu(x)" in (tmp_path / "out/b.py").read_text()
     assert (tmp_path / "out/ms_keras.py").is_file()
+
+
+def test_code_of_keras_own_folder_converts_as_code_of_a_project() -> None:
+    code = """from keras.src import backend
+from keras.src import layers
+from keras.src.api_export import keras_export
+from keras.src.models import Functional
+from keras.src.ops import operation_utils
+from keras.src.utils import file_utils
+
+
+@keras_export(["keras.applications.Net"])
+def Net(input_tensor=None, weights=None, name="net"):
+    if not (weights is None or file_utils.exists(weights)):
+        raise ValueError(weights)
+    axis = 1 if backend.image_data_format() == "channels_first" else -1
+    with backend.name_scope("stem"):
+        given = input_tensor if backend.is_keras_tensor(input_tensor) else layers.Input((8, 8, 3))
+        x = layers.BatchNormalization(axis=axis, name=f"norm_{backend.get_uid('norm')}")(layers.Conv2D(4, 3)(given))
+    inputs = operation_utils.get_source_inputs(input_tensor) if input_tensor is not None else given
+    return Functional(inputs, x, name=name)
+"""
+    made = convert_source(code)
+    assert made.findings == ()
+    assert "return ms_keras.Model(inputs, x, name=name)" in made.main and "keras.src" not in made.main
+    space: dict[str, Any] = {}
+    exec(compile(made.code, "net.py", "exec"), space)
+    net = space["Net"]()
+    assert net.output.shape == (None, 6, 6, 4) and [each.name for each in net.layers[1:]] == ["conv2d", "norm_1"]
+    again = space["Net"](input_tensor=space["Input"]((8, 8, 3)))
+    assert len(again.inputs) == 1 and again.layers[2].name == "norm_2"
+
+
+def test_a_file_that_imports_both_is_a_finding_and_not_silence() -> None:
+    code = "import torch\nimport tensorflow as tf\n\ndef f(x, y):\n    return torch.relu(x), tf.nn.relu(y)\n"
+    made = convert_source(code)
+    assert [(each.code, each.line, "file of its own" in each.advice) for each in made.findings] == [("MF101", 2, True)]
+    assert "ops.relu(x), tf.nn.relu(y)" in made.main
+    optional = "import torch\ntry:\n    import tensorflow as tf\nexcept ImportError:\n    tf = None\n\ndef f(x):\n    return torch.relu(x)\n"
+    assert convert_source(optional).findings == ()
 
 
 def test_the_same_name_in_several_places_is_one() -> None:

@@ -42,12 +42,17 @@ TRAIN = """import torch
 
 from net import Net, build
 
-if __name__ == "__main__":
+
+def main():
     used, unused = build({}, sizes=(6,)), Net(9, options={})
     x = torch.ones(2, 4)
     used.layers[0](x)
     used(x).sum().backward()
     torch.optim.SGD(used.parameters(), lr=0.1).step()
+
+
+if __name__ == "__main__":
+    main()
 """
 
 
@@ -68,6 +73,7 @@ def test_arguments_are_those_of_the_call_whatever_the_function_does_with_them(se
     assert [maker.text for maker in network.makers] == [
         "Net(width=3, sizes=(6,), options={'depth': 2})",
         "build(cfg={}, sizes=(6,))",
+        "main()",
     ]
     assert is_factory(network.makers[0], Path(seen.project))
 

@@ -150,11 +150,12 @@ COMMAND_ATTACKS = (
         },
     ),
     CommandAttack(
-        "two networks of which one can't be built alone",
+        "two networks of which one can't be built alone, and is wrong where it does not count",
         (
             ("train.py", "    loss_fn =", "    head = torch.nn.Linear(3, 3)\n    loss_fn ="),
             ("train.py", "loss_fn(net(x), y)", "loss_fn(net(x) + 0 * head(net(x)), y)"),
         ),
+        (("train.py", "0 * head(net(x))", "0 * head(2 * net(x))"),),
     ),
     CommandAttack(
         "a loader without an end",

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from . import second_faults
+from . import command_attacks, second_faults
 from .attacks import ATTACKS, Attack, said_of
+from .command_attacks import COMMAND_ATTACKS, CommandAttack
 from .fault import Fault
 from .faults import FAULTS, false_alarm, plant
 from .more_attacks import MORE
@@ -15,6 +16,7 @@ from .outside_attacks import OUTSIDE
 from .twins import TWINS, Twin
 
 SAMPLE = (*FAULTS[2::12], *second_faults.OPEN[::16], *second_faults.SEALED[::21])
+QUICK = ("labels that are shifted",)  # of those on whole projects; all take many minutes
 FOOLING = (*ATTACKS[:6], *ATTACKS[11:24:3], *ATTACKS[25::6], *MORE[1::6], *OUTSIDE[::5])
 
 
@@ -32,3 +34,9 @@ def test_an_attack_is_not_called_same(attack: Attack, tmp_path: Path) -> None:
 @pytest.mark.parametrize("twin", TWINS[::2], ids=lambda twin: twin.name)
 def test_a_correct_conversion_is_not_called_wrong(twin: Twin, tmp_path: Path) -> None:
     assert false_alarm(twin, 5, tmp_path) == ""
+
+
+@pytest.mark.parametrize("attack", [each for each in COMMAND_ATTACKS if each.name in QUICK], ids=str)
+def test_an_attack_on_a_whole_project_is_not_called_same(attack: CommandAttack, tmp_path: Path) -> None:
+    outcome, why = command_attacks.said_of(attack, tmp_path)
+    assert outcome == "different", why

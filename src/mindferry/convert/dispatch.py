@@ -68,7 +68,7 @@ def judge_call(node: ast.Call, context: Context) -> Verdict | None:
         return None
     name = node.func.attr
     of_tensor, of_module = member("Tensor", name), member("Module", name)
-    if name == "reset_parameters":
+    if name in ("reset_parameters", "reset_running_stats"):
         of_module = member("Module", "children")
     candidates = [each for each in (of_tensor, of_module) if each is not None and each.is_method]
     if not candidates:

@@ -106,6 +106,7 @@ def shake(single: Network, seed: int) -> None:
             variable.assign(
                 (value + (np.abs(spread) if not value.ravel()[0] and value.size == 1 else spread)).astype(value.dtype)
             )
+    single.settle()
 
 
 def other_sizes(request: VariantsRequest, link: Link) -> tuple[tuple[str, ...], ...]:

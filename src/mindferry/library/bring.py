@@ -31,7 +31,7 @@ LIMIT = 400  # modules
 SERVED = frozenset(
     {"accelerate", "einops", "safetensors", "lightning", "pytorch_lightning", "torchmetrics"}
 )  # by the table
-SERVED_MODULES = ("safetensors.torch", "torchvision.transforms", "torchvision.ops")  # parts of packages
+SERVED_MODULES = ("safetensors.torch",)  # parts of packages
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +110,7 @@ def _files(
 ) -> tuple[ProjectFile, ...]:
     def outside(module: str) -> str:
         head = module.partition(".")[0]
-        is_served = any(module == each or module.startswith(f"{each}.") for each in SERVED_MODULES)
-        if is_served or head == "torch":
+        if module in SERVED_MODULES or head == "torch":
             return ""
         return f"{head} needs torch itself; bring it along too, with --with {head}" if needs_torch(head) else ""
 

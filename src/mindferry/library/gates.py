@@ -14,14 +14,15 @@ GATE = re.compile(
 )
 ASKS = re.compile(r"_?is_package_available|find_spec|_?is_available|import_module|is_library_available")
 OF_TORCH = re.compile(r"is_torch_(?:sdpa_)?available|is_pytorch_available|_torch_available")
-OF_VISION = re.compile(r"is_torchvision_(?:v2_)?available|is_torchvision_greater\w*|_torchvision_available")
+OF_VISION = re.compile(  # its transforms, which is what libraries want of it, are served by the table
+    r"is_torchvision_(?:v2_)?available|is_torchvision_greater\w*|_torchvision_available"
+)
 NEVER = re.compile(  # torch's own compilers and devices
     r"is_torch_\w+_available|is_grouped_mm_available|is_torchdynamo\w*|is_torch_fx\w*|is_torchao\w*|is_flash_attn\w*|is_kernels_\w+|is_cuda_\w+|is_triton_\w+|is_rocm_\w+"
 )
 GREATER = re.compile(r"is_torch_(?:version_)?(?:greater|at_least|newer)\w*")
 LESS = re.compile(r"is_torch_(?:version_)?(?:less|older)\w*")
 SERVED_IN_PART = frozenset({"accelerate", "pytorch_lightning", "lightning"})  # enough for a project, not for a library
-SERVED_WELL = frozenset({"torchvision"})  # its transforms, which is what libraries want of it
 LONGEST = 8  # gates that ask other gates
 
 
@@ -36,8 +37,6 @@ class Gates:
     def is_there(self, package: str) -> bool | None:
         if package == "torch" or package in self.brought:
             return True
-        if package in SERVED_WELL:
-            return True if self._needs_torch(package) else None
         return False if package in SERVED_IN_PART or self._needs_torch(package) else None
 
     def condition(self, module: Module, test: ast.expr, depth: int = 0) -> bool | None:
@@ -59,9 +58,7 @@ class Gates:
 
     def gate(self, module: Module, name: str, depth: int = 0) -> bool | None:
         """What a gate of this name answers, None where only running it can tell."""
-        if OF_VISION.fullmatch(name) and self.is_there("torchvision"):
-            return True
-        if OF_TORCH.fullmatch(name) or GREATER.fullmatch(name):
+        if OF_TORCH.fullmatch(name) or OF_VISION.fullmatch(name) or GREATER.fullmatch(name):
             return True
         if NEVER.fullmatch(name) or LESS.fullmatch(name):
             return False

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 VISIBLE = 1e-5  # of a parameter's length, that a move must exceed before rounding can't explain it
 FAINT = 1e-5  # of the largest gradient: what is smaller is rounding, and an optimizer may blow it up
 CLOSE = 1e-4  # of the largest output
-APART = 0.5  # of the reference's first update, that the conversion's may be off
+APART = 0.9  # of the reference's first update, that the conversion's may be off; Adam makes steps of rounding
 ALL_APART = 0.005  # the same, where not one parameter is nearer: then it is the rule of the optimizer that differs
 WATCHED = 3  # first steps in which all updates are compared: later, rounding has grown
 

@@ -171,20 +171,26 @@ def run(
     )
 
 
+class OriginalFails(MindferryError):
+    """The reference itself gives no batches when it is asked for them."""
+
+
 def _run(sides: Sequence[Worker], request: BatchesRequest) -> tuple[list[Run], list[Run]]:
     """What each side gave, loader by loader."""
     begun = [side.start(collect, request) for side in sides]
     runs: list[list[Run]] = []
-    problems = []
-    for pending in begun:
+    problems: dict[int, MindferryError] = {}
+    for number, pending in enumerate(begun):
         try:
             runs.append([_read(each) for each in pending.result()])
         except MindferryError as error:
-            problems.append(error)
-    if len(problems) == 1:
-        raise problems[0]
+            problems[number] = error
+    if len(problems) == 2:
+        raise OriginalFails(f"{request.data} fails in both frameworks. {problems[0]}. {problems[1]}")
+    if 0 in problems:
+        raise OriginalFails(str(problems[0])) from problems[0]
     if problems:
-        raise MindferryError(f"{request.data} fails in both frameworks. {problems[0]}. {problems[1]}")
+        raise problems[1]
     return runs[0], runs[1]
 
 

@@ -46,6 +46,13 @@ class Network:
         for name, value in values.items():
             if name in self.weights:
                 self.weights[name].assign(value)
+        self.settle()
+
+    def settle(self) -> None:
+        """Layers that compute with copies of their weights take them anew, as they do when weights are loaded."""
+        for layer in self.tree.values():
+            if hasattr(layer, "finalize_state") and layer.built:
+                layer.finalize_state()
 
 
 def network(model: Model, inputs: list[tuple[str, Any]]) -> Network:

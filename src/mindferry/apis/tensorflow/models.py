@@ -105,11 +105,22 @@ for name in APPLICATIONS:
         f"keras.applications.{name}",
         missing="it is a network in Keras' own folder, which is not converted along",
         strategy="equivalent",
-        advice="copy the file that builds it, keras/src/applications, into the project and convert again; its weights come by "
-        "`mindferry weights convert`",
+        advice="copy the file that builds it and imagenet_utils.py from keras/src/applications into the project, import them from "
+        "there, and convert again; its weights come by `mindferry weights convert`",
     )
 same("keras.utils", "set_random_seed to_categorical unpack_x_y_sample_weight pack_x_y_sample_weight")
-same("keras.backend", "clear_session")
+same("keras.backend", "clear_session image_data_format floatx name_scope get_uid")
+rule("keras.backend.backend", to="compat.backend_name", like="compat.backend_name")
+rule("keras.utils.file_utils.exists", to="compat.file_exists", like="compat.file_exists")
+rule("keras.backend.is_keras_tensor", to="compat.is_symbolic", like="compat.is_symbolic")
+rule("keras.ops.operation_utils.get_source_inputs", to="compat.source_inputs", like="compat.source_inputs")
+rule("keras.api_export.keras_export", to="compat.registered", like="compat.registered")
+rule(
+    "keras.utils.get_file",
+    missing="files are not fetched by a converted project",
+    strategy="equivalent",
+    advice="fetch the file beforehand; weights come by `mindferry weights convert`",
+)
 MISSING_METHODS = (
     "to_json export quantize get_compile_config make_train_function make_test_function stateless_call enable_lora"
 )

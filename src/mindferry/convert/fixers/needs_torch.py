@@ -23,7 +23,7 @@ def plan(facts: Facts) -> Iterator[Change]:
         for head in dict.fromkeys(module.partition(".")[0] for module in modules):
             if head in own or (need := need_of_torch(head)) is None:
                 continue
-            if not _is_optional(facts, node):
+            if not is_optional(facts, node):
                 yield facts.found(
                     node,
                     findings.MF150,
@@ -33,7 +33,7 @@ def plan(facts: Facts) -> Iterator[Change]:
                 )
 
 
-def _is_optional(facts: Facts, node: ast.AST) -> bool:
+def is_optional(facts: Facts, node: ast.AST) -> bool:
     """Inside `try: import apex` with a handler: the project runs without it."""
     guard = facts.enclosing(node, ast.Try)
     return isinstance(guard, ast.Try) and bool(guard.handlers)

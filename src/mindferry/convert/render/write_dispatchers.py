@@ -79,6 +79,7 @@ _MODULE = {
     "get_parameter": "get_parameter",
     "get_buffer": "get_parameter",
     "reset_parameters": "reset_parameters",
+    "reset_running_stats": "reset_running_stats",
     "requires_grad_": "set_requires_grad",
     "to": "cell_to",
     "type": "cell_to",

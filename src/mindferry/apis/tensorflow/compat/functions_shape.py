@@ -1,5 +1,7 @@
 """TensorFlow's functions that make, shape, join, cut and index tensors."""
 
+import contextlib
+import os
 import sys
 
 import mindspore as ms
@@ -371,6 +373,35 @@ def tf_while_loop(cond, body, loop_vars, maximum_iterations=None, **_):
 def registered(package="Custom", name=None):
     """@keras.saving.register_keras_serializable: nothing is looked up by name here."""
     return package if isinstance(package, type) else lambda made: made
+
+
+def floatx():
+    """keras.config.floatx."""
+    return "float32"
+
+
+def backend_name():
+    """keras.config.backend."""
+    return "mindspore"
+
+
+class Uids:
+    counts = {}
+
+
+def get_uid(prefix=""):
+    """keras.backend.get_uid: 1, 2, … for each prefix."""
+    Uids.counts[prefix] = Uids.counts.get(prefix, 0) + 1
+    return Uids.counts[prefix]
+
+
+def file_exists(path):
+    return os.path.exists(path)
+
+
+def name_scope(name, **_):
+    """keras.name_scope: weights are named after their layers alone."""
+    return contextlib.nullcontext()
 
 
 def no_setting(*args, **kwargs):

@@ -108,6 +108,17 @@ def call_on_symbols(operation, args, kwargs):
     return node.outputs
 
 
+def source_inputs(tensor):
+    """The inputs that a symbolic tensor was computed from."""
+    found = Graph([], tensor).nodes
+    return [node.outputs for node in found if isinstance(node.operation, InputOperation)]
+
+
+def image_data_format():
+    """keras.config.image_data_format."""
+    return "channels_last"
+
+
 def samples_of(structure):
     return map_structure(lambda each: each.sample if is_symbolic(each) else each, structure)
 

@@ -6,7 +6,7 @@ from mindspore import Tensor, ops
 from .layers_base import Layer
 from .layers_shaping import resize_bilinear
 from .random_values import Chance
-from .tensors import as_tensor, is_float
+from .tensors import as_tensor, assign, is_float
 
 
 class Rescaling(Layer):
@@ -24,19 +24,33 @@ class Normalization(Layer):
     def __init__(self, axis=-1, mean=None, variance=None, invert=False, **kwargs):
         super().__init__(**kwargs)
         self.axis, self.invert = axis, invert
+        self.is_given = mean is not None
         self.mean = None if mean is None else as_tensor(np.asarray(mean, np.float32))
         self.variance = None if variance is None else as_tensor(np.asarray(variance, np.float32))
 
+    def build(self, input_shape):
+        if not self.is_given:
+            sizes = [input_shape[axis] for axis in self._kept(len(input_shape))]
+            self.adapt_mean = self.add_weight(sizes, "zeros", trainable=False, name="mean")
+            self.adapt_variance = self.add_weight(sizes, "ones", trainable=False, name="variance")
+            self.count = self.add_weight((), "zeros", dtype="int32", trainable=False, name="count")
+        self.built = True
+
+    def _kept(self, rank):
+        return () if self.axis is None else tuple(np.atleast_1d(self.axis) % rank)
+
     def adapt(self, data):
         array = np.asarray(data.asnumpy() if isinstance(data, Tensor) else data, np.float64)
-        kept = () if self.axis is None else tuple(np.atleast_1d(self.axis) % array.ndim)
-        axes = tuple(axis for axis in range(array.ndim) if axis not in kept)
-        self.mean = as_tensor(array.mean(axes).astype(np.float32))
-        self.variance = as_tensor(array.var(axes).astype(np.float32))
+        if not self.built:
+            self.build(array.shape)
+        axes = tuple(axis for axis in range(array.ndim) if axis not in self._kept(array.ndim))
+        assign(self.adapt_mean, array.mean(axes).astype(np.float32))
+        assign(self.adapt_variance, array.var(axes).astype(np.float32))
 
     def call(self, inputs, training=None):
-        spread = ops.maximum(ops.sqrt(self.variance), as_tensor(1e-7))
-        return inputs * spread + self.mean if self.invert else (inputs - self.mean) / spread
+        mean, variance = (self.mean, self.variance) if self.is_given else (self.adapt_mean, self.adapt_variance)
+        spread = ops.maximum(ops.sqrt(variance), as_tensor(1e-7))
+        return inputs * spread + mean if self.invert else (inputs - mean) / spread
 
 
 class Resizing(Layer):

@@ -67,6 +67,17 @@ def reset_parameters(cell):
         reset_uniform(cell)
 
 
+def reset_running_stats(cell):
+    """m.reset_running_stats(): a norm forgets what it has seen."""
+    if hasattr(cell, "reset_running_stats"):
+        cell.reset_running_stats()
+    elif getattr(cell, "moving_mean", None) is not None:
+        cell.moving_mean.set_data(ops.zeros(cell.moving_mean.shape, cell.moving_mean.dtype))
+        cell.moving_variance.set_data(ops.ones(cell.moving_variance.shape, cell.moving_variance.dtype))
+        if getattr(cell, "batches", None) is not None:
+            cell.batches = 0
+
+
 def reset_uniform(cell):
     """torch's first values of convolutions and linear layers: even up to 1 / sqrt(fan in)."""
     bound = 1 / math.sqrt(math.prod(cell.weight.shape[1:]))

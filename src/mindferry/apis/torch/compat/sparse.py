@@ -273,7 +273,9 @@ def sampled_addmm(input, mat1, mat2, beta=1.0, alpha=1.0):
     """torch.sparse.sampled_addmm: the product only where the input has entries."""
     matrix = input if isinstance(input, SparseTensor) else to_sparse(input)
     rows, columns = matrix._indices()[0], matrix._indices()[1]
-    products = (ops.gather(mat1, rows, 0) * ops.gather(mat2.swapaxes(0, 1), columns, 0)).sum(-1)
+    products = ops.zeros(rows.shape, matrix.dtype)  # of matrices that hold nothing, too
+    if mat1.size and matrix._nnz():
+        products = (ops.gather(mat1, rows, 0) * ops.gather(mat2.swapaxes(0, 1), columns, 0)).sum(-1)
     return SparseTensor(
         matrix._indices(), beta * matrix._values() + alpha * products, matrix.shape, matrix.is_coalesced()
     )

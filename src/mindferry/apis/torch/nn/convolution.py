@@ -16,6 +16,26 @@ def _is_given_pairs(call: Call) -> bool:
     return any(each.arg == name and isinstance(each.value, ast.Tuple) for node in calls for each in node.keywords)
 
 
+def _may_be_list(call: Call, name: str) -> bool:
+    """A list, which MindSpore's layer refuses: it stands there, or this file gives one to a variable of that name."""
+    node = call.given.get(name)
+    if node is None or isinstance(node, ast.Constant | ast.Tuple):
+        return False
+    if isinstance(call.literal(name), list) or call.kind(name).kind == "list":
+        return True
+    word = getattr(node, "id", getattr(node, "attr", ""))
+    of = call.edits.source.of
+    stored = [(target, each.value) for each in of(ast.Assign) for target in each.targets]
+    named = [(each.arg, each.value) for node in of(ast.Call) for each in node.keywords]
+    pairs = [(getattr(target, "id", getattr(target, "attr", "")), value) for target, value in stored] + named
+    return bool(word) and any(other == word and _is_list(value) for other, value in pairs)
+
+
+def _is_list(node: ast.expr) -> bool:
+    """`[3, 3]`, `[k] * 2`."""
+    return isinstance(node.left if isinstance(node, ast.BinOp) else node, ast.List | ast.ListComp)
+
+
 @rule(
     "torch.nn.Conv2d",
     to="mindspore.nn.Conv2d",
@@ -60,6 +80,7 @@ def _is_given_pairs(call: Call) -> bool:
             "ms_compat.Conv2d(3, 8, 3, padding=(1, 2), padding_mode='circular')",
             shapes=((2, 3, 9, 9),),
         ),
+        Case("nn.Conv2d(3, 8, [3, 2], 1, (1, 0))", "ms_compat.Conv2d(3, 8, [3, 2], 1, (1, 0))", shapes=((2, 3, 9, 9),)),
         Case("nn.Conv2d(3, 8, 3, padding=[1, 2])", "ms_compat.Conv2d(3, 8, 3, padding=[1, 2])", shapes=((2, 3, 9, 9),)),
         Case(
             "nn.Conv2d(**{'in_channels': 3, 'out_channels': 4, 'kernel_size': 4, 'padding': 'same'})",
@@ -70,7 +91,9 @@ def _is_given_pairs(call: Call) -> bool:
 )
 def conv2d(call: Call) -> None:
     padding = call.literal("padding", 0)
-    if isinstance(padding, str):
+    if any(_may_be_list(call, name) for name in ("kernel_size", "stride", "dilation")):
+        call.use_like()
+    elif isinstance(padding, str):
         call.set(padding=None, pad_mode=repr(padding))
     elif isinstance(padding, tuple) and len(padding) == 2:
         call.set(padding=repr((padding[0], padding[0], padding[1], padding[1])))  # top, bottom, left, right

@@ -181,6 +181,24 @@ def reset_parameters(call: Call) -> None:
         call.keep()
 
 
+@rule(
+    "torch.nn.Module.reset_running_stats",
+    to="compat.reset_running_stats",
+    args="self",
+    cases=[
+        Case(
+            "nn.BatchNorm2d(3).reset_running_stats()",
+            "ms_compat.reset_running_stats(nn.BatchNorm2d(3))",
+            runs=False,
+            why=STRUCTURE,
+        ),
+    ],
+)
+def reset_running_stats(call: Call) -> None:
+    if call.target == "super()":
+        call.keep()
+
+
 rule(
     "torch.nn.Module.register_module",
     to="compat.add_module",

@@ -7,6 +7,7 @@ Several calls, several tapes and persistent ones get a `RecordedTape`, which run
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -91,8 +92,11 @@ def _read(facts: Facts, block: ast.With, is_all: bool) -> Tape:
     if tape.refusal:
         return tape
     stored = {node.id for node in inside if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    begin, end = (block.lineno, block.col_offset), _next_of_its_name(facts, block, names, scope)
     for node in facts.source.walk(scope):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+            continue
+        if begin < (node.lineno, node.col_offset) < end:
             _sort_call(node, node.func, tape, node in inside)
     read_outside = {
         node.id
@@ -111,6 +115,23 @@ def _read(facts: Facts, block: ast.With, is_all: bool) -> Tape:
     if not tape.gradients and not tape.refusal:
         tape.refusal = "nothing in the same function asks for a gradient"
     return tape
+
+
+def _next_of_its_name(facts: Facts, block: ast.With, names: list[str], scope: ast.AST) -> tuple[float, float]:
+    """Where the same name becomes another tape, in a statement that runs after this block."""
+    lists = [
+        body
+        for node in facts.source.walk(scope)
+        for body in (getattr(node, name, None) for name in ("body", "orelse", "finalbody"))
+        if isinstance(body, list) and block in body
+    ]
+    later = [each for body in lists for each in body[body.index(block) + 1 :]]
+    for node in (inner for each in later for inner in facts.source.walk(each)):
+        if isinstance(node, ast.With) and any(_is_tape(facts, item.context_expr) for item in node.items):
+            own = [item.optional_vars.id for item in node.items if isinstance(item.optional_vars, ast.Name)]
+            if set(own) & set(names):
+                return node.lineno, node.col_offset
+    return math.inf, math.inf
 
 
 def _refusal(facts: Facts, block: ast.With, is_plain: bool, inside: set[ast.AST]) -> str:

@@ -8,7 +8,7 @@ import inspect
 import os
 import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import FrameType
 from typing import Any
 
@@ -31,6 +31,7 @@ class Objects:
         self.session = session
         self.depth = 0
         self.is_too_many = False
+        self.held: dict[int, Any] = {}  # networks that nobody has called yet, so that they are still there in the end
         self.networks: dict[int, dict[str, Any]] = {}
         self.alive: dict[int, Any] = {}
         self.made: weakref.WeakKeyDictionary[Any, list[dict[str, Any]]] = weakref.WeakKeyDictionary()
@@ -122,6 +123,7 @@ class Objects:
                 self.is_too_many = True
                 return
             self.alive[id(module)] = module
+            self._hold_uncalled()
             entry = self.networks[id(module)] = {
                 "number": len(self.networks),
                 "class": public_name(type(module)),
@@ -265,15 +267,20 @@ class Objects:
 
     def _uncalled(self, inner: set[int]) -> list[str]:
         """Networks of which the run shows nothing, with the reason."""
-        made = [module for module in list(self.made) if id(module) not in self.networks and id(module) not in inner]
-        parts = {id(part) for whole in made for part in whole.modules() if part is not whole}
+        self._hold_uncalled()
         told = [
             f"{public_name(type(each))}: it was made and never called"
-            for each in made
-            if id(each) not in parts and not self._is_called_in_parts(each) and any(True for _ in each.parameters())
+            for each in _wholes(self.held.values())
+            if id(each) not in inner and not self._is_called_in_parts(each)
         ]
         more = [f"further networks: the run called more than {NETWORKS}"] if self.is_too_many else []
         return [*dict.fromkeys(told), *more]
+
+    def _hold_uncalled(self) -> None:
+        """Asked whenever a network is called for the first time: what a function made and dropped is gone in the end."""
+        for module in _wholes([*self.made]):
+            if id(module) not in self.networks and len(self.held) < NETWORKS and any(True for _ in module.parameters()):
+                self.held[id(module)] = module
 
     def _is_called_in_parts(self, module: Any) -> bool:
         """Whether the script called what it holds: then those parts stand among the networks themselves."""
@@ -297,6 +304,13 @@ class Objects:
                 name = f"weights-{os.getpid()}-{self.networks[key]['number']}.pth"
                 torch.save(state, os.path.join(self.session.settings.folder, name))
                 self.networks[key]["state"] = name
+
+
+def _wholes(modules: Iterable[Any]) -> list[Any]:
+    """Those that are no part of another one."""
+    listed = list(modules)
+    parts = {id(part) for whole in listed for part in whole.modules() if part is not whole}
+    return [each for each in listed if id(each) not in parts]
 
 
 def _first(frame: FrameType) -> Any:

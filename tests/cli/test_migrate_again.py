@@ -1,0 +1,78 @@
+"""A second `migrate` measures again whatever was changed since the first one, however carefully that was hidden."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from mindferry.artifacts import STATE, Comparison, save
+from mindferry.cli.migrate import _exit_code, _lines, command
+from mindferry.migrate import Outcome, migrate
+from mindferry.report.verdict import Verdict
+from mindferry.resume import converted_code, made
+
+
+@pytest.fixture
+def migrated(tmp_path: Path) -> tuple[Path, Path]:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "net.py").write_text("import torch\n\nx = torch.ones(2)\n")
+    migrate(tmp_path / "in", tmp_path / "out", lambda outcome: None)
+    return tmp_path / "in", tmp_path / "out"
+
+
+def fresh(source: Path, output: Path) -> set[str]:
+    outcomes: list[Outcome] = []
+    migrate(source, output, outcomes.append)
+    return {outcome.stage for outcome in outcomes if outcome.is_fresh}
+
+
+def test_what_did_not_change_is_not_done_again(migrated: tuple[Path, Path]) -> None:
+    assert fresh(*migrated) == set()
+
+
+def test_a_source_that_was_edited_under_its_old_date_is_converted_again(migrated: tuple[Path, Path]) -> None:
+    path = migrated[0] / "net.py"
+    before = path.stat()
+    path.write_text(path.read_text().replace("ones", "rand"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert fresh(*migrated) == {"analyze", "convert"} and "ones" not in (migrated[1] / "net.py").read_text()
+
+
+def test_a_record_that_was_edited_is_made_again(migrated: tuple[Path, Path]) -> None:
+    path = migrated[1] / STATE / "analyze.json"
+    path.write_text(path.read_text().replace("torch.ones", "torch.tens"))
+    assert "analyze" in fresh(*migrated) and "torch.ones" in path.read_text()
+
+
+def test_an_edited_conversion_or_observation_has_another_digest(migrated: tuple[Path, Path], tmp_path: Path) -> None:
+    """The measuring stages ask for these before they say that an earlier run did their work."""
+    output, archive = migrated[1], tmp_path / "seen.zip"
+    archive.write_bytes(b"seen")
+    before = converted_code(output), made(output, "observe", archive)
+    (output / "net.py").write_text("x = 2\n")
+    archive.write_bytes(b"sewn")
+    assert before[0] != converted_code(output) and before[1] != made(output, "observe", archive)
+
+
+def test_the_exit_code_and_the_words_say_how_much_was_compared() -> None:
+    stages = [Outcome("verify", True, "", 0.0, True, is_partial=True)]
+    same = Verdict("same", Comparison("", "", (), None, True).outcome, "The conversion behaves like the original.", "")
+    assert _exit_code(same, stages) == 0
+    nothing = Verdict("unmeasured", None, "no number was compared.", "", ("It ran.",), ("training",))
+    assert _exit_code(nothing, stages) == 4 and _exit_code(nothing, []) == 0  # nobody asked
+    assert _lines(nothing, False) == ["Not compared:", "  training", "no number was compared."]
+    assert _exit_code(same, [Outcome("train", False, "", 0.0, True)]) == 1
+
+
+def test_json_has_the_outcome_and_what_was_not_compared(migrated: tuple[Path, Path]) -> None:
+    import json
+
+    source, output = migrated
+    done = CliRunner().invoke(command, [str(source), "-o", str(output), "--json"])
+    told = json.loads(done.stdout)
+    assert told["outcome"] == "not compared" and told["not_compared"] == [] and len(told["stages"]) == 2
+    save(Comparison("net:x", "", (), None, True), output, "verify")
+    assert json.loads(CliRunner().invoke(command, [str(source), "-o", str(output), "--json"]).stdout)["compared"] == []

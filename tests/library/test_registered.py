@@ -1,0 +1,105 @@
+"""Tables that a library fills when it is imported come along filled, and so do modules that its functions import."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from installed_packages import install, project, run_without
+from libraries.__main__ import Outcome
+from libraries.page import page, rows_of
+
+from mindferry.convert import convert_project
+from mindferry.convert.settings import Settings
+
+FILES = {
+    "__init__.py": "",
+    "table.py": "METHODS = {}\n\n\ndef register_method(name, made):\n    METHODS[name] = made\n",
+    "factory.py": """
+        import torch
+        from .table import METHODS
+
+        class Registry:
+            def __init__(self):
+                self.known = {}
+
+        registry = Registry()
+
+        def _register_defaults():
+            registry.known["plain"] = torch.nn.Linear
+            registry.known["wide"] = lambda a, b: torch.nn.Linear(a, 2 * b)
+
+        _register_defaults()
+
+        def make(name, a, b):
+            return registry.known[name](a, b)
+
+        def method(name, *sizes):
+            return METHODS[name](*sizes)
+        """,
+    "double/__init__.py": """
+        from ..table import register_method
+        from .net import Double
+
+        register_method("double", Double)
+        """,
+    "double/net.py": """
+        import torch
+
+        class Double(torch.nn.Module):
+            @property
+            def variants(self):
+                from . import variants
+
+                return {"plain": variants.Twice, "other": variants.Thrice}
+
+            def forward(self, x):
+                return self.variants["plain"]()(x)
+        """,
+    "double/variants.py": """
+        import torch
+
+        class Twice(torch.nn.Module):
+            def forward(self, x):
+                return x * 2
+
+        class Thrice(torch.nn.Module):
+            def forward(self, x):
+                return x * 3
+        """,
+}
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINDFERRY_CACHE", str(tmp_path / "cache"))
+
+
+def test_what_is_registered_is_there_and_local_imports_are_followed(tmp_path: Path) -> None:
+    install(tmp_path / "site", "makers", FILES)
+    text = "import torch\nfrom makers.double import Double\nfrom makers.factory import make, method\n"
+    made = project(tmp_path / "project", {"use.py": text})
+    settings = Settings(packages=("makers",), sites=(str(tmp_path / "site"),))
+    convert_project(made, tmp_path / "out", settings=settings)
+    said = run_without(
+        {"makers"},
+        tmp_path / "out",
+        """
+        import numpy as np, mindspore as ms
+        from use import make, method
+        x = ms.Tensor(np.ones((2, 3), np.float32))
+        print(make("plain", 3, 4)(x).shape, make("wide", 3, 4)(x).shape, float(method("double")(x).sum()))
+        """,
+    )
+    assert said.strip() == "(2, 4) (2, 8) 12.0"
+
+
+def test_a_row_that_was_not_measured_again_stays_as_it_was() -> None:
+    old = "# x\n\n## timm\n\n| network | output | gradients | why not |\n| --- | --- | --- | --- |\n| a | 1e-07 | 2e-07 |  |\n| b |  |  | x \\| y |\n"
+    new = page([Outcome("timm", "b", 3, 1e-7, 2e-7, "", None, "1.0", "2026-01-01")], old)
+    assert "2 networks; the outputs of 2 agree, and all gradients of 2." in new
+    assert "| a | 1e-07 | 2e-07 |  |  |  |  |" in new
+    assert "| b | 1e-07 | 2e-07 |  | 1.0 | 2026-01-01 |  |" in new
+    assert rows_of(new) == rows_of(page([], new))
+    worse = page([Outcome("timm", "b", 3, 1e-7, 2e-7, "generate: x", 3, "1.1", "2026-02-02")], new)
+    assert "Of 1 that were asked to generate, 0 make the same 20 tokens." in worse

@@ -99,16 +99,22 @@ def watch_helpers(session: Session, helper: Any) -> None:
 
 
 def _watch_helper_optimizer(steps: Steps, helper: Any) -> None:
-    kind = getattr(helper, "Optimizer", None)
-    if kind is None or "add_param_group" not in vars(kind):
-        return
-    original = kind.add_param_group
+    """Every class of optimizers that the project brings along, whichever of our forms it is."""
+    from mindspore import nn
 
-    def add(optimizer: Any, group: Any) -> None:
+    for kind in [each for each in vars(helper).values() if isinstance(each, type) and issubclass(each, nn.Cell)]:
+        if kind.__name__.endswith("Optimizer") and "__init__" in vars(kind):
+            _note_start(steps, kind)
+
+
+def _note_start(steps: Steps, kind: Any) -> None:
+    original = kind.__init__
+
+    def start(optimizer: Any, *args: Any, **kwargs: Any) -> None:
         steps.has_optimizer = True
-        original(optimizer, group)
+        original(optimizer, *args, **kwargs)
 
-    kind.add_param_group = add
+    kind.__init__ = start
 
 
 def _watch_closures(steps: Steps, helper: Any) -> None:

@@ -208,7 +208,7 @@ TRAIN = HEAD + (
             "Adam(net.parameters(), lr=0.1)",
             "",
             ("ops.Adam()",),
-            ("amsgrad", "decoupled", "update_some", "planned_rate"),
+            ("amsgrad", "decoupled", "update_some", "RateList"),
         ),
         ("Adam(net.parameters(), amsgrad=True)", "", ("max_exp_avg_sq", "amsgrad"), ("maximize",)),
         ("SGD(net.parameters(), lr=0.1, maximize=True)", "", ("maximize",), ("nesterov", "shared_state")),
@@ -244,7 +244,7 @@ def test_every_part_is_decided_and_none_is_named_in_the_output() -> None:
 
 
 def test_parts_are_written_where_nothing_is_known_of_the_project() -> None:
-    assert "def planned_rate(" in render({"SGD"}) and "def update_some(" in render({"SGD"})
+    assert "class RateList" in render({"SGD"}) and "def update_some(" in render({"SGD"})
 
 
 def test_methods_that_the_standard_library_calls_stay() -> None:

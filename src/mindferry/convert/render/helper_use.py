@@ -69,6 +69,7 @@ class ProjectUse:
     )  # the last words of what is added: `train_set` of `self.train_set + other`
     is_subscripted: bool = False  # a helper is given type arguments
     saves_state_only: bool = True  # every save() is given what a state_dict() returned
+    saved_states: set[str] = field(default_factory=set)  # whose own state_dict() is given to save(), as text
     assigned: set[str] = field(default_factory=set)  # attributes that are set: `p.requires_grad = False`, setattr(p, …)
     state_owners: set[str] = field(default_factory=set)  # whose state_dict() or load_state_dict() is called, as text
     defined: set[str] = field(default_factory=set)  # functions and methods of the project's
@@ -139,7 +140,9 @@ def _add_project_calls(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
         if helper := _helper(node.func, bound):
             called.add(node.func)
             use.calls.setdefault(helper, []).append(shape_of(node, ""))
-            if helper == "save" and not _is_state(node):
+            if helper == "save" and node.args and _is_own_state(node.args[0]):
+                use.saved_states.add(ast.unparse(node.args[0].func.value))
+            elif helper == "save" and not _is_state(node):
                 use.saves_state_only = False
             if helper in ("save", "load"):
                 place = 1 if helper == "save" else 0

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import artifacts
+from .apis import title_of
 from .artifacts import STATE, Comparison, Curves, Inventory, PlainRun, ProjectConversion, WeightsReport
 from .config import Config, read_config
 from .errors import MindferryError
@@ -266,16 +267,13 @@ def _analyze(state: Migration) -> tuple[Inventory, bool, str]:
     with progress("analyze") as advance:
         inventory = analyze_project(state.project, advance)
     _check_output(state)
+    used = {use.api for use in inventory.apis}
     left = {use.api for use in inventory.apis if use.kind in ("missing", "unknown")}
-    total = len({use.api for use in inventory.apis})
     files = f"{len(inventory.files)} file{'' if len(inventory.files) == 1 else 's'}"
     if any(file.path.suffix == ".ipynb" for file in find_files(state.project, (), state.output).files):
         files += " (of notebooks only the conversion tells)"
-    return (
-        inventory,
-        not left and not inventory.findings,
-        f"{files}, {total} torch APIs, {total - len(left)} of them covered",
-    )
+    said = f"{files}, {len(used)} {title_of(used)} APIs, {len(used) - len(left)} of them covered"
+    return inventory, not left and not inventory.findings, said
 
 
 def _check_output(state: Migration) -> None:

@@ -33,6 +33,32 @@ def run():
     assert same(ours, theirs)
 
 
+def test_an_argument_that_may_be_numpy_s_is_asked_when_it_indexes_a_tensor(both: Both) -> None:
+    theirs, ours = both("""
+class Schedule:
+    def __init__(self, places):
+        self.rates = torch.linspace(1.0, 0.0, 4)
+        self.places = places
+
+    def at(self, place):
+        return self.rates[place]
+
+    def put(self, place, value):
+        self.rates[place] = value
+
+
+def run():
+    found = []
+    for places in (np.arange(4)[::-1].copy(), [3, 1], torch.tensor([2, 0])):
+        schedule = Schedule(places)
+        for place in schedule.places:
+            schedule.put(place, 2.0)
+            found += [schedule.at(place), schedule.rates.clone()]
+    return [plain(each) for each in found]
+""")
+    assert same(ours, theirs)
+
+
 def test_numbers_of_numpy_end_a_slice(both: Both) -> None:
     theirs, ours = both("""
 def split(x, lengths):

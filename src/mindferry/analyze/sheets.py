@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from ..apis import title_of
 from ..artifacts import ApiUse, Baseline, Effort, Inventory, Place
 from .upstream import ADDRESS, requests
 from .versions import MEASURED
@@ -182,7 +183,7 @@ def _apis(inventory: Inventory) -> Sheet:
             (api, str(_count(uses)), first.counterpart or "–", first.kind, notes, f"{first.path}:{first.lines[0]}")
         )
     kinds = Counter(uses[0].kind for uses in grouped.values())
-    summary = f"{len(grouped)} torch APIs on {inventory.target}: " + ", ".join(
+    summary = f"{len(grouped)} {title_of(grouped)} APIs on {inventory.target}: " + ", ".join(
         f"{number} {kind}" for kind, number in kinds.most_common()
     )
     if not inventory.target.endswith(f" {MEASURED}"):

@@ -2,6 +2,7 @@
 
 from ._framework import SOURCES as SOURCES
 from ._framework import framework as framework
+from ._framework import title_of as title_of
 from ._rule import Case as Case
 from ._rule import Form as Form
 from ._rule import Rule as Rule

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .. import findings
-from ..apis import framework
+from ..apis import framework, title_of
 from ..artifacts import Finding, Inventory, Outcome
 from ..read.uses import Use
 from .code import RuleCard
@@ -200,7 +200,10 @@ def _figures(found: Found) -> Iterator[Figure]:
         apis = {use.api: use.kind not in ("missing", "unknown") for use in found.analyze.apis}
         covered = sum(apis.values())
         yield Figure(
-            f"{covered} / {len(apis)}", "torch APIs covered", "analysis", "ok" if covered == len(apis) else "look"
+            f"{covered} / {len(apis)}",
+            f"{title_of(apis)} APIs covered",
+            "analysis",
+            "ok" if covered == len(apis) else "look",
         )
 
 

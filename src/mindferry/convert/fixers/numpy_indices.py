@@ -12,6 +12,7 @@ from .data_arrays import data_zones
 
 def plan(facts: Facts) -> Iterator[Change]:
     yield from _round_bounds(facts)
+    yield from _ask(facts)
     found = [node for node in facts.source.of(ast.Subscript) if any(_is_numpy(facts, part) for part in _parts(node))]
     zones = [part for zone in facts.derived(data_zones) for part in zone] if found else []
     for node in found:
@@ -24,6 +25,24 @@ def plan(facts: Facts) -> Iterator[Change]:
                     yield from _number(facts, part)
                 elif _is_numpy(facts, part):
                     yield from _wrap(facts, part, owner)
+
+
+def _ask(facts: Facts) -> Iterator[Change]:
+    """`self.alphas[t]`: where numpy is at hand, an argument may be one of its numbers. A network is called with tensors."""
+    if not facts.source.mentions("numpy"):
+        return
+    for node in facts.source.of(ast.Subscript):
+        if facts.reading.type(node.value).is_tensor and _is_unclear(facts, node.slice) and not _is_in_network(facts, node):
+            yield from _wrap(facts, node.slice, "")
+
+
+def _is_unclear(facts: Facts, index: ast.expr) -> bool:
+    return isinstance(index, ast.Name | ast.Attribute) and facts.reading.type(index).kind == "unknown"
+
+
+def _is_in_network(facts: Facts, node: ast.AST) -> bool:
+    owner = facts.enclosing(node, ast.ClassDef)
+    return isinstance(owner, ast.ClassDef) and facts.reading.symbols.is_module(facts.reading.owners.get(owner, ""))
 
 
 def _round_bounds(facts: Facts) -> Iterator[Change]:

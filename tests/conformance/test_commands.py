@@ -46,10 +46,12 @@ def test_what_is_counted_is_what_was_seen() -> None:
         Row("b", "x", exit_code=1, unclear=10),
         Row("c", "x", exit_code=3, crash="Traceback"),
         Row("d", "x", missing="no clone"),
+        Row("e", "x", exit_code=4),
     ]
     told = summary(rows)
-    assert told[0].startswith("commands tried: 3 of ") and told[1:3] == [
+    assert told[0].startswith("commands tried: 4 of ") and told[1:4] == [
         "behave like the original: 1",
+        "the same as far as compared: 1",
         "named by a finding or a verdict: 1",
     ]
-    assert told[4].endswith(": 1") and "20 before the watched run, 1 after it (95 % resolved)" in told[6]
+    assert told[5].endswith(": 1") and "20 before the watched run, 1 after it (95 % resolved)" in told[7]

@@ -26,7 +26,7 @@ loader = DataLoader(TensorDataset(x, torch.tensor([0, 1, 2, 0, 1, 2, 0, 1])), ba
 net = nn.Linear(3, 3)
 nn.init.constant_(net.weight, 0.1)
 nn.init.zeros_(net.bias)
-optimizer = torch.optim.Adam(net.parameters(), lr=0.1)
+optimizer = torch.optim.Adam([{"params": [net.weight]}, {"params": [net.bias], "lr": 0.05}], lr=0.1)
 scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)
 criterion = nn.CrossEntropyLoss()
 if __name__ == "__main__":

@@ -351,7 +351,7 @@ def test_a_watched_page_follows_the_stages(tmp_path: Path, visit: Visit) -> None
         time.sleep(0.1)
         artifacts.save(made.curves(5), output, "train")
         page.wait_for_selector("#training svg")
-        assert "agrees with the original" in watcher.stdout.readline()
+        assert "Same as far as compared" in watcher.stdout.readline()
         page.close()  # it would ask for the number that the watcher takes away
         watcher.send_signal(signal.SIGINT)
         assert watcher.wait(timeout=60) == 0

@@ -145,7 +145,7 @@ class _Player:
         """Networks whose parameters have the same names are not told by a ParameterTuple."""
         kind, player = getattr(helper, "Optimizer", None), self
         if kind is None or "add_param_group" not in vars(kind):
-            return
+            return self._watch_single_group(helper)
         original = kind.add_param_group
 
         def add(optimizer: Any, group: Any) -> None:
@@ -153,6 +153,19 @@ class _Player:
             player.networks.meet_owners({id(p) for p in optimizer.param_groups[-1]["params"]})
 
         kind.add_param_group = add
+
+    def _watch_single_group(self, helper: Any) -> None:
+        """Optimizers in their short form have one group, from the start."""
+        kind, player = getattr(helper, "GradientOptimizer", None), self
+        if kind is None:
+            return
+        original = kind.__init__
+
+        def start(optimizer: Any, *args: Any, **kwargs: Any) -> None:
+            original(optimizer, *args, **kwargs)
+            player.networks.meet_owners({id(p) for p in optimizer.parameters})
+
+        kind.__init__ = start
 
     def _watch_kept_gradients(self, helper: Any) -> None:
         """Where gradients are kept on the parameters, a loss counts when they are added, as backward() does."""

@@ -288,7 +288,7 @@ _OPTIMIZERS: dict[type, bool] = {}
 
 
 def is_optimizer_kind(kind: type) -> bool:
-    """MindSpore's own, or the converted project's, which has torch's name for it."""
+    """MindSpore's own, or the converted project's, whichever of our bases it has."""
     if kind not in _OPTIMIZERS:
-        _OPTIMIZERS[kind] = any(base.__name__ == "Optimizer" for base in kind.__mro__)
+        _OPTIMIZERS[kind] = any(base.__name__.endswith("Optimizer") for base in kind.__mro__)
     return _OPTIMIZERS[kind]

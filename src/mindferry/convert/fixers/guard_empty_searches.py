@@ -15,17 +15,24 @@ Searched = dict[tuple[str, ast.AST | None], int]  # name and function -> where t
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    subscripts = [node for node in facts.source.of(ast.Subscript) if isinstance(node.slice, ast.Name)]
-    is_likely = subscripts and any(word in facts.source.data for word in (b"where", b"nonzero"))
-    searched = _searched(facts) if is_likely else {}
-    for node in subscripts if searched else []:
-        if not _is_searched(facts, searched, node.slice) or not facts.reading.type(node.slice).is_tensor:
-            continue
+    for node in facts.derived(by_searched_places):
         parent = facts.parents.get(node)
         if isinstance(node.ctx, ast.Load):
             yield AtNode(node, partial(_take, facts, node))
         elif isinstance(parent, ast.Assign) and parent.targets == [node] and isinstance(node.value, ast.Name):
             yield AtNode(parent, partial(_put, facts, parent, node, node.value.id))
+
+
+def by_searched_places(facts: Facts) -> list[ast.Subscript]:
+    """`x[found]`, where found are places that were searched for."""
+    subscripts = [node for node in facts.source.of(ast.Subscript) if isinstance(node.slice, ast.Name)]
+    is_likely = subscripts and any(word in facts.source.data for word in (b"where", b"nonzero"))
+    searched = _searched(facts) if is_likely else {}
+    return [
+        node
+        for node in subscripts
+        if _is_searched(facts, searched, node.slice) and facts.reading.type(node.slice).is_tensor
+    ]
 
 
 def _searched(facts: Facts) -> Searched:

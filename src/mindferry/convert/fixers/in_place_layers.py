@@ -8,25 +8,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...read.uses import Use
 from ..facts import Facts
 from ..plan import Change, InsertAfter, InsertBefore
 
-# Where `inplace` stands among the positional arguments.
-LAYERS = {
-    "torch.nn.ReLU": 0,
-    "torch.nn.ReLU6": 0,
-    "torch.nn.SELU": 0,
-    "torch.nn.SiLU": 0,
-    "torch.nn.Mish": 0,
-    "torch.nn.Hardswish": 0,
-    "torch.nn.Hardsigmoid": 0,
-    "torch.nn.LeakyReLU": 1,
-    "torch.nn.ELU": 1,
-    "torch.nn.CELU": 1,
-    "torch.nn.Hardtanh": 2,
-    "torch.nn.Threshold": 2,
-}
-SEQUENCES = frozenset({"torch.nn.Sequential", "collections.OrderedDict"})
+IN_PLACE = "inplace"
 
 
 def plan(facts: Facts) -> Iterator[Change]:
@@ -51,11 +37,18 @@ def _of_class(facts: Facts, owner: ast.ClassDef, layers: list[ast.Call]) -> Iter
 
 
 def _is_in_place(facts: Facts, call: ast.Call) -> bool:
-    position = LAYERS.get(facts.api(call.func))
-    if position is None:
+    entry = facts.rules.get(facts.api(call.func)) if facts.is_use(Use.NETWORK_PART, call.func) else None
+    if entry is None or IN_PLACE not in entry.args:
         return False
-    given = [each.value for each in call.keywords if each.arg == "inplace"] or call.args[position : position + 1]
+    position = entry.args.index(IN_PLACE)
+    given = [each.value for each in call.keywords if each.arg == IN_PLACE] or call.args[position : position + 1]
     return any(isinstance(each, ast.Constant) and each.value is True for each in given)
+
+
+def _is_sequence(facts: Facts, call: ast.Call) -> bool:
+    """`nn.Sequential(...)`, or the OrderedDict that it is given."""
+    api = facts.api(call.func)
+    return api.endswith(".OrderedDict") or facts.uses.has(Use.NETWORK_LIST, api)
 
 
 def _own_name(node: ast.AST) -> str:
@@ -70,11 +63,11 @@ def _first_layers(facts: Facts, value: ast.expr, layers: list[ast.Call]) -> Iter
     match value:
         case ast.Call() if value in layers:
             yield value
-        case ast.Call(args=[ast.List(elts=[ast.Tuple(elts=[_, part]), *_]), *_]) if facts.api(value.func) in SEQUENCES:
+        case ast.Call(args=[ast.List(elts=[ast.Tuple(elts=[_, part]), *_]), *_]) if _is_sequence(facts, value):
             yield from _first_layers(facts, part, layers)
-        case ast.Call(args=[ast.Call() as part, *_]) if facts.api(value.func) in SEQUENCES:
+        case ast.Call(args=[ast.Call() as part, *_]) if _is_sequence(facts, value):
             yield from _first_layers(facts, part, layers)
-        case ast.Call(args=[_, *_]) if facts.api(value.func) in SEQUENCES:
+        case ast.Call(args=[_, *_]) if _is_sequence(facts, value):
             method = facts.enclosing(value, ast.FunctionDef)
             yield from (
                 each for each in layers if facts.enclosing(each, ast.FunctionDef) is method and _is_loose(facts, each)

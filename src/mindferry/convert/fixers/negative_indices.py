@@ -9,12 +9,16 @@ from functools import partial
 from ...read.uses import Use
 from ..facts import Facts
 from ..plan import AtNode, Change, Edit, InsertBefore, ReplaceSpan, Texts
+from . import guard_empty_searches
 from .bindings import Names
 
 
 def plan(facts: Facts) -> Iterator[Change]:
+    searched = facts.derived(guard_empty_searches.by_searched_places)  # no such place is counted from the end
     for node in facts.source.of(ast.Subscript):
-        if isinstance(node.ctx, ast.Load) and _is_by_one_tensor(facts, node) and _may_be_negative(facts, node.slice):
+        if not isinstance(node.ctx, ast.Load) or node in searched:
+            continue
+        if _is_by_one_tensor(facts, node) and _may_be_negative(facts, node.slice):
             yield AtNode(node, partial(_rewrite, facts, node))
 
 

@@ -32,7 +32,11 @@ def _ask(facts: Facts) -> Iterator[Change]:
     if not facts.source.mentions("numpy"):
         return
     for node in facts.source.of(ast.Subscript):
-        if facts.reading.type(node.value).is_tensor and _is_unclear(facts, node.slice) and not _is_in_network(facts, node):
+        if (
+            facts.reading.type(node.value).is_tensor
+            and _is_unclear(facts, node.slice)
+            and not _is_in_network(facts, node)
+        ):
             yield from _wrap(facts, node.slice, "")
 
 

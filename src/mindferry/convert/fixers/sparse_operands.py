@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...read.uses import Use
 from ..facts import Facts
 from ..plan import Change, InsertAfter, InsertBefore
 
@@ -25,4 +26,5 @@ def plan(facts: Facts) -> Iterator[Change]:
 
 
 def _is_sparse(facts: Facts, node: ast.expr) -> bool:
-    return facts.reading.type(node).qual == "torch.sparse.Tensor"
+    kind = facts.reading.type(node)
+    return bool(kind.qual) and kind.kind != "ref" and facts.uses.has(Use.SPARSE, kind.qual)

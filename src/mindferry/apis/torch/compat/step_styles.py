@@ -30,7 +30,7 @@ class BatchRows:
 
 def compiled_update(optimizer):
     """optimizer(grads), compiled. Learning rates may change later, other settings of the groups are compiled in."""
-    if isinstance(optimizer, nn.Optimizer) or not hasattr(optimizer, "slots"):
+    if isinstance(optimizer, nn.Optimizer) or not hasattr(optimizer, "update_group"):
         return optimizer  # MindSpore's own are compiled already
 
     @ms.jit

@@ -195,7 +195,8 @@ def _observe(state: Migration) -> tuple[Observation, bool, str]:
     seen = found.observation
     steps = sum(len(run.losses) for run in seen.runs)
     sites = sum(len(file.sites) for file in seen.files)
-    return seen, True, f"{steps} steps, {len(seen.networks)} networks, {sites} unclear places seen"
+    networks = f"{len(seen.networks)} network{'' if len(seen.networks) == 1 else 's'}"
+    return seen, True, f"{steps} steps, {networks}, {sites} unclear places seen"
 
 
 def _stages(state: Migration) -> list[tuple[str, Stage]]:

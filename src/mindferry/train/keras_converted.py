@@ -13,7 +13,7 @@ from ..frameworks.requests import Trained, TrainRequest, TrainStep
 from ..frameworks.shared_draws import SharedDraws
 from ..frameworks.worker import Link
 from .exchange import Exchange, sample
-from .keras_reference import FIRST, SEED, Batches, Order, is_of_project
+from .keras_reference import FIRST, SEED, Batches, Order, is_of_project, watch_fit
 from .script import EnoughSteps, run_script
 
 HELPERS = "ms_keras"
@@ -56,7 +56,7 @@ class _Player:
         self._watch_gradients(helpers)
         self._watch_steps(helpers)
         if hasattr(helpers, "Fitting"):
-            self._watch_fit(helpers.Fitting)
+            watch_fit(helpers.Fitting, self.recorded_for_fit)
         if hasattr(helpers, "Dataset"):
             self._watch_loops(helpers.Dataset)
 
@@ -138,21 +138,10 @@ class _Player:
 
         helpers.Optimizer.apply = apply
 
-    def _watch_fit(self, fitting: Any) -> None:
-        original, player = fitting.fit, self
-
-        def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
-            step = type(self).train_step
-
-            def train_step(data: Any) -> Any:
-                data = player.recorded("fit", player.fitted, data)
-                player.fitted += 1
-                return step(self, data)
-
-            self.__dict__["train_step"] = train_step
-            return original(self, *args, **kwargs)
-
-        fitting.fit = fit
+    def recorded_for_fit(self, data: Any) -> Any:
+        data = self.recorded("fit", self.fitted, data)
+        self.fitted += 1
+        return data
 
     def _watch_loops(self, dataset: Any) -> None:
         original, player = dataset.__iter__, self

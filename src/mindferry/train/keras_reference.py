@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,18 @@ class Order:
         return f"{name}#{number}" if number else name
 
 
+def watch_fit(model: Any, taken: Callable[[Any], Any]) -> None:
+    """Every batch that fit() trains on is what `taken` makes of it."""
+    original = model.fit
+
+    def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
+        step = type(self).train_step
+        self.__dict__["train_step"] = lambda data: step(self, taken(data))
+        return original(self, *args, **kwargs)
+
+    model.fit = fit
+
+
 class _Recorder:
     """Hooks of a run in TensorFlow. A step is an optimizer's."""
 
@@ -70,7 +82,7 @@ class _Recorder:
         self._watch_weights(keras.Layer)
         self._watch_steps(keras.optimizers.Optimizer)
         self._watch_tapes(tf.GradientTape)
-        self._watch_fit(keras.Model)
+        watch_fit(keras.Model, self.keep_fitted)
         self._watch_loops(tf.data.Dataset)
 
     def _watch_weights(self, layer: Any) -> None:
@@ -112,21 +124,10 @@ class _Recorder:
 
         tape.gradient = gradient
 
-    def _watch_fit(self, model: Any) -> None:
-        original, recorder = model.fit, self
-
-        def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
-            step = type(self).train_step
-
-            def train_step(data: Any) -> Any:
-                recorder.keep("fit", recorder.fitted, data)
-                recorder.fitted += 1
-                return step(self, data)
-
-            self.__dict__["train_step"] = train_step
-            return original(self, *args, **kwargs)
-
-        model.fit = fit
+    def keep_fitted(self, data: Any) -> Any:
+        self.keep("fit", self.fitted, data)
+        self.fitted += 1
+        return data
 
     def _watch_loops(self, dataset: Any) -> None:
         base = next(each for each in dataset.__mro__ if "__iter__" in vars(each))

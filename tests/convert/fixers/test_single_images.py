@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 import torch
+from two_frameworks import load
 
 import mindferry
 
@@ -45,17 +44,7 @@ class Net(nn.Module):
 @pytest.fixture(scope="module")
 def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[ModuleType, ModuleType]:
     folder = tmp_path_factory.mktemp("images")
-    (folder / "images_torch.py").write_text(SOURCE)
-    (folder / "images_ms.py").write_text(mindferry.convert_source(SOURCE).code)
-    return load(folder / "images_torch.py"), load(folder / "images_ms.py")
-
-
-def load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load(SOURCE, folder / "theirs.py"), load(mindferry.convert_source(SOURCE).code, folder / "ours.py")
 
 
 @pytest.mark.parametrize("shape", [(3, 7, 6), (2, 3, 7, 6)], ids=["image", "batch"])

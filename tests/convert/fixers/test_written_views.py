@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 import torch
+from two_frameworks import load
 
 import mindferry
 
@@ -65,17 +64,7 @@ INDEX = np.array([0, 2])
 @pytest.fixture(scope="module")
 def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[ModuleType, ModuleType]:
     folder = tmp_path_factory.mktemp("views")
-    (folder / "views_torch.py").write_text(SOURCE)
-    (folder / "views_ms.py").write_text(mindferry.convert_source(SOURCE).code)
-    return load(folder / "views_torch.py"), load(folder / "views_ms.py")
-
-
-def load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load(SOURCE, folder / "theirs.py"), load(mindferry.convert_source(SOURCE).code, folder / "ours.py")
 
 
 @pytest.mark.parametrize("name", ["named", "unnamed", "added", "turned", "rebound", "unread"])

@@ -150,7 +150,7 @@ LINES = {
     "verify": ["verify OUT", "verify OUT --data"],
     "record": ["record PROJECT --model model:Net --input float32[2,4] -o net.golden"],
     "train": ["train OUT"],
-    "tune": ["tune OUT"],
+    "tune": ["tune OUT --steps 2"],
     "launch": ["launch OUT/train.py --workers 1"],
     "export": ["export OUT"],
     "report": ["report OUT", "report OUT --format markdown", "report OUT --json"],

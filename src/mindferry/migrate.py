@@ -24,7 +24,7 @@ from .files import write_text
 from .layout import SECOND, find_files, source_framework
 from .observation import Observation, load_observation, save_observation
 from .progress import progress
-from .resume import converted_code, digest, file_digest, made, read_state, write_state
+from .resume import converted_code, digest, file_digest, made, read_state, tidy, write_state
 from .suggest import suggest_model
 
 if TYPE_CHECKING:
@@ -115,6 +115,7 @@ def migrate(project: Path, output: Path, show: Show, command: Command | None = N
     """Run all stages; a stage that fails is reported, and those that don't need it go on."""
     state = Migration(project, output, read_config(project), "", command, is_keras=source_framework(project) == SECOND)
     outcomes: list[Outcome] = []
+    tidy(output)
     if command is not None and not state.is_keras:
         outcomes.append(_run_stage(state, "observe", _observe))
         show(outcomes[0])

@@ -57,6 +57,16 @@ def _unwritable(path: Path, error: OSError | ValueError) -> MindferryError:
     return MindferryError(f"cannot write {path}: {reason}; choose another place with -o")
 
 
+def remove(path: Path) -> None:
+    """Remove a file, if it is there."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise MindferryError(
+            f"cannot remove {path}: {error.strerror}; remove it, or choose another place with -o"
+        ) from error
+
+
 def remove_abandoned(folder: Path) -> None:
     """Remove the partial files in a folder whose process has ended."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:

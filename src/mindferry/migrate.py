@@ -20,7 +20,7 @@ from .apis import title_of
 from .artifacts import STATE, Comparison, Curves, Inventory, PlainRun, ProjectConversion, WeightsReport
 from .config import Config, read_config
 from .errors import MindferryError
-from .files import write_text
+from .files import remove, write_text
 from .layout import SECOND, find_files, source_framework
 from .observation import Observation, load_observation, save_observation
 from .progress import progress
@@ -191,7 +191,7 @@ def _observe(state: Migration) -> tuple[Observation, bool, str]:
             write=state.command.write,
         )
         save_observation(found.observation, state.archive, found.parts)
-    log.unlink(missing_ok=True)
+    remove(log)
     state.first = joined(found.runs)
     seen = found.observation
     steps = sum(len(run.losses) for run in seen.runs)
@@ -247,7 +247,7 @@ def _run_stage(state: Migration, name: str, run: Stage) -> Outcome:
         if name in ("observe", "analyze", "convert"):
             raise
         # What an earlier run measured is no longer what was asked for.
-        (state.output / STATE / f"{name}.json").unlink(missing_ok=True)
+        remove(state.output / STATE / f"{name}.json")
         write_state(state.output, name, {"key": "", "ok": False, "summary": str(error)})
         return Outcome(name, False, str(error), time.monotonic() - started, is_fresh=True, could_not_run=True)
     artifacts.save(artifact, state.output, name)

@@ -21,6 +21,8 @@ def tidy(output: Path) -> None:
 
 def made(output: Path, stage: str, archive: Path) -> str:
     """Digest of what a stage left: what was edited since is not what was measured."""
+    if stage == "convert" and (output / STATE / "unfinished.json").is_file():
+        return "begun again, and interrupted"
     return file_digest(archive if stage == "observe" else output / STATE / f"{stage}.json")
 
 

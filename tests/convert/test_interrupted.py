@@ -13,7 +13,7 @@ import pytest
 from mindferry.artifacts import ProjectConversion, load
 from mindferry.convert import convert_project
 from mindferry.errors import MindferryError
-from mindferry.files import alone_in, complete_or_absent, remove_abandoned
+from mindferry.files import alone_in, complete_or_absent, remove, remove_abandoned
 from mindferry.migrate import migrate
 
 INTERRUPT = Path(__file__).parents[2] / "fuzz" / "interrupt.py"
@@ -151,6 +151,20 @@ def test_migrate_removes_what_a_killed_run_left_of_a_record(project, tmp_path):
     os.utime(left, (0, 0))
     migrate(project, tmp_path / "out", lambda outcome: None)
     assert not left.exists()
+
+
+def test_migrate_finishes_a_second_conversion_that_stopped_before_its_record(project, tmp_path):
+    migrate(project, tmp_path / "out", lambda outcome: None)
+    plan = tmp_path / "out" / ".mindferry" / "unfinished.json"
+    plan.write_text(json.dumps({"mindferry": 1, "kind": "Unfinished", "source": str(project), "digests": {}}))
+    migrate(project, tmp_path / "out", lambda outcome: None)
+    assert not plan.exists()
+
+
+def test_a_record_that_can_not_be_removed_is_a_sentence(tmp_path):
+    (tmp_path / "record.json").mkdir()
+    with pytest.raises(MindferryError, match="cannot remove"):
+        remove(tmp_path / "record.json")
 
 
 def test_a_name_of_two_hundred_and_fifty_bytes_can_be_written(tmp_path):

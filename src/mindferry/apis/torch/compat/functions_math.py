@@ -329,6 +329,17 @@ def float_power(input, exponent):
     return ops.pow(*parts)
 
 
+def power(input, exponent):
+    """torch.pow and `x ** y`: a zeroth power has no gradient, and neither has the exponent of 0, where MindSpore's are nan."""
+    if not isinstance(exponent, ms.Tensor):
+        raised = input**exponent
+        return ops.stop_gradient(raised) if exponent == 0 else raised
+    if not isinstance(input, ms.Tensor):
+        return input**exponent
+    base = ops.where(exponent == 0, ops.stop_gradient(input), input)
+    return base ** ops.where(input == 0, ops.stop_gradient(exponent), exponent)
+
+
 def heaviside(input, values):
     """torch.heaviside."""
     return ops.where(input == 0, values, (input > 0).astype(input.dtype))

@@ -66,6 +66,12 @@ def are_unseen(reading: Reading, *nodes: ast.expr) -> bool:
     return bool(nodes) and all(isinstance(node, ast.Name) and _is_plain_argument(reading, node) for node in nodes)
 
 
+def stands_in_plain_function(call: Call) -> bool:
+    """Whether the call stands in a function outside of classes, which may be given tensors without elements."""
+    scope = _function_around(call.reading, call.node)
+    return isinstance(scope, ast.FunctionDef) and isinstance(call.reading.source.parents.get(scope), ast.Module)
+
+
 def _is_plain_argument(reading: Reading, name: ast.Name) -> bool:
     """An argument of a function outside of classes that the function doesn't bind again."""
     scope = _function_around(reading, name)

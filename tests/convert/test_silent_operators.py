@@ -67,6 +67,38 @@ def run():
         seen.append(loss.detach())
     return plain([*seen, net.weight])
 """,
+    "a Parameter outside of a network is trained, also through a closure": """
+def run():
+    image = torch.from_numpy(X).clone().requires_grad_(True)
+    scale = nn.Parameter(torch.tensor(2.0), requires_grad=True)
+    shift = nn.Parameter(torch.zeros(6))
+    opt = torch.optim.LBFGS([image], max_iter=2)
+
+    def closure():
+        opt.zero_grad()
+        loss = ((image - 1) ** 2).mean()
+        loss.backward()
+        return loss
+
+    opt.step(closure)
+    sgd = torch.optim.SGD([scale, shift], lr=0.1)
+    for _ in range(2):
+        sgd.zero_grad()
+        loss = ((torch.from_numpy(X) * scale + shift - 1) ** 2).mean()
+        loss.backward()
+        sgd.step()
+    return plain([image.detach(), scale.detach(), shift.detach(), loss.detach()])
+""",
+    "boxes overlap none where there are none": """
+def overlaps(a, b):
+    left, right = torch.max(a[:, None, :2], b[:, :2]), torch.min(a[:, None, 2:4], b[:, 2:4])
+    return (right - left).clamp(min=0).prod(2)
+
+
+def run():
+    x = torch.from_numpy(X)
+    return plain([overlaps(x, x), torch.tensor(overlaps(x, x[:0]).shape)])
+""",
     "equal medians share the gradient": """
 def run():
     x = torch.tensor([1.0, 1.0, 0.0, 3.0, 1.0], requires_grad=True)

@@ -20,7 +20,7 @@ from ...facts import Facts
 from ...plan import Change, ReplaceSpan, claim
 from ..bindings import CERTAIN_VIEWS, Names, is_held_by_network
 from .arguments import is_given_true, tensor_argument
-from .holders import is_held, views
+from .holders import is_for_the_caller, is_held, views
 
 MARKS_ONLY = frozenset({"requires_grad_", "share_memory_"})  # the numbers stay
 COLLECTIVES = frozenset({"all_reduce", "broadcast", "reduce"})  # the first argument takes the result
@@ -35,6 +35,9 @@ class How(Enum):
     SET_DATA = "set_data"
     ITEM = "item"  # an indexed assignment
     ENTRY = "entry"  # an entry of a dict or a list, which may be a parameter
+
+
+HOW_IN_TUPLES = {"tuple": How.OVERWRITE}  # its items can't be assigned to
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,8 +320,9 @@ def _plan_item(facts: Facts, found: InPlace, chain: list[ast.Call], base: ast.Su
     elif isinstance(base.value, ast.Subscript) and facts.reading.type(base.value.value).is_tensor:
         _refuse(facts, found, chain, "an index of an index makes a copy in MindSpore", "write one index: x[i, j]")
     elif is_bare:
-        how = How.ENTRY if _may_hold_parameters(owner, base.slice) else How.ITEM
-        found.changes.append(InPlaceChange(chain[0], base, how, _filling(facts, chain[0])))
+        how = How.ENTRY if _may_hold_parameters(owner, base.slice) else HOW_IN_TUPLES.get(owner.kind, How.ITEM)
+        value = "" if how is How.OVERWRITE else _filling(facts, chain[0])
+        found.changes.append(InPlaceChange(chain[0], base, how, value))
     else:
         _refuse(
             facts,
@@ -356,12 +360,12 @@ def _plan_name(facts: Facts, found: InPlace, names: Names, call: ast.Call, base:
         if is_read_later and all(not isinstance(each, ast.Name) or each.id != base.id for each in statement.targets):
             found.changes.append(InPlaceChange(call, base, How.BIND))
             statement.targets.append(_stored(facts, StoredAgain(base.id, ast.Store()), base))
-    elif is_read_later:
+    elif is_read_later or (isinstance(statement, ast.Lambda) and names.binding(base).how == "argument"):
         _refuse(
             facts,
             found,
             [call],
-            f"{base.id} is changed inside an expression and read again below",
+            f"{base.id} is changed inside an expression and read again below, or by a caller",
             f"write {base.id} = ... in a statement of its own first",
         )
 
@@ -376,25 +380,12 @@ def _way(facts: Facts, names: Names, base: ast.Name, is_read_later: bool) -> How
     if (
         binding.how == "argument"
         and not _is_in_forward(facts, base)
-        and (not is_read_later or _is_for_the_caller(facts, base))
+        and (not is_read_later or is_for_the_caller(facts, base))
     ):
         return How.OVERWRITE
     if binding.how == "alias" and binding.other != base.id and names.is_loaded_after(binding.other, base):
         return How.OVERWRITE  # `y = x; y += 1`: x changes too
     return How.OVERWRITE if is_held(facts, names, base) else How.BIND
-
-
-def _is_for_the_caller(facts: Facts, node: ast.AST) -> bool:
-    """Without gradients, or in a function named like trunc_normal_, arguments are changed for the caller to see."""
-    function = facts.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef)
-    marks: list[ast.expr] = list(getattr(function, "decorator_list", []))
-    block = facts.enclosing(node, ast.With, ast.FunctionDef, ast.AsyncFunctionDef)
-    while isinstance(block, ast.With):
-        marks += [item.context_expr for item in block.items]
-        block = facts.enclosing(block, ast.With, ast.FunctionDef, ast.AsyncFunctionDef)
-    is_off = any(facts.is_use(Use.NO_GRADIENT, each.func if isinstance(each, ast.Call) else each) for each in marks)
-    name = getattr(function, "name", "")
-    return is_off or (name.endswith("_") and not name.endswith("__"))
 
 
 def _is_in_forward(facts: Facts, node: ast.AST) -> bool:

@@ -13,7 +13,6 @@ from ..artifacts import FileConversion, ProjectConversion, dumps
 from ..config import read_config
 from ..errors import MindferryError
 from ..files import read_regular
-from ..library.applications import is_application
 from ..layout import (
     LARGEST_CODE,
     SECOND,
@@ -25,6 +24,7 @@ from ..layout import (
     uses_second,
     uses_torch,
 )
+from ..library.applications import is_application
 from ..observation import Observation
 from ..progress import Advance
 from ..read.source import Unreadable, is_script

@@ -16,6 +16,7 @@ import tempfile
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -112,7 +113,7 @@ def compare(name: str, size: int, modules: int, folder: Path) -> Outcome:
         return Outcome(name, size, int(theirs["weights"]), modules, forward, gradient)
 
 
-def _apart(theirs: np.ndarray, ours: np.ndarray) -> float:
+def _apart(theirs: Any, ours: Any) -> float:
     return float(np.abs(theirs - ours).max(initial=0.0)) if theirs.shape == ours.shape else float("inf")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 import numpy as np
 
 BATCH = 2
+Array = Any  # NumPy's
 
 
-def values(names_and_shapes: list[tuple[str, tuple[int, ...]]]) -> list[np.ndarray]:
+def values(names_and_shapes: list[tuple[str, tuple[int, ...]]]) -> list[Array]:
     """Weights by their kind, so that what the layers compute stays within reach; the same on both sides."""
     chance = np.random.default_rng(11)
     made = []
@@ -28,7 +30,7 @@ def values(names_and_shapes: list[tuple[str, tuple[int, ...]]]) -> list[np.ndarr
     return made
 
 
-def run_tensorflow(net: Any, images: np.ndarray, scale: np.ndarray) -> tuple[Any, list[Any], int]:
+def run_tensorflow(net: Any, images: Array, scale: Array) -> tuple[Any, list[Any], int]:
     import tensorflow as tf
 
     net.set_weights(values([(each.path.rpartition("/")[2], tuple(each.shape)) for each in net.weights]))
@@ -51,7 +53,7 @@ def as_depthwise(layer: Any) -> Any:
     return convolve
 
 
-def run_mindspore(net: Any, images: np.ndarray, scale: np.ndarray) -> tuple[Any, list[Any], int]:
+def run_mindspore(net: Any, images: Array, scale: Array) -> tuple[Any, list[Any], int]:
     import mindspore as ms
 
     net.set_weights(values([(each.short_name, tuple(each.shape)) for each in net.weights]))
@@ -67,13 +69,12 @@ def run_mindspore(net: Any, images: np.ndarray, scale: np.ndarray) -> tuple[Any,
 
 def main(side: str, folder: Path, results: Path, size: int) -> None:
     sys.path.insert(0, str(folder))
-    import net
-
+    build = importlib.import_module("net").build
     chance = np.random.default_rng(3)
     images = chance.standard_normal((BATCH, size, size, 3)).astype(np.float32)
     scale = chance.standard_normal((BATCH, 10)).astype(np.float32)
     run = run_tensorflow if side == "tensorflow" else run_mindspore
-    out, gradients, count = run(net.build(), images, scale)
+    out, gradients, count = run(build(), images, scale)
     kept = {f"gradient{place}": each for place, each in enumerate(gradients)}
     np.savez(results / f"{side}.npz", out=out, weights=np.array(count), **kept)
 

@@ -86,6 +86,11 @@ class PlannedFile:
 
     def write(self, helpers: HelpersImport | None = IMPORTED) -> FileResult:
         """With the helpers imported so; None defines them in the file itself."""
+        result = self._written(helpers)
+        result.findings.extend(_older_lines(self.given))
+        return result
+
+    def _written(self, helpers: HelpersImport | None) -> FileResult:
         if self.facts is None:
             return FileResult(self.given.data.decode("utf-8"), [], list(self.refused), set())
         result = _write(self.facts, self.plan, helpers)
@@ -103,6 +108,15 @@ class PlannedFile:
             for each in result.findings
         ]
         return result
+
+
+def _older_lines(source: Source) -> list[Finding]:
+    """What was not Python 3 in the file and is in its conversion: one finding a kind, at the first of its lines."""
+    first = {each.what: each.line for each in reversed(source.mended)}
+    return [
+        Finding(findings.MF908, "warning", source.path, line, 1, *what.value)
+        for what, line in sorted(first.items(), key=lambda each: each[1])
+    ]
 
 
 def plan_file(

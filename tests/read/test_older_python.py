@@ -31,7 +31,9 @@ def test_an_older_statement_is_put_as_python_3_has_it(old: str, new: str) -> Non
     assert mended[0].count("\n") == old.count("\n")
 
 
-@pytest.mark.parametrize("text", ["x = = 1\n", "print 'a' 'b' c d\n", "class nn.Norm(object):\n    pass\n", "\tx = (\n"])
+@pytest.mark.parametrize(
+    "text", ["x = = 1\n", "print 'a' 'b' c d\n", "class nn.Norm(object):\n    pass\n", "\tx = (\n"]
+)
 def test_what_is_no_python_at_all_stays_unread(text: str) -> None:
     assert as_python3(text) is None
     with pytest.raises(Unreadable):

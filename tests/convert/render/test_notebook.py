@@ -52,10 +52,12 @@ def test_magics_stay_and_the_lines_around_them_are_converted(tmp_path: Path) -> 
         "import torch\n",
         "if files:\n",
         "    !echo $HOME\n",
+        "    cd data/My\\ Folder\n",
         "    x = torch.zeros(2)\n",
         "text = '''\n",
         "%s torch\n",
         "'''\n",
+        "pip install rich\n",
         "torch.zeros?",
     ]
     body, findings, _ = convert(

@@ -22,8 +22,8 @@ def plan(facts: Facts) -> Iterator[Change]:
             if not isinstance(statement, ast.Assign) or isinstance(statement.targets[0], ast.Attribute):
                 yield claim_all(statement)
             yield AtEnd(partial(_write, facts, name, statement))
-    for (_, name), statements in facts.derived(_find_held).items():
-        for held in statements:
+    for (_, name), makers in facts.derived(_find_held).items():
+        for held in makers:
             yield AtEnd(partial(_write_held, facts, name, held))
 
 

@@ -174,9 +174,9 @@ def _mask(cell: Cell, path: str, marks: Marks) -> str:
     if head.startswith("%%") and not head.split()[0].startswith(PYTHON_CELLS):
         return _hidden(text, marks)
     lines = text.split("\n")
-    for at, line in enumerate(lines):
+    for number, line in enumerate(lines):
         if _FUTURE.match(line):  # may begin any cell, but only the first line of a module
-            _hide_line(lines, at, marks)
+            _hide_line(lines, number, marks)
     if (masked := _masked_at_once(lines, marks)) is not None:
         return masked
     for _ in range(min(len(lines), MOST_PARSED // (len(text) + 1)) + 1):

@@ -122,7 +122,7 @@ def _converted(
 
 def _encoded(source: Source, code: str, raw: bytes) -> bytes:
     """In the file's own encoding, so that its cookie stays true; what did not change stays byte for byte."""
-    if code.encode("utf-8") == source.data:
+    if code.encode("utf-8") == source.data and not source.mended:
         return raw
     try:
         data = code.encode(source.encoding)

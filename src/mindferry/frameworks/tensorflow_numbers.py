@@ -31,6 +31,15 @@ def shared_numbers(draws: SharedDraws) -> Iterator[None]:
     def tensor(numbers: Any, dtype: Any) -> Tensor:
         return tf.cast(tf.constant(numbers), dtype or backend.floatx())
 
+    def when_run(name: str, home: Any, made: Any) -> Any:
+        """Where a network is only put together, its tensors are symbols: there TensorFlow's own function says what comes out."""
+        original = getattr(home, name)
+
+        def function(*args: Any, **kwargs: Any) -> Tensor:
+            return (made if tf.executing_eagerly() else original)(*args, **kwargs)
+
+        return function
+
     def dropout(inputs: Tensor, rate: Any, noise_shape: Any = None, seed: Any = None, name: Any = None) -> Tensor:
         inputs = tf.convert_to_tensor(inputs)
         shape = noise_shape if noise_shape is not None else inputs.shape
@@ -68,7 +77,7 @@ def shared_numbers(draws: SharedDraws) -> Iterator[None]:
     ]
     with contextlib.ExitStack() as stack:
         for home, name, value in places:
-            stack.enter_context(replaced(home, name, value))
+            stack.enter_context(replaced(home, name, when_run(name, home, value)))
         yield
 
 

@@ -50,8 +50,9 @@ class _Player:
             helpers.Chance.generator = draws
         if hasattr(helpers, "set_seed"):
             helpers.set_seed = lambda seed: None  # the numbers are the reference's
-        if hasattr(helpers, "rehearse"):
-            self._watch_rehearsals(helpers, draws)
+        for name in ("rehearse", "call_on_symbols"):
+            if hasattr(helpers, name):
+                self._draw_again(helpers, name, draws)
         self._watch_weights(helpers)
         self._watch_gradients(helpers)
         self._watch_steps(helpers)
@@ -60,17 +61,17 @@ class _Player:
         if hasattr(helpers, "Dataset"):
             self._watch_loops(helpers.Dataset)
 
-    def _watch_rehearsals(self, helpers: Any, draws: SharedDraws) -> None:
-        """What a rehearsal draws is drawn again."""
-        original = helpers.rehearse
+    def _draw_again(self, helpers: Any, name: str, draws: SharedDraws) -> None:
+        """What a rehearsal draws, or the sample of a symbolic tensor, is drawn again when the network runs."""
+        original = getattr(helpers, name)
 
-        def rehearse(forward: Any) -> Any:
+        def function(*args: Any) -> Any:
             before = draws.state
-            made = original(forward)
+            made = original(*args)
             draws.state = before
             return made
 
-        helpers.rehearse = rehearse
+        setattr(helpers, name, function)
 
     def _watch_weights(self, helpers: Any) -> None:
         if not hasattr(helpers, "Layer"):

@@ -153,7 +153,7 @@ def test_a_name_without_an_entry_is_a_finding_and_a_placeholder() -> None:
         ("keras.layers.RandomFlip('horizontal')", "mindspore.dataset.vision"),
         ("keras.layers.TextVectorization()", "before the network"),
         ("tf.matmul(x, x, adjoint_b=True)", "transpose_b"),
-        ("keras.applications.ResNet50(weights=None)", "keras/src/applications"),
+        ("keras.applications.ResNet50(weights=None)", "--with keras"),
     ],
 )
 def test_an_option_that_the_helper_does_not_know_is_a_finding(call: str, advice: str) -> None:

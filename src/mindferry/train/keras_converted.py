@@ -40,12 +40,13 @@ class _Player:
         self.first = self.exchange.read_step(FIRST)
         self.order, self.depth = Order(), 0
         self.loops = self.fitted = 0
+        self.feeding = 0  # data sets that are at work: what they draw, TensorFlow's draw from numbers of their own
 
     def install(self, helpers: Any) -> None:
         import numpy as np
 
         np.random.seed(SEED)
-        draws = SharedDraws(SEED, lambda: "first" if self.depth else "")
+        draws = SharedDraws(SEED, lambda: "first" if self.depth else "data" if self.feeding else "")
         if hasattr(helpers, "Chance"):
             helpers.Chance.generator = draws
         if hasattr(helpers, "set_seed"):
@@ -148,7 +149,7 @@ class _Player:
         original, player = dataset.__iter__, self
 
         def iterate(self: Any) -> Any:
-            source = original(self)
+            source = player.fed(original(self))
             if not is_of_project(sys._getframe(1).f_code.co_filename, player.project) or HELPERS in str(
                 sys._getframe(1).f_globals.get("__name__")
             ):
@@ -157,6 +158,17 @@ class _Player:
             return Batches(player.passing(source, loop))
 
         dataset.__iter__ = iterate
+
+    def fed(self, source: Any) -> Iterator[Any]:
+        while True:
+            self.feeding += 1
+            try:
+                batch = next(source)
+            except StopIteration:
+                return
+            finally:
+                self.feeding -= 1
+            yield batch
 
     def passing(self, source: Any, loop: int) -> Iterator[Any]:
         for number, batch in enumerate(source):

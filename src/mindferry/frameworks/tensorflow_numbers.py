@@ -27,16 +27,18 @@ def shared_numbers(draws: SharedDraws) -> Iterator[None]:
     """Keras' and TensorFlow's functions that draw, built on shared numbers as the helpers of the conversion are."""
     import tensorflow as tf
     from keras.src import backend
+    from keras.src.backend.common.symbolic_scope import in_symbolic_scope
 
     def tensor(numbers: Any, dtype: Any) -> Tensor:
         return tf.cast(tf.constant(numbers), dtype or backend.floatx())
 
     def when_run(name: str, home: Any, made: Any) -> Any:
-        """Where a network is only put together, its tensors are symbols: there TensorFlow's own function says what comes out."""
+        """Where a network is only put together, and in a data set's own graph, TensorFlow draws by itself."""
         original = getattr(home, name)
 
         def function(*args: Any, **kwargs: Any) -> Tensor:
-            return (made if tf.executing_eagerly() else original)(*args, **kwargs)
+            is_run = not in_symbolic_scope() and (home is backend.random or tf.executing_eagerly())
+            return (made if is_run else original)(*args, **kwargs)
 
         return function
 

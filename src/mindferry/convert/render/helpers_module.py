@@ -11,6 +11,7 @@ from importlib.resources import files
 
 from ...errors import MindferryError
 from ...read.walk import walk
+from .folded import parsed
 from .helper_use import ProjectUse
 from .import_lines import sorted_imports
 from .parts import with_parts
@@ -105,7 +106,7 @@ def closure(names: set[str], source: str = "torch") -> list[Unit]:
         name = waiting.pop()
         if name not in found:
             found.add(name)
-            waiting += sorted(uses(name, source) & set(units) - found)
+            waiting += sorted(uses(name, source) & units.keys() - found)
     return sorted((units[name] for name in found), key=lambda unit: unit.order)
 
 
@@ -188,23 +189,22 @@ def _as_twins(units: list[Unit]) -> list[Unit]:
 def _in_definition_order(units: list[Unit]) -> list[Unit]:
     """Bases and module-level uses before what needs them; otherwise the library's own order."""
     names = {unit.name: unit for unit in units}
-    done: list[Unit] = []
+    done: dict[str, Unit] = {}
 
     def add(unit: Unit) -> None:
-        if unit in done:
+        if unit.name in done:
             return
-        for needed in _needed_at_definition(unit.text) & set(names) - {unit.name}:
+        for needed in sorted(_needed_at_definition(unit.text) & names.keys() - {unit.name}):
             add(names[needed])
-        if unit not in done:
-            done.append(unit)
+        done.setdefault(unit.name, unit)
 
     for unit in units:
         add(unit)
-    return done
+    return list(done.values())
 
 
 def _needed_at_definition(text: str) -> set[str]:
-    node = ast.parse(text).body[0]
+    node = parsed(text).body[0]
     if isinstance(node, ast.ClassDef):
         parts: list[ast.AST] = [*node.bases, *node.decorator_list, *(each.value for each in node.keywords)]
         parts += [each for each in node.body if isinstance(each, ast.Assign | ast.AnnAssign)]

@@ -118,9 +118,8 @@ def _by_kind(tree: ast.Module) -> Nodes:
     """The nodes that are asked for, each after its parent: a project's files are walked once, not once for each question."""
     found: Nodes = {kind: [] for kind in ASKED}
     for node in walk(tree):
-        kind = type(node)
-        if kind in ASKED:
-            found[kind].append(node)
+        if (same := found.get(type(node))) is not None:
+            same.append(node)
     return found
 
 
@@ -134,7 +133,8 @@ def _bound_to(nodes: Nodes, module: str) -> set[str]:
 def _add_project_calls(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
     called = set()
     direct: set[ast.expr] = set()
-    opened = _opened(nodes)
+    loads: set[ast.expr] = set()
+    opened: set[str] | None = None
     use.is_subscripted |= any(_helper(node.value, bound) for node in nodes[ast.Subscript])
     for node in nodes[ast.Call]:
         if helper := _helper(node.func, bound):
@@ -145,12 +145,14 @@ def _add_project_calls(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
             elif helper == "save" and not _is_state(node):
                 use.saves_state_only = False
             if helper in ("save", "load"):
+                opened = _opened(nodes) if opened is None else opened
                 place = 1 if helper == "save" else 0
                 given = [*node.args[place : place + 1], *(each.value for each in node.keywords if each.arg == "f")]
                 use.takes_files |= not given or any(looks_like_file(each, opened) for each in given)
-            if helper == "load_state_dict":
+            if helper == "load":
+                loads.add(node)
+            elif helper == "load_state_dict":
                 direct |= {each for each in node.args[1:2] if len(node.args) == 2 and not node.keywords}
-    loads = {node for node in nodes[ast.Call] if _helper(node.func, bound) == "load"}
     use.looks_into_state |= bool(loads - direct) or not all(each in loads or _is_own_state(each) for each in direct)
     use.looks_into_state |= any(
         len(shape.positions) != 2 or bool(shape.keywords) for shape in use.calls.get("load_state_dict", ())
@@ -159,7 +161,7 @@ def _add_project_calls(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
         if (node.module or "").endswith(tuple(bound)):
             use.values |= {alias.name for alias in node.names}
     for node in nodes[ast.Attribute]:
-        if node not in called and (helper := _helper(node, bound)):
+        if (helper := _helper(node, bound)) and node not in called:
             use.values.add(helper)
 
 
@@ -192,9 +194,8 @@ def _is_state(call: ast.Call) -> bool:
 
 
 def _helper(node: ast.AST, bound: set[str]) -> str:
-    match node:
-        case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name in bound:
-            return attribute
+    if type(node) is ast.Attribute and type(node.value) is ast.Name and node.value.id in bound:
+        return node.attr
     return ""
 
 
@@ -263,12 +264,15 @@ def _is_sum(call: ast.Call) -> bool:
 
 
 def _last_word(node: ast.AST) -> str:
-    match node:
-        case ast.Name(id=word) | ast.Attribute(attr=word):
-            return word
-        case ast.Call(func=inner) | ast.Subscript(value=inner):
-            return _last_word(inner)
-    return ""
+    while True:
+        kind = type(node)
+        if kind is ast.Name:
+            return node.id  # type: ignore[attr-defined, no-any-return]
+        if kind is ast.Attribute:
+            return node.attr  # type: ignore[attr-defined, no-any-return]
+        if kind is not ast.Call and kind is not ast.Subscript:
+            return ""
+        node = node.func if kind is ast.Call else node.value  # type: ignore[attr-defined]
 
 
 def _add_unset(nodes: Nodes, use: ProjectUse) -> None:

@@ -17,7 +17,6 @@ from ..read.infer import read
 from ..read.observed import ObservedTypes
 from ..read.source import Source, Unreadable, is_script
 from ..read.symbols import Symbols
-from ..read.types import UNKNOWN
 from .context import Context
 from .dispatch import (
     ask_tensor,
@@ -49,7 +48,7 @@ from .verdict import Outcome, Verdict
 
 PORTABLE = Settings()
 IMPORTED = HelpersImport()
-CONVERTED = frozenset({ast.Call, ast.Attribute, ast.Name})
+CONVERTED = (ast.Call, ast.Attribute)
 
 
 @dataclass(slots=True)
@@ -139,9 +138,14 @@ def _write(facts: Facts, plan: Plan, helpers: HelpersImport | None) -> FileResul
         _keep_names(context)
     writer = PlanWriter(plan, context)
     writer.before_rules()
-    handled, waits = context.handled, plan.at_node.keys() | plan.kept
+    handled, waits, types = context.handled, plan.at_node.keys() | plan.kept, context.reading.types
     for node in reversed(source.nodes):  # every node after all of its parts
-        if type(node) in CONVERTED and node not in handled and is_located(node):
+        kind = type(node)
+        if kind is ast.Name:
+            known = types.get(node)
+            if known is not None and known.kind == "ref" and node not in handled and is_located(node):  # no variable
+                _convert_node(node, context)
+        elif kind in CONVERTED and node not in handled and is_located(node):
             _convert_node(node, context)
         if node in waits:
             writer.at_node(node)
@@ -281,8 +285,6 @@ def _convert_node(node: ast.AST, context: Context) -> None:
     if type(node) is ast.Call:
         _convert_call(node, context)
     elif (type(node) is ast.Attribute or type(node) is ast.Name) and type(node.ctx) is ast.Load:
-        if type(node) is ast.Name and context.reading.types.get(node, UNKNOWN).kind != "ref":
-            return  # a variable
         parent = context.source.parents.get(node)
         if type(parent) is ast.Attribute:
             if type(node) is ast.Attribute:

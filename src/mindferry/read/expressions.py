@@ -38,12 +38,15 @@ from .types import (
     surest,
     tuple_of,
 )
+from .walk import children_of
 
 _BUILTIN_NAMES = frozenset(dir(builtins))
 _ANNOTATIONS = {"int": INT, "float": FLOAT, "bool": BOOL, "str": STR, "None": NONE}
+_CONSTANTS = {int: INT, float: FLOAT, bool: BOOL, str: STR, type(None): NONE}
 
 
 REDUCTIONS = frozenset("sum mean std var max min prod argmax argmin all any dot trace ptp".split())  # of arrays
+FILLS = frozenset({"append", "insert", "extend"})  # methods of a list
 # Packages whose values are never a framework's: what comes from them is left alone.
 FOREIGN = frozenset(
     "pandas PIL cv2 matplotlib scipy sklearn skimage yaml requests wandb h5py nltk omegaconf networkx rdkit librosa "
@@ -74,7 +77,7 @@ class Expressions:
         if visitor is not None:
             kind = visitor(self, node, scope)
         else:
-            for child in ast.iter_child_nodes(node):
+            for child in children_of(node):
                 self.visit(child, scope)
             kind = UNKNOWN
         if self.seen and kind.kind in ("unknown", "method", "none"):
@@ -95,8 +98,7 @@ class Expressions:
         return seen
 
     def _Constant(self, node: ast.Constant, scope: Scope) -> Type:
-        value = node.value
-        return _ANNOTATIONS.get(type(value).__name__, NONE if value is None else UNKNOWN)
+        return _CONSTANTS.get(type(node.value), UNKNOWN)
 
     def _JoinedStr(self, node: ast.JoinedStr, scope: Scope) -> Type:
         for part in node.values:
@@ -104,9 +106,11 @@ class Expressions:
         return STR
 
     def _Name(self, node: ast.Name, scope: Scope) -> Type:
-        found = scope.look_up(node.id)
-        if found is not None:
-            return found
+        name, where = node.id, scope
+        while where is not None:  # `scope.look_up`: there are more names than anything else
+            if (found := where.names.get(name)) is not None:
+                return found
+            where = where.parent  # type: ignore[assignment]
         for star in scope.stars:
             if self.is_api(f"{star}.{node.id}"):
                 return ref(f"{star}.{node.id}")
@@ -239,12 +243,13 @@ class Expressions:
 
     def _fill(self, node: ast.Call, arguments: list[Type], scope: Scope) -> None:
         """`rows = []` and then `rows.append(x)`: a list of what is put into it."""
-        match node.func:
-            case ast.Attribute(value=ast.Name(id=name), attr="append" | "insert" | "extend" as how) if arguments:
-                known = scope.look_up(name)
-                if known is not None and known.kind == "list" and (known == EMPTY or known.items):
-                    added = arguments[-1] if how != "extend" else self.iterate(arguments[-1])
-                    scope.names[name] = list_of(join(*known.items, added))
+        method = node.func
+        if type(method) is not ast.Attribute or method.attr not in FILLS or type(method.value) is not ast.Name:
+            return
+        known = scope.look_up(method.value.id)
+        if arguments and known is not None and known.kind == "list" and (known == EMPTY or known.items):
+            added = arguments[-1] if method.attr != "extend" else self.iterate(arguments[-1])
+            scope.names[method.value.id] = list_of(join(*known.items, added))
 
     def _map(self, node: ast.Call, arguments: list[Type], scope: Scope) -> Type:
         """`map(lambda t: …, tensors)` is a list of what the lambda makes of each."""

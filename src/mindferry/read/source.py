@@ -10,7 +10,6 @@ import io
 import re
 import sys
 import tokenize
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -101,6 +100,7 @@ class Source:
         self._children: list[int] = []  # where in `nodes` the children of each node begin; those of the next end them
         self._by_kind: dict[type, list[Any]] = {}
         self._texts: set[str] = set()  # names and strings
+        self.kept: dict[str, object] = {}  # what others found out about the text, by who they are; see name_uses.py
         self._list_nodes()
 
     def _list_nodes(self) -> None:
@@ -145,14 +145,15 @@ class Source:
     def _places(self) -> dict[ast.AST, int]:
         return dict(zip(self.nodes, range(len(self.nodes)), strict=True))
 
-    def walk(self, root: ast.AST) -> Iterator[ast.AST]:
+    def walk(self, root: ast.AST) -> list[ast.AST]:
         """The node and everything inside it, as `ast.walk` gives them: on each level they stand side by side in `nodes`."""
         nodes, children = self.nodes, self._children
         low = self._places[root]
         high = low + 1
-        while low < high:
-            yield from nodes[low:high]
-            low, high = children[low], children[high]
+        found = [root]
+        while (low := children[low]) < (high := children[high]):
+            found += nodes[low:high]
+        return found
 
     def children(self, node: ast.AST) -> list[ast.AST]:
         place = self._places[node]

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator
 
 from ...read.uses import Use
+from ...read.walk import walk
 from ..facts import Facts
 from ..plan import Change, InsertAfter, InsertBefore
 
@@ -18,9 +19,10 @@ IN_PLACE = "inplace"
 def plan(facts: Facts) -> Iterator[Change]:
     if not facts.source.mentions("nn"):
         return
-    for owner in facts.source.of(ast.ClassDef):
+    in_place = {call for call in facts.calls_for(Use.NETWORK_PART) if _is_in_place(facts, call)}
+    for owner in facts.source.of(ast.ClassDef) if in_place else ():
         if facts.reading.symbols.is_module(facts.reading.owners.get(owner, "")):
-            layers = [node for node in ast.walk(owner) if isinstance(node, ast.Call) and _is_in_place(facts, node)]
+            layers = [node for node in facts.source.walk(owner) if type(node) is ast.Call and node in in_place]
             if layers:
                 yield from _of_class(facts, owner, layers)
 
@@ -28,7 +30,7 @@ def plan(facts: Facts) -> Iterator[Change]:
 def _of_class(facts: Facts, owner: ast.ClassDef, layers: list[ast.Call]) -> Iterator[Change]:
     shared = {name for method in owner.body if isinstance(method, ast.FunctionDef) for name in _reread(facts, method)}
     first: dict[ast.Call, None] = {}
-    for node in ast.walk(owner):
+    for node in walk(owner):
         if isinstance(node, ast.Assign) and any(_own_name(target) in shared for target in node.targets):
             first |= dict.fromkeys(_first_layers(facts, node.value, layers))
     for layer in first:
@@ -37,7 +39,7 @@ def _of_class(facts: Facts, owner: ast.ClassDef, layers: list[ast.Call]) -> Iter
 
 
 def _is_in_place(facts: Facts, call: ast.Call) -> bool:
-    entry = facts.rules.get(facts.api(call.func)) if facts.is_use(Use.NETWORK_PART, call.func) else None
+    entry = facts.rules.get(facts.api(call.func))
     if entry is None or IN_PLACE not in entry.args:
         return False
     position = entry.args.index(IN_PLACE)
@@ -84,8 +86,8 @@ def _is_loose(facts: Facts, layer: ast.Call) -> bool:
 
 def _reread(facts: Facts, method: ast.FunctionDef) -> Iterator[str]:
     """The attributes that are called with a variable whose tensor is read again behind the call, or by its other operand."""
-    names = sorted((each for each in ast.walk(method) if isinstance(each, ast.Name)), key=facts.source.start)
-    for call in ast.walk(method):
+    names = sorted((each for each in walk(method) if isinstance(each, ast.Name)), key=facts.source.start)
+    for call in walk(method):
         match call:
             case ast.Call(func=function, args=[ast.Name(id=given) as argument]) if name := _own_name(function):
                 statement = facts.statement_of(call)
@@ -99,7 +101,7 @@ def _reread(facts: Facts, method: ast.FunctionDef) -> Iterator[str]:
 
 def _aliases(facts: Facts, method: ast.FunctionDef, argument: ast.Name, names: list[ast.Name]) -> Iterator[str]:
     """`identity = x` above, and x is still the same tensor."""
-    for node in ast.walk(method):
+    for node in walk(method):
         match node:
             case ast.Assign(targets=[ast.Name(id=new)], value=ast.Name(id=old)) if argument.id in (new, old):
                 if _is_unchanged(facts, node, argument, names):
@@ -130,7 +132,7 @@ def _is_read(facts: Facts, name: str, argument: ast.Name, statement: ast.stmt, n
 
 def _is_listed(facts: Facts, method: ast.FunctionDef, argument: ast.Name, names: list[ast.Name]) -> bool:
     """`skips.append(x)` above, and x is still the same tensor."""
-    for node in ast.walk(method):
+    for node in walk(method):
         match node:
             case ast.Call(func=ast.Attribute(attr="append"), args=[ast.Name(id=kept)]) if kept == argument.id:
                 if _is_unchanged(facts, node, argument, names):

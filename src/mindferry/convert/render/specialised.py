@@ -248,9 +248,7 @@ def _fixed_arguments(function: ast.FunctionDef, shapes: list[CallShape], is_meth
 def _rebound(function: ast.FunctionDef) -> set[str]:
     """Names that the function sets, or shows in an f-string."""
     nodes, shown = walk(function), in_strings(function)
-    return {
-        node.id for node in nodes if type(node) is ast.Name and (type(node.ctx) is ast.Store or node in shown)
-    }
+    return {node.id for node in nodes if type(node) is ast.Name and (type(node.ctx) is ast.Store or node in shown)}
 
 
 def _fix_arguments(texts: dict[str, str], name: str, callers: Collection[str], fixed: Mapping[str, str]) -> None:

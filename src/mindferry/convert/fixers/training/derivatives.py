@@ -51,8 +51,7 @@ def find(facts: Facts) -> tuple[list[Derivative], list[Change]]:
     """All of them, and what is known at once; those that can't be lifted become findings."""
     found: list[Derivative] = []
     planned: list[Change] = []
-    calls = [node for node in facts.source.of(ast.Call) if facts.is_use(Use.DERIVATIVE, node.func)]
-    for call in sorted(calls, key=facts.source.start):
+    for call in sorted(facts.calls_for(Use.DERIVATIVE), key=facts.source.start):
         planned.append(claim(call, call.func))
         try:
             found.append(_read(facts, call))

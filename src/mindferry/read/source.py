@@ -11,7 +11,7 @@ import re
 import sys
 import tokenize
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, TypeVar
 
 from ..errors import MindferryError
@@ -86,7 +86,9 @@ class Source:
             raise Unreadable(f"cannot decode it: {error}") from None
         if text.startswith("\ufeff"):
             raise Unreadable("it starts with two byte-order marks")
-        self._starts = [0, *(match.end() for match in _LINE_ENDS.finditer(self.data))]
+        self._starts = [0, *accumulate(map(len, self.data.splitlines(keepends=True)))]
+        if self.data and not self.data.endswith((b"\n", b"\r")):
+            self._starts.pop()  # where no further line starts
         try:
             self.tree = ast.parse(text, path)  # text, not bytes: those are UTF-8 now, whatever their cookie says
         except SyntaxError as error:

@@ -10,7 +10,6 @@ from typing import Any
 from .expressions import Expressions
 from .framework import Role
 from .guesses import looks_like_network
-from .host_numbers import draws_host_numbers
 from .name_uses import names_in
 from .networks import is_used_as_network
 from .scope import Scope
@@ -76,7 +75,7 @@ def read(
     seen = frozenset(reader.values.observed)
     reading = Reading(source, module, symbols, reader.values.types, reader.owners, scope, seen)
     symbols.unsure |= unsure_parameters(reading)
-    symbols.draws_host_numbers = symbols.draws_host_numbers or draws_host_numbers(source.data)
+    symbols.draws_host_numbers = symbols.draws_host_numbers or reader.names.draws_host_numbers
     return reading
 
 

@@ -6,6 +6,7 @@ import ast
 from collections import Counter
 
 from .framework import Framework
+from .host_numbers import draws_host_numbers
 from .source import Source
 
 
@@ -29,6 +30,7 @@ class NameUses:
                 *(self._given(node) for node in source.of(ast.Call)),
             ]
         )  # names that are used as tensors somewhere in the file
+        self.draws_host_numbers = draws_host_numbers(source.data)
 
     def uses(self, part: ast.AST) -> tuple[Counter[str], set[str]]:
         """How often a function or loop binds each name, and which it uses as tensors."""

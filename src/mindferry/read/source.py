@@ -69,7 +69,7 @@ def is_infinity(node: ast.expr) -> bool:
 
 def is_script(raw: bytes) -> bool:
     """Whether a file does something when it is run: `if __name__ == "__main__":`."""
-    return _SCRIPT.search(raw) is not None
+    return b"__name__" in raw and _SCRIPT.search(raw) is not None
 
 
 class Source:

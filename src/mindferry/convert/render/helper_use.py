@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from ...read.walk import walk
@@ -81,33 +81,51 @@ class ProjectUse:
     networks: set[str] = field(default_factory=set)  # those of them that are known to be networks
     is_library: bool = False
 
+    def add(self, other: ProjectUse) -> None:
+        """What another file of the project uses."""
+        for name, shapes in other.calls.items():
+            self.calls.setdefault(name, []).extend(shapes)
+        for name in NAME_SETS:
+            getattr(self, name).update(getattr(other, name))
+        self.is_subscripted |= other.is_subscripted
+        self.takes_files |= other.takes_files
+        self.looks_into_state |= other.looks_into_state
+        self.saves_state_only &= other.saves_state_only
 
-def use_of(texts: Iterable[str], module: str, is_library: bool) -> ProjectUse:
-    """`module` is what the helpers are called; a text that can't be parsed mentions all of its words."""
+
+NAME_SETS = tuple(each.name for each in fields(ProjectUse) if each.default_factory is set)
+
+
+def use_of(files: Iterable[str | ProjectUse], module: str, is_library: bool) -> ProjectUse:
+    """Of files that are given as text, or as what they are known to use. `module` is what the helpers are called."""
     use = ProjectUse(is_library=is_library)
-    for text in texts:
-        try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError):
-            words = set(re.findall(r"\w+", text))
-            use.mentioned |= words
-            use.stored |= words
-            use.values |= words
-            use.unset |= words
-            use.given |= words
-            use.added |= words
-            use.assigned |= words
-            use.state_owners |= words & STATE
-            use.keys |= words
-            use.defined |= words
-            use.shown |= words
-            use.is_subscripted = use.takes_files = use.looks_into_state = True
-            use.saves_state_only = False
-            continue
-        found = _by_kind(tree)
-        bound = _bound_to(found, module)
-        _add_names(found, bound, use)
-        _add_project_calls(found, bound, use)
+    for file in files:
+        use.add(_use_of_text(file, module) if isinstance(file, str) else file)
+    return use
+
+
+def _use_of_text(text: str, module: str) -> ProjectUse:
+    """A text that can't be parsed mentions all of its words."""
+    try:
+        return use_of_tree(ast.parse(text), module)
+    except (SyntaxError, ValueError, RecursionError):
+        words = set(re.findall(r"\w+", text))
+        use = ProjectUse(is_subscripted=True, takes_files=True, looks_into_state=True, saves_state_only=False)
+        use.state_owners = words & STATE
+        for each in (use.mentioned, use.stored, use.values, use.unset, use.given, use.added, use.assigned):
+            each |= words
+        for each in (use.keys, use.defined, use.shown):
+            each |= words
+        return use
+
+
+def use_of_tree(tree: ast.Module, module: str) -> ProjectUse:
+    """What one file uses."""
+    use = ProjectUse()
+    found = _by_kind(tree)
+    bound = _bound_to(found, module)
+    _add_names(found, bound, use)
+    _add_project_calls(found, bound, use)
     return use
 
 

@@ -20,7 +20,7 @@ GUESS = "its parameters"
 
 def write(draft: Draft, found: list[Backward], dropped: set[ast.stmt]) -> Iterator[Edit]:
     """First all texts, then all edits: one statement may stand in several functions. What is dropped is needed nowhere any more."""
-    names = {node.id for node in draft.source.of(ast.Name)}
+    names = {node.id for node in draft.source.of(ast.Name)} if found else set()
     counts: dict[ast.AST, int] = {}
     planned: list[tuple[Backward, list[str], str, str]] = []
     calls: dict[ast.stmt, str] = {}

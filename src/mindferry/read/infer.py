@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from .call_results import iterated
 from .expressions import Expressions
 from .framework import Role
 from .guesses import looks_like_network
@@ -161,7 +162,7 @@ class _Reader:
         self.values.bind(node.target, arithmetic(left, right, node.op) if left.kind != "list" else left, scope)
 
     def _For(self, node: ast.For, scope: Scope) -> None:
-        kind = self.values.iterate(self.values.visit(node.iter, scope))
+        kind = iterated(self.values.visit(node.iter, scope), self.symbols)
         if kind.kind == "unknown" and isinstance(node.target, ast.Name) and self.values.is_torch_file:
             kind = assumed(TENSOR) if self._is_tensor_in(node, node.target.id) else kind
         self.values.bind(node.target, kind, scope)
@@ -214,7 +215,7 @@ class _Reader:
         match test:
             case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), classes]):
                 options = classes.elts if isinstance(classes, ast.Tuple) else [classes]
-                kinds = [self.values._promise(each, self.values.types.get(each, UNKNOWN)) for each in options]
+                kinds = [self.values.promise(each, self.values.types.get(each, UNKNOWN)) for each in options]
                 if len(kinds) > 1 and all(each.kind == "instance" for each in kinds):
                     return [(name, Type("instance", self.framework.network, tuple(kinds)))]
                 return [(name, join(*kinds))]

@@ -1,5 +1,7 @@
 """`python -m mindferry` is the `mindferry` command. Nothing but the standard library is imported before its path is safe."""
 
+import atexit
+import gc
 import os
 import sys
 
@@ -10,7 +12,15 @@ def run() -> None:
         from .cli import main
     except KeyboardInterrupt:
         sys.exit(130)
+    if sys.argv[1:2] == ["convert"]:
+        leave_memory()
     main()
+
+
+def leave_memory() -> None:
+    """Without the garbage collector, at the end too: what a conversion holds goes with the process, and has no cycles to look for."""
+    gc.disable()
+    atexit.register(gc.freeze)
 
 
 def forget_folder() -> None:

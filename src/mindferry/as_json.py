@@ -47,14 +47,20 @@ def _names(kind: Any) -> tuple[str, ...]:
 
 def laid_out(value: Any, indent: str = "\n") -> str:
     """A row to a line, so that two records can be compared by eye and by `diff`."""
-    if not isinstance(value, dict | list) or _is_short(value):
-        line = _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", _ENCODE(value))
-        if len(line) <= ROW or not isinstance(value, dict | list):
+    if not isinstance(value, _NESTED) or _is_short(value):
+        line = _encoded(value)
+        if len(line) <= ROW or not isinstance(value, _NESTED):
             return line
     if isinstance(value, dict):
-        items = [f"{laid_out(str(key))}: {laid_out(item, indent + ' ')}" for key, item in value.items()]
+        items = [f"{_encoded(str(key))}: {laid_out(item, indent + ' ')}" for key, item in value.items()]
         return f"{{{indent} {f',{indent} '.join(items)}{indent}}}"
     return f"[{indent} {f',{indent} '.join(laid_out(item, indent + ' ') for item in value)}{indent}]"
+
+
+def _encoded(value: Any) -> str:
+    """On one line."""
+    line = _ENCODE(value)
+    return line if line.isascii() else _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", line)
 
 
 def _is_short(value: dict[str, Any] | list[Any]) -> bool:

@@ -11,7 +11,7 @@ from ..apis import Rule
 from ..apis._call import Call
 from ..apis._lookup import rule_of
 from ..apis.torch._members import member
-from ..read.expressions import FOREIGN
+from ..read.call_results import FOREIGN
 from ..read.networks import is_mode_call
 from ..read.types import Type
 from .context import Context

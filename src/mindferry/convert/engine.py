@@ -17,7 +17,6 @@ from ..read.infer import read
 from ..read.observed import ObservedTypes
 from ..read.source import Source, Unreadable, is_script
 from ..read.symbols import Symbols
-from ..read.types import UNKNOWN
 from .context import Context
 from .dispatch import (
     ask_tensor,
@@ -49,7 +48,7 @@ from .verdict import Outcome, Verdict
 
 PORTABLE = Settings()
 IMPORTED = HelpersImport()
-CONVERTED = frozenset({ast.Call, ast.Attribute, ast.Name})
+CONVERTED = (ast.Call, ast.Attribute)
 
 
 @dataclass(slots=True)
@@ -59,6 +58,7 @@ class FileResult:
     findings: list[Finding]
     compat: set[str]
     sites: list[Site] = field(default_factory=list)
+    tree: ast.Module | None = None  # of the code, where it was parsed
 
 
 def convert_file(
@@ -100,7 +100,7 @@ class PlannedFile:
         if not self.lines:
             return result
         if not result.rewrites or any(each.code == findings.MF901 for each in result.findings):
-            result.code = self.given.data.decode("utf-8")
+            result.code, result.tree = self.given.data.decode("utf-8"), None
         result.rewrites = [replace(each, line=self.lines[each.line - 1]) for each in result.rewrites]
         result.sites = [replace(each, line=self.lines[each.line - 1]) for each in result.sites]
         result.findings = [
@@ -153,9 +153,14 @@ def _write(facts: Facts, plan: Plan, helpers: HelpersImport | None) -> FileResul
         _keep_names(context)
     writer = PlanWriter(plan, context)
     writer.before_rules()
-    handled, waits = context.handled, plan.at_node.keys() | plan.kept
+    handled, waits, types = context.handled, plan.at_node.keys() | plan.kept, context.reading.types
     for node in reversed(source.nodes):  # every node after all of its parts
-        if type(node) in CONVERTED and node not in handled and is_located(node):
+        kind = type(node)
+        if kind is ast.Name:
+            known = types.get(node)
+            if known is not None and known.kind == "ref" and node not in handled and is_located(node):  # no variable
+                _convert_node(node, context)
+        elif kind in CONVERTED and node not in handled and is_located(node):
             _convert_node(node, context)
         if node in waits:
             writer.at_node(node)
@@ -171,7 +176,7 @@ def _write(facts: Facts, plan: Plan, helpers: HelpersImport | None) -> FileResul
     requote(context.edits)
     code = context.edits.apply()
     try:
-        compile(code, source.path, "exec", flags, dont_inherit=True)
+        tree = _compiled(code, source.path, flags)
     except (SyntaxError, ValueError) as error:
         _check_compiles(source, flags)
         lineno = getattr(error, "lineno", 1) or 1
@@ -190,7 +195,17 @@ def _write(facts: Facts, plan: Plan, helpers: HelpersImport | None) -> FileResul
         for line, what in plan.conflicts
     ]
     found = sorted([*context.findings, *met], key=lambda f: (f.line, f.column, f.code))
-    return FileResult(code, mark_observed(context), found, context.imports.compat, sites)
+    return FileResult(code, mark_observed(context), found, context.imports.compat, sites, tree)
+
+
+def _compiled(code: str, path: str, flags: int) -> ast.Module:
+    """The code's tree, which compiles: it is parsed once for this and for what is asked of the tree later."""
+    tree: ast.Module = compile(code, path, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+    try:
+        compile(tree, path, "exec", flags, dont_inherit=True)
+    except RecursionError:  # the text may be nested deeper than a tree that is handed over
+        compile(code, path, "exec", flags, dont_inherit=True)
+    return tree
 
 
 def _is_ported(source: Source, symbols: Symbols) -> bool:
@@ -212,14 +227,15 @@ def _is_without_torch(source: Source, symbols: Symbols, module: str) -> bool:
     needs = {name for name in imported_packages(source) if name not in symbols.roots} if is_torch else set()
     if not any(name.encode() in source.data for name in (*own, *symbols.ported)):
         return not any(map(need_of_torch, needs))
+    wanted = {*own, *symbols.ported}
     names = {alias.name.partition(".")[0] for node in source.of(ast.Import) for alias in node.names}
     names |= {(node.module or "").partition(".")[0] for node in source.of(ast.ImportFrom)}
-    names |= {node.id for node in source.of(ast.Name)} | {
-        text.partition(".")[0] for text in imported_by_text(source).values()
-    }
+    if names & wanted or any(node.id in wanted for node in source.of(ast.Name)):
+        return False
+    names = {text.partition(".")[0] for text in imported_by_text(source).values()}
     if any(map(need_of_torch, needs)):
         return False
-    return not names & {*own, *symbols.ported}  # a docstring or a comment may speak of torch
+    return not names & wanted  # a docstring or a comment may speak of torch
 
 
 def imported_packages(source: Source) -> set[str]:
@@ -295,8 +311,6 @@ def _convert_node(node: ast.AST, context: Context) -> None:
     if type(node) is ast.Call:
         _convert_call(node, context)
     elif (type(node) is ast.Attribute or type(node) is ast.Name) and type(node.ctx) is ast.Load:
-        if type(node) is ast.Name and context.reading.types.get(node, UNKNOWN).kind != "ref":
-            return  # a variable
         parent = context.source.parents.get(node)
         if type(parent) is ast.Attribute:
             if type(node) is ast.Attribute:

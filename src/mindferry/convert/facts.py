@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeVar
 
 from ..apis import Table
@@ -28,19 +29,19 @@ class Facts:
     is_notebook: bool = False
     _derived: dict[Any, Any] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def source(self) -> Source:
         return self.reading.source
 
-    @property
+    @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
         return self.reading.source.parents
 
-    @property
+    @cached_property
     def framework(self) -> Framework:
         return self.reading.symbols.framework
 
-    @property
+    @cached_property
     def uses(self) -> Uses:
         return self.reading.symbols.framework.uses
 
@@ -53,13 +54,20 @@ class Facts:
 
     def api(self, node: ast.expr) -> str:
         """torch's dotted name of an expression that refers to one, or ''."""
-        kind = self.reading.type(node)
-        return self.reading.symbols.origin(kind.qual) if kind.kind == "ref" else ""
+        kind = self.reading.types.get(node)
+        return self.reading.symbols.origin(kind.qual) if kind is not None and kind.kind == "ref" else ""
 
     def is_use(self, use: Use, node: ast.expr) -> bool:
         """Whether an expression refers to an API of the framework's that is for this."""
         api = self.api(node)
         return bool(api) and self.uses.has(use, api)
+
+    def calls_for(self, use: Use) -> list[ast.Call]:
+        """The file's calls of an API of the framework's that is for this, each after the one that it stands in."""
+        found = [
+            each for api, calls in self.derived(_calls_by_api).items() if self.uses.has(use, api) for each in calls
+        ]
+        return [call for _, call in sorted(found, key=lambda each: each[0])]
 
     def statement_of(self, node: ast.AST) -> ast.stmt:
         while not isinstance(node, ast.stmt):
@@ -141,4 +149,13 @@ def _stores(facts: Facts) -> dict[str, list[ast.Name]]:
     for node in facts.source.of(ast.Name):
         if not isinstance(node.ctx, ast.Load):
             found.setdefault(node.id, []).append(node)
+    return found
+
+
+def _calls_by_api(facts: Facts) -> dict[str, list[tuple[int, ast.Call]]]:
+    """With the place of each among all calls."""
+    found: dict[str, list[tuple[int, ast.Call]]] = {}
+    for place, call in enumerate(facts.source.of(ast.Call)):
+        if api := facts.api(call.func):
+            found.setdefault(api, []).append((place, call))
     return found

@@ -27,7 +27,9 @@ OWNERS = ("Tensor", "Module", "Optimizer", "LRScheduler", "Dataset", "DataLoader
 def account(context: Context) -> list[Site]:
     """The file's sites, in source order; called when everything is decided and before the text is written."""
     ledger = _Ledger(context)
-    nodes: tuple[ast.Name | ast.Attribute, ...] = (*context.source.of(ast.Name), *context.source.of(ast.Attribute))
+    types, names = context.reading.types, context.source.of(ast.Name)
+    named = [node for node in names if (kind := types.get(node)) is not None and kind.kind == "ref"]  # no variable
+    nodes: list[ast.Name | ast.Attribute] = [*named, *context.source.of(ast.Attribute)]
     sites = [site for node in nodes if (site := ledger.site(node)) is not None]
     return sorted(sites, key=lambda each: (each.line, each.column, each.name))
 

@@ -15,6 +15,7 @@ from ..read.source import Source, Unreadable, is_script
 from ..read.symbols import Symbols
 from .dependencies import rewrite_dependencies
 from .engine import FileResult, convert_file
+from .render.helper_use import ProjectUse, use_of_tree
 from .render.imports import COMPAT_MODULE, HelpersImport
 from .render.notebook import convert_notebook
 from .settings import Settings
@@ -30,6 +31,7 @@ class Written:
     record: FileConversion
     data: bytes | Path | None  # a path: what stands there, which need not be held in memory; None: nothing is written
     compat: set[str]
+    use: ProjectUse | None = None  # of the helpers, where the text was parsed already
 
     def content(self) -> bytes:
         """What is written; empty where nothing is, or where the file is gone by now."""
@@ -70,7 +72,15 @@ def convert_one(file: ProjectFile, layout: Layout, symbols: Symbols, settings: S
         ),
         data,
         result.compat,
+        _use(data, result),
     )
+
+
+def _use(data: bytes, result: FileResult) -> ProjectUse | None:
+    """What the text uses of torch's helpers; of one that is written in another encoding nothing is said."""
+    if result.tree is None or data != result.code.encode("utf-8"):
+        return None
+    return use_of_tree(result.tree, COMPAT_MODULE)
 
 
 def _symbols_for(raw: bytes, symbols: Symbols) -> Symbols:

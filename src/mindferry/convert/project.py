@@ -64,6 +64,8 @@ STEP = re.compile(rb"(?:grad_fn|backward|gradients|[oO]ptim\w*)\(")
 
 def has_training_loop(text: bytes) -> bool:
     """Whether a loop outside of all functions takes a training step: nobody imports such a file for what it defines."""
+    if not STEP.search(text):
+        return False
     is_in_loop = False
     for line in text.splitlines():
         if line[:1] in (b" ", b"\t"):
@@ -230,9 +232,9 @@ def _use(written: list[Written]) -> ProjectUse | None:
     """What the project uses of the helpers; None where not all of it can be read."""
     if any(each.record.path.endswith(".ipynb") for each in written):
         return None
-    texts = [each.content() for each in written if each.record.path.endswith(".py")]
-    is_library = not any(is_script(text) or has_training_loop(text) for text in texts)
-    use = use_of((text.decode("utf-8", "replace") for text in texts), COMPAT_MODULE, is_library)
+    texts = [(each.use, each.content()) for each in written if each.record.path.endswith(".py")]
+    is_library = not any(is_script(text) or has_training_loop(text) for _, text in texts)
+    use = use_of((known or text.decode("utf-8", "replace") for known, text in texts), COMPAT_MODULE, is_library)
     use.networks = {
         rewrite.before.rpartition("(")[0].rpartition(".")[0]
         for each in written

@@ -50,6 +50,8 @@ class Settings:
         """A pattern that nothing matches is a slip of the pen."""
         if (self.jit or self.jit_auto) and self.style != "functional":
             raise MindferryError(f"--jit compiles the functional form; leave out --style {self.style}, or --jit")
+        if not self.is_restricted:
+            return
         names: set[str] = set(passes)
         for source in map(framework, SOURCES):
             for entry in table(source.name):

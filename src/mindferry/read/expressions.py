@@ -7,10 +7,11 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
+from .call_results import CallResults, iterated
 from .handed_over import note_handed_over
-from .imported import imported_by_call
 from .networks import is_mode_call, is_named_like_network
 from .observed import Span, span_of
+from .promises import promised
 from .scope import Scope
 from .symbols import Symbols
 from .types import (
@@ -29,7 +30,6 @@ from .types import (
     Type,
     arithmetic,
     assumed,
-    foreign,
     instance,
     join,
     list_of,
@@ -38,18 +38,13 @@ from .types import (
     surest,
     tuple_of,
 )
+from .walk import children_of
 
 _BUILTIN_NAMES = frozenset(dir(builtins))
-_ANNOTATIONS = {"int": INT, "float": FLOAT, "bool": BOOL, "str": STR, "None": NONE}
+_CONSTANTS = {int: INT, float: FLOAT, bool: BOOL, str: STR, type(None): NONE}
 
 
-REDUCTIONS = frozenset("sum mean std var max min prod argmax argmin all any dot trace ptp".split())  # of arrays
-# Packages whose values are never a framework's: what comes from them is left alone.
-FOREIGN = frozenset(
-    "pandas PIL cv2 matplotlib scipy sklearn skimage yaml requests wandb h5py nltk omegaconf networkx rdkit librosa "
-    "soundfile plotly seaborn imageio psutil argparse logging json re pathlib os sys time datetime subprocess csv math "
-    "string shutil glob io zipfile tarfile tempfile hashlib base64 urllib socket platform textwrap struct uuid".split()
-)
+FILLS = frozenset({"append", "insert", "extend"})  # methods of a list
 
 
 class Expressions:
@@ -64,6 +59,7 @@ class Expressions:
         self.is_api = is_api
         self.is_torch_file = False  # a method that only tensors have tells a tensor, though not in a file that has none
         self.types: dict[ast.AST, Type] = {}
+        self.calls = CallResults(symbols, self.types)
         self.seen: dict[Span, Type] = {}  # what a watched run showed in this file
         self.observed: set[ast.AST] = set()  # nodes whose type was seen, not inferred
 
@@ -74,7 +70,7 @@ class Expressions:
         if visitor is not None:
             kind = visitor(self, node, scope)
         else:
-            for child in ast.iter_child_nodes(node):
+            for child in children_of(node):
                 self.visit(child, scope)
             kind = UNKNOWN
         if self.seen and kind.kind in ("unknown", "method", "none"):
@@ -95,8 +91,7 @@ class Expressions:
         return seen
 
     def _Constant(self, node: ast.Constant, scope: Scope) -> Type:
-        value = node.value
-        return _ANNOTATIONS.get(type(value).__name__, NONE if value is None else UNKNOWN)
+        return _CONSTANTS.get(type(node.value), UNKNOWN)
 
     def _JoinedStr(self, node: ast.JoinedStr, scope: Scope) -> Type:
         for part in node.values:
@@ -104,9 +99,11 @@ class Expressions:
         return STR
 
     def _Name(self, node: ast.Name, scope: Scope) -> Type:
-        found = scope.look_up(node.id)
-        if found is not None:
-            return found
+        name, where = node.id, scope
+        while where is not None:  # `scope.look_up`: there are more names than anything else
+            if (found := where.names.get(name)) is not None:
+                return found
+            where = where.parent  # type: ignore[assignment]
         for star in scope.stars:
             if self.is_api(f"{star}.{node.id}"):
                 return ref(f"{star}.{node.id}")
@@ -217,7 +214,7 @@ class Expressions:
             qual = self.symbols.origin(function.qual)
             if qual.startswith(self.framework.takes_parameters):
                 self._note_networks([*node.args, *(each.value for each in node.keywords)])
-            return self._call_ref(qual, node, arguments, count)
+            return self.calls.of_reference(qual, node, arguments, count)
         if function.kind == "method":
             owner = node.func.value if isinstance(node.func, ast.Attribute) else None
             is_module = function.qual.startswith(self._network)
@@ -232,19 +229,20 @@ class Expressions:
             ):
                 # it has a method that only they have, so it is one from here on
                 scope.names[owner.id] = assumed(MODULE if is_module else TENSOR)
-            return resting_on(function, self._call_method(node, function.qual, count))
+            return resting_on(function, self.calls.of_method(node, function.qual, count))
         if function.kind == "instance":
-            return resting_on(function, self._call_instance(function.qual))
+            return resting_on(function, self.calls.of_instance(function.qual))
         return function if function.kind == "foreign" else UNKNOWN
 
     def _fill(self, node: ast.Call, arguments: list[Type], scope: Scope) -> None:
         """`rows = []` and then `rows.append(x)`: a list of what is put into it."""
-        match node.func:
-            case ast.Attribute(value=ast.Name(id=name), attr="append" | "insert" | "extend" as how) if arguments:
-                known = scope.look_up(name)
-                if known is not None and known.kind == "list" and (known == EMPTY or known.items):
-                    added = arguments[-1] if how != "extend" else self.iterate(arguments[-1])
-                    scope.names[name] = list_of(join(*known.items, added))
+        method = node.func
+        if type(method) is not ast.Attribute or method.attr not in FILLS or type(method.value) is not ast.Name:
+            return
+        known = scope.look_up(method.value.id)
+        if arguments and known is not None and known.kind == "list" and (known == EMPTY or known.items):
+            added = arguments[-1] if method.attr != "extend" else iterated(arguments[-1], self.symbols)
+            scope.names[method.value.id] = list_of(join(*known.items, added))
 
     def _map(self, node: ast.Call, arguments: list[Type], scope: Scope) -> Type:
         """`map(lambda t: …, tensors)` is a list of what the lambda makes of each."""
@@ -252,7 +250,7 @@ class Expressions:
             case [ast.Lambda(args=ast.arguments(args=names)) as function, *_] if len(names) == len(arguments) - 1:
                 inner = Scope(scope)
                 for name, values in zip(names, arguments[1:], strict=True):
-                    inner.names[name.arg] = self.iterate(values)
+                    inner.names[name.arg] = iterated(values, self.symbols)
                 return list_of(self.visit(function.body, inner))
         return UNKNOWN
 
@@ -264,134 +262,6 @@ class Expressions:
                     self.types[owner].kind == "unknown"
                 ):
                     self.types[method] = self._method_of_network("parameters")
-
-    def _call_ref(self, qual: str, node: ast.Call, arguments: list[Type], count: int) -> Type:
-        if qual.partition(".")[0] in self.framework.roots and not self.symbols.is_local(qual):
-            if qual in self.framework.pairs and count >= 2:
-                paired = len(arguments) < 2 or arguments[1].kind == "int"
-                return tuple_of(TENSOR, TENSOR) if paired else TENSOR
-            return self.framework.call_result(qual, count)
-        if qual in self.symbols.classes:
-            self._note_arguments(f"{qual}.__init__", node, arguments, skip=1)
-            return instance(qual)
-        if qual in self.symbols.results:
-            self._note_arguments(qual, node, arguments)
-            return self.symbols.results[qual]
-        if qual.partition(".")[0] in ("numpy", "np"):
-            return NDARRAY
-        if qual.partition(".")[0] in FOREIGN and not self.symbols.is_local(qual):
-            return foreign(qual)
-        return self._call_builtin(qual, node, arguments)
-
-    def _call_builtin(self, qual: str, node: ast.Call, arguments: list[Type]) -> Type:
-        name = qual.rpartition(".")[2]
-        first = arguments[0] if arguments else UNKNOWN
-        if module := imported_by_call(qual, node, self.framework):
-            return Type("ref", module)
-        if name in ("len", "int", "round", "ord", "hash", "id"):
-            return INT
-        if name in ("list", "sorted", "reversed", "iter"):
-            return list_of(self.iterate(first))
-        if name == "tuple":
-            return Type("tuple", "", (first.element(),)) if arguments else tuple_of()
-        if name == "enumerate":
-            return list_of(tuple_of(INT, self.iterate(first)))
-        if name == "zip":
-            return list_of(tuple_of(*(self.iterate(each) for each in arguments)))
-        if name == "range":
-            return list_of(INT)
-        if name == "tqdm" or qual.startswith("tqdm."):
-            return first
-        if name in ("deepcopy", "copy", "next"):
-            return first if name != "next" else self.iterate(first)
-        if name in ("sum", "max", "min", "abs") and qual.startswith("builtins."):
-            element = (
-                first.element() if len(arguments) == 1 and name != "abs" else join(*arguments) if arguments else UNKNOWN
-            )
-            return first if name == "abs" else element
-        return {
-            "float": FLOAT,
-            "bool": BOOL,
-            "str": STR,
-            "isinstance": BOOL,
-            "hasattr": BOOL,
-            "dict": Type("dict"),
-            "set": Type("set"),
-        }.get(name if qual.startswith("builtins.") else "", UNKNOWN)
-
-    def _call_method(self, node: ast.Call, qual: str, count: int) -> Type:
-        if not isinstance(node.func, ast.Attribute):  # a bound method in a variable
-            return UNKNOWN
-        receiver, name = self.types[node.func.value], node.func.attr
-        if receiver.is_tensor or (receiver.kind == "unknown" and qual.startswith(self._tensor)):
-            return self.framework.method_result(name, count)
-        if receiver.kind == "unknown" and qual.startswith(self._network):
-            return self._module_method(MODULE, name, node)
-        if receiver.kind == "instance":
-            own = self.symbols.method(receiver.qual, name)
-            if own is not None:
-                self._note_arguments(qual, node, [self.types[argument] for argument in node.args], skip=1)
-                return own
-            given = self.framework.object_method(self.symbols.torch_base(receiver.qual), name, count)
-            return given if given != UNKNOWN else self._module_method(receiver, name, node)
-        if receiver.kind == "ndarray":
-            return _array_method_result(name)
-        if receiver.kind == "str":
-            return {"split": list_of(STR)}.get(name, STR)
-        if receiver.kind == "list" and name == "pop":
-            return receiver.element()
-        if receiver.kind == "dict":
-            value = receiver.element()
-            if name == "get" and len(node.args) == 2:
-                return join(value, self.types[node.args[1]])
-            return {
-                "items": list_of(tuple_of(STR, value)),
-                "values": list_of(value),
-                "keys": list_of(STR),
-                "get": value,
-            }.get(name, UNKNOWN)
-        return UNKNOWN
-
-    def _module_method(self, receiver: Type, name: str, node: ast.Call) -> Type:
-        if not self.symbols.is_module(receiver.qual):
-            return UNKNOWN
-        if name in self.members.parameter_names and receiver.qual in self.symbols.classes:
-            match node.args:
-                case [ast.Constant(value=str(attribute)), *_]:
-                    self.symbols.classes[receiver.qual].note(attribute, TENSOR)
-        if name == "apply" and node.args:
-            self._note_applied(self.types[node.args[0]])
-        if name in self.members.returning_self:
-            return receiver
-        return self.members.network_results.get(name, UNKNOWN)
-
-    def _note_applied(self, function: Type) -> None:
-        """`net.apply(init)`: init's argument, after self if it is a method, is a network."""
-        qual = self.symbols.origin(function.qual)
-        positions = (0,) if function.kind in ("ref", "value") else (0, 1) if function.kind == "method" else ()
-        for index in positions:
-            self.symbols.arguments.setdefault(qual, {}).setdefault(index, []).append(MODULE)
-
-    def _call_instance(self, qual: str) -> Type:
-        if not self.symbols.is_module(qual):
-            return self.symbols.method(qual, "__call__") or UNKNOWN
-        own = self.symbols.method(qual, "forward")
-        if own is not None:
-            return own if own.kind != "unknown" else assumed(TENSOR)
-        base = self.symbols.torch_base(qual)
-        result = self.framework.network_call_result(base)
-        return assumed(result) if base == self.framework.network else result
-
-    def _note_arguments(self, qual: str, node: ast.Call, arguments: list[Type], skip: int = 0) -> None:
-        """Remember what a project function is called with: its parameters have these types."""
-        seen = self.symbols.arguments.setdefault(qual, {})
-        for index, kind in enumerate(arguments):
-            if isinstance(node.args[index], ast.Starred):
-                break
-            seen.setdefault(index + skip, []).append(kind)
-        for keyword in node.keywords:
-            if keyword.arg:
-                seen.setdefault(keyword.arg, []).append(self.types[keyword.value])
 
     def _Subscript(self, node: ast.Subscript, scope: Scope) -> Type:
         base = self.visit(node.value, scope)
@@ -489,21 +359,12 @@ class Expressions:
     ) -> Type:
         inner = Scope(scope)
         for generator in generators:
-            self.bind(generator.target, self.iterate(self.visit(generator.iter, inner)), inner)
+            self.bind(generator.target, iterated(self.visit(generator.iter, inner), self.symbols), inner)
             for condition in generator.ifs:
                 self.visit(condition, inner)
         if key is not None:
             self.visit(key, inner)
         return self.visit(element, inner)
-
-    def iterate(self, kind: Type) -> Type:
-        """What a loop over it binds. A loader's batches are tensors, or hold tensors."""
-        if kind.kind == "instance":
-            base = self.symbols.torch_base(kind.qual)
-            if base == self.framework.loader:
-                return Type("batch")
-            return MODULE if base in self.framework.lists_of_networks else UNKNOWN
-        return kind.element() if kind.kind != "dict" else UNKNOWN  # its keys
 
     def bind(self, target: ast.AST, kind: Type, scope: Scope) -> None:
         """Assign: names take the type, patterns its parts, attributes of self are remembered with the class."""
@@ -548,48 +409,10 @@ class Expressions:
             except SyntaxError:
                 return UNKNOWN
         kind = self.visit(node, scope)
-        return self._promise(node, kind)
+        return self.promise(node, kind)
 
-    def _promise(self, node: ast.expr, kind: Type) -> Type:
-        if isinstance(node, ast.Subscript):
-            name = self.types[node.value].qual.rpartition(".")[2].lower()
-            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-            inner = [self._promise(each, self.types.get(each, UNKNOWN)) for each in parts]
-            if not parts:
-                return tuple_of() if name == "tuple" else UNKNOWN
-            if name in ("optional", "union"):
-                return join(*inner)
-            if name in ("list", "sequence", "iterable", "iterator"):
-                return list_of(inner[0])
-            if name == "tuple":
-                ellipsis = isinstance(parts[-1], ast.Constant) and parts[-1].value is ...
-                return list_of(inner[0]) if ellipsis else tuple_of(*inner)
-            return Type("dict", "", (inner[-1],)) if name in ("dict", "mapping") else UNKNOWN
-        if isinstance(node, ast.BinOp):
-            return join(
-                self._promise(node.left, self.types[node.left]), self._promise(node.right, self.types[node.right])
-            )
-        if isinstance(node, ast.Constant) and node.value is None:
-            return NONE
-        if kind.kind != "ref":
-            return UNKNOWN
-        qual = self.symbols.origin(kind.qual)
-        if qual in self.framework.annotations:
-            return TENSOR
-        if qual == "numpy.ndarray":
-            return NDARRAY
-        if qual.startswith("builtins."):
-            return _ANNOTATIONS.get(
-                qual[9:], Type(qual[9:]) if qual[9:] in ("list", "tuple", "dict", "set") else UNKNOWN
-            )
-        return instance(qual) if qual in self.symbols.classes or qual.startswith(f"{self.framework.name}.") else UNKNOWN
-
-
-def _array_method_result(name: str) -> Type:
-    """What a method of a numpy array gives: an array, though a reduction may give a number of numpy's."""
-    if name in REDUCTIONS:
-        return foreign("numpy.generic")
-    return {"tolist": Type("list"), "item": FLOAT, "nonzero": list_of(NDARRAY)}.get(name, NDARRAY)
+    def promise(self, node: ast.expr, kind: Type) -> Type:
+        return promised(node, kind, self.types, self.symbols)
 
 
 # By class, not by instance: bound methods in an instance are a cycle, which only the garbage collector would free.

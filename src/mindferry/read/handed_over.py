@@ -36,6 +36,8 @@ def functions_named(node: ast.expr) -> Iterator[str]:
 
 def note_handed_over(call: ast.Call, function: Type, symbols: Symbols) -> None:
     """What makes batches, and what changes samples: code that data workers run, whatever it is called."""
+    if not call.args and not call.keywords:
+        return
     is_data_set = (
         function.kind in ("ref", "value")
         and not symbols.framework.is_own(function.qual)

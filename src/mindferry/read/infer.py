@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
+from .call_results import iterated
 from .expressions import Expressions
-from .framework import Framework, Role
+from .framework import Role
 from .guesses import looks_like_network
-from .host_numbers import draws_host_numbers
+from .name_uses import names_in
 from .networks import is_used_as_network
 from .scope import Scope
 from .source import Source
@@ -32,6 +32,7 @@ from .types import (
     tuple_of,
 )
 from .unreached_parameters import unsure_parameters
+from .walk import children_of
 
 
 @dataclass(slots=True)
@@ -75,7 +76,7 @@ def read(
     seen = frozenset(reader.values.observed)
     reading = Reading(source, module, symbols, reader.values.types, reader.owners, scope, seen)
     symbols.unsure |= unsure_parameters(reading)
-    symbols.draws_host_numbers = symbols.draws_host_numbers or draws_host_numbers(source.data)
+    symbols.draws_host_numbers = symbols.draws_host_numbers or reader.names.draws_host_numbers
     return reading
 
 
@@ -84,21 +85,14 @@ class _Reader:
         self, symbols: Symbols, module: str, is_package: bool, is_api: Callable[[str], bool], source: Source
     ) -> None:
         self.symbols, self.module, self.is_package, self.source = symbols, module, is_package, source
-        self.framework = framework = symbols.framework
+        self.framework = symbols.framework
         self.values = Expressions(symbols, is_api)
         self.deferred: list[Callable[[], None]] = []
         self.owners: dict[ast.AST, str] = {}
         self._returned: list[list[Type]] = []
-        self._used: dict[ast.FunctionDef, tuple[Counter[str], set[str]]] = {}
-        self._foreign_uses: dict[ast.FunctionDef, set[str]] = {}  # names that are used as no tensor is
         self._functions: list[ast.FunctionDef] = []  # whose bodies are being read
-        distinctive = framework.members.distinctive
-        self.suspects = frozenset(
-            [
-                *(_holder(node) for node in source.of(ast.Attribute) if node.attr in distinctive),
-                *(_given(node, framework) for node in source.of(ast.Call)),
-            ]
-        )  # names that are used as tensors somewhere in the file
+        self.names = names_in(source, symbols.framework)
+        self.suspects = self.names.suspects
 
     def block(self, statements: list[ast.stmt], scope: Scope) -> None:
         for statement in statements:
@@ -109,7 +103,7 @@ class _Reader:
         if handler is not None:
             handler(self, node, scope)
             return
-        for child in ast.iter_child_nodes(node):
+        for child in children_of(node):
             if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
                 self.statement(child, scope)
             else:
@@ -154,21 +148,8 @@ class _Reader:
         """Whether the function around binds the name once and calls a method on it that nothing but a tensor has."""
         if not self._functions or not self.values.is_torch_file or name not in self.suspects:
             return False
-        stores, tensors = self._uses(self._functions[-1])
+        stores, tensors = self.names.uses(self._functions[-1])
         return name in tensors and stores[name] == 1
-
-    def _uses(self, function: ast.FunctionDef) -> tuple[Counter[str], set[str]]:
-        """How often the function binds each name, and which it uses as tensors; walked once."""
-        if function not in self._used:
-            stores: Counter[str] = Counter()
-            tensors: set[str] = set()
-            for node in self.source.walk(function):
-                if type(node) is ast.Name and type(node.ctx) is ast.Store:
-                    stores[node.id] += 1
-                elif type(node) is ast.Call:
-                    tensors |= {_given(node, self.framework), _distinctive(node, self.framework)}
-            self._used[function] = stores, tensors
-        return self._used[function]
 
     def _AnnAssign(self, node: ast.AnnAssign, scope: Scope) -> None:
         promised = self.values.annotation(node.annotation, scope)
@@ -181,7 +162,7 @@ class _Reader:
         self.values.bind(node.target, arithmetic(left, right, node.op) if left.kind != "list" else left, scope)
 
     def _For(self, node: ast.For, scope: Scope) -> None:
-        kind = self.values.iterate(self.values.visit(node.iter, scope))
+        kind = iterated(self.values.visit(node.iter, scope), self.symbols)
         if kind.kind == "unknown" and isinstance(node.target, ast.Name) and self.values.is_torch_file:
             kind = assumed(TENSOR) if self._is_tensor_in(node, node.target.id) else kind
         self.values.bind(node.target, kind, scope)
@@ -192,10 +173,7 @@ class _Reader:
 
     def _is_tensor_in(self, loop: ast.For, name: str) -> bool:
         """Whether the loop calls a method on the name that nothing but a tensor has, or gives it to F.something first."""
-        return name in self.suspects and any(
-            type(node) is ast.Call and name in (_given(node, self.framework), _distinctive(node, self.framework))
-            for node in self.source.walk(loop)
-        )
+        return name in self.suspects and name in self.names.uses(loop)[1]
 
     def _With(self, node: ast.With, scope: Scope) -> None:
         for item in node.items:
@@ -237,7 +215,7 @@ class _Reader:
         match test:
             case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), classes]):
                 options = classes.elts if isinstance(classes, ast.Tuple) else [classes]
-                kinds = [self.values._promise(each, self.values.types.get(each, UNKNOWN)) for each in options]
+                kinds = [self.values.promise(each, self.values.types.get(each, UNKNOWN)) for each in options]
                 if len(kinds) > 1 and all(each.kind == "instance" for each in kinds):
                     return [(name, Type("instance", self.framework.network, tuple(kinds)))]
                 return [(name, join(*kinds))]
@@ -334,22 +312,7 @@ class _Reader:
         """A network is given tensors, unless the annotation names something else or the argument is used as no tensor is."""
         if argument.annotation is not None:
             return _says_tensor(argument.annotation)
-        if function not in self._foreign_uses:
-            self._foreign_uses[function] = self._used_otherwise(function)
-        return argument.arg not in self._foreign_uses[function]
-
-    def _used_otherwise(self, function: ast.FunctionDef) -> set[str]:
-        """Names with a method that no tensor has, or read by a text: a cache, a dictionary."""
-        found, of_tensors = set(), self.framework.members.of_all_tensors
-        for node in self.source.walk(function):
-            if type(node) is ast.Attribute:
-                if type(node.value) is ast.Name and node.attr not in of_tensors:
-                    found.add(node.value.id)
-            elif type(node) is ast.Subscript:
-                match node:
-                    case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str())):
-                        found.add(name)
-        return found
+        return argument.arg not in self.names.used_otherwise(function)
 
     def _parameters(self, node: ast.FunctionDef, scope: Scope, owner: str, qual: str) -> None:
         arguments = node.args
@@ -379,7 +342,11 @@ class _Reader:
             is_tensor = (
                 (is_forward and self._may_be_tensor(node, argument))
                 or (is_function and index > 0)
-                or (self.values.is_torch_file and argument.arg in self.suspects and argument.arg in self._uses(node)[1])
+                or (
+                    self.values.is_torch_file
+                    and argument.arg in self.suspects
+                    and argument.arg in self.names.uses(node)[1]
+                )
             )
             if kind.kind in ("unknown", "none") and is_tensor:
                 kind = assumed(TENSOR)
@@ -419,34 +386,3 @@ def imported_names(node: ast.stmt) -> list[str]:
     if not isinstance(node, ast.Import | ast.ImportFrom):
         return []
     return [alias.asname or alias.name.partition(".")[0] for alias in node.names]
-
-
-def _holder(node: ast.Attribute) -> str:
-    """x in x.add_ and in x.data.add_."""
-    owner = (
-        node.value.value
-        if isinstance(node.value, ast.Attribute) and node.value.attr in ("data", "grad")
-        else node.value
-    )
-    return owner.id if isinstance(owner, ast.Name) else ""
-
-
-def _distinctive(node: ast.Call, framework: Framework) -> str:
-    """x in x.unsqueeze(0). None of these methods takes a string."""
-    is_method = isinstance(node.func, ast.Attribute) and node.func.attr in framework.members.distinctive
-    if not is_method or any(isinstance(each, ast.Constant) and isinstance(each.value, str) for each in node.args):
-        return ""
-    return _holder(cast(ast.Attribute, node.func))
-
-
-def _given(node: ast.AST, framework: Framework) -> str:
-    """x in F.pad(x, sides): all of torch.nn.functional takes a tensor first."""
-    module, alias = framework.functional
-    match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=home)), args=[ast.Name(id=name), *_]) if home == alias:
-            return name
-        case ast.Call(func=ast.Attribute(value=ast.Attribute(attr=home)), args=[ast.Name(id=name), *_]) if (
-            home == module
-        ):
-            return name
-    return ""

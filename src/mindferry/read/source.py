@@ -10,9 +10,8 @@ import io
 import re
 import sys
 import tokenize
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, TypeVar
 
 from ..errors import MindferryError
@@ -71,7 +70,7 @@ def is_infinity(node: ast.expr) -> bool:
 
 def is_script(raw: bytes) -> bool:
     """Whether a file does something when it is run: `if __name__ == "__main__":`."""
-    return _SCRIPT.search(raw) is not None
+    return b"__name__" in raw and _SCRIPT.search(raw) is not None
 
 
 class Source:
@@ -99,7 +98,9 @@ class Source:
             self.data, self.tree = text.encode("utf-8"), ast.parse(text, path)
         except (ValueError, RecursionError, MemoryError) as error:
             raise Unreadable(f"cannot be parsed: {error or type(error).__name__}") from None
-        self._starts = [0, *(match.end() for match in _LINE_ENDS.finditer(self.data))]
+        self._starts = [0, *accumulate(map(len, self.data.splitlines(keepends=True)))]
+        if self.data and not self.data.endswith((b"\n", b"\r")):
+            self._starts.pop()  # where no further line starts
         self.nodes: list[ast.AST] = [
             self.tree
         ]  # every node, each after its parent: level by level, as `ast.walk` gives them
@@ -107,6 +108,7 @@ class Source:
         self._children: list[int] = []  # where in `nodes` the children of each node begin; those of the next end them
         self._by_kind: dict[type, list[Any]] = {}
         self._texts: set[str] = set()  # names and strings
+        self.kept: dict[str, object] = {}  # what others found out about the text, by who they are; see name_uses.py
         self._list_nodes()
 
     def _list_nodes(self) -> None:
@@ -151,14 +153,15 @@ class Source:
     def _places(self) -> dict[ast.AST, int]:
         return dict(zip(self.nodes, range(len(self.nodes)), strict=True))
 
-    def walk(self, root: ast.AST) -> Iterator[ast.AST]:
+    def walk(self, root: ast.AST) -> list[ast.AST]:
         """The node and everything inside it, as `ast.walk` gives them: on each level they stand side by side in `nodes`."""
         nodes, children = self.nodes, self._children
         low = self._places[root]
         high = low + 1
-        while low < high:
-            yield from nodes[low:high]
-            low, high = children[low], children[high]
+        found = [root]
+        while (low := children[low]) < (high := children[high]):
+            found += nodes[low:high]
+        return found
 
     def children(self, node: ast.AST) -> list[ast.AST]:
         place = self._places[node]

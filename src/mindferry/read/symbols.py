@@ -156,6 +156,8 @@ class Symbols:
     is_first_used: bool = True  # whether any file uses this framework
     _origins: dict[str, str] = field(default_factory=dict)  # what `origin` and `bases` found, until more is defined
     _bases: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _torch_bases: dict[str, str] = field(default_factory=dict)  # as long as `_bases`
+    _modules: dict[str, bool] = field(default_factory=dict)
 
     def fork(self, is_known: bool = False) -> Symbols:
         """What one file's conversion may add to: what the others find must not depend on which came first.
@@ -186,8 +188,13 @@ class Symbols:
         """The class as it is known so far, with the bases that its statement names."""
         info = self.classes.setdefault(qual, ClassInfo(qual, []))
         info.bases = bases
-        self._bases.clear()
+        self._forget_bases()
         return info
+
+    def _forget_bases(self) -> None:
+        self._bases.clear()
+        self._torch_bases.clear()
+        self._modules.clear()
 
     def define_method(self, owner: str, name: str, result: Type) -> None:
         self.classes[owner].results[name] = result
@@ -197,7 +204,7 @@ class Symbols:
         """The module's global names."""
         self.exports[module] = names
         self._origins.clear()
-        self._bases.clear()
+        self._forget_bases()
 
     def origin(self, qual: str) -> str:
         """Follow re-exports, of the project (`pkg.Net` that pkg/__init__.py imports from pkg.model) and of the framework."""
@@ -238,8 +245,12 @@ class Symbols:
 
     def is_module(self, qual: str) -> bool:
         """Whether it is a network: derived from one of the framework's, or one of those."""
-        homes, is_network = self.framework.role_homes, self.framework.is_network
-        return any(base.startswith(homes) and is_network(base) for base in self.bases(qual))
+        found = self._modules.get(qual)
+        if found is None:
+            homes, is_network = self.framework.role_homes, self.framework.is_network
+            found = any(base.startswith(homes) and is_network(base) for base in self.bases(qual))
+            self._modules[qual] = found
+        return found
 
     def role(self, qual: str) -> Role:
         """What a class is for, by the framework's class that it derives from."""
@@ -262,8 +273,12 @@ class Symbols:
 
     def torch_base(self, qual: str) -> str:
         """The nearest base that is torch's or torchvision's own class, or ''."""
-        own = self.framework.homes
-        return next((base for base in self.bases(qual) if base.startswith(own) and base not in self.classes), "")
+        found = self._torch_bases.get(qual)
+        if found is None:
+            own = self.framework.homes
+            found = next((base for base in self.bases(qual) if base.startswith(own) and base not in self.classes), "")
+            self._torch_bases[qual] = found
+        return found
 
     def has_attribute(self, qual: str, name: str) -> bool:
         """Whether a class of the project sets it, even if its type isn't known."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from enum import Enum
 from typing import NamedTuple
 
@@ -104,6 +105,7 @@ SIMPLE = {
 }
 
 
+@functools.lru_cache(maxsize=16384)
 def ref(qual: str) -> Type:
     """A module, class, function or constant, by its dotted name."""
     return Type("ref", qual)

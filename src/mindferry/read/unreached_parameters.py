@@ -16,6 +16,7 @@ WITH_PARAMETERS = (
     "Linear Bilinear Conv Lazy BatchNorm GroupNorm LayerNorm RMSNorm InstanceNorm SyncBatchNorm Embedding RNN GRU LSTM "
     "Multihead Transformer Sequential ModuleList ModuleDict Parameter PReLU"
 ).split()
+REGISTERS = frozenset({"add_module", "register_parameter", "register_module"})
 CONDITIONS = (ast.If, ast.IfExp, ast.While, ast.Try, ast.Match, ast.Lambda)
 STEPPED = (Role.OPTIMIZER, Role.SCHEDULER)
 FORWARD = frozenset({"forward", "__call__", "training_step"})
@@ -32,9 +33,10 @@ def unsure_parameters(reading: Reading) -> set[str]:
     found = {
         reading.owners.get(each, each.name) for each in networks if _may_leave_out(source, each, held.get(each, set()))
     }
+    role = reading.symbols.framework.role
     for call in source.of(ast.Call):
         kind = reading.type(call.func)
-        if kind.kind == "ref" and reading.symbols.framework.role(kind.qual) in STEPPED and len(_owners(call)) != 1:
+        if kind.kind == "ref" and role(kind.qual) in STEPPED and len(_owners(call)) != 1:
             found.add(f"{reading.module}:{call.lineno}")
     return found
 
@@ -63,20 +65,30 @@ def _may_leave_out(source: Source, owner: ast.ClassDef, held: set[str]) -> bool:
 def _held(reading: Reading) -> dict[ast.ClassDef, set[str]]:
     """Class -> its attributes that get a network or a parameter in one of its methods."""
     found: dict[ast.ClassDef, set[str]] = {}
-    calls = [node for node in reading.source.of(ast.Call) if type(node.func) is ast.Attribute]
-    for node in (*reading.source.of(ast.Assign), *calls):
-        match node:
-            case ast.Assign(targets=[ast.Attribute(attr=name, value=ast.Name(id="self"))], value=value):
-                inside = reading.source.walk(value)
-                if not any(type(each) is ast.Call and _has_parameters(reading, each) for each in inside):
-                    continue
-            case ast.Call(func=ast.Attribute(attr="add_module" | "register_parameter" | "register_module")):
-                name = "a name that is made up"
-            case _:
-                continue
-        for owner in _classes_around(reading.source, node):
+    source = reading.source
+    held: list[tuple[ast.AST, str]] = [
+        (node, name)
+        for node in source.of(ast.Assign)
+        if (name := _own_attribute(node))
+        and any(type(each) is ast.Call and _has_parameters(reading, each) for each in source.walk(node.value))
+    ]
+    held += [
+        (call, "a name that is made up")
+        for call in source.of(ast.Call)
+        if type(call.func) is ast.Attribute and call.func.attr in REGISTERS
+    ]
+    for node, name in held:
+        for owner in _classes_around(source, node):
             found.setdefault(owner, set()).add(name)
     return found
+
+
+def _own_attribute(node: ast.Assign) -> str:
+    """x of `self.x = …`."""
+    target = node.targets[0]
+    if type(target) is not ast.Attribute or type(target.value) is not ast.Name or len(node.targets) != 1:
+        return ""
+    return target.attr if target.value.id == "self" else ""
 
 
 def _classes_around(source: Source, node: ast.AST) -> Iterator[ast.ClassDef]:

@@ -10,6 +10,8 @@ from enum import Enum
 class Use(Enum):
     """A row of uses.tsv is one of these and the names that it stands for; `torch.nn.init.*` is everything that begins so."""
 
+    __hash__ = object.__hash__  # an enum's own hashes the name anew each time
+
     # training
     BACKWARD = "backward"  # the loss's method
     BACKWARD_FUNCTION = "backward function"

@@ -42,3 +42,16 @@ def walk(root: ast.AST) -> list[ast.AST]:
             elif value is not None:
                 append(value)
     return found
+
+
+def children_of(node: ast.AST) -> list[ast.AST]:
+    """What the node is made of, as `ast.iter_child_nodes` gives it, without contexts and operators."""
+    found: list[ast.AST] = []
+    fields = _FIELDS.get(type(node))
+    for name in fields if fields is not None else _FIELDS[_base(node)]:
+        value = getattr(node, name, None)
+        if type(value) is list:
+            found += [item for item in value if item is not None]
+        elif value is not None:
+            found.append(value)
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import bisect
 from dataclasses import dataclass
 
 from ...read.guesses import looks_like_loader
@@ -46,6 +46,8 @@ class Names:
         self._uses: dict[ast.AST, dict[str, list[ast.Name]]] = {}
         self._scopes: dict[ast.AST, ast.AST] = {}
         self._nested: dict[ast.AST, list[ast.AST]] = {}  # functions directly within each scope
+        self._chosen: dict[tuple[ast.AST, str, type[ast.expr_context]], list[ast.Name]] = {}
+        self._within: dict[tuple[ast.AST, str], tuple[list[ast.Name], list[int]]] = {}
         tree, parents, scopes = facts.source.tree, facts.parents, self._scopes
         for node in facts.source.nodes:  # parents first
             parent = parents.get(node, tree)
@@ -59,10 +61,16 @@ class Names:
         return self._scopes.get(node, self.facts.source.tree)
 
     def stores(self, scope: ast.AST, name: str) -> list[ast.Name]:
-        return [use for use in self._uses.get(scope, {}).get(name, []) if isinstance(use.ctx, ast.Store)]
+        return self._of_context(scope, name, ast.Store)
 
     def loads(self, scope: ast.AST, name: str) -> list[ast.Name]:
-        return [use for use in self._uses.get(scope, {}).get(name, []) if isinstance(use.ctx, ast.Load)]
+        return self._of_context(scope, name, ast.Load)
+
+    def _of_context(self, scope: ast.AST, name: str, kind: type[ast.expr_context]) -> list[ast.Name]:
+        key = scope, name, kind
+        if key not in self._chosen:
+            self._chosen[key] = [use for use in self._uses.get(scope, {}).get(name, []) if isinstance(use.ctx, kind)]
+        return self._chosen[key]
 
     def is_loaded_after(self, name: str, node: ast.expr) -> bool:
         """Whether the name is read once `node` has been evaluated: further down, or in the next round of a loop."""
@@ -73,7 +81,8 @@ class Names:
         loop = self.facts.enclosing(node, ast.For, ast.While, ast.AsyncFor)
         if loop is not None and self.facts.enclosing(loop, *FUNCTIONS) is not self.facts.enclosing(node, *FUNCTIONS):
             loop = None
-        for use in self._uses_within(scope, name):
+        uses, starts = self._uses_within(scope, name)
+        for use in uses[bisect.bisect_left(starts, end) if loop is None else 0 :]:
             if not isinstance(use.ctx, ast.Load):
                 continue
             if source.start(use) >= end:
@@ -87,14 +96,17 @@ class Names:
                 return True
         return False
 
-    def _uses_within(self, scope: ast.AST, name: str) -> Iterator[ast.Name]:
-        """In source order; nested functions may read the name too."""
-        found, waiting = [], [scope]
-        while waiting:
-            current = waiting.pop()
-            found += self._uses.get(current, {}).get(name, [])
-            waiting += self._nested.get(current, [])
-        yield from sorted(found, key=self.facts.source.start)
+    def _uses_within(self, scope: ast.AST, name: str) -> tuple[list[ast.Name], list[int]]:
+        """In source order, with where each starts; nested functions may read the name too."""
+        if (scope, name) not in self._within:
+            found, waiting = [], [scope]
+            while waiting:
+                current = waiting.pop()
+                found += self._uses.get(current, {}).get(name, [])
+                waiting += self._nested.get(current, [])
+            found.sort(key=self.facts.source.start)
+            self._within[scope, name] = found, [self.facts.source.start(each) for each in found]
+        return self._within[scope, name]
 
     def _rebound_before(self, name: str, node: ast.expr, use: ast.Name) -> bool:
         """`y = x.add_(1); x = 3; print(x)`: a plain assignment in the same block comes first."""

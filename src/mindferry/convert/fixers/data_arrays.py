@@ -53,10 +53,14 @@ def images_made_tensors(facts: Facts) -> list[ast.Call]:
 
 def _is_image_made_array(facts: Facts, node: ast.Call) -> bool:
     """transform(image) or to_tensor(image) outside of a dataset, where torch's code goes on with a tensor."""
-    if facts.is_use(Use.IMAGE_TO_ARRAY, node.func):
+    if node in facts.derived(_made_of_images):
         return isinstance(node.func, ast.Attribute) and not node.keywords
     transform = value_of(facts, node.func) if isinstance(node.func, ast.Name) else node.func
     return isinstance(transform, ast.Call) and len(node.args) == 1 and makes_arrays(facts, transform)
+
+
+def _made_of_images(facts: Facts) -> set[ast.Call]:
+    return set(facts.calls_for(Use.IMAGE_TO_ARRAY))
 
 
 def is_dataset(facts: Facts, node: ast.ClassDef) -> bool:

@@ -30,11 +30,11 @@ ARRAY_TO_ARRAY = PIL_TO_PIL | frozenset("Normalize RandomErasing ConvertImageDty
 def plan(facts: Facts) -> Iterator[Change]:
     for node in facts.source.of(ast.Call):
         api = facts.api(node.func)
+        if not api:
+            continue
         if _transform(facts, api) == "Compose":
             yield from _note_images(facts, node)
-        elif (
-            api and facts.rules.get(api) is not None and facts.rules.get(api) is facts.rules.get(facts.framework.loader)
-        ):
+        elif (entry := facts.rules.get(api)) is not None and entry is facts.rules.get(facts.framework.loader):
             yield from _note_columns(facts, node)
 
 

@@ -34,8 +34,8 @@ def plan(facts: Facts) -> Iterator[Change]:
 
 
 def _is_off(node: ast.expr, facts: Facts) -> bool:
-    function = node.func if isinstance(node, ast.Call) else node
-    return any(facts.is_use(use, function) for use in OFF)
+    api = facts.api(node.func if isinstance(node, ast.Call) else node)
+    return bool(api) and any(facts.uses.has(use, api) for use in OFF)
 
 
 def _is_all_off(node: ast.With, facts: Facts) -> bool:

@@ -50,7 +50,7 @@ def _searched(facts: Facts) -> Searched:
 
 
 def _is_search(facts: Facts, node: ast.AST) -> bool:
-    return type(node) is ast.Call and facts.is_use(Use.SEARCH, node.func) and len(node.args) + len(node.keywords) < 3
+    return type(node) is ast.Call and len(node.args) + len(node.keywords) < 3 and facts.is_use(Use.SEARCH, node.func)
 
 
 def _is_searched(facts: Facts, searched: Searched, use: ast.AST) -> bool:

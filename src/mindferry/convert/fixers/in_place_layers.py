@@ -6,9 +6,11 @@ Elsewhere `inplace` only saves memory, and goes.
 from __future__ import annotations
 
 import ast
+import bisect
 from collections.abc import Iterator
 
 from ...read.uses import Use
+from ...read.walk import walk
 from ..facts import Facts
 from ..plan import Change, InsertAfter, InsertBefore
 
@@ -18,7 +20,7 @@ IN_PLACE = "inplace"
 def plan(facts: Facts) -> Iterator[Change]:
     if not facts.source.mentions("nn"):
         return
-    layers = [node for node in facts.source.of(ast.Call) if _is_in_place(facts, node)]
+    layers = [call for call in facts.calls_for(Use.NETWORK_PART) if _is_in_place(facts, call)]
     if not layers:
         return
     networks = [
@@ -42,7 +44,7 @@ def _of_class(facts: Facts, owner: ast.ClassDef, layers: list[ast.Call]) -> Iter
     for method in methods:
         if method.name in shared:  # `y = self.act(x) + x`: what act() does first, it does to x
             shared |= set(_applied_first(method))
-    for node in ast.walk(owner):
+    for node in walk(owner):
         if isinstance(node, ast.Assign) and any(_own_name(target) in shared for target in node.targets):
             yield from _first_layers(facts, node.value, own)
 
@@ -50,7 +52,7 @@ def _of_class(facts: Facts, owner: ast.ClassDef, layers: list[ast.Call]) -> Iter
 def _applied_first(method: ast.FunctionDef) -> Iterator[str]:
     """The attributes that a method calls with its argument as it came."""
     arguments = {each.arg for each in method.args.args[1:2]}
-    for node in ast.walk(method):
+    for node in walk(method):
         match node:
             case ast.Call(func=function, args=[ast.Name(id=given)]) if given in arguments and _own_name(function):
                 yield _own_name(function)
@@ -58,10 +60,10 @@ def _applied_first(method: ast.FunctionDef) -> Iterator[str]:
 
 def _walks_layers(owner: ast.ClassDef) -> bool:
     """Whether a loop runs through layers, one after the other, and keeps what they give."""
-    for loop in ast.walk(owner):
-        if isinstance(loop, ast.For) and any(_keeps(node) for each in loop.body for node in ast.walk(each)):
-            layers = {each.id for each in ast.walk(loop.target) if isinstance(each, ast.Name)}
-            if any(_runs(node, layers) for node in ast.walk(loop)):
+    for loop in walk(owner):
+        if isinstance(loop, ast.For) and any(_keeps(node) for each in loop.body for node in walk(each)):
+            layers = {each.id for each in walk(loop.target) if isinstance(each, ast.Name)}
+            if any(_runs(node, layers) for node in walk(loop)):
                 return True
     return False
 
@@ -84,7 +86,7 @@ def _keeps(node: ast.AST) -> bool:
 
 
 def _is_in_place(facts: Facts, call: ast.Call) -> bool:
-    entry = facts.rules.get(facts.api(call.func)) if facts.is_use(Use.NETWORK_PART, call.func) else None
+    entry = facts.rules.get(facts.api(call.func))
     if entry is None or IN_PLACE not in entry.args or facts.is_use(Use.FUNCTIONAL, call.func):
         return False
     position = entry.args.index(IN_PLACE)
@@ -129,57 +131,87 @@ def _is_loose(facts: Facts, layer: ast.Call) -> bool:
     return isinstance(facts.parents[layer], ast.Assign | ast.List | ast.IfExp)
 
 
+class _Method:
+    """The names of a method in the order in which they stand, and what copies or lists them."""
+
+    def __init__(self, facts: Facts, method: ast.FunctionDef) -> None:
+        self._facts, self.nodes = facts, walk(method)
+        self._names: dict[str, list[ast.Name]] = {}
+        for each in sorted((each for each in self.nodes if isinstance(each, ast.Name)), key=facts.source.start):
+            self._names.setdefault(each.id, []).append(each)
+        self._starts = {name: [facts.source.start(each) for each in found] for name, found in self._names.items()}
+        self.copies: dict[str, list[tuple[ast.AST, str]]] = {}  # `identity = x`, by both names, with the other
+        self.listed: dict[str, list[ast.AST]] = {}  # `skips.append(x)`
+        for node in self.nodes:
+            match node:
+                case ast.Assign(targets=[ast.Name(id=new)], value=ast.Name(id=old)):
+                    self.copies.setdefault(new, []).append((node, old))
+                    if old != new:
+                        self.copies.setdefault(old, []).append((node, new))
+                case ast.Call(func=ast.Attribute(attr="append"), args=[ast.Name(id=kept)]):
+                    self.listed.setdefault(kept, []).append(node)
+
+    def between(self, name: str, start: int, end: int) -> list[ast.Name]:
+        """Where the name stands from one offset to another."""
+        starts = self._starts.get(name, [])
+        return self._names.get(name, [])[bisect.bisect_left(starts, start) : bisect.bisect_right(starts, end)]
+
+    def first_after(self, name: str, offset: int) -> ast.Name | None:
+        place = bisect.bisect_right(self._starts.get(name, []), offset)
+        return self._names[name][place] if place < len(self._starts.get(name, [])) else None
+
+
 def _reread(facts: Facts, method: ast.FunctionDef) -> Iterator[str]:
     """The attributes that are called with a variable whose tensor is read again behind the call, or by its other operand."""
-    names = sorted((each for each in ast.walk(method) if isinstance(each, ast.Name)), key=facts.source.start)
-    for call in ast.walk(method):
+    names = _Method(facts, method)
+    for call in names.nodes:
         match call:
             case ast.Call(func=function, args=[ast.Name(id=given) as argument]) if name := _own_name(function):
                 statement = facts.statement_of(call)
                 is_kept = any(
                     _is_read(facts, each, argument, statement, names)
-                    for each in {given, *_aliases(facts, method, argument, names)}
+                    for each in {given, *_aliases(facts, argument, names)}
                 )
-                if is_kept or _is_listed(facts, method, argument, names):
+                if is_kept or _is_listed(facts, argument, names):
                     yield name
 
 
-def _aliases(facts: Facts, method: ast.FunctionDef, argument: ast.Name, names: list[ast.Name]) -> Iterator[str]:
+def _aliases(facts: Facts, argument: ast.Name, names: _Method) -> Iterator[str]:
     """`identity = x` above, and x is still the same tensor."""
-    for node in ast.walk(method):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=new)], value=ast.Name(id=old)) if argument.id in (new, old):
-                if _is_unchanged(facts, node, argument, names):
-                    yield old if argument.id == new else new
+    for node, other in names.copies.get(argument.id, ()):
+        if _is_unchanged(facts, node, argument, names):
+            yield other
 
 
-def _is_unchanged(facts: Facts, node: ast.AST, argument: ast.Name, names: list[ast.Name]) -> bool:
+def _is_unchanged(facts: Facts, node: ast.AST, argument: ast.Name, names: _Method) -> bool:
     """Whether the argument has not been bound again from the node, which stands above, to its call."""
     source = facts.source
     start, end = source.end(node), source.start(facts.statement_of(argument))
-    bound = [each for each in names if each.id == argument.id and isinstance(each.ctx, ast.Store)]
-    return start <= end and not any(start < source.start(each) < end for each in bound)
+    return start <= end and not any(
+        isinstance(each.ctx, ast.Store) for each in names.between(argument.id, start + 1, end - 1)
+    )
 
 
-def _is_read(facts: Facts, name: str, argument: ast.Name, statement: ast.stmt, names: list[ast.Name]) -> bool:
+def _is_read(facts: Facts, name: str, argument: ast.Name, statement: ast.stmt, names: _Method) -> bool:
     source = facts.source
-    inside = [each for each in names if each.id == name and facts.is_within(each, statement)]
+    here = names.between(name, source.start(statement), source.end(statement))
+    inside = [each for each in here if facts.is_within(each, statement)]
     if any(isinstance(each.ctx, ast.Load) and each is not argument for each in inside):
         return True
     if any(isinstance(each.ctx, ast.Store) for each in inside):
         return False
-    later = [each for each in names if each.id == name and source.start(each) > source.end(statement)]
+    first = names.first_after(name, source.end(statement))
+    if first is None:
+        return False
+    later = facts.statement_of(first)
     # `x = f(x)`: the reading on the right comes first, though it stands behind.
-    return bool(later) and any(
-        isinstance(each.ctx, ast.Load) for each in later if facts.statement_of(each) is facts.statement_of(later[0])
+    return any(
+        isinstance(each.ctx, ast.Load)
+        for each in names.between(name, source.start(first), source.end(later))
+        if facts.statement_of(each) is later
     )
 
 
-def _is_listed(facts: Facts, method: ast.FunctionDef, argument: ast.Name, names: list[ast.Name]) -> bool:
+def _is_listed(facts: Facts, argument: ast.Name, names: _Method) -> bool:
     """`skips.append(x)` above, and x is still the same tensor."""
-    for node in ast.walk(method):
-        match node:
-            case ast.Call(func=ast.Attribute(attr="append"), args=[ast.Name(id=kept)]) if kept == argument.id:
-                if _is_unchanged(facts, node, argument, names):
-                    return True
-    return False
+    return any(_is_unchanged(facts, node, argument, names) for node in names.listed.get(argument.id, ()))

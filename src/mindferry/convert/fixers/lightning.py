@@ -13,9 +13,8 @@ from ..plan import Change
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    for call in facts.source.of(ast.Call):
-        if facts.is_use(Use.TRAINER, call.func):
-            yield from _refused_options(facts, call)
+    for call in facts.calls_for(Use.TRAINER):
+        yield from _refused_options(facts, call)
     for node, qual in facts.reading.owners.items():
         if isinstance(node, ast.ClassDef):
             bases = facts.reading.symbols.bases(qual)

@@ -20,9 +20,7 @@ LOOKED_AT = frozenset({ast.Assign, ast.BoolOp, ast.FunctionDef, ast.AsyncFunctio
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    for node in facts.source.nodes:
-        if type(node) not in LOOKED_AT:
-            continue
+    for node in facts.derived(_looked_at):
         if isinstance(node, Definition):
             for decorator in node.decorator_list:
                 if _is_idle(facts, decorator):
@@ -32,11 +30,15 @@ def plan(facts: Facts) -> Iterator[Change]:
     yield AtEnd(partial(_write, facts))
 
 
+def _looked_at(facts: Facts) -> list[ast.AST]:
+    return [each for each in facts.source.nodes if type(each) in LOOKED_AT]
+
+
 def _is_setting(facts: Facts, node: ast.AST) -> bool:
     if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Attribute):
         return False
     owner = facts.api(node.targets[0].value)
-    return facts.uses.has(Use.SETTING, f"{owner}.")
+    return bool(owner) and facts.uses.has(Use.SETTING, f"{owner}.")
 
 
 def _is_idle(facts: Facts, decorator: ast.expr) -> bool:
@@ -46,7 +48,7 @@ def _is_idle(facts: Facts, decorator: ast.expr) -> bool:
 
 def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
     source = facts.source
-    for node in [each for each in source.nodes if type(each) in LOOKED_AT]:
+    for node in facts.derived(_looked_at):
         if isinstance(node, ast.Assign) and _is_setting(facts, node):
             yield from _remove_setting(facts, node)
         elif isinstance(node, ast.BoolOp):

@@ -25,8 +25,9 @@ MAKERS = frozenset("from_numpy as_tensor tensor to_tensor ToTensor pil_to_tensor
 
 def plan(facts: Facts) -> Iterator[Change]:
     seen: set[ast.expr] = set()
+    composed = set(facts.calls_for(Use.COMPOSE))
     for call in facts.source.of(ast.Call):
-        if facts.is_use(Use.COMPOSE, call.func) and call.args and not _is_inner(facts, call):
+        if call in composed and call.args and not _is_inner(facts, call):
             for element in _given_tensors(facts, _parts(facts, call.args[0])):
                 if element in seen:
                     continue

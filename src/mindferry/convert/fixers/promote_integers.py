@@ -59,7 +59,8 @@ def _is_method(facts: Facts, call: ast.Call) -> bool:
 
 def _given(facts: Facts, call: ast.Call) -> ast.expr | None:
     """What one of these functions computes with: its argument, or the tensor whose method it is."""
-    if _name(facts, call) not in COMPUTED:
+    word = facts.reading.type(call.func).qual.rpartition(".")[2]
+    if word not in COMPUTED or _name(facts, call) not in COMPUTED:
         return None
     return _subject(facts, call)
 

@@ -29,12 +29,15 @@ def _spelled(name: str, texts: Texts) -> str:
 
 
 def _types(facts: Facts, call: ast.Call) -> Iterator[ast.expr]:
-    api, function = facts.api(call.func), call.func
-    is_method = isinstance(function, ast.Attribute) and facts.reading.type(function.value).is_tensor
-    if not is_method and not api.startswith(f"{facts.framework.name}."):
-        return
+    function = call.func
     given = [key.value for key in call.keywords if key.arg == "dtype"]
-    if is_method and isinstance(function, ast.Attribute) and function.attr in CASTS:
+    is_cast = isinstance(function, ast.Attribute) and function.attr in CASTS
+    if not given and not is_cast:
+        return
+    is_method = isinstance(function, ast.Attribute) and facts.reading.type(function.value).is_tensor
+    if not is_method and not facts.api(function).startswith(f"{facts.framework.name}."):
+        return
+    if is_method and is_cast:
         given += call.args[:1]
     yield from (each for each in given if facts.reading.type(each).kind == "ref" and _is_type(facts, each))
 

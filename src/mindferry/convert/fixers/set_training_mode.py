@@ -10,6 +10,7 @@ from ...read.guesses import looks_like_network
 from ...read.networks import is_mode_call
 from ...read.types import Type
 from ...read.uses import Use
+from ...read.walk import walk
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, Texts
 
@@ -90,12 +91,12 @@ def _is_listed(facts: Facts, node: ast.expr) -> bool:
     return (
         len(stored) == 1
         and isinstance(stored[0], ast.Assign)
-        and any(isinstance(each, ast.Attribute) and each.attr in LISTED for each in ast.walk(stored[0].value))
+        and any(isinstance(each, ast.Attribute) and each.attr in LISTED for each in walk(stored[0].value))
     )
 
 
 def _is_existing(facts: Facts, given: ast.expr, depth: int) -> bool:
-    for node in ast.walk(given):
+    for node in walk(given):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in LISTED:
             return True
         if isinstance(node, ast.Attribute | ast.Name) and isinstance(node.ctx, ast.Load):
@@ -212,7 +213,7 @@ def _may_be_made(facts: Facts, call: ast.Call) -> bool:
             scope = facts.enclosing(call, *FUNCTIONS) or facts.source.tree
             return any(
                 isinstance(node, ast.Attribute) and node.attr in ASKED and _root(node.value) == name
-                for node in ast.walk(scope)
+                for node in walk(scope)
             )
     return False
 
@@ -275,7 +276,7 @@ def _is_first_told(facts: Facts, scope: ast.AST, name: str, after: int, depth: i
 
 
 def _uses(facts: Facts, scope: ast.AST, name: str, after: int) -> Iterator[ast.Name]:
-    for node in ast.walk(scope):
+    for node in walk(scope):
         is_read = isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
         if isinstance(node, ast.Name) and is_read and facts.source.start(node) >= after:
             yield node
@@ -293,7 +294,7 @@ def _is_conditional(facts: Facts, node: ast.AST, scope: ast.AST) -> bool:
 
 
 def _is_main(node: ast.If) -> bool:
-    return any(isinstance(each, ast.Name) and each.id == "__name__" for each in ast.walk(node.test))
+    return any(isinstance(each, ast.Name) and each.id == "__name__" for each in walk(node.test))
 
 
 def _function(facts: Facts, called: ast.expr) -> ast.FunctionDef | None:

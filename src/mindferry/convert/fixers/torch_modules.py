@@ -54,7 +54,8 @@ def _is_alias(facts: Facts, node: ast.Assign) -> bool:
 def _module(facts: Facts, node: ast.expr) -> str:
     if not isinstance(node, ast.Name | ast.Attribute | ast.Call):
         return ""
-    api = facts.api(node)
+    if not (api := facts.api(node)):
+        return ""
     is_torch = facts.framework.is_own(api) and facts.rules.is_module(api) and not facts.reading.symbols.is_local(api)
     return api if is_torch and facts.rules.get(api) is None else ""
 

@@ -20,9 +20,11 @@ def keep_comments(edits: Edits) -> None:
         if isinstance(node, IMPORTS):
             continue
         body = getattr(node, "body", None)
-        start = min(source.start(each) for each in (node, *getattr(node, "decorator_list", ())))
+        start = source.start(node)
+        if decorators := getattr(node, "decorator_list", None):
+            start = min(start, *(source.start(each) for each in decorators))
         end = source.start(_first(body[0])) if body else source.end(node)
-        if b"#" not in source.data[start:end]:
+        if source.data.find(b"#", start, end) < 0:
             continue
         end = end if not body else source.line_start(end)  # comments between header and body are not within the header
         before = source.data[start:end].decode("utf-8")

@@ -25,6 +25,7 @@ def with_fixed_attributes(texts: dict[str, str], use: ProjectUse) -> dict[str, s
     found = {name: _attributes_in(text) for name, text in texts.items()}
     loads = _added(each.loads for each in found.values())
     outside = _added(each.stores for each in found.values())
+    related = _related(texts)
     for name, text in texts.items():
         node = parsed(text).body[0]
         if not isinstance(node, ast.ClassDef):
@@ -34,7 +35,7 @@ def with_fixed_attributes(texts: dict[str, str], use: ProjectUse) -> dict[str, s
         )
         if start is None:
             continue
-        family = _family(name, texts)
+        family = _family(name, related)
         stores = outside + _added(found[each].own_stores for each in family)
         for statement in start.body:
             new = _fixed_attribute(text, node, statement, loads, stores, use, len(start.body) == 1)
@@ -51,17 +52,25 @@ def _added(counts: Iterable[Counter[str]]) -> Counter[str]:
     return total
 
 
-def _family(name: str, texts: Mapping[str, str]) -> set[str]:
+def _related(texts: Mapping[str, str]) -> dict[str, set[str]]:
+    """By class, those that it derives from, and those that derive from it."""
+    found: dict[str, set[str]] = {}
+    for name, text in texts.items():
+        for base in _bases(text) & texts.keys() if is_class(text) else ():
+            found.setdefault(name, set()).add(base)
+            found.setdefault(base, set()).add(name)
+    return found
+
+
+def _family(name: str, related: Mapping[str, set[str]]) -> set[str]:
     """The class, those that it derives from, and those that derive from it or from these: all may set the same attribute."""
-    bases = {each: _bases(text) & set(texts) for each, text in texts.items() if is_class(text)}
     found: set[str] = set()
     waiting = [name]
     while waiting:
         each = waiting.pop()
         if each not in found:
             found.add(each)
-            waiting += bases.get(each, ())
-            waiting += [heir for heir, own in bases.items() if each in own]
+            waiting += related.get(each, ())
     return found
 
 

@@ -7,7 +7,8 @@ import functools
 import itertools
 from collections import Counter
 
-from .folded import NOTHING, Offsets, Span, constant, in_strings, parsed
+from ...read.walk import walk
+from .folded import NOTHING, WITH_BLOCKS, Offsets, Span, blocks_of, constant, in_strings, parsed
 
 PURE_MODULES = {"ops", "math", "np", "ms"}
 WRITING = ("assign", "Apply", "Adam", "print", "set_", "random", "seed")
@@ -23,30 +24,53 @@ def with_fixed_locals(text: str) -> str:
         text = new
 
 
+class _Function:
+    """A function of a helper with what is asked of it for each of its variables, walked once."""
+
+    def __init__(self, node: ast.FunctionDef) -> None:
+        self.node, self.nodes = node, walk(node)
+        self.names = [each for each in self.nodes if type(each) is ast.Name]
+        self.bound = Counter(each.id for each in self.names if type(each.ctx) is not ast.Load)
+        self.blocks = [block for each in self.nodes if type(each) in WITH_BLOCKS for block in blocks_of(each)]
+        inner = [each for each in self.nodes if isinstance(each, ast.FunctionDef | ast.Lambda | ast.ClassDef)]
+        self.is_single = len(inner) == 1
+        self.arguments = {part.arg for each in inner for part in walk(each) if type(part) is ast.arg}
+        self.outer = {name for each in self.nodes if isinstance(each, ast.Global | ast.Nonlocal) for name in each.names}
+
+    def is_plain(self, name: str) -> bool:
+        """Bound once in the function, and in no function within it."""
+        return self.is_single and self.bound[name] == 1 and name not in self.arguments and name not in self.outer
+
+    def is_argument(self, name: str) -> bool:
+        """An argument that keeps its value."""
+        given = self.node.args
+        return not self.bound[name] and any(each.arg == name for each in (*given.args, *given.kwonlyargs))
+
+
 def _once(text: str) -> str:
     tree = parsed(text)
     shown, offsets = in_strings(tree), Offsets(text)
-    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+    for function in (_Function(node) for node in walk(tree) if type(node) is ast.FunctionDef):
         if returned := _returned_at_once(function, offsets):
             return offsets.edited(returned)
-        for statement in (node for node in ast.walk(function) if isinstance(node, ast.Assign)):
+        for statement in (node for node in function.nodes if type(node) is ast.Assign):
             match statement:
-                case ast.Assign(targets=[ast.Name(id=name)]) if _is_plain(name, function):
+                case ast.Assign(targets=[ast.Name(id=name)]) if function.is_plain(name):
                     spans = _spans(name, statement, function, shown, offsets)
                     if spans is not None:
                         return offsets.edited(spans)
     return text
 
 
-def _returned_at_once(function: ast.FunctionDef, offsets: Offsets) -> list[Span]:
+def _returned_at_once(function: _Function, offsets: Offsets) -> list[Span]:
     """`x = f(y)`, `return x`: the value itself."""
-    for block in _blocks(function):
+    for block in function.blocks:
         for first, second in itertools.pairwise(block):
             match first, second:
                 case (
                     ast.Assign(targets=[ast.Name(id=name)], value=value),
                     ast.Return(value=ast.Name(id=returned)),
-                ) if name == returned and _is_plain(name, function):
+                ) if name == returned and function.is_plain(name):
                     lines = offsets.data[offsets.line(first.lineno) : offsets.line((second.end_lineno or 0) + 1)]
                     if b"#" not in lines and value.lineno == value.end_lineno == first.lineno:
                         start, end = offsets.line(first.lineno), offsets.line((second.end_lineno or 0) + 1)
@@ -54,61 +78,31 @@ def _returned_at_once(function: ast.FunctionDef, offsets: Offsets) -> list[Span]
     return []
 
 
-def _is_plain(name: str, function: ast.FunctionDef) -> bool:
-    """Bound once in the function, and in no function within it."""
-    bound = Counter(
-        node.id for node in ast.walk(function) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
-    )
-    inner = [node for node in ast.walk(function) if isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef)]
-    arguments = {each.arg for node in inner for each in ast.walk(node) if isinstance(each, ast.arg)}
-    is_outer = any(isinstance(node, ast.Global | ast.Nonlocal) and name in node.names for node in ast.walk(function))
-    return bound[name] == 1 and name not in arguments and len(inner) == 1 and not is_outer
-
-
 def _spans(
-    name: str, statement: ast.Assign, function: ast.FunctionDef, shown: set[ast.AST], offsets: Offsets
+    name: str, statement: ast.Assign, function: _Function, shown: set[ast.AST], offsets: Offsets
 ) -> list[Span] | None:
-    uses = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == name]
-    reads = [node for node in uses if isinstance(node.ctx, ast.Load)]
+    reads = [node for node in function.names if node.id == name and type(node.ctx) is ast.Load]
     first, last = offsets.line(statement.lineno), offsets.line((statement.end_lineno or 0) + 1)
-    is_alone = any(block == [statement] for block in _blocks(function))
-    if is_alone or "#" in offsets.data[first:last].decode():
+    is_alone = any(block == [statement] for block in function.blocks)
+    if is_alone or b"#" in offsets.data[first:last]:
         return None
     removed = (first, last, "")
     if not reads:
         return [removed] if _is_pure(statement.value) else None
-    block = next(each for each in _blocks(function) if statement in each)
-    within = {node for each in block for node in ast.walk(each)}
+    block = next(each for each in function.blocks if statement in each)
+    within = {node for each in block for node in walk(each)}
     if any(node in shown or node not in within for node in reads):
         return None
     value = statement.value
-    is_name = isinstance(value, ast.Name) and _is_argument(value.id, function)
+    is_name = isinstance(value, ast.Name) and function.is_argument(value.id)
     if constant(value) is NOTHING and not is_name:
         return None
     return [removed, *((offsets.start(node), offsets.end(node), offsets.of(value)) for node in reads)]
 
 
-def _blocks(function: ast.FunctionDef) -> list[list[ast.stmt]]:
-    return [
-        block
-        for node in ast.walk(function)
-        for block in (getattr(node, field, None) for field in ("body", "orelse", "finalbody"))
-        if isinstance(block, list) and block
-    ]
-
-
-def _is_argument(name: str, function: ast.FunctionDef) -> bool:
-    """An argument that keeps its value."""
-    stores = any(
-        isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
-        for node in ast.walk(function)
-    )
-    return not stores and any(each.arg == name for each in (*function.args.args, *function.args.kwonlyargs))
-
-
 def _is_pure(value: ast.expr) -> bool:
     """Computes something and changes nothing."""
-    for node in ast.walk(value):
+    for node in walk(value):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=module), attr=called)) if module in PURE_MODULES:
                 if called.startswith(WRITING):

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Mapping
 
+from ...read.walk import walk
 from .folded import NOTHING, WIDTH, Offsets, Span, constant, in_strings, laid_out, parsed
 from .helper_use import ProjectUse
 
@@ -42,7 +43,7 @@ def _given(text: str) -> list[tuple[str, ast.expr]]:
         return []
     return [
         (keyword.arg, keyword.value)
-        for call in ast.walk(node)
+        for call in walk(node)
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "__init__"
         for keyword in call.keywords
         if keyword.arg
@@ -52,11 +53,11 @@ def _given(text: str) -> list[tuple[str, ast.expr]]:
 def _named_otherwise(text: str) -> set[str]:
     """Options that are written, or named other than by `group["…"]`."""
     tree = parsed(text)
-    read = {node.slice for node in ast.walk(tree) if isinstance(node, ast.Subscript) and _is_option(node)}
+    read = {node.slice for node in walk(tree) if isinstance(node, ast.Subscript) and _is_option(node)}
     read -= in_strings(tree)
     return {
         node.value
-        for node in ast.walk(tree)
+        for node in walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in read
     }
 
@@ -72,14 +73,14 @@ def _without(text: str, fixed: Mapping[str, str]) -> str:
     tree, offsets = parsed(text), Offsets(text)
     spans: list[Span] = [
         (offsets.start(node), offsets.end(node), fixed[str(node.slice.value)])
-        for node in ast.walk(tree)
+        for node in walk(tree)
         if isinstance(node, ast.Subscript)
         and _is_option(node)
         and isinstance(node.slice, ast.Constant)
         and node.slice.value in fixed
     ]
     gone = {id(value) for option, value in _given(text) if option in fixed}
-    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+    for call in (node for node in walk(tree) if isinstance(node, ast.Call)):
         kept = [each for each in (*call.args, *call.keywords) if id(getattr(each, "value", None)) not in gone]
         if len(kept) < len(call.args) + len(call.keywords):
             items = [offsets.of(each) for each in kept]

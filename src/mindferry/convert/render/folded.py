@@ -14,6 +14,10 @@ from ...read.walk import walk
 
 WIDTH = 120
 ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+WITH_BLOCKS = frozenset(
+    kind for kind in vars(ast).values() if isinstance(kind, type) and "body" in getattr(kind, "_fields", ())
+)
+DECIDABLE = frozenset({ast.UnaryOp, ast.Compare, ast.IfExp, ast.Call, ast.BoolOp})
 NOTHING = object()
 Span = tuple[int, int, str]
 
@@ -70,11 +74,32 @@ def constant(node: ast.AST | None) -> object:
 def simplified(text: str) -> str:
     """The text with every decided condition folded."""
     while True:
-        offsets = Offsets(text)
-        spans = list(_spans(parsed(text), offsets))
+        tree, offsets = parsed(text), Offsets(text)
+        spans = list(_spans(tree, offsets)) if _may_fold(tree, offsets) else []
         if not spans:
             return text
         text = _without_empty_blocks(offsets.edited(spans))
+
+
+def _may_fold(tree: ast.Module, offsets: Offsets) -> bool:
+    """Whether a condition is decided anywhere, or a statement never reached; most helpers have neither."""
+    for node in walk(tree):
+        kind = type(node)
+        if kind in DECIDABLE:
+            if _expression(node, offsets) is not None:  # type: ignore[arg-type]
+                return True
+        elif kind in WITH_BLOCKS:
+            if kind is ast.If and constant(node.test) is not NOTHING:  # type: ignore[attr-defined]
+                return True
+            if any(type(each) in ENDS for block in blocks_of(node) for each in block[:-1]):
+                return True
+    return False
+
+
+def blocks_of(node: ast.AST) -> list[list[ast.stmt]]:
+    """Its lists of statements."""
+    found = (getattr(node, name, None) for name in ("body", "orelse", "finalbody"))
+    return [each for each in found if isinstance(each, list) and each]
 
 
 def substituted(text: str, function: ast.FunctionDef, values: Mapping[str, str]) -> list[Span]:
@@ -204,7 +229,7 @@ def _joined(is_and: bool, values: list[ast.expr], offsets: Offsets) -> str | Non
 def _is_condition(node: ast.expr) -> bool:
     """True or False, and asking does nothing."""
     is_asking = isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not))
-    return is_asking and not any(isinstance(each, ast.Call | ast.NamedExpr | ast.Await) for each in ast.walk(node))
+    return is_asking and not any(isinstance(each, ast.Call | ast.NamedExpr | ast.Await) for each in walk(node))
 
 
 def _enclosed(node: ast.expr, offsets: Offsets) -> str:

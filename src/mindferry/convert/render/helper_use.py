@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from ...read.walk import walk
@@ -82,33 +82,51 @@ class ProjectUse:
     is_library: bool = False
     words: frozenset[str] | None = None  # the project's texts, where helpers are looked up by name
 
+    def add(self, other: ProjectUse) -> None:
+        """What another file of the project uses."""
+        for name, shapes in other.calls.items():
+            self.calls.setdefault(name, []).extend(shapes)
+        for name in NAME_SETS:
+            getattr(self, name).update(getattr(other, name))
+        self.is_subscripted |= other.is_subscripted
+        self.takes_files |= other.takes_files
+        self.looks_into_state |= other.looks_into_state
+        self.saves_state_only &= other.saves_state_only
 
-def use_of(texts: Iterable[str], module: str, is_library: bool) -> ProjectUse:
-    """`module` is what the helpers are called; a text that can't be parsed mentions all of its words."""
+
+NAME_SETS = tuple(each.name for each in fields(ProjectUse) if each.default_factory is set)
+
+
+def use_of(files: Iterable[str | ProjectUse], module: str, is_library: bool) -> ProjectUse:
+    """Of files that are given as text, or as what they are known to use. `module` is what the helpers are called."""
     use = ProjectUse(is_library=is_library)
-    for text in texts:
-        try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError):
-            words = set(re.findall(r"\w+", text))
-            use.mentioned |= words
-            use.stored |= words
-            use.values |= words
-            use.unset |= words
-            use.given |= words
-            use.added |= words
-            use.assigned |= words
-            use.state_owners |= words & STATE
-            use.keys |= words
-            use.defined |= words
-            use.shown |= words
-            use.is_subscripted = use.takes_files = use.looks_into_state = True
-            use.saves_state_only = False
-            continue
-        found = _by_kind(tree)
-        bound = _bound_to(found, module)
-        _add_names(found, bound, use)
-        _add_project_calls(found, bound, use)
+    for file in files:
+        use.add(_use_of_text(file, module) if isinstance(file, str) else file)
+    return use
+
+
+def _use_of_text(text: str, module: str) -> ProjectUse:
+    """A text that can't be parsed mentions all of its words."""
+    try:
+        return use_of_tree(ast.parse(text), module)
+    except (SyntaxError, ValueError, RecursionError):
+        words = set(re.findall(r"\w+", text))
+        use = ProjectUse(is_subscripted=True, takes_files=True, looks_into_state=True, saves_state_only=False)
+        use.state_owners = words & STATE
+        for each in (use.mentioned, use.stored, use.values, use.unset, use.given, use.added, use.assigned):
+            each |= words
+        for each in (use.keys, use.defined, use.shown):
+            each |= words
+        return use
+
+
+def use_of_tree(tree: ast.Module, module: str) -> ProjectUse:
+    """What one file uses."""
+    use = ProjectUse()
+    found = _by_kind(tree)
+    bound = _bound_to(found, module)
+    _add_names(found, bound, use)
+    _add_project_calls(found, bound, use)
     return use
 
 
@@ -119,9 +137,8 @@ def _by_kind(tree: ast.Module) -> Nodes:
     """The nodes that are asked for, each after its parent: a project's files are walked once, not once for each question."""
     found: Nodes = {kind: [] for kind in ASKED}
     for node in walk(tree):
-        kind = type(node)
-        if kind in ASKED:
-            found[kind].append(node)
+        if (same := found.get(type(node))) is not None:
+            same.append(node)
     return found
 
 
@@ -135,7 +152,8 @@ def _bound_to(nodes: Nodes, module: str) -> set[str]:
 def _add_project_calls(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
     called = set()
     direct: set[ast.expr] = set()
-    opened = _opened(nodes)
+    loads: set[ast.expr] = set()
+    opened: set[str] | None = None
     use.is_subscripted |= any(_helper(node.value, bound) for node in nodes[ast.Subscript])
     for node in nodes[ast.Call]:
         if helper := _helper(node.func, bound):
@@ -146,12 +164,14 @@ def _add_project_calls(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
             elif helper == "save" and not _is_state(node):
                 use.saves_state_only = False
             if helper in ("save", "load"):
+                opened = _opened(nodes) if opened is None else opened
                 place = 1 if helper == "save" else 0
                 given = [*node.args[place : place + 1], *(each.value for each in node.keywords if each.arg == "f")]
                 use.takes_files |= not given or any(looks_like_file(each, opened) for each in given)
-            if helper == "load_state_dict":
+            if helper == "load":
+                loads.add(node)
+            elif helper == "load_state_dict":
                 direct |= {each for each in node.args[1:2] if len(node.args) == 2 and not node.keywords}
-    loads = {node for node in nodes[ast.Call] if _helper(node.func, bound) == "load"}
     use.looks_into_state |= bool(loads - direct) or not all(each in loads or _is_own_state(each) for each in direct)
     use.looks_into_state |= any(
         len(shape.positions) != 2 or bool(shape.keywords) for shape in use.calls.get("load_state_dict", ())
@@ -160,7 +180,7 @@ def _add_project_calls(nodes: Nodes, bound: set[str], use: ProjectUse) -> None:
         if (node.module or "").endswith(tuple(bound)):
             use.values |= {alias.name for alias in node.names}
     for node in nodes[ast.Attribute]:
-        if node not in called and (helper := _helper(node, bound)):
+        if (helper := _helper(node, bound)) and node not in called:
             use.values.add(helper)
 
 
@@ -193,9 +213,8 @@ def _is_state(call: ast.Call) -> bool:
 
 
 def _helper(node: ast.AST, bound: set[str]) -> str:
-    match node:
-        case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name in bound:
-            return attribute
+    if type(node) is ast.Attribute and type(node.value) is ast.Name and node.value.id in bound:
+        return node.attr
     return ""
 
 
@@ -264,12 +283,15 @@ def _is_sum(call: ast.Call) -> bool:
 
 
 def _last_word(node: ast.AST) -> str:
-    match node:
-        case ast.Name(id=word) | ast.Attribute(attr=word):
-            return word
-        case ast.Call(func=inner) | ast.Subscript(value=inner):
-            return _last_word(inner)
-    return ""
+    while True:
+        kind = type(node)
+        if kind is ast.Name:
+            return node.id  # type: ignore[attr-defined, no-any-return]
+        if kind is ast.Attribute:
+            return node.attr  # type: ignore[attr-defined, no-any-return]
+        if kind is not ast.Call and kind is not ast.Subscript:
+            return ""
+        node = node.func if kind is ast.Call else node.value  # type: ignore[attr-defined]
 
 
 def _add_unset(nodes: Nodes, use: ProjectUse) -> None:

@@ -11,6 +11,7 @@ from importlib.resources import files
 
 from ...errors import MindferryError
 from ...read.walk import walk
+from .folded import parsed
 from .helper_use import ProjectUse
 from .import_lines import sorted_imports
 from .parts import with_parts
@@ -28,6 +29,8 @@ SHARED = ("settings.py", "left_over.py", "numbers.py")  # of torch's helpers: th
 SETTINGS = "prepare_cpu"  # called when the helpers are imported: the one place for what MindSpore is told
 NUMBERS = "prefer_tensors"  # called with it: how tensors and numpy's numbers meet
 METHODS = {"tensorflow": "equip_tensors"}  # called with it, by source: what its tensors have and MindSpore's have not
+DEFINING = ("def ", "class ")
+_DEFINITION = re.compile(r"^(?:def|class) (\w+)", re.MULTILINE)
 _LAYER = re.compile(r"\A(class \w+\((?:\w+, )*nn\.(?!Cell\b)\w+)\)")
 
 
@@ -58,8 +61,9 @@ def library(source: str = "torch") -> tuple[dict[str, Unit], dict[str, str]]:
 
 
 def _read(file: str, text: str, units: dict[str, Unit], imports: dict[str, str]) -> None:
-    lines = text.splitlines(keepends=True)
-    for node in ast.parse(text).body:
+    for statement in _statements(text):
+        defined = _DEFINITION.search(statement) if statement.startswith(("@", *DEFINING)) else None
+        node = None if defined else ast.parse(statement).body[0]
         if isinstance(node, ast.Import | ast.ImportFrom):
             if isinstance(node, ast.ImportFrom) and node.level:
                 continue  # another file of the library
@@ -72,12 +76,28 @@ def _read(file: str, text: str, units: dict[str, Unit], imports: dict[str, str])
                     else f"from {node.module} import {alias.name}{suffix}"
                 )
             continue
-        for name in _defined(node):
+        for name in [defined[1]] if defined else _assigned(node):
             if name in units:
                 raise MindferryError(f"compat/{file}: {name} is defined twice in the helper library; rename one")
-            first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
-            body = "".join(lines[first - 1 : node.end_lineno]).rstrip() + "\n"
-            units[name] = Unit(name, body, len(units), file)
+            units[name] = Unit(name, statement, len(units), file)
+
+
+def _statements(text: str) -> list[str]:
+    """The statements of a helper file below its docstring, each from one line that is not indented to the next.
+
+    To parse all helpers would take as long as to convert several files. A test sees to it that the parser finds the same.
+    """
+    found: list[list[str]] = []
+    is_decorated = is_open = False
+    after_docstring = text.index('"""', 3) + 3
+    for line in text[after_docstring:].splitlines(keepends=True):
+        if line[0] in " \t\n)]}" or is_decorated:
+            if is_open:
+                found[-1].append(line)
+        elif is_open := line[0] != "#":
+            found.append([line])
+        is_decorated = is_open and (is_decorated or line[0] == "@") and not line.startswith(DEFINING)
+    return ["".join(lines).rstrip() + "\n" for lines in found]
 
 
 def uses(name: str, source: str = "torch") -> frozenset[str]:
@@ -85,12 +105,8 @@ def uses(name: str, source: str = "torch") -> frozenset[str]:
     return names_taken(library(source)[0][name].text)
 
 
-def _defined(node: ast.stmt) -> list[str]:
-    if isinstance(node, ast.FunctionDef | ast.ClassDef):
-        return [node.name]
-    if isinstance(node, ast.Assign):
-        return [target.id for target in node.targets if isinstance(target, ast.Name)]
-    return []
+def _assigned(node: ast.stmt | None) -> list[str]:
+    return [each.id for each in node.targets if isinstance(each, ast.Name)] if isinstance(node, ast.Assign) else []
 
 
 def closure(names: set[str], source: str = "torch") -> list[Unit]:
@@ -107,7 +123,7 @@ def closure(names: set[str], source: str = "torch") -> list[Unit]:
         name = waiting.pop()
         if name not in found:
             found.add(name)
-            waiting += sorted(uses(name, source) & set(units) - found)
+            waiting += sorted(uses(name, source) & units.keys() - found)
     return sorted((units[name] for name in found), key=lambda unit: unit.order)
 
 
@@ -200,23 +216,22 @@ def _as_twins(units: list[Unit]) -> list[Unit]:
 def _in_definition_order(units: list[Unit]) -> list[Unit]:
     """Bases and module-level uses before what needs them; otherwise the library's own order."""
     names = {unit.name: unit for unit in units}
-    done: list[Unit] = []
+    done: dict[str, Unit] = {}
 
     def add(unit: Unit) -> None:
-        if unit in done:
+        if unit.name in done:
             return
-        for needed in _needed_at_definition(unit.text) & set(names) - {unit.name}:
+        for needed in sorted(_needed_at_definition(unit.text) & names.keys() - {unit.name}):
             add(names[needed])
-        if unit not in done:
-            done.append(unit)
+        done.setdefault(unit.name, unit)
 
     for unit in units:
         add(unit)
-    return done
+    return list(done.values())
 
 
 def _needed_at_definition(text: str) -> set[str]:
-    node = ast.parse(text).body[0]
+    node = parsed(text).body[0]
     if isinstance(node, ast.ClassDef):
         parts: list[ast.AST] = [*node.bases, *node.decorator_list, *(each.value for each in node.keywords)]
         parts += [each for each in node.body if isinstance(each, ast.Assign | ast.AnnAssign)]

@@ -128,6 +128,7 @@ class Imports:
             for node, top, only in _import_statements(edits.source)
         ]
         is_first = bool(left) and "compat" in missing  # the placeholders need it before anything else
+        last = self._last_torch_import(statements)
         done: set[tuple[ast.AST, str]] = set()
         for node, top_level, only_one in statements:
             dropped = [alias for alias in node.names if self._is_dropped(node, alias)]
@@ -145,7 +146,7 @@ class Imports:
                 _insert_at_top(edits, self.statement("compat") + edits.source.newline())
             is_first = False
             missing = [home for home in missing if home not in wanted]
-            if top_level and node is self._last_torch_import(statements):
+            if top_level and node is last:
                 wanted, missing = wanted + missing, []
             kept = [alias for alias in node.names if alias not in dropped]
             bound = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import bisect
 
 from ... import findings
 from ...artifacts import Finding
@@ -18,10 +19,11 @@ def mark_findings(context: Context) -> None:
     if not statements:
         return
     starts: dict[int, ast.stmt] = {}
+    lines = sorted(statements)
     for node in context.source.statements:
-        for line in range(_first_line(node), _header_end(node) + 1):
-            if line in statements:
-                starts[line] = node if line not in starts or node.lineno >= starts[line].lineno else starts[line]
+        first, last = _first_line(node), _header_end(node)
+        for line in lines[bisect.bisect_left(lines, first) : bisect.bisect_right(lines, last)]:
+            starts[line] = node if line not in starts or node.lineno >= starts[line].lineno else starts[line]
     marked: dict[ast.stmt, list[Finding]] = {}
     for line, found in statements.items():
         if line in starts:
@@ -32,7 +34,7 @@ def mark_findings(context: Context) -> None:
 
 def _first_line(node: ast.stmt) -> int:
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(each.lineno for each in decorators)])
+    return min([node.lineno, *(each.lineno for each in decorators)]) if decorators else node.lineno
 
 
 def _header_end(node: ast.stmt) -> int:

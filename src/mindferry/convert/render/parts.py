@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from importlib.resources import files
 
+from ...read.walk import walk
 from .folded import Offsets, parsed, simplified
 from .helper_use import ProjectUse
 
@@ -170,7 +171,7 @@ def with_parts(text: str, use: ProjectUse | None, wanted: Collection[str]) -> st
     offsets = Offsets(text)
     spans = [
         (offsets.start(node), offsets.end(node), values[node.id])
-        for node in ast.walk(parsed(text))
+        for node in walk(parsed(text))
         if isinstance(node, ast.Name) and node.id in values
     ]
     return re.sub(r"\n{3,}", "\n\n", simplified(offsets.edited(spans))).rstrip() + "\n"

@@ -69,7 +69,7 @@ def reachable(texts: dict[str, str], wanted: Collection[str]) -> dict[str, str]:
         name = waiting.pop()
         if name not in found:
             found.add(name)
-            waiting += names_taken(texts[name]) & set(texts) - found
+            waiting += [each for each in names_taken(texts[name]) if each in texts and each not in found]
     return {name: text for name, text in texts.items() if name in found}
 
 
@@ -89,12 +89,13 @@ def _globals_of(table: symtable.SymbolTable) -> set[str]:
 
 
 def _without_arguments(texts: dict[str, str], wanted: Collection[str], use: ProjectUse) -> dict[str, str]:
+    heirs, callers_of = _heirs_in(texts), _callers_in(texts)
     for name in list(texts):
         function = _signature(texts[name])
         if function is None or name in WRAPPED or name in use.values:
             continue
-        callers = [name, *_heirs(name, texts)]
-        found = [_calls_of(each, texts) for each in callers]
+        callers = [name, *_heirs(name, heirs)]
+        found = [_calls_of(each, texts, callers_of.get(each, ())) for each in callers]
         if None in found or use.values & set(callers):
             continue
         shapes = [shape for each in found for shape in each or ()]
@@ -106,10 +107,28 @@ def _without_arguments(texts: dict[str, str], wanted: Collection[str], use: Proj
     return texts
 
 
-def _heirs(name: str, texts: Mapping[str, str]) -> list[str]:
+def _heirs_in(texts: Mapping[str, str]) -> dict[str, list[str]]:
+    """By class: those that have its __init__. An argument less changes none of it."""
+    found: dict[str, list[str]] = {}
+    for name, text in texts.items():
+        if (base := _inherited_start(text)) and base != name:
+            found.setdefault(base, []).append(name)
+    return found
+
+
+def _callers_in(texts: Mapping[str, str]) -> dict[str, list[str]]:
+    """By helper: those that name it. An argument less adds none."""
+    found: dict[str, list[str]] = {}
+    for name, text in texts.items():
+        for called in _calls_in(text):
+            found.setdefault(called, []).append(name)
+    return found
+
+
+def _heirs(name: str, heirs: Mapping[str, list[str]]) -> list[str]:
     """Classes that are made with the arguments of this one."""
-    found = [each for each in texts if each != name and name in texts[each] and _inherited_start(texts[each]) == name]
-    return [*found, *(heir for each in found for heir in _heirs(each, texts))]
+    found = heirs.get(name, [])
+    return [*found, *(heir for each in found for heir in _heirs(each, heirs))]
 
 
 @functools.lru_cache(maxsize=4096)
@@ -129,11 +148,11 @@ def _signature(text: str) -> ast.FunctionDef | None:
     return node if isinstance(node, ast.FunctionDef) and not node.decorator_list else None
 
 
-def _calls_of(name: str, texts: Mapping[str, str]) -> list[CallShape] | None:
-    """Calls within helpers; None where the helper is more than called there."""
+def _calls_of(name: str, texts: Mapping[str, str], owners: Collection[str]) -> list[CallShape] | None:
+    """Calls within these helpers; None where the helper is more than called there."""
     shapes: list[CallShape] = []
-    for text in texts.values():
-        found = _calls_in(text).get(name, ())
+    for owner in owners:
+        found = _calls_in(texts[owner]).get(name, ())
         if found is None:
             return None
         shapes += found
@@ -180,7 +199,7 @@ def _base_of(tree: ast.Module) -> ast.Name | None:
 def _base_calls(tree: ast.Module) -> list[ast.Call]:
     return [
         node
-        for node in ast.walk(tree)
+        for node in walk(tree)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr == "__init__"
@@ -207,13 +226,6 @@ def _fixed_arguments(function: ast.FunctionDef, shapes: list[CallShape], is_meth
         if default
     }
     places = {each.arg: index for index, each in enumerate(plain)}
-    shown = in_strings(function)
-    rebound = {
-        node.id
-        for node in walk(function)
-        if isinstance(node, ast.Name) and (isinstance(node.ctx, ast.Store) or node in shown)
-    }
-    inner = {each.arg for node in walk(function) if isinstance(node, ast.arguments) for each in node.args}
     fixed = {}
     for argument in [*plain, *function.args.kwonlyargs]:
         name = argument.arg
@@ -223,12 +235,20 @@ def _fixed_arguments(function: ast.FunctionDef, shapes: list[CallShape], is_meth
             given = shape.positions[place] if place < len(shape.positions) else shape.keywords.get(name)
             is_given |= given is not None and not shape.owner
             values.add(literal_of(defaults.get(name)) if given is None else given)
-        shadowed = name in rebound or (name in inner and sum(each.arg == name for each in [*plain]) > 1)
-        if len(values) == 1 and UNKNOWN not in values and not is_given and not shadowed:
+        if len(values) == 1 and UNKNOWN not in values and not is_given:
             fixed[name] = values.pop()
+    if fixed:
+        rebound = _rebound(function)
+        fixed = {name: value for name, value in fixed.items() if name not in rebound}
     if function.args.vararg and any(name in places for name in fixed):
         return {}
     return fixed
+
+
+def _rebound(function: ast.FunctionDef) -> set[str]:
+    """Names that the function sets, or shows in an f-string."""
+    nodes, shown = walk(function), in_strings(function)
+    return {node.id for node in nodes if type(node) is ast.Name and (type(node.ctx) is ast.Store or node in shown)}
 
 
 def _fix_arguments(texts: dict[str, str], name: str, callers: Collection[str], fixed: Mapping[str, str]) -> None:

@@ -85,9 +85,33 @@ def _since_bound(facts: Facts, names: Names, base: ast.Name) -> Iterator[ast.AST
     bound = max(
         (facts.source.start(each) for each in names.stores(scope, base.id) if _is_above(facts, each, start)), default=-1
     )
-    for use in names.loads(scope, base.id):
+    for use in facts.derived(_Holders).uses(names, scope, base.id):
         if bound < facts.source.start(use) < start and not _is_other_branch(facts, use, base):
             yield from _around(facts, use)
+
+
+class _Holders:
+    """Of the places that name a tensor, those that may hold or show it; `x.add_(1)`, time and again, is none."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._found: dict[tuple[ast.AST, str], list[ast.Name]] = {}
+
+    def uses(self, names: Names, scope: ast.AST, name: str) -> list[ast.Name]:
+        if (scope, name) not in self._found:
+            self._found[scope, name] = [use for use in names.loads(scope, name) if self._may_hold(use, name)]
+        return self._found[scope, name]
+
+    def _may_hold(self, use: ast.Name, name: str) -> bool:
+        for node in _around(self._facts, use):
+            match node:
+                case ast.Assign(targets=[ast.Name(id=other)]) if other == name:
+                    continue
+                case ast.Assign() | ast.AnnAssign():
+                    return True
+                case ast.Call(func=ast.Attribute(attr=method)) if method in KEEPING:
+                    return True
+        return False
 
 
 def _is_above(facts: Facts, store: ast.Name, start: int) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from .... import findings
 from ....read.uses import Use
+from ....read.walk import walk
 from ...facts import Facts
 from ...plan import Change, Edit, InsertBefore, RemoveStatement, ReplaceNode, claim, claim_all
 from ...refused import Refused
@@ -51,8 +52,7 @@ def find(facts: Facts) -> tuple[list[Derivative], list[Change]]:
     """All of them, and what is known at once; those that can't be lifted become findings."""
     found: list[Derivative] = []
     planned: list[Change] = []
-    calls = [node for node in facts.source.of(ast.Call) if facts.is_use(Use.DERIVATIVE, node.func)]
-    for call in sorted(calls, key=facts.source.start):
+    for call in sorted(facts.calls_for(Use.DERIVATIVE), key=facts.source.start):
         planned.append(claim(call, call.func))
         try:
             found.append(_read(facts, call))
@@ -108,9 +108,7 @@ def _holds(one: Derivative, other: Derivative) -> bool:
     """Whether one is computed from the other's gradient, or the other from one's: such a pair is not compiled."""
     if one is other:
         return False
-    return any(one.call in ast.walk(each) for each in other.lifted) or any(
-        other.call in ast.walk(each) for each in one.lifted
-    )
+    return any(one.call in walk(each) for each in other.lifted) or any(other.call in walk(each) for each in one.lifted)
 
 
 def _is_differentiated_again(call: ast.Call) -> bool:
@@ -128,7 +126,7 @@ def _networks(facts: Facts) -> list[ast.AST]:
 def _may_reshape(facts: Facts) -> bool:
     """Whether a network of this file changes shapes between its layers; where it has none, nothing tells."""
     networks = _networks(facts)
-    calls = [part for network in networks for part in ast.walk(network) if isinstance(part, ast.Call)]
+    calls = [part for network in networks for part in walk(network) if isinstance(part, ast.Call)]
     return not networks or any(getattr(part.func, "attr", getattr(part.func, "id", "")) in RESHAPES for part in calls)
 
 
@@ -145,7 +143,7 @@ def _inputs(facts: Facts, node: ast.expr) -> tuple[list[str], ast.expr | None]:
         return [node.id], None
     if isinstance(node, ast.List | ast.Tuple) and node.elts and all(isinstance(each, ast.Name) for each in node.elts):
         return [each.id for each in node.elts if isinstance(each, ast.Name)], None
-    if any(isinstance(each, ast.Attribute) and each.attr == "parameters" for each in ast.walk(node)):
+    if any(isinstance(each, ast.Attribute) and each.attr == "parameters" for each in walk(node)):
         return [], node
     raise Refused(f"{facts.source.text(node)} is no variable")
 
@@ -176,8 +174,7 @@ def _between(facts: Facts, before: list[ast.stmt], each: Derivative) -> list[ast
                 carrying |= flow.writes(statement)
     for statement in lifted:
         if any(
-            isinstance(node, ast.Return | ast.Yield | ast.Await | ast.Break | ast.Continue)
-            for node in ast.walk(statement)
+            isinstance(node, ast.Return | ast.Yield | ast.Await | ast.Break | ast.Continue) for node in walk(statement)
         ):
             raise Refused(f"its output is computed in a statement that leaves the block (line {statement.lineno})")
     return lifted
@@ -287,11 +284,11 @@ def _live(statements: list[ast.stmt], needed: set[str], found: list[Derivative])
 
 def _reads(node: ast.AST, found: list[Derivative]) -> set[str]:
     """What it reads once each gradient in it is a call of its function."""
-    inner = [each for each in found if any(part is each.call for part in ast.walk(node))]
+    inner = [each for each in found if any(part is each.call for part in walk(node))]
     if not inner:
         return flow.reads(node)
-    replaced = {part for each in inner for part in ast.walk(each.call)}
-    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and part not in replaced}
+    replaced = {part for each in inner for part in walk(each.call)}
+    names = {part.id for part in walk(node) if isinstance(part, ast.Name) and part not in replaced}
     return names.union(
         *(each.arguments for each in inner), *(flow.reads(each.weights) for each in inner if each.weights is not None)
     )
@@ -330,12 +327,10 @@ def _drop_unused(draft: Draft, found: list[Derivative], moved: set[ast.stmt]) ->
     dropped: set[ast.stmt] = set()
     for statement in sorted({s for each in found for s in each.lifted}, key=draft.source.start, reverse=True):
         scope = next(each.scope for each in found if statement in each.lifted)
-        is_plain = isinstance(statement, ast.Assign) and not any(
-            _is_derived(node, found) for node in ast.walk(statement)
-        )
+        is_plain = isinstance(statement, ast.Assign) and not any(_is_derived(node, found) for node in walk(statement))
         if is_plain and not flow.writes(statement) & _read_in(scope, {*dropped, statement}, found):
             dropped.add(statement)
-        elif any(isinstance(node, ast.Call) and sources.calls_network(draft, node) for node in ast.walk(statement)):
+        elif any(isinstance(node, ast.Call) and sources.calls_network(draft, node) for node in walk(statement)):
             yield draft.found(
                 statement,
                 findings.MF202,
@@ -349,12 +344,12 @@ def _drop_unused(draft: Draft, found: list[Derivative], moved: set[ast.stmt]) ->
 
 def _read_in(scope: ast.AST, without: set[ast.stmt], found: list[Derivative]) -> set[str]:
     """What the scope reads once each gradient in it is a call of its function."""
-    hidden = {node for statement in without for node in ast.walk(statement)}
+    hidden = {node for statement in without for node in walk(statement)}
     shown = [each for each in found if each.call not in hidden]
-    hidden |= {node for each in shown for node in ast.walk(each.call)}
+    hidden |= {node for each in shown for node in walk(each.call)}
     names = {
         node.id
-        for node in ast.walk(scope)
+        for node in walk(scope)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node not in hidden
     }
     return names.union(

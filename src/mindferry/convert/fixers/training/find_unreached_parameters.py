@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from ....read.walk import walk
 from ...facts import Facts
 from . import flow, sources
 from .steps import Backward
@@ -17,11 +18,9 @@ def may_be_unreached(facts: Facts, each: Backward) -> bool:
 
 def _is_conditional(facts: Facts, each: Backward) -> bool:
     """A network takes part in the loss under a condition."""
-    branches = [
-        node for statement in each.lifted for node in ast.walk(statement) if isinstance(node, ast.If | ast.IfExp)
-    ]
-    hidden = {part for node in branches for side in _sides(node) for each in side for part in ast.walk(each)}
-    always = _networks(facts, (node for statement in each.lifted for node in ast.walk(statement) if node not in hidden))
+    branches = [node for statement in each.lifted for node in walk(statement) if isinstance(node, ast.If | ast.IfExp)]
+    hidden = {part for node in branches for side in _sides(node) for each in side for part in walk(each)}
+    always = _networks(facts, (node for statement in each.lifted for node in walk(statement) if node not in hidden))
     return any(_networks(facts, hidden) - always for _ in branches[:1])
 
 
@@ -42,9 +41,7 @@ def _networks(facts: Facts, nodes: Iterable[ast.AST]) -> set[str]:
 
 def _runs_part(facts: Facts, each: Backward) -> bool:
     """`model.encoder(x)`, `model.encode(x)`: not the whole of it."""
-    called = [
-        node.func for part in (*each.lifted, *each.losses) for node in ast.walk(part) if isinstance(node, ast.Call)
-    ]
+    called = [node.func for part in (*each.lifted, *each.losses) for node in walk(part) if isinstance(node, ast.Call)]
     parts = [
         func for func in called if isinstance(func, ast.Attribute) and func.attr != "forward" and not flow.key(func)
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from ....read.walk import children_of, walk
 from ...facts import Facts
 
 CUT = {"detach", "item", "numpy", "tolist"}  # methods whose result carries no gradient
@@ -34,7 +35,7 @@ def reads(node: ast.AST, with_gradient: bool = False) -> set[str]:
                 continue
         if isinstance(here, ast.AugAssign) and key(here.target):
             found.add(key(here.target))
-        stack.extend(ast.iter_child_nodes(here))
+        stack.extend(children_of(here))
     return found
 
 
@@ -67,7 +68,7 @@ def _switches_off(node: ast.expr) -> bool:
 def writes(node: ast.AST) -> set[str]:
     """Variables that it sets, in place included: `x = …`, `x += …`, `x[i] = …`, `x.fill_(0)`, loop targets."""
     found: set[str] = set()
-    for here in ast.walk(node):
+    for here in walk(node):
         if isinstance(here, ast.Name | ast.Attribute) and isinstance(here.ctx, ast.Store):
             found.add(key(here))
         elif isinstance(here, ast.Subscript) and isinstance(here.ctx, ast.Store):
@@ -88,7 +89,7 @@ def written_in_order(facts: Facts, statements: Iterable[ast.stmt]) -> list[str]:
     nodes = [
         node
         for statement in statements
-        for node in ast.walk(statement)
+        for node in walk(statement)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     ]
     inner = {name for statement in statements for name in comprehension_names(statement)}
@@ -98,9 +99,9 @@ def written_in_order(facts: Facts, statements: Iterable[ast.stmt]) -> list[str]:
 
 
 def comprehension_names(node: ast.AST) -> Iterator[str]:
-    for each in ast.walk(node):
+    for each in walk(node):
         if isinstance(each, ast.comprehension):
-            yield from (name.id for name in ast.walk(each.target) if isinstance(name, ast.Name))
+            yield from (name.id for name in walk(each.target) if isinstance(name, ast.Name))
 
 
 def slice_for(statements: list[ast.stmt], loss: ast.expr) -> list[ast.stmt]:
@@ -197,15 +198,15 @@ def _events(node: ast.AST) -> Iterator[tuple[str, bool]]:
     elif isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
         inner = set(comprehension_names(node))
         yield from (
-            (name, False) for child in ast.walk(node) if isinstance(child, ast.Name) and (name := child.id) not in inner
+            (name, False) for child in walk(node) if isinstance(child, ast.Name) and (name := child.id) not in inner
         )
     elif isinstance(node, ast.Lambda):
         inner = {argument.arg for argument in node.args.args}
         yield from (
-            (child.id, False) for child in ast.walk(node.body) if isinstance(child, ast.Name) and child.id not in inner
+            (child.id, False) for child in walk(node.body) if isinstance(child, ast.Name) and child.id not in inner
         )
     else:
-        for child in ast.iter_child_nodes(node):
+        for child in children_of(node):
             yield from _events(child)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ....read.guesses import looks_like_detaching
+from ....read.walk import walk
 from ...facts import Facts
 from . import flow
 
@@ -80,7 +81,7 @@ def _header(node: ast.With | ast.For | ast.While | ast.Try) -> list[ast.expr]:
 
 def _simple(facts: Facts, region: ast.AST) -> list[ast.stmt]:
     kinds = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr)
-    return [node for node in ast.walk(region) if isinstance(node, kinds)]
+    return [node for node in walk(region) if isinstance(node, kinds)]
 
 
 def _is_cut(facts: Facts, statement: ast.stmt, name: str, written: set[str]) -> bool:
@@ -93,11 +94,11 @@ def _is_cut(facts: Facts, statement: ast.stmt, name: str, written: set[str]) -> 
     if isinstance(statement, ast.AugAssign):
         return False
     if isinstance(statement, ast.Expr):
-        return any(isinstance(node, ast.Attribute) and node.attr == "detach_" for node in ast.walk(statement))
+        return any(isinstance(node, ast.Attribute) and node.attr == "detach_" for node in walk(statement))
     value = getattr(statement, "value", None)
     if value is None or not flow.reads(value, with_gradient=True) & (written | {name}):
         return True
-    return any(_detaches(facts, call) for call in ast.walk(value) if isinstance(call, ast.Call))
+    return any(_detaches(facts, call) for call in walk(value) if isinstance(call, ast.Call))
 
 
 def _detaches(facts: Facts, call: ast.Call) -> bool:
@@ -109,7 +110,7 @@ def _detaches(facts: Facts, call: ast.Call) -> bool:
     return any(
         (isinstance(node, ast.Attribute) and node.attr in ("detach", "detach_", "data")) or flow.is_cut(node)
         for body in bodies
-        for node in ast.walk(body)
+        for node in walk(body)
     )
 
 

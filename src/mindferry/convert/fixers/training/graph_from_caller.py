@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from ....read.walk import children_of, walk
 from ...facts import Facts
 from .. import detach_no_grad_results
 from . import flow, sources
@@ -43,7 +44,7 @@ def _left_on_self(facts: Facts, owner: ast.AST, scope: ast.AST) -> dict[str, int
     found: dict[str, int] = {}
     methods = [
         each
-        for each in ast.iter_child_nodes(owner)
+        for each in children_of(owner)
         if isinstance(each, FUNCTIONS) and each is not scope and each.name != "__init__"
     ]
     for _ in range(3):  # an attribute may be computed from another one
@@ -106,20 +107,20 @@ def _assigned(facts: Facts, statement: ast.stmt) -> _Assigned:
 def _statements(method: ast.AST) -> list[ast.stmt]:
     """In the order of the text, without what stands under no_grad."""
     found: list[ast.stmt] = []
-    stack = [each for each in reversed(list(ast.iter_child_nodes(method))) if isinstance(each, ast.stmt)]
+    stack = [each for each in reversed(list(children_of(method))) if isinstance(each, ast.stmt)]
     while stack:
         statement = stack.pop()
         if isinstance(statement, FUNCTIONS) or flow.is_cut(statement):
             continue
         found.append(statement)
-        parts = (each for each in ast.iter_child_nodes(statement) if isinstance(each, ast.stmt | ast.ExceptHandler))
+        parts = (each for each in children_of(statement) if isinstance(each, ast.stmt | ast.ExceptHandler))
         stack += reversed(list(parts))  # type: ignore[arg-type]
     return found
 
 
 def _is_object(facts: Facts, statement: ast.stmt, name: str) -> bool:
     """A network, an optimizer: no tensor."""
-    for node in ast.walk(statement):
+    for node in walk(statement):
         if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store) and flow.key(node) == name:
             return facts.reading.type(node).kind in detach_no_grad_results.NUMBERS
     return False
@@ -127,7 +128,7 @@ def _is_object(facts: Facts, statement: ast.stmt, name: str) -> bool:
 
 def _is_set(scope: ast.AST, name: str) -> bool:
     return any(
-        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store) for node in ast.walk(scope)
+        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store) for node in walk(scope)
     )
 
 

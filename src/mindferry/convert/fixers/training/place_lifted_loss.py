@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ....read.guesses import looks_like_optimizer_wrapper
+from ....read.walk import children_of, walk
 from ...facts import Facts
 from ...refused import Refused
 from . import flow, set_first_values, sources
@@ -33,7 +34,7 @@ def _may_be_tensor(facts: Facts, each: Backward, name: str) -> bool:
     stores = [
         node
         for s in each.lifted
-        for node in ast.walk(s)
+        for node in walk(s)
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
     ]
     return any(facts.reading.type(node).kind not in ("int", "float", "bool", "str", "none") for node in stores)
@@ -112,7 +113,7 @@ def _zeroes(node: ast.AST) -> bool:
 
 
 def _updates(facts: Facts, statement: ast.stmt) -> bool:
-    return any(_is_update(facts, node) for node in ast.walk(statement))
+    return any(_is_update(facts, node) for node in walk(statement))
 
 
 def _is_update(facts: Facts, node: ast.AST) -> bool:
@@ -183,7 +184,7 @@ def are_alternatives(first: Backward, second: Backward) -> bool:
 
 
 def _is_steady(test: ast.expr) -> bool:
-    calls = [node for node in ast.walk(test) if isinstance(node, ast.Call)]
+    calls = [node for node in walk(test) if isinstance(node, ast.Call)]
     return all(isinstance(call.func, ast.Name) and call.func.id in STEADY for call in calls)
 
 
@@ -201,7 +202,7 @@ def _check_repeated(facts: Facts, each: Backward, others: list[Backward]) -> Non
         statement for statement in dict.fromkeys(shared) if statement not in kept and statement not in each.repeated
     ]
     for statement in dict.fromkeys([*each.retained, *shared]):
-        for node in ast.walk(statement):
+        for node in walk(statement):
             if isinstance(node, ast.Call) and not _repeats(facts, node):
                 raise Refused(
                     f"line {statement.lineno} is needed by it and by other statements, but running `{facts.source.text(node)}` "
@@ -256,15 +257,15 @@ def _clear_first(facts: Facts, each: Backward) -> None:
 def _on_the_way(facts: Facts, each: Backward) -> list[ast.AST]:
     """What the code comes by between the call's place and the backward(), without the other sides of conditions around it."""
     start, end = facts.source.start(each.place), facts.source.start(each.statement)
-    others = {node for statement in each.merged for node in ast.walk(statement)}
+    others = {node for statement in each.merged for node in walk(statement)}
     current: ast.AST = each.statement
     while current is not each.scope:
         parent = facts.parents[current]
         if isinstance(parent, ast.If):
             side = parent.orelse if current in parent.body else parent.body
-            others |= {node for statement in side for node in ast.walk(statement)}
+            others |= {node for statement in side for node in walk(statement)}
         current = parent
-    nodes = [node for node in ast.walk(each.scope) if isinstance(node, ast.Call | ast.Attribute) and node not in others]
+    nodes = [node for node in walk(each.scope) if isinstance(node, ast.Call | ast.Attribute) and node not in others]
     return [node for node in nodes if start < facts.source.start(node) < end]
 
 
@@ -283,7 +284,7 @@ def _anchor(facts: Facts, each: Backward) -> ast.stmt:
 
 def _optimizer_names(facts: Facts, scope: ast.AST) -> set[str]:
     found = set()
-    for node in ast.walk(scope):
+    for node in walk(scope):
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
@@ -378,13 +379,13 @@ def _is_data(facts: Facts, each: Backward, name: str) -> bool:
     kinds = [
         facts.reading.type(node).kind
         for statement in each.lifted
-        for node in ast.walk(statement)
+        for node in walk(statement)
         if isinstance(node, ast.Name) and node.id == name
     ]
     called = any(
         isinstance(node, ast.Call) and flow.key(node.func) == name
         for statement in each.lifted
-        for node in ast.walk(statement)
+        for node in walk(statement)
     )
     return bool(kinds) and not called and all(kind in ("tensor", "unknown", "list", "tuple", "dict") for kind in kinds)
 
@@ -392,7 +393,7 @@ def _is_data(facts: Facts, each: Backward, name: str) -> bool:
 def _outside(facts: Facts, scope: ast.AST, excluded: set[ast.stmt]) -> list[ast.AST]:
     """The simple parts of a scope that are not within the excluded statements."""
     result: list[ast.AST] = []
-    stack: list[ast.AST] = list(ast.iter_child_nodes(scope))
+    stack: list[ast.AST] = list(children_of(scope))
     while stack:
         node = stack.pop()
         if node in excluded:
@@ -400,7 +401,7 @@ def _outside(facts: Facts, scope: ast.AST, excluded: set[ast.stmt]) -> list[ast.
         if isinstance(
             node, ast.For | ast.While | ast.If | ast.With | ast.Try | ast.ExceptHandler | ast.FunctionDef | ast.withitem
         ):
-            stack.extend(ast.iter_child_nodes(node))
+            stack.extend(children_of(node))
         else:
             result.append(node)
     return result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ....read.walk import walk
 from ...facts import Facts
 from . import flow
 from .steps import Backward
@@ -61,6 +62,6 @@ def _belongs_outside(facts: Facts, scope: ast.AST, name: str) -> bool:
     """An argument, or a variable of a scope around this one."""
     if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
         return False
-    is_argument = any(isinstance(node, ast.arg) and node.arg == name for node in ast.walk(scope.args))
-    declared = any(isinstance(node, ast.Global | ast.Nonlocal) and name in node.names for node in ast.walk(scope))
+    is_argument = any(isinstance(node, ast.arg) and node.arg == name for node in walk(scope.args))
+    declared = any(isinstance(node, ast.Global | ast.Nonlocal) and name in node.names for node in walk(scope))
     return is_argument or declared or not _makers(facts, scope, name)

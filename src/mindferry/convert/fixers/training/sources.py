@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from ....read.framework import Role
 from ....read.guesses import looks_like_loss
 from ....read.networks import is_named_like_network
+from ....read.walk import children_of, walk
 from ...facts import Facts
 from .. import make_leaf_parameters
 from . import flow
@@ -45,7 +46,7 @@ def makes_object(facts: Facts, statement: ast.stmt) -> bool:
             if facts.reading.type(target).is_tensor:
                 return False
             scope = facts.enclosing(statement, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
-            return any(_is_object_use(node, target.id) for node in ast.walk(scope))
+            return any(_is_object_use(node, target.id) for node in walk(scope))
     return False
 
 
@@ -100,9 +101,7 @@ def _is_filled_by(statement: ast.Assign, lifted: list[ast.stmt]) -> bool:
 def _is_constant(node: ast.expr) -> bool:
     if isinstance(node, ast.Tuple):
         return all(_is_constant(each) for each in node.elts)
-    return isinstance(node, ast.Constant) or (
-        isinstance(node, ast.List | ast.Dict) and not list(ast.iter_child_nodes(node))[1:]
-    )
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.List | ast.Dict) and not list(children_of(node))[1:])
 
 
 def carries(facts: Facts, node: ast.AST) -> bool:
@@ -116,7 +115,7 @@ def _connected(node: ast.AST) -> Iterator[ast.AST]:
         here = stack.pop()
         if not flow.is_cut(here):
             yield here
-            stack.extend(ast.iter_child_nodes(here))
+            stack.extend(children_of(here))
 
 
 def _is_source(facts: Facts, node: ast.AST, seen: set[str] | None = None) -> bool:
@@ -184,7 +183,7 @@ def holds_network(facts: Facts, qual: str, seen: set[str] | None = None) -> bool
     body = facts.derived(_definitions).get((ast.ClassDef, qual))
     if body is None or any(base in symbols.classes and base != qual for base in symbols.bases(qual)):
         return True
-    return _reaches_network(facts, qual, (each for each in ast.walk(body) if isinstance(each, ast.Call)), seen)
+    return _reaches_network(facts, qual, (each for each in walk(body) if isinstance(each, ast.Call)), seen)
 
 
 def _reaches_network(facts: Facts, qual: str, parts: Iterable[ast.AST], seen: set[str] | None) -> bool:
@@ -286,7 +285,7 @@ def unknown_networks(facts: Facts, statements: Iterable[ast.AST]) -> list[str]:
     """What they call that may be a network, if it is all held in variables: it can be asked when it runs."""
     found: dict[str, None] = {}
     for statement in statements:
-        for call in ast.walk(statement):
+        for call in walk(statement):
             if isinstance(call, ast.Call) and calls_network(facts, call):
                 callee = _called(facts, call)
                 if not flow.key(callee) or facts.reading.type(callee).kind not in ("unknown", "instance", "method"):
@@ -318,10 +317,10 @@ def _given_networks(facts: Facts, call: ast.Call) -> list[str]:
     body = _body(facts, call)
     if body is None:
         return []
-    arguments = {argument.arg for argument in ast.walk(body.args) if isinstance(argument, ast.arg)}
+    arguments = {argument.arg for argument in walk(body.args) if isinstance(argument, ast.arg)}
     for node in _connected(body):
         if isinstance(node, ast.Call) and calls_network(facts, node):
-            used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and _is_network(facts, each)}
+            used = {each.id for each in walk(node) if isinstance(each, ast.Name) and _is_network(facts, each)}
             called = node.func.id if isinstance(node.func, ast.Name) else ""
             if not (used | {called}) - {""} <= arguments or isinstance(node.func, ast.Attribute):
                 return []
@@ -334,7 +333,7 @@ def own_leaves(facts: Facts, statements: Iterable[ast.AST]) -> list[str]:
     found: list[ast.Name | ast.Attribute] = []
     stack, seen = list(statements), set()
     while stack:
-        for node in ast.walk(stack.pop()):
+        for node in walk(stack.pop()):
             if isinstance(node, ast.Name | ast.Attribute) and make_leaf_parameters.is_any_leaf(facts, node):
                 found.append(node)
             elif isinstance(node, ast.Call) and (body := _body(facts, node)) is not None and body not in seen:

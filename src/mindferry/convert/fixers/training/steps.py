@@ -9,6 +9,7 @@ from .... import findings
 from ....read.framework import Role
 from ....read.guesses import looks_like_accelerator, looks_like_optimizer
 from ....read.uses import Use
+from ....read.walk import walk
 from ...facts import Facts
 from ...plan import Change, claim_all
 from ...refused import Refused
@@ -218,7 +219,7 @@ def _read(facts: Facts, statement: ast.Expr, call: ast.Call, loss: ast.expr) -> 
             raise Refused(f"its loss is computed in a statement that {reason} (line {each.lineno})")
         if any(
             detach_no_grad_results.is_chosen(facts, item.context_expr)
-            for node in ast.walk(each)
+            for node in walk(each)
             if isinstance(node, ast.With)
             for item in node.items
         ):
@@ -254,7 +255,7 @@ def _is_set(node: ast.expr | None) -> bool:
 
 def obstacle(facts: Facts, statement: ast.stmt) -> str:
     """What keeps a statement from standing in another function, or ''."""
-    nodes = list(ast.walk(statement))
+    nodes = list(walk(statement))
     if any(isinstance(node, ast.Attribute) and _updates(facts, node) for node in nodes):
         return "also updates parameters"
     if any(isinstance(node, ast.Return | ast.Yield | ast.YieldFrom | ast.Await) for node in nodes):
@@ -274,7 +275,7 @@ def _updates(facts: Facts, node: ast.Attribute) -> bool:
         return True
     methods = [each for each, qual in facts.reading.owners.items() if qual == f"{owner.qual}.{node.attr}"]
     return not methods or any(
-        isinstance(part, ast.Attribute) and part.attr in UPDATES for each in methods for part in ast.walk(each)
+        isinstance(part, ast.Attribute) and part.attr in UPDATES for each in methods for part in walk(each)
     )
 
 
@@ -313,7 +314,7 @@ def _updates_between(first: Backward, second: Backward) -> bool:
     return any(
         isinstance(node, ast.Attribute) and node.attr in ("step", "zero_grad")
         for each in first.block[start + 1 : end]
-        for node in ast.walk(each)
+        for node in walk(each)
     )
 
 
@@ -335,10 +336,10 @@ def _plain_step(facts: Facts, each: Backward) -> None:
         s for s in block[position + 1 :] if isinstance(s, ast.Expr) and is_optimizer_method(facts, s.value, "step")
     ]
     idle = [s for s in block if isinstance(s, ast.Expr) and clears(facts, s.value)]
-    everywhere = [node for node in ast.walk(each.scope) if is_optimizer_method(facts, node, "step")]
+    everywhere = [node for node in walk(each.scope) if is_optimizer_method(facts, node, "step")]
     touches = any(
         isinstance(node, ast.Attribute) and node.attr in ("grad", "unscale_", "add_param_group")
-        for node in ast.walk(each.scope)
+        for node in walk(each.scope)
     )
     if (
         len(steps) != 1
@@ -370,7 +371,7 @@ def _plain_step(facts: Facts, each: Backward) -> None:
     ):
         return  # the norm is over other parameters than the optimizer's
     if len(clips) != sum(
-        _clips(facts, statement) for statement in ast.walk(each.scope) if isinstance(statement, ast.Expr | ast.Assign)
+        _clips(facts, statement) for statement in walk(each.scope) if isinstance(statement, ast.Expr | ast.Assign)
     ):
         return
     each.step, each.idle, each.clips = steps[0], list(idle), clips
@@ -378,8 +379,7 @@ def _plain_step(facts: Facts, each: Backward) -> None:
 
 def _reads_parameters(statement: ast.stmt) -> bool:
     return any(
-        isinstance(node, ast.Attribute) and node.attr in ("parameters", "named_parameters")
-        for node in ast.walk(statement)
+        isinstance(node, ast.Attribute) and node.attr in ("parameters", "named_parameters") for node in walk(statement)
     )
 
 
@@ -411,7 +411,7 @@ def _clips(facts: Facts, node: ast.AST) -> bool:
     return any(
         isinstance(each, ast.Call)
         and (facts.is_use(Use.CLIPS, each.func) or getattr(each.func, "attr", "").startswith("clip_grad"))
-        for each in ast.walk(node)
+        for each in walk(node)
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Generator, Iterator
 
 from .... import findings
 from ....read.uses import Use
+from ....read.walk import walk
 from ...facts import Facts, OriginalTexts
 from ...plan import Edit, InsertBefore, RemoveStatement, ReplaceNode, ReplaceSpan, Text
 from ...refused import Refused
@@ -20,7 +21,7 @@ GUESS = "its parameters"
 
 def write(draft: Draft, found: list[Backward], dropped: set[ast.stmt]) -> Iterator[Edit]:
     """First all texts, then all edits: one statement may stand in several functions. What is dropped is needed nowhere any more."""
-    names = {node.id for node in draft.source.of(ast.Name)}
+    names = {node.id for node in draft.source.of(ast.Name)} if found else set()
     counts: dict[ast.AST, int] = {}
     planned: list[tuple[Backward, list[str], str, str]] = []
     calls: dict[ast.stmt, str] = {}
@@ -343,7 +344,7 @@ def _branch_beside(draft: Draft, each: Backward, node: ast.Name) -> ast.If | Non
     branch = draft.enclosing(node, ast.If)
     while isinstance(branch, ast.If) and not draft.is_within(each.statement, branch):
         parts = [part for part in (branch.body, branch.orelse) if not any(draft.is_within(node, one) for one in part)]
-        named = {name.id for part in parts for one in part for name in ast.walk(one) if isinstance(name, ast.Name)}
+        named = {name.id for part in parts for one in part for name in walk(one) if isinstance(name, ast.Name)}
         if node.id not in named:
             return branch
         branch = draft.enclosing(branch, ast.If)
@@ -372,7 +373,7 @@ def _stepping_optimizers(draft: Draft) -> list[ast.expr]:
 def _parameters_of(draft: Draft, each: Backward, optimizer: ast.expr) -> str:
     """`opt.parameters`; of all of them where `for opt in opts: opt.step()` goes through several."""
     text = f"{draft.source.text(optimizer)}.parameters"
-    names = {node.id for node in ast.walk(optimizer) if isinstance(node, ast.Name)}
+    names = {node.id for node in walk(optimizer) if isinstance(node, ast.Name)}
     loops = []
     loop = draft.enclosing(optimizer, ast.For)
     while isinstance(loop, ast.For) and not draft.is_within(each.statement, loop):
@@ -387,10 +388,10 @@ def _is_made_later(draft: Draft, each: Backward, optimizer: ast.expr) -> bool:
     name = optimizer.id if isinstance(optimizer, ast.Name) else ""
     stores = [
         node
-        for node in ast.walk(each.scope)
+        for node in walk(each.scope)
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
     ]
-    loops = [loop for loop in ast.walk(each.scope) if isinstance(loop, ast.For) and name in flow.writes(loop.target)]
+    loops = [loop for loop in walk(each.scope) if isinstance(loop, ast.For) and name in flow.writes(loop.target)]
     stores = [node for node in stores if not any(draft.is_within(node, loop.target) for loop in loops)]
     return bool(stores) and all(draft.source.start(node) > draft.source.start(each.statement) for node in stores)
 

@@ -39,7 +39,7 @@ FIRST = Look()
 def next_look(result: Result, last: Look) -> Look | None:
     """What is still to be looked at after a comparison; None if its verdict stands."""
     if not last.inside:
-        is_settled = result.verdict.passed and not needs_full(result.golden)
+        is_settled = result.verdict.passed and not (needs_full(result.golden) or result.measured.keeps_state)
         return None if is_settled else Look(inside=True)
     is_settled = last.is_rough or result.verdict.passed or not result.golden.rough
     return None if is_settled else Look(inside=True, is_rough=True)

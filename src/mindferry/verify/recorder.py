@@ -90,7 +90,8 @@ class Recorder:
         self._find_columns(mode, facts)
         facts |= {"runs": self.runs[mode], "reference": "float64" if wanted == self.reference else "float32"}
         for which in self.runs[mode]:
-            for self.jitter in self._turns(which):
+            for turn in self._turns(which):
+                self.jitter = turn
                 with same_state(self.model):
                     self._run(mode, which, gradients and which == "own", torch.float32, facts)
             self.jitter = 0
@@ -207,8 +208,8 @@ class Recorder:
 
         self.is_measuring = True
         self.model.train(mode == "train")
-        for self.jitter in (0, 1):
-            is_double = not self.jitter
+        for turn in (0, 1):
+            self.jitter, is_double = turn, not turn
             double = in_double(self.model, True) if is_double else contextlib.nullcontext()
             with same_state(self.model), double:
                 self._run(mode, "whole", False, torch.float64 if is_double else torch.float32, facts)

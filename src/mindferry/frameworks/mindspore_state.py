@@ -54,6 +54,16 @@ def has_changed(state: State) -> bool:
     )
 
 
+def moved_numbers(state: State) -> list[str]:
+    """Plain numbers that are attributes and are no longer what they were: counts."""
+    return [
+        f"{type(owner).__name__}.{name}"
+        for owner, own, _ in state.plain
+        for name, value in own.items()
+        if isinstance(value, int | float) and not isinstance(value, bool) and vars(owner).get(name) != value
+    ]
+
+
 def changed_parameters(state: State) -> list[str]:
     """Names of the parameters without a gradient that are no longer what they were."""
     import numpy as np

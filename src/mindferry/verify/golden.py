@@ -153,6 +153,7 @@ class Golden:
     is_rough: bool = False  # they were computed as MindSpore does
     asks_mode: bool = False  # the network's own code asks whether it trains
     source: str = "torch"  # or tensorflow
+    defaults: dict[str, dict[str, Any]] = field(default_factory=dict)  # module path -> those of its forward's arguments
 
     @property
     def framework(self) -> str:
@@ -251,6 +252,7 @@ def _golden(path: Path, facts: Any, entries: dict[str, dict[str, Any]], start: i
         facts.get("is_rough", False),
         facts.get("asks_mode", False),
         facts.get("source", "torch"),
+        facts.get("defaults", {}),
     )
 
 

@@ -23,7 +23,7 @@ from .ledger import coverage, outcome_of
 from .named import one_line
 from .noise import is_near, measure_noise, with_noise
 from .recorder import record
-from .result import Look, Result, closer, has_unsettled, join, judge_initial, next_look, notes_on
+from .result import Look, Result, closer, confirmed, has_unsettled, join, judge_initial, next_look, notes_on
 from .surroundings import computed_buffers
 from .variants import floor_on, variants
 
@@ -172,8 +172,14 @@ def _try_sizes(pair: _Pair, path: Path) -> tuple[list[tuple[str, Verdict]], list
                 tried = pair.try_size(path, said, inputs, Look())
                 look = next_look(tried, Look()) if tried is not None else None
                 while tried is not None and look is not None:
-                    tried = pair.try_size(path, said, inputs, look)
-                    look = next_look(tried, look) if tried is not None else None
+                    closer_look = pair.try_size(path, said, inputs, look)
+                    if (
+                        closer_look is None
+                    ):  # the reference does not stand it (a gradient of NaN): what was seen first counts
+                        break
+                    rule = replace(pair.rule, floor=floor_on(said, pair.rule.floor))
+                    tried = confirmed(tried, closer_look, rule)
+                    look = next_look(tried, look)
             except Exception as error:
                 gaps.append(Gap("inputs", said, "not comparable", f"the conversion fails: {one_line(error)}"))
                 return found, gaps  # an operator failed in this process

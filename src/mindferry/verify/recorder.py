@@ -37,6 +37,7 @@ from .seeding import host_state, seeded
 from .state import Watch, same_state
 from .surroundings import (
     asks_mode,
+    call_defaults,
     computed_buffers,
     forward_codes,
     is_modal,
@@ -433,7 +434,7 @@ def record(
     metadata["initial"] = write_tensors("initial", buffers if has_weights else {}, writer)
     metadata["loose"] = write_tensors("loose", loose_buffers(model) if has_weights else {}, writer)
     metadata |= {"tied": tied_parameters(model), "parts": module_parts(model), "modal": is_modal(model)}
-    metadata["asks_mode"] = asks_mode(model)
+    metadata |= {"asks_mode": asks_mode(model), "defaults": call_defaults(model)}
     metadata["trainable"] = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
     reach = Reach(forward_codes(model))
     takes_gradients = plain if metadata["asks_mode"] else plain[-1:]

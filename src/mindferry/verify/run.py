@@ -32,7 +32,7 @@ from .judge import Verdict, judge
 from .ledger import coverage, outcome_of
 from .noise import is_near, with_noise
 from .predict import agreement
-from .result import FIRST, Look, Result, closer, has_unsettled, join, judge_initial, next_look, notes_on
+from .result import FIRST, Look, Result, closer, confirmed, has_unsettled, join, judge_initial, next_look, notes_on
 from .settings import Verification
 from .variants import floor_on
 
@@ -221,22 +221,24 @@ def _try_size(settings: Verification, sides: Sides, said: str) -> Verdict | None
     chosen = replace(settings, modes=("eval",), optimizer="", steps=0, loss="", targets=(), rule=rule)
     sides.settings = chosen
     look: Look | None = FIRST
+    result: Result | None = None
     while look is not None:
         is_quick = not look.inside
         has_weights = not (is_quick and sides.has_cell)
         request = replace(_request(chosen, sides, look, said), variant=said, is_quick=is_quick, has_weights=has_weights)
         try:
             golden = sides.record(request)
-        except MindferryError:
-            return None
+        except MindferryError:  # of a closer look: a gradient of NaN, perhaps. What was seen first counts
+            break
         try:
-            result = _compare(chosen, golden, sides, is_first=False)
+            found = _compare(chosen, golden, sides, is_first=False)
         except MindferryError as error:
             raise _ConversionFailed(str(error)) from None
         if is_quick:
-            result = _with_noise(result, request, sides)
+            found = _with_noise(found, request, sides)
+        result = found if result is None else confirmed(result, found, rule)
         look = next_look(result, look) if settings.source == "torch" else None
-    return result.verdict
+    return result.verdict if result is not None else None
 
 
 def _first_look(settings: Verification) -> Look:

@@ -14,6 +14,7 @@ VALUES = "values times"
 LONGER = 2  # times the length of a sequence, and one more
 LIGHT = 1 << 15  # input elements, up to which batch and sizes change one by one, and values on all samples
 MOST = 64  # samples, so that a table of whole numbers is gone through
+MANY = 33  # samples of light inputs, at once
 
 
 def variants(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
@@ -45,7 +46,11 @@ def _sizes(inputs: Inputs, small: Inputs, batch: int, is_light: bool) -> list[li
     other = _with_batch(inputs, batch, count)
     alone, resized = [(f"batch of {count}", other)], list(_resized(small, _first(small)))
     if is_light:
-        return [alone, resized]
+        is_cheap = (
+            batch < MANY and sum(value.numel() for _, value in other if _is_tensor(value)) * MANY <= count * LIGHT
+        )
+        many = [[(f"batch of {MANY}", _with_batch(inputs, batch, MANY))]] if is_cheap else []
+        return [alone, *many, resized]
     return [[*_resized(other, _first(other)), *alone, *resized]]
 
 
@@ -68,7 +73,18 @@ def _with_far_values(inputs: Inputs, tensors: list[Tensor]) -> list[tuple[str, I
 def _near_zero(inputs: Inputs, tensors: list[Tensor]) -> list[tuple[str, Inputs]]:
     if not any(value.is_floating_point() and value.numel() for value in tensors):
         return []
-    return [(f"near zero, times {NEAR:g}", _with_values(inputs, NEAR, False))]
+    near = _with_values(inputs, NEAR, False)
+    said = f"near zero, times {NEAR:g}"
+    return [(f"{said}, and a zero in each sample", [(name, _with_zero(value)) for name, value in near]), (said, near)]
+
+
+def _with_zero(value: Any) -> Any:
+    """One zero a sample, where a sign or a quotient is another; two would leave open which is the larger."""
+    if not (_is_tensor(value) and value.is_floating_point() and value.ndim > 1 and value[0].numel() > 1):
+        return value
+    changed = value.clone().reshape(len(value), -1)
+    changed[:, 1] = 0.0
+    return changed.reshape(value.shape)
 
 
 def _turned(inputs: Inputs) -> list[tuple[str, Inputs]]:

@@ -31,16 +31,18 @@ def make_inputs(
 
 
 def is_tensor(value: Any) -> bool:
-    return _kinds(type(value))[0]
+    kind: Any = type(value)
+    return _kinds(kind)[0]
 
 
 def is_activation(value: Any) -> bool:
-    is_one, is_parameter = _kinds(type(value))
+    kind: Any = type(value)
+    is_one, is_parameter = _kinds(kind)
     return is_one and not is_parameter
 
 
 @cache
-def _kinds(kind: type) -> tuple[bool, bool]:
+def _kinds(kind: Any) -> tuple[bool, bool]:
     """Whether such objects are tensors, and parameters. MindSpore's own check takes a microsecond, and is made at every value."""
     import mindspore as ms
 

@@ -85,7 +85,8 @@ class GoldenWriter:
         entry = self.entries[key]
         start, end = entry["data_offsets"]
         dtype = getattr(torch, next(name for name, code in _DTYPES.items() if code == entry["dtype"]))
-        tensor = torch.empty(entry["shape"], dtype=dtype)
+        with torch._C.DisableTorchFunction():  # lifted.py would make float64 of it
+            tensor = torch.empty(entry["shape"], dtype=dtype)
         self._file.seek(8 + self._room + start)
         if start != end:
             self._file.readinto(_memory(tensor, 0, end - start))

@@ -22,6 +22,7 @@ if __package__:
     from . import second_faults, second_twins
     from .attacks import ATTACKS as FIRST_ATTACKS
     from .attacks import has_failed, outcome_of
+    from .conduct_attacks import CONDUCT
     from .fault import Fault
     from .more_attacks import MORE
     from .outside_attacks import OUTSIDE
@@ -32,6 +33,7 @@ else:  # run as a script
     import second_twins
     from attacks import ATTACKS as FIRST_ATTACKS
     from attacks import has_failed, outcome_of
+    from conduct_attacks import CONDUCT
     from fault import Fault
     from more_attacks import MORE
     from outside_attacks import OUTSIDE
@@ -156,7 +158,7 @@ FAULTS = (
 
 
 SETS = {"first": FAULTS, "open": second_faults.OPEN, "sealed": second_faults.SEALED}
-ATTACKS = (*FIRST_ATTACKS, *MORE, *OUTSIDE)
+ATTACKS = (*FIRST_ATTACKS, *MORE, *OUTSIDE, *CONDUCT)
 LISTED = "same as far as compared, but for a setting of "  # which is not counted as found
 PARTS = (*SETS, "attacks", "right")
 SEEDS = 17  # of each of the twelve networks of the second set

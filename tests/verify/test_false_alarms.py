@@ -178,3 +178,41 @@ def test_the_error_of_a_rough_kernel_is_known_and_no_more_than_that_is_allowed(
     """MindSpore's tanh is off by 1e-4 between 4 and 5; half of that elsewhere is a fault."""
     attack = Attack("tanh", *linear("return torch.tanh(4 * self.fc(x))", f"y = 4 * self.fc(x)\nreturn {function}"))
     assert said_of(attack, tmp_path) == outcome
+
+
+@pytest.mark.parametrize(("added", "outcome"), [("", "same"), (" + 0.01", "different")])
+def test_what_a_network_magnifies_is_measured_where_the_first_look_is_off(
+    added: str, outcome: str, tmp_path: Path
+) -> None:
+    """A sine of many times a sum: its last rounding decides the fourth digit."""
+    bodies = linear("return torch.sin(200 * self.fc(x))", f"return ops.sin(200 * self.fc(x)){added}")
+    twin = Twin("magnifying", *bodies, ("float32[64,6]",))
+    comparison = compare(*twin.load(tmp_path), twin.inputs)
+    assert comparison.outcome == outcome, comparison.coverage
+    if outcome == "same":
+        measured = [row for row in comparison.differences if row.kind == "network" and row.reference_error > 1e-6]
+        assert measured and all(row.tolerance > 5e-6 for row in measured)
+
+
+STYLES = {
+    "a dictionary in another order": (
+        "y = self.fc(x)\nreturn {'a': y, 'b': x}",
+        "y = self.fc(x)\nreturn {'b': x, 'a': y}",
+    ),
+    "whole numbers and truth values": (
+        "y = self.fc(x)\nreturn y, y.argmax(-1), y > 0",
+        "y = self.fc(x)\nreturn y, y.argmax(-1), y > 0",
+    ),
+    "signs of what may be zero": ("return self.fc(x) + x.sign()", "return self.fc(x) + ops.sign(x)"),
+    "in place": ("y = self.fc(x)\ny += x\nreturn y", "y = self.fc(x)\ny += x\nreturn y"),
+    "a norm that is kept from zero": (
+        "y = self.fc(x)\nreturn y / y.norm(dim=-1, keepdim=True).clamp(min=1e-6)",
+        "y = self.fc(x)\nreturn y / ops.norm(y, dim=-1, keepdim=True).clamp(1e-6)",
+    ),
+    "a scalar and a text": ("y = self.fc(x)\nreturn y.mean(), 'mean'", "y = self.fc(x)\nreturn y.mean(), 'mean'"),
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_right_conversion_in_an_odd_style_is_called_same(style: str, tmp_path: Path) -> None:
+    assert said_of(Attack(style, *linear(*STYLES[style])), tmp_path) == "same"

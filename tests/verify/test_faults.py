@@ -9,6 +9,7 @@ import pytest
 from . import command_attacks, second_faults
 from .attacks import ATTACKS, Attack, said_of
 from .command_attacks import COMMAND_ATTACKS, CommandAttack
+from .conduct_attacks import CONDUCT
 from .fault import Fault
 from .faults import FAULTS, false_alarm, plant
 from .more_attacks import MORE
@@ -17,7 +18,7 @@ from .twins import TWINS, Twin
 
 SAMPLE = (*FAULTS[2::12], *second_faults.OPEN[::16], *second_faults.SEALED[::21])
 QUICK = ("labels that are shifted",)  # of those on whole projects; all take many minutes
-FOOLING = (*ATTACKS[:6], *ATTACKS[11:24:3], *ATTACKS[25::6], *MORE[1::6], *OUTSIDE[::5])
+FOOLING = (*ATTACKS[:6], *ATTACKS[11:24:3], *ATTACKS[25::6], *MORE[1::6], *OUTSIDE[::5], *CONDUCT[::3])
 
 
 @pytest.mark.parametrize("fault", SAMPLE, ids=str)

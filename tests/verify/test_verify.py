@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -57,7 +58,7 @@ def test_a_faithful_conversion_passes_in_every_mode_and_is_saved(tmp_path: Path)
     assert outputs[:5] == [("stem", 0), ("pool", 0), ("layers.0.conv1", 0), ("layers.0.bn1", 0), ("layers.0.relu", 0)]
     assert ("layers.0.relu", 1) in outputs and outputs[-1] == ("", 0)
     stem = next(d for d in comparison.differences if d.name == "stem")
-    assert 0 < stem.reference_error < 1e-6 and stem.tolerance == 5e-6
+    assert math.isnan(stem.reference_error) and stem.tolerance == 5e-6, "within the floor, nothing has to be measured"
 
 
 def test_a_wrong_conversion_exits_with_1_and_names_the_module(tmp_path: Path) -> None:

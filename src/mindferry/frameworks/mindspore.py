@@ -17,6 +17,7 @@ from ..verify.predict import batches, save
 from ..verify.reach import Reach
 from ..verify.trace import save as save_trace
 from ..verify.trace import traced
+from .mindspore_conduct import check_judge, looks_at_judge, other_defaults
 from .mindspore_keras import KerasNetwork, build_network
 from .mindspore_session import Session
 from .mindspore_state import State, restore, state_of
@@ -171,9 +172,19 @@ def against(
         found.measurements += mixed(cell, golden)
     if any(mode != "jit" for mode in modes):
         found.note_unreached()
+    check_judge()
+    if golden.is_quick:  # other inputs: what the cell is was told before
+        return Measured(
+            tuple(found.measurements),
+            tuple(found.unmatched),
+            tuple(found.shortfalls),
+            is_spoilt=found.is_spoilt,
+            keeps_state=found.keeps_state,
+        )
     if not golden.asks_mode and any(record.gradients for record in golden.modes.values()) and asks_mode(cell):
         why = "the conversion asks whether it trains and the reference does not: gradients there were not compared"
         found.shortfalls.append(Shortfall("mode", "eval", "not reached", why))
+    found.shortfalls += [*other_defaults(cell, golden), *looks_at_judge(cell)]
     classes = {path: type(each).__name__ for path, each in cell.cells_and_names()}
     settings = {path: small_settings(each) for path, each in cell.cells_and_names()}
     return Measured(
@@ -183,6 +194,7 @@ def against(
         classes,
         found.is_spoilt,
         {path: each for path, each in settings.items() if each},
+        found.keeps_state,
     )
 
 
@@ -203,6 +215,7 @@ class _Found:
     reach: Reach = field(default_factory=Reach)
     is_spoilt: bool = False
     has_run: bool = False
+    keeps_state: bool = False
 
     def note_unreached(self) -> None:
         for each in self.reach.unreached():
@@ -248,6 +261,7 @@ def _run_mode(
     found.has_run = True
     found.measurements += session.measurements
     found.shortfalls += session.shortfalls
+    found.keeps_state |= session.keeps_state
     found.unmatched |= dict.fromkeys(session.unmatched)
     if session.lost or record.is_random:
         lost = next(iter(session.lost), "") or "the network"

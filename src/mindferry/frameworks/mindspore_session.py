@@ -17,12 +17,13 @@ from ..verify.nesting import leaves, rebuild
 from ..verify.reach import Reach
 from ..verify.seeding import seeded
 from ..verify.structure import compare_structure
+from .mindspore_conduct import counts_of, moved_counts
 from .mindspore_keras import KerasNetwork
 from .mindspore_pin import pin
 from .mindspore_random import Stock, shared_randomness
-from .mindspore_state import State, changed_parameters, has_changed
+from .mindspore_state import State, changed_parameters, has_changed, moved_numbers
 from .mindspore_tensors import as_numpy, is_activation, is_tensor, make_inputs
-from .mindspore_weights import gradient_pairs, tensor_at, torn_ties
+from .mindspore_weights import gradient_pairs, tensor_of, torn_ties
 from .requests import Shortfall
 
 Cell = Any
@@ -46,6 +47,7 @@ class Session:
     measurements: list[Measurement] = dataclasses.field(default_factory=list)
     unmatched: list[str] = dataclasses.field(default_factory=list)
     shortfalls: list[Shortfall] = dataclasses.field(default_factory=list)
+    keeps_state: bool = False  # it changed something, and the reference was not called twice
     lost: list[str] = dataclasses.field(default_factory=list)  # paths that drew numbers which the reference did not
     running: list[str] = dataclasses.field(default_factory=list)  # where it is, or where it failed
     _seen: dict[tuple[str, int], bool] = dataclasses.field(default_factory=dict)
@@ -55,17 +57,31 @@ class Session:
 
     def whole(self, state: State) -> None:
         """The network as it is: every output against the reference's. `state` is what it starts from."""
+        counts = counts_of(self.cell) if not self.golden.is_quick else []
         self._network(self.forward("whole"))
         if self.mode == "eval":
+            self._counts([*moved_counts(counts), *moved_numbers(state)])
             self._buffers()
             self._unexpected_changes(changed_parameters(state))
-            if self.record.second and (self.record.is_stateful or has_changed(state)):
+            is_changed = has_changed(state)
+            if self.record.second and (self.record.is_stateful or is_changed):
                 self._second()
+            elif is_changed:
+                self.keeps_state = True
+        if self.golden.is_quick:
+            return
         self.unmatched += [
             f"{call_name(c.path, c.call)}: only in {self.golden.framework}"
             for c in self.record.calls
             if not self._ran(c)
         ]
+
+    def _counts(self, moved: list[str]) -> None:
+        """Numbers that only the conversion moves: a later call may come out otherwise."""
+        if not (self.record.is_stateful or self.record.kept or self.record.draws_outside):
+            for name in moved:
+                why = "a call changes it in the conversion, and nothing in the reference"
+                self.shortfalls.append(Shortfall("state", name, "not comparable", why))
 
     def second_step(self) -> None:
         """In train mode, where a step changes a state of the network's own: the step after it."""
@@ -206,6 +222,11 @@ class Session:
         starts: dict[str, int] = {}
         counts: dict[str, int] = {}
         handles = []
+        reach = self.reach if not self.golden.is_quick else None
+        # On other inputs nothing is watched: a network could tell, and behave.
+        cells = [] if self.golden.is_quick else list(self.cell.cells_and_names())
+        # A library's cell without parts of its own runs no code of the network's.
+        libraries = {path for path, cell in cells if _is_library(cell)} if reach is not None else set()
 
         def before(path: str, cell: Cell, args: Any, kwargs: dict[str, Any]) -> Any:
             running.append(f"{path or 'the network'} ({type(cell).__name__})")
@@ -213,9 +234,14 @@ class Session:
             self.doing(running[-1])
             number = starts[path] = starts.get(path, -1) + 1
             record = calls.get((path, number))
-            return self._inputs(record, cell, args, kwargs) if run == "own" and record is not None else None
+            given = self._inputs(record, cell, args, kwargs) if run == "own" and record is not None else None
+            if reach is not None and path in libraries:
+                reach.pause()
+            return given
 
         def after(path: str, cell: Cell, args: Any, output: Any) -> Any:
+            if reach is not None and path in libraries:
+                reach.resume()
             running.pop()
             paths.pop()
             self.doing(running[-1] if running else "")
@@ -229,12 +255,11 @@ class Session:
             return self._outputs(run, record, output)
 
         with seeded(self.golden.seed), self._shared(lambda: paths[-1]):  # its hooks come first
-            is_quick = all(not path for path, _ in calls)  # nothing but the network's own outputs was recorded
-            for path, cell in [("", self.cell)] if is_quick else self.cell.cells_and_names():
+            for path, cell in cells:
                 handles.append(cell.register_forward_pre_hook(partial(before, path), with_kwargs=True))
                 handles.append(cell.register_forward_hook(partial(after, path)))
             try:
-                with self.reach or contextlib.nullcontext():
+                with reach or contextlib.nullcontext():
                     yield
             finally:
                 for handle in handles:
@@ -304,7 +329,7 @@ class Session:
                     self._gradients[f"{key}~"] = (record, "gradient")
             else:
                 reference, value = (self.golden.array if run == "own" else self.golden.lent)(key), as_numpy(tensor)
-                error = distance(value, reference)
+                error = distance(value, reference, is_plain=self._is_plain(key))
                 self._add(run, "output", record, key, value.shape, *error)
                 if run == "own":
                     tensor, error = self._pin(tensor, reference, f"{key}~", record, "gradient"), (0.0, 1.0, "")
@@ -314,9 +339,7 @@ class Session:
 
     def _pin(self, tensor: Tensor, reference: Any, gradient: str, record: CallRecord, kind: str) -> Tensor:
         """The reference's value with this tensor's gradient, which is compared when it arrives."""
-        import mindspore as ms
-
-        right = ms.Tensor.from_numpy(reference).astype(tensor.dtype)
+        right = _like(reference, tensor)
         if not tensor.is_floating_point() or tensor.shape != right.shape:
             return right
         if not (self.record.gradients and gradient in self.golden.entries):
@@ -327,13 +350,16 @@ class Session:
 
     def _gradient(self, key: str, gradient: Tensor) -> Tensor:
         """Compare a gradient that arrives at a module's output or input, and hand on the reference's."""
-        import mindspore as ms
-
         value, reference = as_numpy(gradient), self.golden.array(key)
         record, kind = self._gradients[key]
         self._arrived.add(key)
-        self._add("own", kind, record, key, value.shape, *distance(value, reference))
-        return ms.Tensor.from_numpy(reference).astype(gradient.dtype)
+        found = distance(value, reference, is_plain=self._is_plain(key))
+        self._add("own", kind, record, key, value.shape, *found)
+        return _like(reference, gradient)
+
+    def _is_plain(self, key: str) -> bool:
+        known = self.golden.references.get(key)
+        return known is not None and known.is_plain
 
     def _lost_gradients(self) -> None:
         """A gradient that the reference has and that never arrived here."""
@@ -361,7 +387,8 @@ class Session:
                     problem = "is not trained, while the reference trains it"
                     self._parameter(name, key, (), float("inf"), 0.0, problem)
             elif key is not None:
-                found = distance(value, self.golden.lent(key), is_parameter=True)
+                right, is_plain = self.golden.lent(key), self._is_plain(key)
+                found = distance(value, right, is_parameter=True, is_plain=is_plain)
                 self._parameter(name, key, value.shape, *found)
             elif value.any():
                 problem = "a gradient where the reference has none"
@@ -381,10 +408,12 @@ class Session:
 
     def _buffers(self) -> None:
         """Buffers after one training step; in eval mode, those that the reference changes there."""
-        state = self.cell.parameters_dict()
+        if not self.record.buffers:
+            return
+        state, cells = self.cell.parameters_dict(), dict(self.cell.cells_and_names())
         for name, key in self.record.buffers.items():
             place = state.get(self.names.get(name, ""))
-            tensor = place if place is not None else tensor_at(self.cell, name)
+            tensor = place if place is not None else tensor_of(cells, name)
             if tensor is None:
                 if not name.endswith("num_batches_tracked"):
                     why = "the conversion keeps no such tensor"
@@ -437,6 +466,17 @@ class Session:
 
     def _add(self, run: str, kind: str, at: CallRecord, key: str, shape: Any, *found: Any) -> None:
         self.measurements.append(Measurement(self.mode, run, kind, at.path, at.call, key, tuple(shape), *found))
+
+
+def _like(reference: Any, tensor: Tensor) -> Tensor:
+    import mindspore as ms
+
+    right = ms.Tensor.from_numpy(reference)
+    return right if right.dtype == tensor.dtype else right.astype(tensor.dtype)
+
+
+def _is_library(cell: Cell) -> bool:
+    return type(cell).__module__.startswith("mindspore.") and not any(True for _ in cell.cells())
 
 
 def _rolled(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from .mindspore_tensors import as_numpy, is_activation
@@ -31,7 +32,7 @@ def state_of(cell: Cell) -> State:
         held = [*vars(owner).items(), *owner.named_buffers(recurse=False)]
         tensors = [(name, value) for name, value in held if is_activation(value)]
         found += [(owner, name, tensor, as_numpy(tensor).copy()) for name, tensor in tensors]
-        own = {name: value for name, value in vars(owner).items() if _is_plain(name)}
+        own = _plain(owner)
         copies = {name: type(value)(value) for name, value in own.items() if type(value) in (list, dict, set)}
         plain.append((owner, own, copies))
     return State(tuple(found), tuple(plain))
@@ -42,7 +43,7 @@ def has_changed(state: State) -> bool:
     import numpy as np
 
     for owner, own, copies in state.plain:
-        held = {name: value for name, value in owner.__dict__.items() if _is_plain(name)}
+        held = _plain(owner)
         if held.keys() != own.keys() or any(held[name] is not own[name] for name in own):
             return True
         if any(_is_other(held[name], copies[name]) for name in copies):
@@ -51,6 +52,16 @@ def has_changed(state: State) -> bool:
         (name and getattr(owner, name, None) is not tensor) or not np.array_equal(as_numpy(tensor), value)
         for owner, name, tensor, value in state.tensors
     )
+
+
+def moved_numbers(state: State) -> list[str]:
+    """Plain numbers that are attributes and are no longer what they were: counts."""
+    return [
+        f"{type(owner).__name__}.{name}"
+        for owner, own, _ in state.plain
+        for name, value in own.items()
+        if isinstance(value, int | float) and not isinstance(value, bool) and vars(owner).get(name) != value
+    ]
 
 
 def changed_parameters(state: State) -> list[str]:
@@ -85,28 +96,47 @@ def restore(state: State) -> None:
     for owner, own, copies in state.plain:
         _restore_plain(owner, own, copies)
     for owner, name, tensor, value in state.tensors:
-        if not name:
-            tensor.set_data(ms.Tensor(value).astype(tensor.dtype))
-            continue
-        if getattr(owner, name, None) is not tensor:
+        if name and getattr(owner, name, None) is not tensor:
             setattr(owner, name, tensor)
-        if not np.array_equal(as_numpy(tensor), value):
-            ms.ops.assign(tensor, ms.Tensor(value).astype(tensor.dtype))
+        if np.array_equal(as_numpy(tensor), value):
+            continue
+        right = ms.Tensor(value).astype(tensor.dtype)
+        if name:
+            ms.ops.assign(tensor, right)
+        else:
+            tensor.set_data(right)
 
 
-def _is_plain(name: str) -> bool:
-    return not name.startswith("_") and name != "training"
+def _plain(owner: Cell) -> dict[str, Any]:
+    """The attributes that a cell's class may keep something in: of a project's own class, those with an underscore too."""
+    own = not type(owner).__module__.startswith("mindspore.")
+    hidden = _framework_names() if own else frozenset()
+    return {
+        name: value
+        for name, value in vars(owner).items()
+        if name != "training" and (not name.startswith("_") or (own and name not in hidden))
+    }
+
+
+@cache
+def _framework_names() -> frozenset[str]:
+    """What MindSpore itself keeps in a cell."""
+    from mindspore import nn
+
+    cell = nn.Cell()
+    cell.set_train(False)
+    return frozenset(vars(cell))
 
 
 def _restore_plain(owner: Cell, own: dict[str, Any], copies: dict[str, Any]) -> None:
     held: dict[str, Any] = owner.__dict__
-    for name in [name for name in held if _is_plain(name) and name not in own]:
+    for name in _plain(owner).keys() - own.keys():
         del held[name]
     for name, value in own.items():
         if name not in held or held[name] is not value:
             held[name] = value
         if isinstance(value, list) and name in copies:
             value[:] = copies[name]
-        elif name in copies and (len(value) != len(copies[name]) or any(each not in copies[name] for each in value)):
+        elif name in copies and _is_other(value, copies[name]):
             value.clear()
             value.update(copies[name])

@@ -64,17 +64,18 @@ def _load_loose(cell: Cell, golden: Golden) -> None:
     """Buffers that no checkpoint holds."""
     import mindspore as ms
 
+    cells = dict(cell.cells_and_names()) if golden.loose else {}
     for name, key in golden.loose.items():
-        tensor = tensor_at(cell, name)
+        tensor = tensor_of(cells, name)
         value = golden.array(key)
         if tensor is not None and tuple(tensor.shape) == value.shape:
             ms.ops.assign(tensor, ms.Tensor(value).astype(tensor.dtype))
 
 
-def tensor_at(cell: Cell, path: str) -> Any:
-    """The tensor that is an attribute of a cell, by torch's name; None if there is none."""
+def tensor_of(cells: dict[str, Cell], path: str) -> Any:
+    """The tensor that is an attribute of one of these cells, by torch's name; None if there is none."""
     owner, _, name = path.rpartition(".")
-    found = dict(cell.cells_and_names()).get(owner)
+    found = cells.get(owner)
     value = getattr(found, name, None) if found is not None else None
     return value if is_tensor(value) else None
 

@@ -78,6 +78,7 @@ class Measured:
     classes: dict[str, str] = field(default_factory=dict)  # path -> the cell's class
     is_spoilt: bool = False  # an operator failed: MindSpore computes wrong gradients from then on
     settings: dict[str, dict[str, float]] = field(default_factory=dict)  # path -> what is too small to show in a value
+    keeps_state: bool = False  # a call leaves something behind here alone, and the reference was not called twice
 
 
 @dataclass(frozen=True, slots=True)

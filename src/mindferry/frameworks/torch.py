@@ -11,6 +11,7 @@ from ..verify.goldenfile import RecordError
 from ..verify.initial import initial_errors
 from ..verify.named import build, find, load_weights, make_inputs, shake, source_of
 from ..verify.nesting import leaves
+from ..verify.noise import measure_noise
 from ..verify.predict import batches, save
 from ..verify.surroundings import computed_buffers
 from ..verify.trace import save as save_trace
@@ -35,7 +36,10 @@ def record(request: RecordRequest, link: Link) -> None:
     from ..verify.recorder import record as write
 
     try:
-        model, initial = build_with_buffers(request.model, request.weights, request.seed, link)
+        if not (request.variant and "model" in link.state):  # the same model on other inputs
+            made = build_with_buffers(request.model, request.weights, request.seed, link)
+            link.state["model"], link.state["initial"] = made
+        model, initial = link.state["model"], link.state["initial"]
         write(
             model,
             _inputs(request),
@@ -57,7 +61,12 @@ def record(request: RecordRequest, link: Link) -> None:
         )
     except RecordError as error:
         raise MindferryError(str(error)) from None
-    link.state["model"] = model
+
+
+def float32_errors(request: RecordRequest, link: Link) -> dict[str, float]:
+    """In the worker, after `record` with the same request: how far torch's own float32 is off."""
+    link.doing("the run in float64")
+    return measure_noise(link.state["model"], _inputs(request), Path(request.golden), request.seed)
 
 
 def _inputs(request: RecordRequest) -> list[tuple[str, Any]]:

@@ -34,8 +34,10 @@ class Measurement:
     problem: str = ""  # what makes the numbers meaningless: another shape, no such tensor
 
 
-def distance(value: Array, reference: Array, *, is_parameter: bool = False) -> tuple[float, float, str]:
-    """(largest absolute difference, cosine, problem)."""
+def distance(
+    value: Array, reference: Array, *, is_parameter: bool = False, is_plain: bool = False
+) -> tuple[float, float, str]:
+    """(largest absolute difference, cosine, problem). `is_plain`: the reference is known to hold no masks."""
     import numpy as np
 
     if value.shape != reference.shape:
@@ -49,26 +51,29 @@ def distance(value: Array, reference: Array, *, is_parameter: bool = False) -> t
     a: Any = np.ascontiguousarray(value, np.float32).ravel()
     b: Any = np.ascontiguousarray(reference, np.float32).ravel()
     with np.errstate(all="ignore"):
-        largest, greatest = _largest(a, b)
-        if math.isnan(largest) or greatest >= LARGE:
+        largest = _largest(a, b)
+        if math.isnan(largest) or not (is_plain or _greatest(b) < LARGE):
             largest = _beside_masks(a, b)
         cosine = _cosine(a, b)
     return largest, cosine, "NaN where the reference has none" if math.isinf(largest) and np.isnan(a).any() else ""
 
 
-def _largest(a: Any, b: Any) -> tuple[float, float]:
-    """The largest absolute difference, NaN if there is one, and the largest value of the reference."""
+def _largest(a: Any, b: Any) -> float:
+    """The largest absolute difference, NaN if there is one."""
     import numpy as np
 
     difference = np.empty(min(a.size, BLOCK), np.float32)
-    ends, sizes = [], []
+    ends = []
     for start in range(0, a.size, BLOCK):
         stop = min(start + BLOCK, a.size)
-        right = b[start:stop]
-        block = np.subtract(a[start:stop], right, out=difference[: stop - start])
+        block = np.subtract(a[start:stop], b[start:stop], out=difference[: stop - start])
         ends += [block.max(), block.min()]
-        sizes += [right.max(), right.min()]
-    return float(np.max(np.abs(ends))), float(np.max(np.abs(sizes)))
+    return float(np.max(np.abs(ends)))
+
+
+def _greatest(b: Any) -> float:
+    """The largest absolute value."""
+    return max(float(b.max()), -float(b.min()))
 
 
 def _cosine(a: Any, b: Any) -> float:

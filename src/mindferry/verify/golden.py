@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import mmap
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -112,6 +113,7 @@ class Reference:
     whole: float = math.nan
     sum: float = 0.0  # of the absolute values that were added up for one element; 0.0 where it is not known
     is_constant: bool = False  # all elements are the same
+    is_plain: bool = False  # no value is a mask, or so large that it may be one
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,29 +153,41 @@ class Golden:
     is_rough: bool = False  # they were computed as MindSpore does
     asks_mode: bool = False  # the network's own code asks whether it trains
     source: str = "torch"  # or tensorflow
-    _memory: list[NDArray[np.uint8]] = field(default_factory=list)  # of `lent`
+    defaults: dict[str, dict[str, Any]] = field(default_factory=dict)  # module path -> those of its forward's arguments
 
     @property
     def framework(self) -> str:
         """As people call it."""
         return "TensorFlow" if self.source == "tensorflow" else "torch"
 
+    @property
+    def is_quick(self) -> bool:
+        """Nothing but the network's own outputs was recorded."""
+        return not self.complete and all(not call.path for mode in self.modes.values() for call in mode.calls)
+
     def array(self, key: str) -> Array:
-        """The tensor, read from the file. Not mapped: what is mapped counts as memory used."""
+        """The tensor, read from the file into memory of its own."""
         import numpy as np
 
         entry = self.entries[key]
         return self._read(key, np.empty(entry["shape"], _DTYPES[entry["dtype"]]))
 
     def lent(self, key: str) -> Array:
-        """The same, in memory that the next call uses again."""
+        """The same to read only, straight from the system's own copy of the file, for as long as the array is held."""
         import numpy as np
 
         entry = self.entries[key]
-        dtype, count = np.dtype(_DTYPES[entry["dtype"]]), math.prod(entry["shape"])
-        if not self._memory or self._memory[0].nbytes < count * dtype.itemsize:
-            self._memory[:] = [np.empty(count * dtype.itemsize, np.uint8)]
-        return self._read(key, self._memory[0][: count * dtype.itemsize].view(dtype).reshape(entry["shape"]))
+        begin, end = (self.start + offset for offset in entry["data_offsets"])
+        page = begin // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
+        if begin == end:
+            return self.array(key)
+        with self.path.open("rb") as file:
+            try:
+                memory = mmap.mmap(file.fileno(), end - page, access=mmap.ACCESS_READ, offset=page)
+            except (OSError, ValueError):  # a file system that does not map, or a file that was cut short
+                return self.array(key)
+        array = np.frombuffer(memory, _DTYPES[entry["dtype"]], math.prod(entry["shape"]), begin - page)
+        return array.reshape(entry["shape"])
 
     def _read(self, key: str, array: Array) -> Array:
         with self.path.open("rb") as file:
@@ -183,7 +197,7 @@ class Golden:
         return array
 
     def state(self) -> dict[str, Array]:
-        return {name: self.array(key) for name, key in self.weights.items()}
+        return {name: self.lent(key) for name, key in self.weights.items()}
 
 
 def open_golden(path: Path) -> Golden:
@@ -238,6 +252,7 @@ def _golden(path: Path, facts: Any, entries: dict[str, dict[str, Any]], start: i
         facts.get("is_rough", False),
         facts.get("asks_mode", False),
         facts.get("source", "torch"),
+        facts.get("defaults", {}),
     )
 
 

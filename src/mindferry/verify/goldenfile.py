@@ -44,6 +44,20 @@ class GoldenWriter:
         self.entries: dict[str, dict[str, Any]] = {}
         self._file = path.open("w+b")
 
+    @classmethod
+    def reopened(cls, path: Path) -> tuple[GoldenWriter, dict[str, Any]]:
+        """A finished file, to read from, and what its header tells."""
+        found = cls.__new__(cls)
+        found.path, found._file = path, path.open("r+b")
+        found._room = int.from_bytes(found._file.read(8), "little")
+        found.entries = json.loads(found._file.read(found._room))
+        metadata = json.loads(found.entries.pop("__metadata__")["mindferry"])
+        found._end = max((entry["data_offsets"][1] for entry in found.entries.values()), default=0)
+        return found, metadata
+
+    def close(self) -> None:
+        self._file.close()
+
     def write(self, key: str, tensor: Tensor) -> None:
         kept = as_kept(tensor)
         name = str(kept.dtype).removeprefix("torch.")
@@ -71,7 +85,8 @@ class GoldenWriter:
         entry = self.entries[key]
         start, end = entry["data_offsets"]
         dtype = getattr(torch, next(name for name, code in _DTYPES.items() if code == entry["dtype"]))
-        tensor = torch.empty(entry["shape"], dtype=dtype)
+        with torch._C.DisableTorchFunction():  # lifted.py would make float64 of it
+            tensor = torch.empty(entry["shape"], dtype=dtype)
         self._file.seek(8 + self._room + start)
         if start != end:
             self._file.readinto(_memory(tensor, 0, end - start))
@@ -84,7 +99,7 @@ class GoldenWriter:
         self._file.seek(0)
         self._file.write(self._room.to_bytes(8, "little") + header.ljust(self._room))
         self._file.truncate(8 + self._room + self._end)
-        self._file.close()
+        self.close()
 
     def _make_room(self, needed: int) -> None:
         """Move the data back, last block first."""

@@ -65,6 +65,15 @@ class Reach:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         sys.settrace(self._before.pop())
 
+    def pause(self) -> None:
+        """Inside of a library, where nothing is noted and every call would cost."""
+        if self._before:
+            sys.settrace(None)
+
+    def resume(self) -> None:
+        if self._before:
+            sys.settrace(self._enter)
+
     def _enter(self, frame: FrameType, event: str, argument: Any) -> Any:
         code = frame.f_code
         watched = self._watched.get(code)

@@ -1,10 +1,11 @@
 """Record a torch model in one golden file: every module's outputs and gradients, and how far float32 is from them.
 
-Each mode (eval, train) runs three times. In float64, to write what is right. In float32 with every module's output, and
-the gradient that arrives there, replaced by the float64 value, so that each module shows its own error alone ("own"); a second
-time with these values off by a rounding, since one run may happen to round well.
-In float32 as it is ("whole"). The conversion is later allowed a small multiple of those errors. The golden file is in safetensors
-format; the JSON that tells what the tensors are is in its `__metadata__`.
+A first look runs each mode (eval, train) once, in float32: a conversion that agrees to within the floor needs no more, and
+noise.py measures afterwards how far float32 is off where it does not. In full, each mode runs three times. In float64, to write
+what is right. In float32 with every module's output, and the gradient that arrives there, replaced by the float64 value, so that
+each module shows its own error alone ("own"); a second time with these values off by a rounding, since one run may happen to
+round well. In float32 as it is ("whole"). The conversion is later allowed a small multiple of those errors. The golden file is in
+safetensors format; the JSON that tells what the tensors are is in its `__metadata__`.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from .seeding import host_state, seeded
 from .state import Watch, same_state
 from .surroundings import (
     asks_mode,
+    call_defaults,
     computed_buffers,
     forward_codes,
     is_modal,
@@ -67,7 +69,7 @@ class Recorder:
     loss: Callable[..., Tensor] | None  # of the output and the targets; else a fixed random weighting of the outputs
     targets: list[tuple[str, Any]]
     reach: Reach
-    is_quick: bool = False  # no float64 unless something is off
+    is_quick: bool = False  # outputs alone
     errors: dict[str, dict[str, float]] = field(default_factory=dict)
     sums: dict[str, float] = field(default_factory=dict)  # module path -> what arrives at its outputs, added up
     reference: str = "float64"
@@ -77,33 +79,33 @@ class Recorder:
     is_rough: bool = False  # with MindSpore's own kernels where they are known to be rough
     rough: set[str] = field(default_factory=set)  # functions that ran and are such
     jitter: int = 0
+    is_measuring: bool = False  # how far off a run is; nothing is written
 
     def mode(self, mode: str, gradients: bool) -> dict[str, Any]:
         """Record one mode; see the module's docstring for its runs."""
         import torch
 
         self.model.train(mode == "train")
-        wanted = "float64" if self.inside or ("whole" in self.runs[mode] and not self.is_quick) else "float32"
+        wanted = "float64" if self.inside else "float32"
         facts = self._write(mode, gradients, wanted)
         self._find_columns(mode, facts)
         facts |= {"runs": self.runs[mode], "reference": "float64" if wanted == self.reference else "float32"}
         for which in self.runs[mode]:
-            if which == "whole" and wanted == "float32" and not self.inside:
-                self._copy_whole(mode, facts)
-            elif which == "whole" or self.inside:
-                turns = self._turns(which)
-                for self.jitter in turns:
-                    with same_state(self.model):
-                        self._run(mode, which, gradients and which == "own", torch.float32, facts)
-                self.jitter = 0
+            for turn in self._turns(which):
+                self.jitter = turn
+                with same_state(self.model):
+                    self._run(mode, which, gradients and which == "own", torch.float32, facts)
+            self.jitter = 0
         if mode == "train" and not self.is_quick:
             record_second_step(self, mode, facts)
         return facts
 
     def _turns(self, which: str) -> tuple[int, ...]:
         """Without jitter, and with. What went through the whole network is a sample of few, so it is taken three times."""
+        if not self.inside:
+            return ()
         if which == "whole":
-            return (0, 1, 2) if self.inside else (0, 1)
+            return (0, 1, 2)
         return (0, 1) if self.reference == "float64" else (1, 2)
 
     def _write(self, mode: str, gradients: bool, wanted: str) -> dict[str, Any]:
@@ -115,8 +117,12 @@ class Recorder:
             is_double = self.reference == wanted == "float64"
             double = in_double(self.model, self.is_lifted) if is_double else contextlib.nullcontext()
             try:
-                with same_state(self.model), double, self.reach:
-                    return self._run(mode, "write", gradients, torch.float64 if is_double else torch.float32)
+                with same_state(self.model):
+                    with double, contextlib.nullcontext() if self.is_quick else self.reach:
+                        facts = self._run(mode, "write", gradients, torch.float64 if is_double else torch.float32)
+                    if not self.inside and "whole" in self.runs[mode]:
+                        self._copy_whole(mode, facts)
+                    return facts
             except FAILURES as error:
                 self.writer.rewind(mark)
                 self.sums.clear()
@@ -131,9 +137,11 @@ class Recorder:
                     raise
 
     def _copy_whole(self, mode: str, facts: dict[str, Any]) -> None:
-        """The run that was written was in float32 already."""
+        """The run that was written was in float32 already. Of a network that keeps nothing, a second call tells nothing new."""
         for index, key in enumerate(facts["outputs"]):
             self.writer.write(f"{mode}/float32.{index}", self.writer.read(key))
+        if facts["is_stateful"] and not self.is_quick:
+            self._second_call(mode, facts)
 
     def _run(
         self, mode: str, which: str, gradients: bool, dtype: Any, facts: dict[str, Any] | None = None
@@ -147,7 +155,7 @@ class Recorder:
         found: dict[str, list[Any]] = {"masks": [], "draws": []}
         fork = partial(self._fork, which) if self.inside and which != "whole" else None
         capture = Capture(self.model, mode, partial(self._visit, which), fork, self.is_quick)
-        watch = Watch(self.model) if not self.jitter and which != "own" else None
+        watch = Watch(self.model) if not (self.jitter or self.is_measuring) and which != "own" else None
         try:
             jitter = jittering()(self.jitter * 10**6) if self.jitter else contextlib.nullcontext()
             kernels = as_mindspore()() if self.is_rough else contextlib.nullcontext()
@@ -179,7 +187,9 @@ class Recorder:
                 "overwritten": overwritten(self.inputs, positional, named),
             }
             if watch is not None:
-                facts |= {"kept": watch.changed(with_buffers=False), "moved": own_state(self.model, watch.changed())}
+                changed = watch.changed()
+                facts |= {"kept": watch.changed(with_buffers=False), "moved": own_state(self.model, changed)}
+                facts["is_stateful"] = bool(changed)
         if gradients and facts["gradients"]:
             total = self._total(mode, which, output, outputs, facts, dtype)
             facts["gradients"] = total is not None
@@ -193,12 +203,27 @@ class Recorder:
                 self.keep(which, key, buffer)
         return facts
 
+    def measure(self, mode: str, facts: dict[str, Any]) -> None:
+        """How far torch's own float32 is off, in a mode that was written in float32: against float64, and with jitter."""
+        import torch
+
+        self.is_measuring = True
+        self.model.train(mode == "train")
+        for turn in (0, 1):
+            self.jitter, is_double = turn, not turn
+            double = in_double(self.model, True) if is_double else contextlib.nullcontext()
+            with same_state(self.model), double:
+                self._run(mode, "whole", False, torch.float64 if is_double else torch.float32, facts)
+
     def _write_whole(self, mode: str, outputs: list[Tensor], facts: dict[str, Any], watch: Watch) -> None:
         """What the network returns in float32, and then on other inputs."""
         for index, tensor in enumerate(outputs):
             self.writer.write(f"{mode}/float32.{index}", tensor)
+        facts["is_stateful"] = bool(watch.changed())
+        self._second_call(mode, facts)
+
+    def _second_call(self, mode: str, facts: dict[str, Any]) -> None:
         if mode == "eval" and not (facts["masks"] or facts["draws"] or facts["random"]):
-            facts["is_stateful"] = bool(watch.changed())
             record_second_call(self, mode, facts)
 
     def _find_columns(self, mode: str, facts: dict[str, Any]) -> None:
@@ -390,7 +415,7 @@ def record(
     They are those of `loss(output, *targets)`, or of a fixed random weighting of all outputs. `optimizer(model)` makes
     an optimizer, whose steps on made-up gradients are recorded as well; with `steps`, so are the losses of as many real ones.
     To see that a conversion is right, it is mostly enough to run the first mode whole and the last one module by
-    module, the latter without float64. `is_quick` is less: outputs alone, and no float64. Without `has_weights`, for a conversion that has them already. With `inside`, every mode runs in all the ways above, and every module's inputs
+    module, both without float64. `is_quick` is less: outputs alone. Without `has_weights`, for a conversion that has them already. With `inside`, every mode runs in all the ways above, and every module's inputs
     are kept: they tell a module that is wrong from one that is called wrongly; `remake` makes the model again, to see how far
     the tables that its constructor computes may be off. `is_rough` computes as MindSpore's kernels do,
     see kernels.py.
@@ -409,7 +434,7 @@ def record(
     metadata["initial"] = write_tensors("initial", buffers if has_weights else {}, writer)
     metadata["loose"] = write_tensors("loose", loose_buffers(model) if has_weights else {}, writer)
     metadata |= {"tied": tied_parameters(model), "parts": module_parts(model), "modal": is_modal(model)}
-    metadata["asks_mode"] = asks_mode(model)
+    metadata |= {"asks_mode": asks_mode(model), "defaults": call_defaults(model)}
     metadata["trainable"] = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
     reach = Reach(forward_codes(model))
     takes_gradients = plain if metadata["asks_mode"] else plain[-1:]

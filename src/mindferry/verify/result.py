@@ -9,7 +9,7 @@ from ..artifacts import Difference
 from ..frameworks.requests import Measured
 from .blame import first_of
 from .golden import Golden
-from .judge import Rule, Verdict, set_initial_apart
+from .judge import Rule, Verdict, judge, set_initial_apart
 from .variants import is_far
 
 
@@ -39,7 +39,7 @@ FIRST = Look()
 def next_look(result: Result, last: Look) -> Look | None:
     """What is still to be looked at after a comparison; None if its verdict stands."""
     if not last.inside:
-        is_settled = result.verdict.passed and not needs_full(result.golden)
+        is_settled = result.verdict.passed and not (needs_full(result.golden) or result.measured.keeps_state)
         return None if is_settled else Look(inside=True)
     is_settled = last.is_rough or result.verdict.passed or not result.golden.rough
     return None if is_settled else Look(inside=True, is_rough=True)
@@ -49,6 +49,19 @@ def closer(plain: Result, rough: Result) -> Result:
     """Of a comparison with torch and one with torch that computes as MindSpore's kernels do: where less differs."""
     failing = [sum(not row.passed for row in each.verdict.differences) for each in (plain, rough)]
     return rough if failing[1] < failing[0] else plain
+
+
+def confirmed(first: Result, found: Result, rule: Rule) -> Result:
+    """A closer look, held against what the network returned before while nothing was watched: a network may tell the two apart."""
+    if not found.verdict.passed or found.golden.is_rough:
+        return found
+    outputs = [row for row in first.measured.measurements if row.kind == "network"]
+    failing = [row for row in judge(outputs, found.golden, rule).differences if not row.passed]
+    if not failing:
+        return found
+    why = "it returns something else when its modules are not watched"
+    rows = (*found.verdict.differences, *(replace(row, note=row.note or why) for row in failing))
+    return replace(found, verdict=Verdict(rows, (failing[0].name,), failing[0].name))
 
 
 def notes_on(golden: Golden) -> tuple[str, ...]:

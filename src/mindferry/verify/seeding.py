@@ -8,10 +8,13 @@ import sys
 from collections.abc import Iterator
 
 
-def host_state() -> str:
+def host_state() -> tuple[object, ...]:
     """Where both generators are."""
     numpy = sys.modules.get("numpy")
-    return repr((random.getstate(), numpy.random.get_state() if numpy is not None else None))
+    if numpy is None:
+        return (random.getstate(),)
+    kind, numbers, *rest = numpy.random.get_state()
+    return random.getstate(), kind, numbers.tobytes(), *rest
 
 
 @contextlib.contextmanager

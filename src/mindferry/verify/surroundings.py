@@ -60,6 +60,21 @@ def asks_mode(model: Any) -> bool:
     return any(".training" in _source(kind) for kind in kinds)
 
 
+def call_defaults(model: Any) -> dict[str, dict[str, Any]]:
+    """Module path -> what forward takes for arguments that are not given, for classes of the network's own."""
+    found = {path: plain_defaults(module.forward) for path, module in model.named_modules() if not is_torchs(module)}
+    return {path: defaults for path, defaults in found.items() if defaults}
+
+
+def plain_defaults(function: Any) -> dict[str, Any]:
+    """Of its parameters that have a plain one."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return {}
+    return {each.name: each.default for each in parameters if isinstance(each.default, bool | int | float | str | None)}
+
+
 def is_torchs(module: Any) -> bool:
     return type(module).__module__.startswith("torch.")
 

@@ -12,8 +12,9 @@ NEAR = 1e-3  # times the values: where an epsilon counts
 GROSS = 1e-2  # what counts as different there: rounding is judged on the inputs that were asked for
 VALUES = "values times"
 LONGER = 2  # times the length of a sequence, and one more
-LIGHT = 1 << 17  # input elements, up to which values are changed on all samples
+LIGHT = 1 << 15  # input elements, up to which batch and sizes change one by one, and values on all samples
 MOST = 64  # samples, so that a table of whole numbers is gone through
+MANY = 33  # samples of light inputs, at once
 
 
 def variants(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
@@ -23,24 +24,39 @@ def variants(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
         return []
     batch = tensors[0].shape[0]
     has_batch = tensors[0].ndim > 1 and batch > 0
-    groups = []
-    if has_batch:
-        count = 1 if batch > 1 else 3
-        groups.append([(f"batch of {count}", _with_batch(inputs, batch, count))])
     is_light = sum(value.numel() for value in tensors) <= LIGHT
     few = 2 if is_light else 1
     small = _with_batch(inputs, batch, few) if batch > few and has_batch else inputs
-    first = next(value for _, value in small if _is_tensor(value) and value.ndim)
-    groups += [list(_resized(small, first)), list(_lengthened(small, first))]
+    first = _first(small)
+    groups = _sizes(inputs, small, batch, is_light) if has_batch else [list(_resized(small, first))]
+    groups += [list(_lengthened(small, first))]
     light = inputs if is_light else small
     groups += [_with_far_values(light, tensors), _near_zero(light, tensors), _in_turn(inputs, batch, tensors)]
     groups += [_turned(light)]
     return [group for group in groups if group]
 
 
+def _first(inputs: Inputs) -> Tensor:
+    return next(value for _, value in inputs if _is_tensor(value) and value.ndim)
+
+
+def _sizes(inputs: Inputs, small: Inputs, batch: int, is_light: bool) -> list[list[tuple[str, Inputs]]]:
+    """Another batch size, and other sizes: both at once where a run is not for nothing, if the reference takes that."""
+    count = 1 if batch > 1 else 3
+    other = _with_batch(inputs, batch, count)
+    alone, resized = [(f"batch of {count}", other)], list(_resized(small, _first(small)))
+    if is_light:
+        is_cheap = (
+            batch < MANY and sum(value.numel() for _, value in other if _is_tensor(value)) * MANY <= count * LIGHT
+        )
+        many = [[(f"batch of {MANY}", _with_batch(inputs, batch, MANY))]] if is_cheap else []
+        return [alone, *many, resized]
+    return [[*_resized(other, _first(other)), *alone, *resized]]
+
+
 def _with_far_values(inputs: Inputs, tensors: list[Tensor]) -> list[tuple[str, Inputs]]:
     """Numbers far from zero; whole numbers twice as large and odd, where a table has so many rows. On two samples, if possible."""
-    batch = next(value for _, value in inputs if _is_tensor(value) and value.ndim).shape[0]
+    batch = _first(inputs).shape[0]
     has_numbers = any(value.is_floating_point() and value.numel() for value in tensors)
     factors = (-FAR, FAR) if has_numbers else (1.0,)
     sizes = [2, batch] if tensors[0].ndim > 1 and batch > 2 else [batch]
@@ -57,7 +73,18 @@ def _with_far_values(inputs: Inputs, tensors: list[Tensor]) -> list[tuple[str, I
 def _near_zero(inputs: Inputs, tensors: list[Tensor]) -> list[tuple[str, Inputs]]:
     if not any(value.is_floating_point() and value.numel() for value in tensors):
         return []
-    return [(f"near zero, times {NEAR:g}", _with_values(inputs, NEAR, False))]
+    near = _with_values(inputs, NEAR, False)
+    said = f"near zero, times {NEAR:g}"
+    return [(f"{said}, and a zero in each sample", [(name, _with_zero(value)) for name, value in near]), (said, near)]
+
+
+def _with_zero(value: Any) -> Any:
+    """One zero a sample, where a sign or a quotient is another; two would leave open which is the larger."""
+    if not (_is_tensor(value) and value.is_floating_point() and value.ndim > 1 and value[0].numel() > 1):
+        return value
+    changed = value.clone().reshape(len(value), -1)
+    changed[:, 1] = 0.0
+    return changed.reshape(value.shape)
 
 
 def _turned(inputs: Inputs) -> list[tuple[str, Inputs]]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from .capture import is_tensor
 from .goldenfile import GoldenWriter
+from .scale import LARGE
 
 Tensor = Any  # torch.Tensor
 
@@ -42,5 +43,10 @@ def write_tensors(kind: str, tensors: dict[str, Tensor], writer: GoldenWriter) -
 
 
 def json_errors(errors: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-    """Without what only the recorder needs."""
-    return {key: {name: value for name, value in facts.items() if name != "cut"} for key, facts in errors.items()}
+    """Without what only the recorder needs, but with whether there are masks."""
+    return {key: _facts(facts) for key, facts in errors.items()}
+
+
+def _facts(facts: dict[str, float]) -> dict[str, float]:
+    is_plain = "cut" not in facts and facts["scale"] < LARGE
+    return {name: value for name, value in facts.items() if name != "cut"} | ({"is_plain": True} if is_plain else {})

@@ -103,7 +103,7 @@ def _set(place: Any, array: Array, slot: Slot) -> None:
     if slot.dtype == "bfloat16":
         tensor = ms.Tensor(np.ascontiguousarray(array, np.float32)).astype(ms.bfloat16)
     else:
-        tensor = ms.Tensor(np.ascontiguousarray(array).astype(slot.dtype).reshape(slot.shape))
+        tensor = ms.Tensor(np.ascontiguousarray(array).astype(slot.dtype, copy=False).reshape(slot.shape))
     if isinstance(place, ms.Parameter):
         place.set_data(tensor)
     else:

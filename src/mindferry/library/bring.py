@@ -64,7 +64,7 @@ def bring(
     reach = Wishes(sources, left_behind(), limit, layout.root)
     for file in layout.files:
         if file.is_code:
-            for module in _project_modules(file):
+            for module in project_modules(file):
                 sources.index(module)
                 reach.ask_for_file(module)
     reach.ask_opened()
@@ -88,7 +88,7 @@ def left_behind() -> dict[str, str]:
     return found
 
 
-def _project_modules(file: ProjectFile) -> list[Module]:
+def project_modules(file: ProjectFile) -> list[Module]:
     """The code of a file or of a notebook's cells; what can't be read is said by its own conversion."""
     try:
         raw = read_regular(file.path, LARGEST_CODE)
@@ -120,6 +120,11 @@ def _files(
             return ""
         return f"{head} needs torch itself; bring it along too, with --with {head}" if needs_torch(head) else ""
 
+    return cut_files(reach, gates, outside)
+
+
+def cut_files(reach: Reach, gates: Gates, outside: Callable[[str], str]) -> tuple[ProjectFile, ...]:
+    """The modules that are reached, with no more in them than that. `outside` says why a module can't be imported, or ''."""
     made = []
     for name in sorted(reach.modules):
         reached = reach.modules[name]

@@ -28,6 +28,7 @@ class Network:
     build: str  # an expression
     batch: dict[str, str]  # keyword, or '' for the only argument -> 'float[2,3]'
     take: str = "found[0]"  # of what the network returns
+    outputs: str = ""  # the body of a function of model and batch, where it is more than a call
 
     @property
     def generates(self) -> bool:
@@ -36,10 +37,8 @@ class Network:
     @property
     def text(self) -> str:
         call = "model(*batch.values())" if "" in self.batch else "model(**batch)"
-        text = (
-            f"{self.imports}\n\n\ndef build():\n    return {self.build}\n\n\n"
-            f"def outputs(model, batch):\n    found = {call}\n    return {self.take}\n"
-        )
+        body = self.outputs or f"    found = {call}\n    return {self.take}\n"
+        text = f"{self.imports}\n\n\ndef build():\n    return {self.build}\n\n\ndef outputs(model, batch):\n{body}"
         return text + GENERATE if self.generates else text
 
 
@@ -366,4 +365,77 @@ def networks() -> list[Network]:
                 "found",
             )
         )
+    return [*found, *of_other_libraries()]
+
+
+SAMPLING = """    scheduler = {kind}(num_train_timesteps=100{more})
+    scheduler.set_timesteps(3)
+    sample = batch["sample"]
+    for t in scheduler.timesteps:
+        given = scheduler.scale_model_input(sample, t) if hasattr(scheduler, "scale_model_input") else sample
+        sample = scheduler.step(model(given, t).sample, t, sample).prev_sample
+    return sample
+"""
+UNET = "UNet2DModel(sample_size=8, in_channels=3, out_channels=3, layers_per_block=1, block_out_channels=(8, 8), norm_num_groups=4, down_block_types=('DownBlock2D', 'AttnDownBlock2D'), up_block_types=('AttnUpBlock2D', 'UpBlock2D'))"
+STEP = {"timestep": "int[2]"}
+LATENT = {"hidden_states": "float[2,4,8,8]", "timestep": "int[2]"}
+SPOKEN = {"encoder_hidden_states": "float[2,5,16]"}
+TILED = "num_attention_heads=2, attention_head_dim=8, in_channels=4, num_layers=1, sample_size=8, patch_size=2"
+DIFFUSERS = (
+    (UNET, {"sample": "float[2,3,8,8]", **STEP}),
+    (
+        "UNet2DConditionModel(sample_size=8, in_channels=4, out_channels=4, layers_per_block=1, block_out_channels=(8, 16), norm_num_groups=4, cross_attention_dim=16, attention_head_dim=4, down_block_types=('CrossAttnDownBlock2D', 'DownBlock2D'), up_block_types=('UpBlock2D', 'CrossAttnUpBlock2D'))",
+        {"sample": "float[2,4,8,8]", **STEP, **SPOKEN},
+    ),
+    (
+        "AutoencoderKL(in_channels=3, out_channels=3, latent_channels=4, block_out_channels=(8, 16), down_block_types=('DownEncoderBlock2D', 'DownEncoderBlock2D'), up_block_types=('UpDecoderBlock2D', 'UpDecoderBlock2D'), norm_num_groups=4, sample_size=16)",
+        {"sample": "float[2,3,16,16]"},
+    ),
+    (
+        f"DiTTransformer2DModel({TILED}, out_channels=8, num_embeds_ada_norm=100, norm_num_groups=4)",
+        {**LATENT, "class_labels": "int[2]"},
+    ),
+    (
+        f"PixArtTransformer2DModel({TILED}, out_channels=8, cross_attention_dim=16, caption_channels=16)",
+        {**LATENT, **SPOKEN},
+    ),
+    (
+        f"SD3Transformer2DModel({TILED}, out_channels=4, joint_attention_dim=16, caption_projection_dim=16, pooled_projection_dim=16, pos_embed_max_size=8)",
+        {**LATENT, **SPOKEN, "pooled_projections": "float[2,16]"},
+    ),
+)
+SCHEDULERS = (
+    "DDIMScheduler",
+    "PNDMScheduler",
+    "EulerDiscreteScheduler",
+    "DPMSolverMultistepScheduler",
+    "UniPCMultistepScheduler",
+    "LMSDiscreteScheduler",
+    "HeunDiscreteScheduler",
+    "FlowMatchEulerDiscreteScheduler",
+)
+SEGMENTING = ("Unet", "FPN", "DeepLabV3Plus")
+LAYERS = "dim=32, depth=2, heads=2, attn_dim_head=16"
+
+
+def of_other_libraries() -> list[Network]:
+    found = []
+    for build, batch in DIFFUSERS:
+        name = build.partition("(")[0]
+        found.append(Network("diffusers", name, f"from diffusers import {name}", build, batch, "found.sample"))
+    for kind in SCHEDULERS:  # three steps of sampling
+        more = ", skip_prk_steps=True" if kind == "PNDMScheduler" else ""  # otherwise it needs four
+        loop = SAMPLING.format(kind=kind, more=more)
+        imports = f"from diffusers import {kind}, UNet2DModel"
+        found.append(Network("diffusers", kind, imports, UNET, {"sample": "float[1,3,8,8]"}, "found", loop))
+    for kind in SEGMENTING:
+        build = f"smp.{kind}('resnet18', encoder_weights=None, classes=2)"
+        imports = "import segmentation_models_pytorch as smp"
+        found.append(
+            Network("segmentation_models_pytorch", kind, imports, build, {"": "float[2,3,64,64]"}, take="found")
+        )
+    for kind, more in (("Decoder", "rotary_pos_emb=True"), ("Encoder", "alibi_pos_bias=True, use_rmsnorm=True")):
+        build = f"TransformerWrapper(num_tokens=99, max_seq_len=32, attn_layers={kind}({LAYERS}, {more}))"
+        imports = f"from x_transformers import {kind}, TransformerWrapper"
+        found.append(Network("x_transformers", kind, imports, build, {"": "int[2,7]"}, "found"))
     return found

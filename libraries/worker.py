@@ -11,7 +11,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-LIBRARIES = ("torch", "torchvision", "transformers", "timm", "diffusers", "accelerate", "peft")
+LIBRARIES = (
+    "torch",
+    "torchvision",
+    "transformers",
+    "timm",
+    "diffusers",
+    "accelerate",
+    "peft",
+    "einx",
+    "segmentation_models_pytorch",
+    "x_transformers",
+    "torch_einops_utils",
+)
 
 
 class Blocked(importlib.abc.MetaPathFinder):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from installed_packages import project, run_without
 
-from mindferry.convert import convert_project
+from mindferry.convert import convert_project, convert_source
 
 CODE = """
     from abc import ABC, abstractmethod
@@ -53,3 +53,37 @@ def test_a_decorator_sets_the_mode_and_a_class_of_layers_is_abstract(tmp_path: P
     convert_project(source, tmp_path / "out")
     got = run_without(set(), tmp_path / "out", "import main")
     assert eval(got) == [False, True, True, False, True, True]
+
+
+ASKING = """
+    import torch
+
+    def kind_of(t):
+        if isinstance(t, (int, torch.IntTensor, torch.LongTensor)):
+            return "index"
+        if isinstance(t, torch.FloatTensor):
+            return "float"
+        return "other" if isinstance(t, (torch.nn.Linear, torch.Tensor)) else "none"
+
+    x = torch.ones(2)
+    print([kind_of(each) for each in (3, x.long(), x.int(), x, x.double(), torch.nn.Linear(2, 2), 2.5)])
+    """
+
+
+def test_a_class_of_tensors_asks_for_their_type(tmp_path: Path) -> None:
+    source = project(tmp_path / "mine", {"main.py": ASKING})
+    convert_project(source, tmp_path / "out")
+    got = run_without(set(), tmp_path / "out", "import main")
+    assert eval(got) == ["index", "index", "index", "float", "other", "other", "none"]
+
+
+def test_what_is_passed_on_as_a_type_is_one_although_a_forward_takes_it() -> None:
+    code = """import torch
+from torch import nn
+
+class Net(nn.Module):
+    def forward(self, x, hidden_dtype=None, kind=None, other=None):
+        return x.to(dtype=kind) + x.to(hidden_dtype) + x.to(other)
+"""
+    made = convert_source(code).code
+    assert "x.to(kind) + x.to(hidden_dtype) + x.to(other.dtype)" in made

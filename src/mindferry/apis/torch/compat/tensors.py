@@ -88,6 +88,14 @@ def typed_tensor(dtype, arguments):
     return ms.Tensor(np.asarray(data), dtype)
 
 
+def is_tensor_of(x, kinds):
+    """isinstance(x, (int, torch.LongTensor)): an object of one of the classes, or a tensor of one of the types among them."""
+    for kind in kinds if isinstance(kinds, tuple) else (kinds,):
+        if isinstance(x, kind) if isinstance(kind, type) else isinstance(x, ms.Tensor) and x.dtype == kind:
+            return True
+    return False
+
+
 def FloatTensor(*arguments):
     return typed_tensor(ms.float32, arguments)
 

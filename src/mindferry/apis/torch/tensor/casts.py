@@ -52,11 +52,18 @@ def role(call: Call, node: ast.expr) -> str:
         and not node.args
     ):
         return "dtype"  # x.type(y.type())
-    if kind.is_tensor:
+    if kind.is_tensor and not _is_named_as_type(call, node):
         return "tensor"
     if kind.kind in ("str", "int", "none") or (kind.kind == "instance" and kind.qual == "torch.device"):
         return "device"
-    return _role_by_name(node)
+    return "dtype" if kind.is_tensor else _role_by_name(node)
+
+
+def _is_named_as_type(call: Call, node: ast.expr) -> bool:
+    """`x.to(dtype=kind)`, `x.to(hidden_dtype)`: a type, even if it is the argument of a network's forward."""
+    return any(each.arg == "dtype" and each.value is node for each in call.node.keywords) or (
+        isinstance(node, ast.Name) and _role_by_name(node) == "dtype"
+    )
 
 
 def _role_by_name(node: ast.expr) -> str:

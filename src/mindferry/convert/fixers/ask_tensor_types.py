@@ -1,0 +1,51 @@
+"""`isinstance(x, torch.LongTensor)` asks for the type of the numbers too; MindSpore has one class of tensors."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import partial
+
+from ..facts import Facts
+from ..plan import Change, ReplaceNode, Texts, claim_all
+
+DTYPES = {
+    "Float": "float32",
+    "Double": "float64",
+    "Half": "float16",
+    "BFloat16": "bfloat16",
+    "Long": "int64",
+    "Int": "int32",
+    "Short": "int16",
+    "Char": "int8",
+    "Byte": "uint8",
+    "Bool": "bool_",
+}
+
+
+def plan(facts: Facts) -> Iterator[Change]:
+    if facts.framework.name != "torch" or not facts.source.mentions("isinstance"):
+        return
+    for call in facts.source.of(ast.Call):
+        match call:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[_, kinds], keywords=[]):
+                asked = kinds.elts if isinstance(kinds, ast.Tuple) else [kinds]
+                typed = {each: dtype for each in asked if (dtype := _dtype(facts, each))}
+                if typed:
+                    yield ReplaceNode(call.func, partial(_spelled, "compat.is_tensor_of"))
+                    for node, dtype in typed.items():
+                        yield ReplaceNode(node, partial(_spelled, f"mindspore.{dtype}"))
+                        yield facts.record(node, facts.api(node), facts.source.text(node), f"ms.{dtype}")
+                    yield claim_all(call.func, *typed)
+
+
+def _spelled(name: str, texts: Texts) -> str:
+    return texts.name(name)
+
+
+def _dtype(facts: Facts, node: ast.expr) -> str:
+    """'int64' for torch.LongTensor and torch.cuda.LongTensor, '' for anything else."""
+    api = facts.api(node) if isinstance(node, ast.Name | ast.Attribute) else ""
+    name = api.removeprefix("torch.").removeprefix("cuda.")
+    is_torch = api.startswith("torch.") and name.endswith("Tensor")
+    return DTYPES.get(name.removesuffix("Tensor"), "") if is_torch else ""

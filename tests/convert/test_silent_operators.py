@@ -114,6 +114,12 @@ def run():
     joined = [torch.cat([x, x > 0], 1), torch.cat((x.double(), x)), torch.cat([x, torch.arange(4).view(4, 1)], dim=1)]
     return plain([*joined, torch.tensor([each.dtype == torch.float32 for each in joined])])
 """,
+    "an array of numpy's on the right of a tensor is a tensor": """
+def run():
+    x = torch.from_numpy(X)
+    factors = np.arange(6).astype(np.float32)
+    return plain([x * factors, x + np.array(1.5, dtype=np.float32), x * np.sqrt(2)])
+""",
     "equal medians share the gradient": """
 def run():
     x = torch.tensor([1.0, 1.0, 0.0, 3.0, 1.0], requires_grad=True)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...apis.torch._element_types import assigned_values
 from ..facts import Facts
 from ..plan import Change, InsertAfter, InsertBefore
 from .data_arrays import data_zones
+
+MAKERS = frozenset("array asarray arange zeros ones full eye linspace stack concatenate astype".split())
 
 
 def plan(facts: Facts) -> Iterator[Change]:
@@ -21,10 +24,13 @@ def plan(facts: Facts) -> Iterator[Change]:
 
 
 def _arithmetic(facts: Facts) -> Iterator[ast.expr]:
-    """The left sides; on the right, MindSpore takes numpy's numbers as they are."""
+    """The left sides, and arrays on the right; there, MindSpore takes numpy's numbers as they are."""
     for node in facts.source.of(ast.BinOp):
-        if _is_numpy(facts, node.left) and facts.reading.type(node.right).is_tensor:
+        left, right = facts.reading.type(node.left), facts.reading.type(node.right)
+        if _is_numpy(facts, node.left) and right.is_tensor:
             yield node.left
+        elif left.is_tensor and right.kind == "ndarray" and _is_array(facts, node.right):
+            yield node.right
 
 
 def _comparisons(facts: Facts) -> Iterator[ast.expr]:
@@ -36,6 +42,19 @@ def _comparisons(facts: Facts) -> Iterator[ast.expr]:
             is_equality = isinstance(node.ops[0], ast.Eq | ast.NotEq)
             if _is_numpy(facts, one) and facts.reading.type(other).is_tensor and (is_equality or one is node.left):
                 yield one
+
+
+def _is_array(facts: Facts, node: ast.expr) -> bool:
+    """Whether it is made as an array; np.sqrt(2) is a number, which the reading doesn't tell from one."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr=name)):
+            return name in MAKERS
+        case ast.BinOp(left=left, right=right):
+            return _is_array(facts, left) or _is_array(facts, right)
+        case ast.Name():
+            values = assigned_values(facts.reading, node)
+            return bool(values) and all(not isinstance(each, ast.Name) and _is_array(facts, each) for each in values)
+    return False
 
 
 def _is_numpy(facts: Facts, node: ast.expr) -> bool:

@@ -10,7 +10,6 @@ from typing import Any
 
 from .._call import Call
 
-OPTIMIZERS = "keras.optimizers."
 INITIALIZERS = "keras.initializers."
 
 
@@ -34,9 +33,6 @@ def _table() -> dict[str, dict[str, Option]]:
 def options_of(api: str) -> dict[str, Option]:
     """The options of an API that its helper knows in part."""
     found = dict(_table().get(api, {}))
-    if api.startswith(OPTIMIZERS):
-        found["use_ema"] = Option((None, False), "keep the averages in a callback of your own")
-        found["gradient_accumulation_steps"] = Option((None,), "add the gradients up in the training loop")
     if api.startswith(INITIALIZERS):
         found |= {name: Option((None,), "leave it out") for name in ("input_axes", "output_axes")}
     return found

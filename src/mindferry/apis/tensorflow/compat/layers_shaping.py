@@ -1,9 +1,7 @@
 """Layers that change shapes, pad, crop, repeat, or merge several tensors."""
 
-import math
-
-import mindspore as ms
-from mindspore import ops
+import numpy as np
+from mindspore import Tensor, ops
 
 from .layers_base import Layer
 from .products import einsum
@@ -159,15 +157,9 @@ class UpSampling1D(Layer):
 
 def resize_matrix(size, wanted):
     """Weights that interpolate linearly, with half-pixel centres."""
-    rows = []
-    for place in range(wanted):
-        at = min(max((place + 0.5) * size / wanted - 0.5, 0.0), size - 1.0)
-        low = min(math.floor(at), size - 1)
-        row = [0.0] * size
-        row[low] += 1 - (at - low)
-        row[min(low + 1, size - 1)] += at - low
-        rows.append(row)
-    return as_tensor(rows, ms.float32)
+    at = np.clip((np.arange(wanted) + 0.5) * size / wanted - 0.5, 0.0, size - 1.0)
+    away = np.abs(at[:, None] - np.arange(size))
+    return Tensor(np.maximum(1 - away, 0).astype(np.float32))
 
 
 def resize_bilinear(x, height, width):

@@ -117,33 +117,54 @@ class AUC(Decisions):
         return as_tensor(np.float32(quotient(area, np.maximum(tp[1:] + fn[1:], 0)).sum()))
 
 
-class MeanIoU(Metric):
-    def __init__(
-        self, num_classes, name=None, dtype=None, ignore_class=None, sparse_y_true=True, sparse_y_pred=True, axis=-1
-    ):
-        super().__init__(dtype, name)
-        self.num_classes, self.ignore_class, self.axis = num_classes, ignore_class, axis
-        self.sparse_y_true, self.sparse_y_pred = sparse_y_true, sparse_y_pred
-        self.matrix = np.zeros((num_classes, num_classes))
+class BestAtLimit(Decisions):
+    """The largest value of one quotient at thresholds at which another reaches a limit."""
 
-    def update_state(self, y_true, y_pred, sample_weight=None):
-        if Calls.is_rehearsal:
-            return
-        y_true, y_pred = numbers_of(y_true), numbers_of(y_pred)
-        y_true = y_true if self.sparse_y_true else y_true.argmax(self.axis)
-        y_pred = y_pred if self.sparse_y_pred else y_pred.argmax(self.axis)
-        weight = np.ones(y_true.size) if sample_weight is None else numbers_of(sample_weight).reshape(-1)
-        truth, guess = y_true.reshape(-1).astype(int), y_pred.reshape(-1).astype(int)
-        if self.ignore_class is not None:
-            kept = truth != self.ignore_class
-            truth, guess, weight = truth[kept], guess[kept], weight[kept]
-        np.add.at(self.matrix, (truth, guess), weight)
+    def __init__(self, limit, num_thresholds=200, class_id=None, name=None, dtype=None):
+        inner = [(place + 1) / (num_thresholds - 1) for place in range(num_thresholds - 2)]
+        super().__init__(0.5 if num_thresholds == 1 else [-1e-7, *inner, 1.0], class_id=class_id, name=name)
+        self.limit = limit
+
+    def best(self, limited, wanted):
+        return as_tensor(np.float32(np.where(limited >= self.limit, wanted, 0.0).max(initial=0.0)))
+
+    def quotients(self):
+        """Precision, recall (sensitivity) and specificity at each threshold."""
+        tp, fp, tn, fn = self.counts
+        return quotient(tp, tp + fp), quotient(tp, tp + fn), quotient(tn, tn + fp)
+
+
+class SensitivityAtSpecificity(BestAtLimit):
+    def __init__(self, specificity, num_thresholds=200, class_id=None, name=None, dtype=None):
+        super().__init__(specificity, num_thresholds, class_id, name)
 
     def result(self):
-        right = np.diag(self.matrix)
-        whole = self.matrix.sum(0) + self.matrix.sum(1) - right
-        return as_tensor(np.float32(quotient(right, whole).sum() / max((whole > 0).sum(), 1)))
+        _, sensitivity, specificity = self.quotients()
+        return self.best(specificity, sensitivity)
 
-    def reset_state(self):
-        super().reset_state()
-        self.matrix[:] = 0
+
+class SpecificityAtSensitivity(BestAtLimit):
+    def __init__(self, sensitivity, num_thresholds=200, class_id=None, name=None, dtype=None):
+        super().__init__(sensitivity, num_thresholds, class_id, name)
+
+    def result(self):
+        _, sensitivity, specificity = self.quotients()
+        return self.best(sensitivity, specificity)
+
+
+class PrecisionAtRecall(BestAtLimit):
+    def __init__(self, recall, num_thresholds=200, class_id=None, name=None, dtype=None):
+        super().__init__(recall, num_thresholds, class_id, name)
+
+    def result(self):
+        precision, recall, _ = self.quotients()
+        return self.best(recall, precision)
+
+
+class RecallAtPrecision(BestAtLimit):
+    def __init__(self, precision, num_thresholds=200, class_id=None, name=None, dtype=None):
+        super().__init__(precision, num_thresholds, class_id, name)
+
+    def result(self):
+        precision, recall, _ = self.quotients()
+        return self.best(precision, recall)

@@ -249,7 +249,7 @@ class RNN(Layer):
             if kept is not None:
                 before = ops.zeros_like(out) if last is None or self.zero_output_for_mask else last
                 last = ops.where(kept[place], out, before)
-                new = map_structure(lambda fresh, old: ops.where(kept[place], fresh, old), new, states)
+                new = kept_states(kept[place], new, states)
                 out = last if not self.zero_output_for_mask else ops.where(kept[place], out, ops.zeros_like(out))
             states = new
             outputs.append(out)
@@ -257,6 +257,13 @@ class RNN(Layer):
             self.__dict__["states"] = map_structure(ops.stop_gradient, states)
         result = ops.stack(outputs, 1) if self.return_sequences else outputs[-1]
         return [result, *states] if self.return_state else result
+
+
+def kept_states(is_kept, new, old):
+    """The new states where the step counts, the old ones where it is masked."""
+    if isinstance(new, (list, tuple)):
+        return [kept_states(is_kept, fresh, before) for fresh, before in zip(new, old)]
+    return ops.where(is_kept, new, old)
 
 
 LOOP = (
@@ -330,15 +337,14 @@ class Bidirectional(Layer):
 
 
 def merge_ways(ahead, back, mode):
-    match mode:
-        case "concat":
-            return ops.cat([ahead, back], -1)
-        case "sum":
-            return ahead + back
-        case "ave":
-            return (ahead + back) / 2
-        case "mul":
-            return ahead * back
+    if mode == "concat":
+        return ops.cat([ahead, back], -1)
+    if mode == "sum":
+        return ahead + back
+    if mode == "ave":
+        return (ahead + back) / 2
+    if mode == "mul":
+        return ahead * back
     return [ahead, back]
 
 

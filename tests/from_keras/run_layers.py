@@ -20,16 +20,16 @@ CALL = "layer(x if len(x) > 1 else x[0], **mode)"
 
 
 def arrays(text: str, seed: int) -> list[np.ndarray]:
-    """i: whole numbers below 5, u: brightness up to 255, p: shares up to 1, w: words."""
+    """i: whole numbers below 5, u: brightness up to 255 (v: and no gradient is wanted), p: shares up to 1 (q: likewise), w: words."""
     rng, made = np.random.default_rng(seed), []
     for part in text.split():
-        shape = tuple(int(size) for size in part.lstrip("iupw").split(","))
+        shape = tuple(int(size) for size in part.lstrip("iuvpqw").split(","))
         match part[0]:
             case "i":
                 made.append(rng.integers(0, 5, shape))
-            case "u":
+            case "u" | "v":
                 made.append(rng.uniform(0, 255, shape).astype("float32"))
-            case "p":
+            case "p" | "q":
                 made.append(rng.uniform(0, 1, shape).astype("float32"))
             case "w":
                 made.append(WORDS[rng.integers(0, len(WORDS), shape)])
@@ -68,7 +68,7 @@ def is_float(value: np.ndarray) -> bool:
     return value.dtype == np.float32
 
 
-def of_keras(text: str, given: list[np.ndarray], seed: int, call: str) -> dict[str, np.ndarray]:
+def of_keras(text: str, given: list[np.ndarray], seed: int, call: str, places: list[int]) -> dict[str, np.ndarray]:
     import keras
     import tensorflow as tf
     from keras import layers
@@ -87,9 +87,8 @@ def of_keras(text: str, given: list[np.ndarray], seed: int, call: str) -> dict[s
         layer.set_weights(weight_values(layer.get_weights(), seed))
     found = named("eval", [each.numpy() for each in run(False)])
     with tf.GradientTape() as tape:
-        for each in inputs:
-            if each.dtype == tf.float32:
-                tape.watch(each)
+        for place in places:
+            tape.watch(inputs[place])
         outs = run(True)
         loss = sum(
             tf.reduce_sum(out * tf.cos(tf.reshape(tf.range(tf.size(out), dtype=tf.float32), out.shape)))
@@ -99,7 +98,7 @@ def of_keras(text: str, given: list[np.ndarray], seed: int, call: str) -> dict[s
     found.update(named("train", [each.numpy() for each in outs]))
     if isinstance(loss, tf.Tensor):
         wanted = [
-            *(each for each in inputs if each.dtype == tf.float32),
+            *(inputs[place] for place in places),
             *(each.value for each in layer.trainable_variables),
         ]
         for place, gradient in enumerate(tape.gradient(loss, wanted)):
@@ -111,7 +110,7 @@ def of_keras(text: str, given: list[np.ndarray], seed: int, call: str) -> dict[s
     return found
 
 
-def of_mindspore(text: str, given: list[np.ndarray], seed: int, call: str) -> dict[str, np.ndarray]:
+def of_mindspore(text: str, given: list[np.ndarray], seed: int, call: str, places: list[int]) -> dict[str, np.ndarray]:
     import mindspore as ms
     import ms_keras
     from mindspore import ops
@@ -128,6 +127,8 @@ def of_mindspore(text: str, given: list[np.ndarray], seed: int, call: str) -> di
     if not getattr(layer, "is_adapted", False):
         layer.set_weights(weight_values(layer.get_weights(), seed))
     found = named("eval", [values_of(each) for each in run(inputs, False)])
+    if IS_COMPILED and call == CALL and all(isinstance(each, ms.Tensor) for each in inputs):
+        found.update(named("jit", [values_of(each) for each in pieces(compiled(layer)(*inputs))]))
     held = []
 
     def forward(*each):
@@ -141,11 +142,10 @@ def of_mindspore(text: str, given: list[np.ndarray], seed: int, call: str) -> di
                 )
         return total
 
-    places = tuple(place for place, each in enumerate(given) if is_float(each))
     weights = layer.trainable_variables
     has_gradient = any(is_float(each) for name, each in found.items()) and (places or weights)
     if places and has_gradient:
-        made = ms.grad(forward, places, weights or None)(*inputs)
+        made = ms.grad(forward, tuple(places), weights or None)(*inputs)
         first, second = made if weights else (made, ())
         gradients = [*(first if isinstance(first, tuple) else [first]), *second]
     elif has_gradient:
@@ -157,8 +157,6 @@ def of_mindspore(text: str, given: list[np.ndarray], seed: int, call: str) -> di
     found.update({f"gradient{place}": each.asnumpy() for place, each in enumerate(gradients)})
     found.update({f"after{place}": each for place, each in enumerate(layer.get_weights())})
     found.update({f"loss{place}": each.asnumpy() for place, each in enumerate(layer.losses)})
-    if IS_COMPILED and call == CALL and all(isinstance(each, ms.Tensor) for each in inputs):
-        found.update(named("jit", [values_of(each) for each in pieces(compiled(layer)(*inputs))]))
     return found
 
 
@@ -172,7 +170,7 @@ def compiled(layer):
 
         @ms.jit
         def construct(self, *x):
-            return self.layer(list(x) if len(x) > 1 else x[0])
+            return self.layer(list(x) if len(x) > 1 else x[0], training=False)
 
     return Net().set_train(False)
 
@@ -188,7 +186,8 @@ if __name__ == "__main__":
     for number, (text, shapes, *call) in enumerate(ROWS):
         try:
             run = of_keras if WHICH == "keras" else of_mindspore
-            found = run(text, arrays(shapes, number), number, call[0] if call else CALL)
+            places = [place for place, part in enumerate(shapes.split()) if part[0] not in "iqvw"]
+            found = run(text, arrays(shapes, number), number, call[0] if call else CALL, places)
         except Exception as error:
             found = {"error": np.array(f"{type(error).__name__}: {str(error)[:300]}")}
         results.update({f"{number}/{name}": value for name, value in found.items()})

@@ -10,6 +10,7 @@ import numpy as np
 
 class Draws:
     generator = np.random.default_rng()
+    last: tuple[bytes, Any] = (b"", None)  # a seed, and what was drawn with it
 
 
 def draw_from(seed: int) -> None:
@@ -22,6 +23,7 @@ def replace_draws() -> None:
     """Once: every layer of Keras' asks its backend's module."""
     import tensorflow as tf
     from keras.src.backend.tensorflow import random as module
+    from keras.src.layers.preprocessing.image_preprocessing import aug_mix
 
     def sizes(shape: Any) -> tuple[int, ...]:
         return tuple(int(each) for each in shape)
@@ -52,5 +54,16 @@ def replace_draws() -> None:
         kept = Draws.generator.random(sizes(shape)) >= rate
         return inputs * tf.constant((kept / (1 - rate)).astype("float32"))
 
+    def stateless_normal(shape: Any, seed: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = None) -> Any:
+        key = np.asarray(seed).tobytes()
+        if Draws.last[0] != key:
+            Draws.last = (key, normal(shape))
+        return Draws.last[1]
+
+    def choice(given: list[Any]) -> Any:
+        return given[int(Draws.generator.integers(0, len(given)))]
+
+    tf.random.stateless_normal = stateless_normal
+    aug_mix.py_random.choice = choice
     for each in (uniform, normal, randint, beta, gamma, shuffle, dropout):
         setattr(module, each.__name__, each)

@@ -3,8 +3,11 @@
 from mindspore import ops
 
 from .activations import get_constraint
+from .initializers import TruncatedNormal
 from .layers_base import Layer
-from .tensors import Calls, as_tensor
+from .layers_shaping import unit_vectors
+from .products import product
+from .tensors import Calls, as_tensor, assign
 
 
 class BatchNormalization(Layer):
@@ -209,3 +212,36 @@ class UnitNormalization(Layer):
 
     def call(self, inputs, training=None):
         return inputs * ops.rsqrt(ops.maximum(ops.sum(inputs * inputs, self.axis, True), as_tensor(1e-12)))
+
+
+class SpectralNormalization(Layer):
+    """Divides a layer's kernel by its largest singular value, at each step of training."""
+
+    def __init__(self, layer, power_iterations=1, **kwargs):
+        super().__init__(**kwargs)
+        self.layer, self.power_iterations = layer, power_iterations
+
+    def build(self, input_shape):
+        if not self.layer.built:
+            self.layer.build(input_shape)
+        self.kernel = self.layer.kernel if hasattr(self.layer, "kernel") else self.layer.embeddings
+        start = TruncatedNormal(stddev=0.02)
+        self.vector_u = self.add_weight((1, self.kernel.shape[-1]), start, trainable=False, name="vector_u")
+        self.built = True
+
+    def call(self, inputs, training=False):
+        if training:
+            self.divide_kernel()
+        return self.layer(inputs)
+
+    def divide_kernel(self):
+        matrix = ops.stop_gradient(ops.reshape(self.kernel, (-1, self.kernel.shape[-1])))
+        if not bool(ops.any(ops.not_equal(matrix, as_tensor(0.0, matrix.dtype)))):
+            return
+        right = ops.stop_gradient(self.vector_u)
+        for _ in range(self.power_iterations):
+            left = unit_vectors(product(right, ops.swapaxes(matrix, 0, 1)), 1)
+            right = unit_vectors(product(left, matrix), 1)
+        largest = product(product(left, matrix), ops.swapaxes(right, 0, 1))
+        assign(self.vector_u, right)
+        assign(self.kernel, self.kernel / largest)

@@ -137,9 +137,7 @@ def of_mindspore(text: str, given: list[np.ndarray], seed: int, call: str, place
         total = 0.0
         for out in outs:
             if isinstance(out, ms.Tensor) and out.dtype == ms.float32:
-                total = total + ops.sum(
-                    out * ops.cos(ops.reshape(ops.arange(out.size).astype(ms.float32), out.shape))
-                )
+                total = total + ops.sum(out * ops.cos(ops.reshape(ops.arange(out.size).astype(ms.float32), out.shape)))
         return total
 
     weights = layer.trainable_variables

@@ -74,7 +74,9 @@ class ImageLayer(Layer):
         return masks
 
     def change_boxes(self, boxes):
-        raise NotImplementedError(f"{type(self).__name__} does not move bounding_boxes: move them in the data's map function")
+        raise NotImplementedError(
+            f"{type(self).__name__} does not move bounding_boxes: move them in the data's map function"
+        )
 
 
 def rescaled(images, low_high, wanted):

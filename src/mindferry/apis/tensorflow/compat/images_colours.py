@@ -243,5 +243,3 @@ class AutoContrast(ImageLayer):
         scale = 255.0 / ops.where(is_flat, ops.ones_like(high), high - low)
         bright = rescaled(ops.clamp(x * scale - low * scale, 0.0, 255.0), (0, 255), self.value_range)
         return ops.where(is_flat, images, bright)
-
-

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from mindspore import Tensor, ops
 
-from .images import image_resize
+from .images import cropped, image_resize, largest_crop
 from .images_base import ImageLayer, chosen, drawn, projected, sampled
 from .images_colours import blurred
 from .random_values import Chance
@@ -25,18 +25,6 @@ class RandomFlip(ImageLayer):
         return chosen(made, ops.flip(images, (1,)), images) if "vertical" in self.mode else images
 
     change_masks = change
-
-
-def cropped(images, top, left, height, width):
-    images = ops.narrow(images, 1, top, min(height, images.shape[1] - top))
-    return ops.narrow(images, 2, left, min(width, images.shape[2] - left))
-
-
-def largest_crop(size, wanted):
-    """(top, left, height, width) of the largest middle part with the wanted shape."""
-    height = max(min(size[0], int(size[1] * wanted[0] / wanted[1])), 1)
-    width = max(min(size[1], int(size[0] * wanted[1] / wanted[0])), 1)
-    return int((size[0] - height) / 2), int((size[1] - width) / 2), height, width
 
 
 class CenterCrop(ImageLayer):
@@ -64,7 +52,9 @@ class RandomCrop(ImageLayer):
 
     def draw(self, shape):
         if shape[1] > self.height and shape[2] > self.width:
-            return tuple(int(drawn((), 0, size - wanted + 1)) for size, wanted in zip(shape[1:], (self.height, self.width)))
+            return tuple(
+                int(drawn((), 0, size - wanted + 1)) for size, wanted in zip(shape[1:], (self.height, self.width))
+            )
         return largest_crop(shape[1:3], (self.height, self.width))[:2]
 
     def change(self, images, made):
@@ -290,9 +280,7 @@ def filled(images, rows, columns, interpolation, mode, fill_value):
     else:
         top, left = np.floor(rows), np.floor(columns)
         down, right = rows - top, columns - left
-        ends = [
-            (top + a, down if a else 1 - down, left + b, right if b else 1 - right) for a in (0, 1) for b in (0, 1)
-        ]
+        ends = [(top + a, down if a else 1 - down, left + b, right if b else 1 - right) for a in (0, 1) for b in (0, 1)]
     made = 0.0
     for row, weight, column, other in ends:
         row, column = whole(row, height).astype(np.float32), whole(column, width).astype(np.float32)

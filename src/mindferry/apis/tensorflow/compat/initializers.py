@@ -160,7 +160,9 @@ def named_window(name, length, periodic=False):
         "rectangular": (1.0,),
     }
     if name not in shares:
-        raise NotImplementedError(f"the window {name} is not here: give its values, as scipy.signal.get_window makes them")
+        raise NotImplementedError(
+            f"the window {name} is not here: give its values, as scipy.signal.get_window makes them"
+        )
     if length == 1:
         return np.ones(1)
     angle = 2 * np.pi * np.arange(length) / (length if periodic else length - 1)

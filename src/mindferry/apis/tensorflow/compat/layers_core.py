@@ -38,6 +38,8 @@ class Dense(Layer):
         **kwargs,
     ):
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        if lora_rank is not None:
+            raise NotImplementedError("Dense has no lora_rank here: write the low-rank layers out")
         self.units, self.use_bias = int(units), use_bias
         self.activation = get_activation(activation)
         self.kernel_initializer, self.bias_initializer = kernel_initializer, bias_initializer
@@ -89,6 +91,8 @@ class EinsumDense(Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
+        if lora_rank is not None:
+            raise NotImplementedError("EinsumDense has no lora_rank here: write the low-rank layers out")
         self.kernel_regularizer, self.bias_regularizer = kernel_regularizer, bias_regularizer
         self.kernel_constraint, self.bias_constraint = (
             get_constraint(kernel_constraint),

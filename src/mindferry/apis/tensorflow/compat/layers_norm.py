@@ -33,6 +33,10 @@ class BatchNormalization(Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
+        if synchronized or renorm:
+            raise NotImplementedError(
+                "BatchNormalization is neither synchronized nor renormalized here: leave both out"
+            )
         self.axis = axis[0] if isinstance(axis, (list, tuple)) else axis
         self.momentum, self.epsilon, self.center, self.scale = momentum, epsilon, center, scale
         self.beta_initializer, self.gamma_initializer = beta_initializer, gamma_initializer
@@ -121,6 +125,7 @@ class LayerNormalization(Layer):
         self.axis, self.epsilon, self.center, self.scale, self.rms_scaling = axis, epsilon, center, scale, rms_scaling
         self.beta_initializer, self.gamma_initializer = beta_initializer, gamma_initializer
         self.beta_regularizer, self.gamma_regularizer = beta_regularizer, gamma_regularizer
+        self.beta_constraint, self.gamma_constraint = get_constraint(beta_constraint), get_constraint(gamma_constraint)
         self.supports_masking = True
         self.gamma = self.beta = None
 
@@ -130,10 +135,20 @@ class LayerNormalization(Layer):
         shape = tuple(input_shape[axis] for axis in self.axes)
         if self.scale or self.rms_scaling:
             self.gamma = self.add_weight(
-                shape, self.gamma_initializer, regularizer=self.gamma_regularizer, name="gamma"
+                shape,
+                self.gamma_initializer,
+                regularizer=self.gamma_regularizer,
+                constraint=self.gamma_constraint,
+                name="gamma",
             )
         if self.center and not self.rms_scaling:
-            self.beta = self.add_weight(shape, self.beta_initializer, regularizer=self.beta_regularizer, name="beta")
+            self.beta = self.add_weight(
+                shape,
+                self.beta_initializer,
+                regularizer=self.beta_regularizer,
+                constraint=self.beta_constraint,
+                name="beta",
+            )
         self.built = True
 
     def call(self, inputs, training=None):
@@ -173,9 +188,15 @@ class GroupNormalization(Layer):
         scale=True,
         beta_initializer="zeros",
         gamma_initializer="ones",
+        beta_regularizer=None,
+        gamma_regularizer=None,
+        beta_constraint=None,
+        gamma_constraint=None,
         **kwargs,
     ):
         super().__init__(**kwargs)
+        self.beta_regularizer, self.gamma_regularizer = beta_regularizer, gamma_regularizer
+        self.beta_constraint, self.gamma_constraint = get_constraint(beta_constraint), get_constraint(gamma_constraint)
         self.groups, self.axis, self.epsilon, self.center, self.scale = groups, axis, epsilon, center, scale
         self.beta_initializer, self.gamma_initializer = beta_initializer, gamma_initializer
         self.gamma = self.beta = None
@@ -185,9 +206,21 @@ class GroupNormalization(Layer):
         if self.groups == -1:
             self.groups = shape[0]
         if self.scale:
-            self.gamma = self.add_weight(shape, self.gamma_initializer, name="gamma")
+            self.gamma = self.add_weight(
+                shape,
+                self.gamma_initializer,
+                regularizer=self.gamma_regularizer,
+                constraint=self.gamma_constraint,
+                name="gamma",
+            )
         if self.center:
-            self.beta = self.add_weight(shape, self.beta_initializer, name="beta")
+            self.beta = self.add_weight(
+                shape,
+                self.beta_initializer,
+                regularizer=self.beta_regularizer,
+                constraint=self.beta_constraint,
+                name="beta",
+            )
         self.built = True
 
     def call(self, inputs, training=None):

@@ -22,7 +22,9 @@ def plain_values(data):
     if array.dtype.kind == "S":
         return np.char.decode(array, "utf-8")
     if array.dtype == object:
-        return np.array([each.decode() if isinstance(each, bytes) else each for each in array.flat]).reshape(array.shape)
+        return np.array([each.decode() if isinstance(each, bytes) else each for each in array.flat]).reshape(
+            array.shape
+        )
     return array
 
 
@@ -305,9 +307,7 @@ class TextVectorization(Layer):
         if self.ngrams is None:
             return words
         return [
-            " ".join(words[place : place + width])
-            for width in self.ngrams
-            for place in range(len(words) - width + 1)
+            " ".join(words[place : place + width]) for width in self.ngrams for place in range(len(words) - width + 1)
         ]
 
     def call(self, inputs, training=None):

@@ -86,16 +86,20 @@ class AUC(Decisions):
         name=None,
         dtype=None,
         thresholds=None,
+        multi_label=False,
+        num_labels=None,
+        label_weights=None,
         from_logits=False,
-        **_,
     ):
+        if multi_label or label_weights is not None:
+            raise NotImplementedError("AUC has one curve for all labels here: keep one metric a label")
         inner = (
             [(place + 1) / (num_thresholds - 1) for place in range(num_thresholds - 2)]
             if thresholds is None
             else sorted(thresholds)
         )
         super().__init__([-1e-7, *inner, 1 + 1e-7], name=name)
-        self.curve, self.from_logits = curve.upper(), from_logits
+        self.curve, self.summation_method, self.from_logits = curve.upper(), summation_method.lower(), from_logits
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         y_pred = numbers_of(y_pred)
@@ -105,8 +109,9 @@ class AUC(Decisions):
         tp, fp, tn, fn = self.counts
         recall = quotient(tp, tp + fn)
         if self.curve == "ROC":
-            x, y = quotient(fp, fp + tn), recall
-            return as_tensor(np.float32(((x[:-1] - x[1:]) * (y[:-1] + y[1:]) / 2).sum()))
+            return self.area(quotient(fp, fp + tn), recall)
+        if self.summation_method != "interpolation":
+            return self.area(recall, quotient(tp, tp + fp))
         found, step = tp[:-1] - tp[1:], (tp + fp)[:-1] - (tp + fp)[1:]
         slope = quotient(found, np.maximum(step, 0))
         at = tp[1:] - slope * (tp + fp)[1:]
@@ -115,6 +120,12 @@ class AUC(Decisions):
         )
         area = slope * (found + at * np.log(ratio))
         return as_tensor(np.float32(quotient(area, np.maximum(tp[1:] + fn[1:], 0)).sum()))
+
+    def area(self, x, y):
+        """Below the curve: of rectangles under it, over it, or of trapezoids."""
+        pairs = np.stack((y[:-1], y[1:]))
+        heights = {"minoring": pairs.min(0), "majoring": pairs.max(0)}.get(self.summation_method, pairs.mean(0))
+        return as_tensor(np.float32(((x[:-1] - x[1:]) * heights).sum()))
 
 
 class BestAtLimit(Decisions):

@@ -114,7 +114,12 @@ def long_fingerprint(text, size):
 def keyed_hash(text, key):
     """SipHash of bytes with a key of two numbers."""
     first, second = (int(each) & MASK for each in key)
-    v = [0x736F6D6570736575 ^ first, 0x646F72616E646F6D ^ second, 0x6C7967656E657261 ^ first, 0x7465646279746573 ^ second]
+    v = [
+        0x736F6D6570736575 ^ first,
+        0x646F72616E646F6D ^ second,
+        0x6C7967656E657261 ^ first,
+        0x7465646279746573 ^ second,
+    ]
     whole = len(text) // 8 * 8
     words = [word(text, place) for place in range(0, whole, 8)]
     words.append(word(text, whole, len(text) - whole) | (len(text) & 0xFF) << 56)

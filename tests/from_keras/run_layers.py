@@ -127,8 +127,8 @@ def of_mindspore(text: str, given: list[np.ndarray], seed: int, call: str, place
     if not getattr(layer, "is_adapted", False):
         layer.set_weights(weight_values(layer.get_weights(), seed))
     found = named("eval", [values_of(each) for each in run(inputs, False)])
-    if IS_COMPILED and call == CALL and all(isinstance(each, ms.Tensor) for each in inputs):
-        found.update(named("jit", [values_of(each) for each in pieces(compiled(layer)(*inputs))]))
+    if IS_COMPILED and call == CALL:
+        found.update(of_jit(layer, inputs))
     held = []
 
     def forward(*each):
@@ -156,6 +156,13 @@ def of_mindspore(text: str, given: list[np.ndarray], seed: int, call: str, place
     found.update({f"after{place}": each for place, each in enumerate(layer.get_weights())})
     found.update({f"loss{place}": each.asnumpy() for place, each in enumerate(layer.losses)})
     return found
+
+
+def of_jit(layer, inputs) -> dict[str, np.ndarray]:
+    try:
+        return named("jit", [values_of(each) for each in pieces(compiled(layer)(*inputs))])
+    except Exception as error:
+        return {"jit_error": np.array(f"{type(error).__name__}: {str(error)[:300]}")}
 
 
 def compiled(layer):

@@ -105,4 +105,6 @@ def build(kind: Any, value: Any) -> Any:
         return math.nan
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         return kind(value)
+    if kind is int and int(value).bit_length() > 64:  # no count, size or line: shares of it could not be computed
+        raise ValueError("a number of more than 64 bits")
     return kind(value) if kind in (int, float, str, bool) else value

@@ -9,6 +9,7 @@ import os
 import re
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
@@ -17,6 +18,7 @@ from .errors import MindferryError
 SUFFIX = ".part"
 _PARTIAL = re.compile(r"\..*\.(\d+)-\w+\.part", re.DOTALL)
 _PART_BYTES, _PATH_BYTES = 255, 4096  # what Linux takes
+_SECONDS_UNTIL_LOCKED = 60.0  # far more than lies between making a partial file and locking it
 _NAME_BYTES = 80  # of the file's own name in that of its partial: 255 is the limit for a name
 
 
@@ -55,13 +57,29 @@ def _unwritable(path: Path, error: OSError | ValueError) -> MindferryError:
     return MindferryError(f"cannot write {path}: {reason}; choose another place with -o")
 
 
+def remove(path: Path) -> None:
+    """Remove a file, if it is there."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise MindferryError(
+            f"cannot remove {path}: {error.strerror}; remove it, or choose another place with -o"
+        ) from error
+
+
 def remove_abandoned(folder: Path) -> None:
     """Remove the partial files in a folder whose process has ended."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             found = _PARTIAL.fullmatch(entry.name)
-            if found and not is_running(int(found.group(1))) and entry.is_file(follow_symlinks=False):
+            if found and entry.is_file(follow_symlinks=False) and _is_abandoned(entry, int(found.group(1))):
                 _remove_unlocked(entry.path)
+
+
+def _is_abandoned(entry: os.DirEntry[str], writer: int) -> bool:
+    """By the number of its writer, or by its age: in containers the next process has the same number."""
+    age = time.time() - entry.stat(follow_symlinks=False).st_mtime
+    return age > _SECONDS_UNTIL_LOCKED or not is_running(writer)
 
 
 def _remove_unlocked(path: str) -> None:

@@ -20,11 +20,11 @@ from .apis import title_of
 from .artifacts import STATE, Comparison, Curves, Inventory, PlainRun, ProjectConversion, WeightsReport
 from .config import Config, read_config
 from .errors import MindferryError
-from .files import write_text
+from .files import remove, write_text
 from .layout import SECOND, find_files, source_framework
 from .observation import Observation, load_observation, save_observation
 from .progress import progress
-from .resume import converted_code, digest, file_digest, made, read_state, write_state
+from .resume import converted_code, digest, file_digest, made, read_state, tidy, write_state
 from .suggest import suggest_model
 
 if TYPE_CHECKING:
@@ -115,6 +115,7 @@ def migrate(project: Path, output: Path, show: Show, command: Command | None = N
     """Run all stages; a stage that fails is reported, and those that don't need it go on."""
     state = Migration(project, output, read_config(project), "", command, is_keras=source_framework(project) == SECOND)
     outcomes: list[Outcome] = []
+    tidy(output)
     if command is not None and not state.is_keras:
         outcomes.append(_run_stage(state, "observe", _observe))
         show(outcomes[0])
@@ -190,7 +191,7 @@ def _observe(state: Migration) -> tuple[Observation, bool, str]:
             write=state.command.write,
         )
         save_observation(found.observation, state.archive, found.parts)
-    log.unlink(missing_ok=True)
+    remove(log)
     state.first = joined(found.runs)
     seen = found.observation
     steps = sum(len(run.losses) for run in seen.runs)
@@ -246,7 +247,7 @@ def _run_stage(state: Migration, name: str, run: Stage) -> Outcome:
         if name in ("observe", "analyze", "convert"):
             raise
         # What an earlier run measured is no longer what was asked for.
-        (state.output / STATE / f"{name}.json").unlink(missing_ok=True)
+        remove(state.output / STATE / f"{name}.json")
         write_state(state.output, name, {"key": "", "ok": False, "summary": str(error)})
         return Outcome(name, False, str(error), time.monotonic() - started, is_fresh=True, could_not_run=True)
     artifacts.save(artifact, state.output, name)

@@ -10,11 +10,19 @@ from typing import Any
 from . import artifacts
 from .artifacts import STATE, ProjectConversion
 from .errors import MindferryError
-from .files import write_text
+from .files import remove_abandoned, write_text
+
+
+def tidy(output: Path) -> None:
+    """Remove what a killed run left half-written, also where every stage that would write there is done."""
+    for folder in (output, output / STATE):
+        remove_abandoned(folder)
 
 
 def made(output: Path, stage: str, archive: Path) -> str:
     """Digest of what a stage left: what was edited since is not what was measured."""
+    if stage == "convert" and (output / STATE / "unfinished.json").is_file():
+        return "begun again, and interrupted"
     return file_digest(archive if stage == "observe" else output / STATE / f"{stage}.json")
 
 

@@ -13,7 +13,8 @@ import pytest
 from mindferry.artifacts import ProjectConversion, load
 from mindferry.convert import convert_project
 from mindferry.errors import MindferryError
-from mindferry.files import alone_in, complete_or_absent, remove_abandoned
+from mindferry.files import alone_in, complete_or_absent, remove, remove_abandoned
+from mindferry.migrate import migrate
 
 INTERRUPT = Path(__file__).parents[2] / "fuzz" / "interrupt.py"
 NET = "import torch\n\nx = torch.ones(2).view(-1)\n"
@@ -131,6 +132,39 @@ def test_partial_files_of_killed_runs_go_and_those_of_running_ones_stay(tmp_path
         remove_abandoned(tmp_path)
         assert {path.name for path in tmp_path.iterdir()} == {".mine.part", partial.name}
     assert (tmp_path / "b.ckpt").read_bytes() == b"b"
+
+
+def test_an_old_partial_file_goes_although_a_process_has_its_number_by_now(tmp_path):
+    left = tmp_path / f".a.ckpt.{os.getpid()}-abc.part"
+    left.write_bytes(bytes(100))
+    os.utime(left, (0, 0))
+    with complete_or_absent(tmp_path / "b.ckpt") as partial:
+        os.utime(partial, (0, 0))  # it is locked: its age doesn't matter
+        remove_abandoned(tmp_path)
+        assert {path.name for path in tmp_path.iterdir()} == {partial.name}
+
+
+def test_migrate_removes_what_a_killed_run_left_of_a_record(project, tmp_path):
+    migrate(project, tmp_path / "out", lambda outcome: None)
+    left = tmp_path / "out" / ".mindferry" / f".weights.json.{os.getpid()}-abc.part"
+    left.write_bytes(b"{")
+    os.utime(left, (0, 0))
+    migrate(project, tmp_path / "out", lambda outcome: None)
+    assert not left.exists()
+
+
+def test_migrate_finishes_a_second_conversion_that_stopped_before_its_record(project, tmp_path):
+    migrate(project, tmp_path / "out", lambda outcome: None)
+    plan = tmp_path / "out" / ".mindferry" / "unfinished.json"
+    plan.write_text(json.dumps({"mindferry": 1, "kind": "Unfinished", "source": str(project), "digests": {}}))
+    migrate(project, tmp_path / "out", lambda outcome: None)
+    assert not plan.exists()
+
+
+def test_a_record_that_can_not_be_removed_is_a_sentence(tmp_path):
+    (tmp_path / "record.json").mkdir()
+    with pytest.raises(MindferryError, match="cannot remove"):
+        remove(tmp_path / "record.json")
 
 
 def test_a_name_of_two_hundred_and_fifty_bytes_can_be_written(tmp_path):

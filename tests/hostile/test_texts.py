@@ -168,6 +168,18 @@ def test_a_record_that_is_nested_without_end_is_a_sentence(tmp_path):
         sys.setrecursionlimit(limit)
 
 
+def test_a_count_that_no_float_can_hold_is_a_sentence(project, tmp_path):
+    out = tmp_path / "out"
+    rewrite = (Rewrite(10**400, 1, "torch.ones", "a", "b"),)
+    save(
+        ProjectConversion(str(project), str(out), (FileConversion("a.py", "converted", "0" * 64, rewrite),)),
+        out,
+        "convert",
+    )
+    with pytest.raises(MindferryError, match="64 bits"):
+        load(ProjectConversion, out, "convert")
+
+
 def test_a_report_on_a_forged_record_shows_code_and_lists_alone(tmp_path):
     """The page is mailed: a record that names a key file must not bring it along."""
     home, out = tmp_path / "home", tmp_path / "out"

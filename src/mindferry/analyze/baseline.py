@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..artifacts import STATE, Baseline
 from ..errors import MindferryError
-from ..files import write_text
+from ..files import remove, write_text
 from ..layout import CHECKPOINTS
 
 PACKAGES = ("torch", "torchvision", "numpy")
@@ -24,7 +24,7 @@ def run_baseline(project: Path, command: str) -> Baseline:
     folder = Path(STATE, "baseline").resolve()
     _link(project.resolve() if project.is_dir() else project.resolve().parent, folder)
     target = folder / "recorded.json"
-    target.unlink(missing_ok=True)
+    remove(target)
     recorder = str(Path(__file__).parent / "recorder")
     path = os.pathsep.join([recorder, str(folder), *filter(None, [os.environ.get("PYTHONPATH", "")])])
     try:

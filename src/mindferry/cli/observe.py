@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from ..as_json import laid_out, plain
+from ..files import remove
 from ..frameworks.watched import scratch_folder
 from ..observation import Observation, save_observation
 
@@ -62,7 +63,7 @@ def command(
             write=_write,
         )
         save_observation(found.observation, target, found.parts)
-    log.unlink(missing_ok=True)
+    remove(log)
     if as_json:
         click.echo(laid_out({"kind": "Observation", **plain(found.observation)}))
     else:

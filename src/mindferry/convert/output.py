@@ -15,7 +15,7 @@ from pathlib import Path
 from .. import findings
 from ..artifacts import STATE, FileConversion, Finding, ProjectConversion, load, save
 from ..errors import MindferryError, brief
-from ..files import alone_in, is_inside, place_in, read_regular, remove_abandoned, write_bytes
+from ..files import alone_in, is_inside, place_in, read_regular, remove, remove_abandoned, write_bytes
 from .one_file import Written, digest
 from .reuse import records_of
 
@@ -99,7 +99,7 @@ def write_output(
         ]
         result = replace(result, files=tuple(records))
         save(result, output, STAGE)
-        (output / STATE / f"{UNFINISHED}.json").unlink(missing_ok=True)
+        remove(output / STATE / f"{UNFINISHED}.json")
         _clean(output, current)
     return result
 

@@ -383,3 +383,64 @@ class Block(nn.Module):
     script = "import numpy as np, mindspore as ms; from block import Block; print(Block()(ms.Tensor(np.ones((1, 2, 5), np.float32))).shape)"
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
     assert done.stdout.split() == ["(1,", "3,", "3)"], done.stderr[-1500:]
+
+
+def test_data_of_a_layer_that_nobody_knows_is_written_in_every_form_of_assignment(both: Both) -> None:
+    theirs, ours = both("""
+def fill(net):
+    with torch.no_grad():
+        for p in net.parameters():
+            p.copy_(torch.arange(p.numel()).float().reshape(p.shape) + 1)
+    return net
+
+
+def scale(block, factor):
+    block[-1].weight.data *= factor + 1
+    block[-1].bias.data -= block[-1].weight.data[0]
+
+
+def swap(one, other):
+    one.weight.data, other.weight.data = other.weight.data, one.weight.data
+    one.bias.data, kept = other.bias.data * 2, None
+    (other.bias.data) += 1
+
+
+def run():
+    one, other = fill(nn.Linear(2, 2)), fill(nn.Linear(2, 2))
+    scale([one], 2)
+    swap(one, other)
+    return [plain(each) for layer in (one, other) for each in (layer.weight, layer.bias)]
+""")
+    assert same(ours, theirs)
+
+
+TARGETS = [
+    "m.weight.data",
+    "m.weight.grad.data",
+    "p.data",
+    "p.grad.data",
+    "m.data",
+    "m.running_mean.data",
+    "m.norm.eps",
+]
+FORMS = [
+    "{} = a",
+    "({}) = a",
+    "{} *= a + 1",
+    "{}, m.x = a",
+    "m.y = {} = a",
+    "[{}] = a",
+    "{}: int = a",
+    "*{}, b = a",
+    "for {} in a: pass",
+    "with a as {}: pass",
+    "del {}",
+    "x = [0 for {} in a]",
+]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_whatever_is_assigned_to_still_compiles(target: str) -> None:
+    lines = [form.format(target) for form in FORMS]
+    found = convert_source(HEADER + "def f(m, a, p: torch.Tensor):\n" + "".join(f"    {line}\n" for line in lines))
+    assert not [each for each in found.findings if each.code in ("MF901", "MF906")]

@@ -118,7 +118,10 @@ def _write(facts: Facts, statement: ast.Assign, node: ast.Attribute, texts: Text
         source.skip_trivia(equals + 1)
     ] != ord("(")
     opening, before = texts.name("compat.set_layer_setting") + "(", source.text(statement)
-    yield InsertBefore(statement, opening)
+    if source.start(statement) < source.start(node):  # (norm.eps) = 1e-3
+        yield ReplaceSpan(source.start(statement), source.start(node), opening)
+    else:
+        yield InsertBefore(statement, opening)
     yield ReplaceSpan(dot, equals + 1, f", '{node.attr}',", swallows=True)  # the helper goes by torch's name
     if is_bare:
         yield InsertBefore(value, "(")

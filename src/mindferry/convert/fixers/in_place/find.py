@@ -121,7 +121,9 @@ def _changed(facts: Facts, node: ast.AST) -> ast.expr | None:
             return node.args[0]
         return None
     if isinstance(node, ast.AugAssign) and (
-        facts.reading.type(node.target).is_tensor or is_held_by_network(facts, node.target)
+        facts.reading.type(node.target).is_tensor
+        or is_held_by_network(facts, node.target)
+        or _is_data_of_parameter(node.target)
     ):
         return node.target
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
@@ -148,9 +150,11 @@ def _strip_data(facts: Facts, found: InPlace, node: ast.Attribute) -> None:
         return
     while isinstance(parent, ast.Subscript) and parent.value is node and isinstance(parent.ctx, ast.Load):
         parent = facts.parents.get(parent)
-    is_written = isinstance(node.ctx, ast.Store) or (
-        isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store)
-    )
+    is_entry = isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store)
+    is_written = is_entry or isinstance(node.ctx, ast.Store)
+    if is_written and not is_entry and not _is_rewritten(facts, node):
+        found.planned.append(claim(node))  # `p.data, q.data = q.data, p.data` means the same in MindSpore
+        return
     is_method = isinstance(parent, ast.Attribute) and (parent.attr.endswith("_") or parent.attr in MEASURES)
     call = facts.parents.get(node)
     is_initialised = isinstance(call, ast.Call) and (
@@ -187,6 +191,20 @@ MEASURES = frozenset("size shape dim ndim ndimension numel nelement dtype device
 
 def _is_parameter(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and node.attr in ("weight", "bias")
+
+
+def _is_data_of_parameter(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "data" and _is_parameter(node.value)
+
+
+def _is_rewritten(facts: Facts, node: ast.Attribute) -> bool:
+    """Whether `w.data` is all that a statement assigns to, and what holds it is known: `any.grad.data` becomes a call."""
+    parent, held = facts.parents.get(node), node.value
+    is_alone = isinstance(parent, ast.AugAssign) or (isinstance(parent, ast.Assign) and len(parent.targets) == 1)
+    is_unknown = (
+        isinstance(held, ast.Attribute) and held.attr == "grad" and not facts.reading.type(held.value).is_tensor
+    )
+    return is_alone and not is_unknown
 
 
 def _is_data_of_gradient(node: ast.Assign | ast.AugAssign) -> bool:

@@ -132,7 +132,7 @@ def statement(facts: Facts, node: ast.Assign | ast.AugAssign, how: How, texts: T
     written = node.target if isinstance(node, ast.AugAssign) else node.targets[0]
     target, before, how = texts.kept(written), source.text(node), _certain(facts, how, written)
     equals = source.data.index(b"=", source.end(written))
-    operator = source.data[source.end(written) : equals].decode("utf-8").strip()
+    operator = source.data[source.end(written) : equals].decode("utf-8").strip().lstrip(")").lstrip()  # (p.data) += g
     left, right = (f"{target} {operator} ", "") if operator else ("", "")
     if operator and not isinstance(node.value, PLAIN_TYPES):
         left, right = left + "(", ")"

@@ -1,4 +1,4 @@
-"""`python -m conformance.keras`: Keras' layers, losses, metrics … on both frameworks, then docs/reference/keras.md and .json.
+"""`python -m conformance.keras --jit`: Keras' layers, losses, metrics … on both frameworks, then docs/reference/keras.md and .json.
 
 The cases are those of tests/from_keras; names of Keras' that have none are listed with the reason.
 """
@@ -37,7 +37,7 @@ INTRODUCTION = """# Keras conformance
 
 Keras' own layers, activations, losses, metrics, optimizers (20 steps), schedules and initializers (by moments) against the
 helpers that converted projects use, on TensorFlow and on MindSpore: outputs in both modes, gradients of inputs and weights, and
-what a training step leaves behind. float32, CPU. Made by `python -m conformance.keras`; the same for programs is in `keras.json`.
+what a training step leaves behind. float32, CPU. Made by `python -m conformance.keras --jit`; the same for programs is in `keras.json`.
 Whatever has no counterpart is a finding of `mindferry convert`.
 
 Where a layer draws random numbers (dropout, noise, augmentation), both sides draw them from one numpy generator, in one order, so
@@ -87,12 +87,17 @@ def environment() -> dict[str, str]:
 
 
 def run(script: str, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What Keras computes for each case, and what the helpers do, in PyNative and under ms.jit."""
+    """What Keras computes for each case, and what the helpers do; with --jit, these under ms.jit as well."""
+    sides = (("keras", folder / "keras.npz"), (str(folder), folder / "mindspore.npz"))
+    started = []
+    for which, out in sides:
+        command = [sys.executable, str(CASES / script), which, str(out), *sys.argv[1:]]
+        started.append(subprocess.Popen(command, env=environment(), cwd=folder, stderr=subprocess.DEVNULL))
+    if any([each.wait() for each in started]):
+        raise SystemExit(f"{script} failed: run it alone to see why")
     found = []
-    for which, name in (("keras", "keras.npz"), (str(folder), "mindspore.npz")):
-        command = [sys.executable, str(CASES / script), which, str(folder / name), "--jit"]
-        subprocess.run(command, check=True, env=environment(), cwd=folder, stderr=subprocess.DEVNULL)
-        with np.load(folder / name, allow_pickle=True) as arrays:  # words are objects
+    for _, out in sides:
+        with np.load(out, allow_pickle=True) as arrays:  # words are objects
             found.append(dict(arrays))
     return found[0], found[1]
 
@@ -116,6 +121,8 @@ def _called(text: str) -> str:
 def apart(wanted: dict[str, Any], found: dict[str, Any], number: int) -> tuple[float, str]:
     """(largest difference of a case, relative to the largest value or gradient; what is wrong)."""
     theirs = {name: value for name, value in wanted.items() if name.startswith(f"{number}/")}
+    if not theirs:
+        return float("inf"), "Keras gave nothing to compare with"
     if f"{number}/error" in found or f"{number}/error" in theirs:
         return float("inf"), str(found.get(f"{number}/error", theirs.get(f"{number}/error")))
     worst = 0.0

@@ -16,7 +16,7 @@ NEGATIVE = -1e9
 
 
 class MultiHeadAttention(Layer):
-    """Attention over the second axis; kernels are (features, heads, size), as in Keras."""
+    """Attention over all axes between batch and features, or over some; kernels are (features, heads, size), as in Keras."""
 
     def __init__(
         self,
@@ -37,10 +37,7 @@ class MultiHeadAttention(Layer):
         **settings,
     ):
         super().__init__(name=name, dtype=dtype, trainable=trainable)
-        if attention_axes is not None:
-            raise NotImplementedError(
-                "MultiHeadAttention attends over the second axis here: leave attention_axes out, or transpose the inputs"
-            )
+        self.attention_axes = (attention_axes,) if isinstance(attention_axes, int) else attention_axes
         self.num_heads, self.key_dim, self.value_dim = num_heads, key_dim, value_dim or key_dim
         self.rate, self.use_bias, self.wanted = dropout, use_bias, output_shape
         self.sliding_window, self.use_gate, self.settings = sliding_window, use_gate, settings
@@ -49,7 +46,7 @@ class MultiHeadAttention(Layer):
     def projection(self, name, heads, size, shape, activation=None):
         bias = "de" if self.use_bias else None
         made = EinsumDense("abc,cde->abde", (None, heads, size), activation, bias, name=name, **self.settings)
-        made.build(shape)
+        made.build((None, None, shape[-1]))
         return made
 
     def build(self, query_shape, value_shape, key_shape=None):
@@ -83,20 +80,73 @@ class MultiHeadAttention(Layer):
         key = value if key is None else key
         query_mask = getattr(query, "keras_mask", None) if query_mask is None else query_mask
         value_mask = getattr(value, "keras_mask", None) if value_mask is None else value_mask
-        mask = joint_mask(query, value, query_mask, value_mask, key_mask, attention_mask, use_causal_mask)
+        if query.ndim == 3:
+            mask = joint_mask(query, value, query_mask, value_mask, key_mask, attention_mask, use_causal_mask)
+            out, scores = self.attend(query, value, key, mask, training, return_attention_scores)
+            return (out, scores) if return_attention_scores else out
+        axes = self.folded_axes(query.ndim)
+        parts = [fold_axes(each, *axes) for each in (query, value, key)]
+        mask = fold_mask(attention_mask, query, value, *axes)
+        mask = joint_mask(parts[0], parts[1], None, None, None, mask, use_causal_mask)
+        out, scores = self.attend(*parts, mask, training, return_attention_scores)
+        out = unfold_axes(out, query.shape, *axes)
+        if not return_attention_scores:
+            return out
+        sizes = [[each.shape[axis] for axis in axes[1]] for each in (query, value)]
+        free = [query.shape[axis] for axis in axes[0]]
+        return out, ops.reshape(scores, (query.shape[0], *free, self.num_heads, *sizes[0], *sizes[1]))
+
+    def folded_axes(self, rank):
+        """(axes that count as a batch, axes that are attended over)."""
+        inner = range(1, rank - 1)
+        attended = inner if self.attention_axes is None else sorted(axis % rank for axis in self.attention_axes)
+        return [axis for axis in inner if axis not in attended], list(attended)
+
+    def attend(self, query, value, key, mask, training, has_scores):
+        """(batch, places, features) each: what comes out, and the scores."""
         mask = within_window(mask, query, value, self.sliding_window)
         q, k, v = self.query_dense(query), self.key_dense(key), self.value_dense(value)
         count = self.num_heads // self.num_key_value_heads
         k, v = repeat_axis(k, count, 2), repeat_axis(v, count, 2)
         scores = einsum("aecd,abcd->acbe", k, q * (1 / math.sqrt(self.key_dim)))
         if mask is not None:
-            mask = mask if mask.ndim == 4 else ops.expand_dims(mask, 1)
-            scores = scores + (1.0 - ops.cast(mask, scores.dtype)) * NEGATIVE
-        scores = softmax(scores)
+            mask = ops.cast(mask if mask.ndim == 4 else ops.expand_dims(mask, 1), ms.bool_)
+        scores = masked_softmax(scores, mask, bool(has_scores or self.rate))
         kept = scores * dropout_mask(scores.shape, self.rate) if training and self.rate else scores
         made = einsum("acbe,aecd->abcd", kept, v)
-        out = self.output_dense(made * self.gate_dense(query) if self.use_gate else made)
-        return (out, scores) if return_attention_scores else out
+        return self.output_dense(made * self.gate_dense(query) if self.use_gate else made), scores
+
+
+def masked_softmax(scores, mask, is_zeroed):
+    """Where all places of a row are masked, Keras' fused attention gives them even shares, and its own softmax none."""
+    if mask is None:
+        return softmax(scores)
+    made = softmax(ops.where(mask, scores, ops.full_like(scores, NEGATIVE)))
+    return ops.where(mask, made, ops.zeros_like(made)) if is_zeroed else made
+
+
+def fold_axes(x, free, attended):
+    """(batch and free axes, attended axes, features)."""
+    sizes = [math.prod([x.shape[axis] for axis in axes]) for axes in ((0, *free), attended)]
+    return ops.reshape(ops.transpose(x, (0, *free, *attended, x.ndim - 1)), (*sizes, x.shape[-1]))
+
+
+def unfold_axes(x, shape, free, attended):
+    order = (0, *free, *attended)
+    wide = ops.reshape(x, (*(shape[axis] for axis in order), x.shape[-1]))
+    back = [order.index(axis) for axis in range(len(order))]
+    return ops.transpose(wide, (*back, len(order)))
+
+
+def fold_mask(mask, query, value, free, attended):
+    """A mask (batch, attended axes of the query, those of the value) for folded axes."""
+    if mask is None:
+        return None
+    places = [math.prod([each.shape[axis] for axis in attended]) for each in (query, value)]
+    mask = ops.reshape(ops.cast(mask, ms.int32), (-1, 1, *places))
+    count = math.prod([query.shape[axis] for axis in free])
+    mask = ops.broadcast_to(mask, (query.shape[0], count, *places))
+    return ops.reshape(mask, (-1, *places))
 
 
 def joint_mask(query, value, query_mask, value_mask, key_mask, mask, is_causal):

@@ -371,9 +371,11 @@ class Softmax(Layer):
         self.axis = axis
 
     def call(self, inputs, mask=None, training=None):
-        if mask is not None:
-            inputs = inputs + (1.0 - mask.astype(inputs.dtype)) * -3e4
-        return softmax(inputs, self.axis)
+        if mask is None:
+            return softmax(inputs, self.axis)
+        is_kept = mask if mask.dtype == ms.bool_ else mask > 0.5
+        out = softmax(ops.where(is_kept, inputs, ops.full_like(inputs, -1e9)), self.axis)
+        return ops.where(is_kept, out, ops.zeros_like(out))
 
 
 class Identity(Layer):

@@ -86,18 +86,20 @@ def environment() -> dict[str, str]:
     return {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "ONEDNN_MAX_CPU_ISA": "AVX2", "CUDA_VISIBLE_DEVICES": ""}
 
 
-def run(script: str, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What Keras computes for each case, and what the helpers do; with --jit, these under ms.jit as well."""
-    sides = (("keras", folder / "keras.npz"), (str(folder), folder / "mindspore.npz"))
+def start(script: str, folder: Path) -> list[subprocess.Popen[bytes]]:
+    """Keras computes each case in one process, the helpers in another; with --jit, these under ms.jit as well."""
     started = []
-    for which, out in sides:
-        command = [sys.executable, str(CASES / script), which, str(out), *sys.argv[1:]]
+    for which, out in (("keras", "keras"), (str(folder), "mindspore")):
+        command = [sys.executable, str(CASES / script), which, f"{folder / script}.{out}.npz", *sys.argv[1:]]
         started.append(subprocess.Popen(command, env=environment(), cwd=folder, stderr=subprocess.DEVNULL))
-    if any([each.wait() for each in started]):
-        raise SystemExit(f"{script} failed: run it alone to see why")
+    return started
+
+
+def results_of(script: str, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What Keras has computed for each case, and what the helpers have."""
     found = []
-    for _, out in sides:
-        with np.load(out, allow_pickle=True) as arrays:  # words are objects
+    for out in ("keras", "mindspore"):
+        with np.load(f"{folder / script}.{out}.npz", allow_pickle=True) as arrays:  # words are objects
             found.append(dict(arrays))
     return found[0], found[1]
 
@@ -163,8 +165,12 @@ def measured() -> dict[tuple[str, str], list[tuple[float, str, str]]]:
     with tempfile.TemporaryDirectory(prefix="mindferry-keras-") as scratch:
         folder = Path(scratch)
         (folder / "ms_keras.py").write_text(render(set(library("tensorflow")[0]), source="tensorflow"))
-        for script, cases in (("run_layers.py", "layer_cases.tsv"), ("run_values.py", "value_cases.tsv")):
-            wanted, found = run(script, folder)
+        pairs = (("run_layers.py", "layer_cases.tsv"), ("run_values.py", "value_cases.tsv"))
+        codes = [each.wait() for each in [each for script, _ in pairs for each in start(script, folder)]]
+        if any(codes):
+            raise SystemExit("a process failed: run tests/from_keras/run_layers.py and run_values.py to see why")
+        for script, cases in pairs:
+            wanted, found = results_of(script, folder)
             for number, (word, name, _) in enumerate(cases_of(cases)):
                 of_case = (*apart(wanted, found, number), compiled(wanted, found, number))
                 results.setdefault((word, name), []).append(of_case)

@@ -67,6 +67,9 @@ class ImageLayer(Layer):
     def draw(self, shape):
         return None
 
+    def change(self, images, made):
+        raise NotImplementedError(f"{type(self).__name__} does not say how it changes images")
+
     def change_labels(self, labels, made):
         return labels
 

@@ -51,7 +51,6 @@ NAMED_LOSSES = (
 )
 LOSSES = {
     **{snake_case(each.__name__): each for each in NAMED_LOSSES},
-    "ctc": CTC,
     "mse": MeanSquaredError,
     "mae": MeanAbsoluteError,
     "mape": MeanAbsolutePercentageError,

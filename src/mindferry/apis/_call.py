@@ -246,6 +246,8 @@ class Call:
             self.edits.replace(dot, source.end(function), spelled)
             return
         opening = parts[0] if parts else source.find_token(b"(", source.end(function), source.end(self.node)) + 1
+        if source.start(self.node) < source.start(function):  # (x.view)(-1)
+            self.edits.replace(source.start(self.node), source.start(function), "")
         remains = self.edits.span(opening, source.end(self.node) - 1).strip()
         self.edits.before_node(self.node, f"{spelled}(")
         is_generator = parts is None and bool(
@@ -276,7 +278,8 @@ class Call:
                 self.edits.replace(source.start(value), source.end(value), str(changes.pop(name)))
             if isinstance(node, ast.keyword):
                 if len(kept) == 1 and name in UNNAMED and self.rule.args[:1] == (name,):
-                    self.edits.replace(source.start(node), source.start(value), "")
+                    equals = source.find_token(b"=", source.start(node), source.start(value))
+                    self.edits.replace(source.start(node), source.skip_trivia(equals + 1), "")
                 elif new != node.arg:
                     self.edits.replace(source.start(node), source.start(node) + len(str(node.arg).encode()), new)
             elif force_keyword or self._beyond_positional(name):

@@ -31,7 +31,7 @@ def _is_idle(facts: Facts, node: ast.Assign | ast.Expr, texts: Texts) -> bool:
     if not texts.is_touched(node.value) or (after := texts.of(node.value)) == facts.source.text(node.value):
         return False
     if isinstance(node, ast.Assign):
-        return len(node.targets) == 1 and _squeeze(after) == _squeeze(texts.of(node.targets[0]))
+        return len(node.targets) == 1 and _is_same(after, texts.of(node.targets[0]))
     if facts.is_notebook:  # a bare value is shown
         return False
     try:
@@ -54,5 +54,15 @@ def _close_gap(facts: Facts, node: ast.stmt) -> Iterator[Edit]:
         yield ReplaceSpan(start, end, "")
 
 
+def _is_same(one: str, other: str) -> bool:
+    """Whether both name the same things, whatever stands in parentheses."""
+    if _squeeze(one) != _squeeze(other):
+        return False
+    try:
+        return ast.dump(ast.parse(f"({one})", mode="eval")) == ast.dump(ast.parse(f"({other})", mode="eval"))
+    except SyntaxError:
+        return False
+
+
 def _squeeze(text: str) -> str:
-    return "".join(text.split()).strip("()")
+    return "".join(text.split()).replace("(", "").replace(")", "")

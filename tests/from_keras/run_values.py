@@ -12,10 +12,10 @@ STEPS = 20
 
 
 def arrays(text: str, seed: int) -> list[np.ndarray]:
-    """p: between 0.05 and 0.95, b: 0 or 1, i: whole numbers below 4, o: one of them, s: shares that make one."""
+    """p: between 0.05 and 0.95, b: 0 or 1, i: whole numbers below 4, o: one of them, s: shares that make one, l: labels 1 to 3, then zeros."""
     rng, made = np.random.default_rng(seed), []
     for part in text.split():
-        shape = tuple(int(size) for size in part.lstrip("pbios").split(","))
+        shape = tuple(int(size) for size in part.lstrip("pbiosl").split(","))
         match part[0]:
             case "p":
                 made.append(rng.uniform(0.05, 0.95, shape).astype("float32"))
@@ -25,6 +25,9 @@ def arrays(text: str, seed: int) -> list[np.ndarray]:
                 made.append(rng.integers(0, 4, shape))
             case "o":
                 made.append(np.eye(shape[-1], dtype="float32")[rng.integers(0, shape[-1], shape[:-1])])
+            case "l":
+                count = rng.integers(1, shape[1] + 1, (shape[0], 1))
+                made.append(np.where(np.arange(shape[1]) < count, rng.integers(1, 4, shape), 0))
             case "s":
                 raw = rng.uniform(0.1, 1, shape)
                 made.append((raw / raw.sum(-1, keepdims=True)).astype("float32"))
@@ -63,8 +66,15 @@ class Keras:
             loss(y_true, prediction, sample_weight=weight).numpy(),
         )
 
-    def variable(self, value):
-        return self.keras.Variable(value)
+    def function(self, function, x):
+        given = self.tf.constant(x)
+        with self.tf.GradientTape() as tape:
+            tape.watch(given)
+            value = function(given)
+        return value.numpy(), tape.gradient(value, given).numpy()
+
+    def variable(self, value, name):
+        return self.keras.Variable(value, name=name)
 
     def tensor(self, value):
         return self.tf.constant(value)
@@ -94,8 +104,13 @@ class MindSpore:
         weighed = loss(y_true, self.ms.Tensor(y_pred), sample_weight=weight)
         return value.asnumpy(), gradient.asnumpy(), weighed.asnumpy()
 
-    def variable(self, value):
-        return self.helpers.Variable(value)
+    def function(self, function, x):
+        value, gradient = self.helpers.value_and_gradients(function, self.ms.Tensor(x))
+        return value.asnumpy(), gradient.asnumpy()
+
+    def variable(self, value, name):
+        self.helpers.Names.clear()  # as in Keras, which does not tell variables apart by their names
+        return self.helpers.Variable(value, name=name)
 
     def tensor(self, value):
         return self.ms.Tensor(value)
@@ -105,12 +120,17 @@ class MindSpore:
 
 
 def steps(framework, optimizer, seed: int) -> np.ndarray:
-    """Where twenty given gradients bring two variables."""
+    """Where twenty given gradients bring three variables."""
     rng = np.random.default_rng(seed)
-    variables = [framework.variable(rng.normal(size=shape).astype("float32")) for shape in ((3, 2), (4,))]
+    shapes = {"first": (3, 2), "second": (4,), "embedding": (2, 3)}
+    variables = [framework.variable(rng.normal(size=shapes[name]).astype("float32"), name) for name in shapes]
+    if not hasattr(optimizer, "apply_gradients"):
+        optimizer = framework.make("optimizer", "MultiOptimizer")(optimizer)
     for _ in range(STEPS):
         gradients = [framework.tensor(rng.normal(size=tuple(each.shape)).astype("float32")) for each in variables]
         optimizer.apply_gradients(list(zip(gradients, variables, strict=True)))
+    if hasattr(optimizer, "finalize_variable_values"):
+        optimizer.finalize_variable_values(variables)
     return np.concatenate([framework.number(each).reshape(-1) for each in variables])
 
 
@@ -123,7 +143,9 @@ def results_of(framework, what: str, text: str, given: list[np.ndarray], seed: i
     if what == "schedule":
         return {"value": np.array([float(framework.number(made(step))) for step in range(STEPS)])}
     if what == "activation":
-        return {"value": framework.number(made(framework.tensor(given[0])))}
+        return dict(zip(("value", "gradient"), framework.function(made, given[0]), strict=True))
+    if what == "initializer" and given:
+        return {"value": framework.number(made(given[0].shape))}
     if what == "initializer":
         values = framework.number(made((300, 400)))
         return {"moments": np.array([values.mean(), values.std(), np.abs(values).mean()])}

@@ -141,17 +141,10 @@ def test_a_name_without_an_entry_is_a_finding_and_a_placeholder() -> None:
 @pytest.mark.parametrize(
     ("call", "advice"),
     [
-        ("keras.layers.MultiHeadAttention(2, 4, attention_axes=(1, 2))", "transpose the inputs"),
-        ("keras.layers.UpSampling2D(2, interpolation='bicubic')", "use nearest or bilinear"),
-        ("tf.image.resize(x, (4, 4), 'lanczos3')", "Pillow"),
-        ("tf.image.resize(x, (4, 4), antialias=True)", "Pillow"),
-        ("keras.layers.EinsumDense('ab,bc->ac', 3, kernel_regularizer='l2')", "add_loss"),
-        ("keras.layers.LSTM(3, kernel_constraint='max_norm')", "after each step"),
-        ("keras.optimizers.SGD(0.1, use_ema=True)", "callback"),
-        ("keras.optimizers.Adam(gradient_accumulation_steps=4)", "training loop"),
-        ("keras.layers.ConvLSTM2D(3, 3)", "loop over time"),
-        ("keras.layers.RandomFlip('horizontal')", "mindspore.dataset.vision"),
-        ("keras.layers.TextVectorization()", "before the network"),
+        ("tf.image.resize(x, (4, 4), 'area')", "Pillow"),
+        ("keras.layers.TextVectorization(ragged=True)", "dense tensors"),
+        ("keras.layers.TorchModuleWrapper(x)", "its own code"),
+        ("keras.layers.Dense(3, lora_rank=2)", "low-rank layers"),
         ("tf.matmul(x, x, adjoint_b=True)", "transpose_b"),
         ("keras.applications.ResNet50(weights=None)", "--with keras"),
     ],
@@ -164,15 +157,42 @@ def test_an_option_that_the_helper_does_not_know_is_a_finding(call: str, advice:
 @pytest.mark.parametrize(
     "call",
     [
-        "keras.layers.MultiHeadAttention(2, 4, attention_axes=None)",
+        "keras.layers.MultiHeadAttention(2, 4, attention_axes=(1, 2))",
         "keras.layers.UpSampling2D(2, interpolation='bilinear')",
         "tf.image.resize(x, (4, 4), 'nearest', antialias=False)",
         "keras.optimizers.Adam(use_ema=False, clipnorm=1.0)",
-        "keras.layers.LSTM(3, kernel_constraint=None)",
+        "keras.layers.LSTM(3, kernel_constraint='max_norm')",
+        "keras.layers.UpSampling2D(2, interpolation='bicubic')",
+        "keras.layers.EinsumDense('ab,bc->ac', 3, kernel_regularizer='l2')",
+        "keras.optimizers.SGD(0.1, use_ema=True, gradient_accumulation_steps=2)",
+        "keras.layers.ConvLSTM2D(3, 3)",
+        "keras.layers.RandomFlip('horizontal')",
+        "keras.layers.TextVectorization()",
     ],
 )
 def test_an_option_that_the_helper_knows_is_none(call: str) -> None:
     assert convert_source(f"import keras\nimport tensorflow as tf\n\ndef f(x):\n    return {call}\n").findings == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "found"),
+    [
+        ("rank = 4\n", [True]),
+        ("rank: int = 4\n", [True]),
+        ("def net(rank=4):\n    ", [True]),
+        ("def net(*, rank=4):\n    ", [True]),
+        ("rank = None\n", []),
+        ("import settings\nrank = settings.rank\n", []),
+        ("def net(rank=None):\n    ", []),
+        (
+            "def net(rank=None):\n    return keras.layers.Dense(3, lora_rank=rank)\nnet(rank=8)\nrank = None\n",
+            [True, True],
+        ),
+    ],
+)
+def test_an_option_that_a_name_holds_is_looked_up(before: str, found: list[bool]) -> None:
+    made = convert_source(f"import keras\n{before}layer = keras.layers.Dense(3, lora_rank=rank)\n")
+    assert ["lora_rank" in each.message for each in made.findings] == found
 
 
 def test_functions_of_keras_ops_take_keras_own_keywords() -> None:

@@ -1,4 +1,4 @@
-"""Options of Keras and TensorFlow that a helper does not know: given as a literal, they are a finding and not an error at run time."""
+"""Options of Keras and TensorFlow that a helper does not know: where the text tells the value, they are a finding and not an error at run time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 
 from .._call import Call
 
-OPTIMIZERS = "keras.optimizers."
 INITIALIZERS = "keras.initializers."
 
 
@@ -34,9 +33,6 @@ def _table() -> dict[str, dict[str, Option]]:
 def options_of(api: str) -> dict[str, Option]:
     """The options of an API that its helper knows in part."""
     found = dict(_table().get(api, {}))
-    if api.startswith(OPTIMIZERS):
-        found["use_ema"] = Option((None, False), "keep the averages in a callback of your own")
-        found["gradient_accumulation_steps"] = Option((None,), "add the gradients up in the training loop")
     if api.startswith(INITIALIZERS):
         found |= {name: Option((None,), "leave it out") for name in ("input_axes", "output_axes")}
     return found
@@ -45,7 +41,42 @@ def options_of(api: str) -> dict[str, Option]:
 def check_options(call: Call) -> None:
     """Leave a call whose options the helper would refuse, or pass over in silence."""
     for name, option in options_of(call.rule.api).items():
-        value = call.literal(name, option.known[0])
-        if value is not ... and not any(value is each or value == each for each in option.known):
-            call.leave(f"the helper does not know {name}={value!r}", option.advice)
-            return
+        for value in told_values(call, name, option.known[0]):
+            if not any(value is each or value == each for each in option.known):
+                call.leave(f"the helper does not know {name}={value!r}", option.advice)
+                return
+
+
+def told_values(call: Call, name: str, absent: Any) -> list[Any]:
+    """The values that an argument may have, as far as the text tells: a literal's, or those that its name is given."""
+    value = call.literal(name, absent)
+    if value is not ...:
+        return [value]
+    given = call.given[name]
+    return _values_of_name(call.reading.source.tree, given.id) if isinstance(given, ast.Name) else []
+
+
+def _values_of_name(tree: ast.Module, name: str) -> list[Any]:
+    """What is assigned to the name, or is a parameter's default, wherever that is in the file."""
+    found: list[ast.expr] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and any(
+            isinstance(each, ast.Name) and each.id == name for each in node.targets
+        ):
+            found.append(node.value)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
+            found += [node.value] if node.value is not None else []
+        elif isinstance(node, ast.arguments):
+            positional = [*node.posonlyargs, *node.args]
+            pairs = [*zip(reversed(positional), reversed(node.defaults), strict=False)]
+            pairs += [(each, value) for each, value in zip(node.kwonlyargs, node.kw_defaults, strict=True) if value]
+            found += [value for each, value in pairs if each.arg == name]
+        elif isinstance(node, ast.keyword) and node.arg == name:
+            found.append(node.value)
+    values = []
+    for each in found:
+        try:
+            values.append(ast.literal_eval(each))
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            continue
+    return values

@@ -52,9 +52,7 @@ ARGS = {"tensorflow.image.resize": "images size method preserve_aspect_ratio ant
 
 for api, helper in OTHERS.items():
     rule(api, to=f"compat.{helper}", like=f"compat.{helper}", args=ARGS.get(api, ""))(check_options)
-for (
-    name
-) in "float16 float32 float64 bfloat16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 complex64 complex128".split():
+for name in "float16 float32 float64 bfloat16 int8 int16 int32 int64 uint8 uint16 uint32 uint64 complex64 complex128 string".split():
     rule(f"tensorflow.{name}", to=f"mindspore.{name}", like=f"mindspore.{name}")
 for name, full in (("bool", "bool_"), ("half", "float16"), ("double", "float64")):
     rule(f"tensorflow.{name}", to=f"mindspore.{full}", like=f"mindspore.{full}")

@@ -14,31 +14,27 @@ MaxPooling2D MaxPooling3D AveragePooling1D AveragePooling2D AveragePooling3D Glo
 GlobalAveragePooling2D GlobalAveragePooling3D GlobalMaxPooling1D GlobalMaxPooling2D GlobalMaxPooling3D
 add subtract multiply average maximum minimum concatenate dot
 SimpleRNN SimpleRNNCell LSTM LSTMCell GRU GRUCell RNN StackedRNNCells Bidirectional TimeDistributed
-MultiHeadAttention Attention AdditiveAttention Rescaling Normalization Resizing
+MultiHeadAttention GroupQueryAttention Attention AdditiveAttention Rescaling Normalization Resizing
+AdaptiveAveragePooling1D AdaptiveAveragePooling2D AdaptiveAveragePooling3D AdaptiveMaxPooling1D AdaptiveMaxPooling2D
+AdaptiveMaxPooling3D ConvLSTM1D ConvLSTM2D ConvLSTM3D SpectralNormalization ReversibleEmbedding CategoryEncoding
+Discretization Hashing HashedCrossing IntegerLookup StringLookup TextVectorization STFTSpectrogram MelSpectrogram
+CenterCrop RandomCrop RandomFlip RandomZoom RandomRotation RandomTranslation RandomShear RandomPerspective
+RandomElasticTransform RandomBrightness RandomContrast RandomColorDegeneration RandomGrayscale RandomHue RandomSaturation
+RandomInvert RandomPosterization RandomSharpness RandomGaussianBlur RandomColorJitter RandomErasing Solarization
+AutoContrast Equalization ContrastLimitedAdaptiveHistogramEqualization MixUp CutMix AugMix RandAugment MaxNumBoundingBoxes
 """
 
 for name in NAMES.split():
     rule(f"keras.layers.{name}", to=f"compat.{name}", like=f"compat.{name}")(check_options)
 
 MISSING = {
-    "ConvLSTM1D ConvLSTM2D ConvLSTM3D": (
-        "a recurrent convolution has no helper",
-        "write the cell with Conv2D layers and a loop over time, and convert again",
-    ),
-    "RandomFlip RandomRotation RandomZoom RandomTranslation RandomContrast RandomBrightness RandomCrop RandomShear RandomHue "
-    "RandomSaturation RandomSharpness RandomPerspective RandomGrayscale RandomErasing RandomInvert RandomPosterization "
-    "RandomGaussianBlur RandomElasticTransform RandomColorJitter RandomColorDegeneration RandAugment AugMix CutMix MixUp "
-    "AutoContrast Equalization Solarization CenterCrop": (
-        "a layer that augments images has no helper",
-        "augment the data before the network: mindspore.dataset.vision has the same transforms",
-    ),
-    "TextVectorization StringLookup IntegerLookup CategoryEncoding Discretization Hashing HashedCrossing": (
-        "a layer that looks words or numbers up has no helper",
-        "make the numbers before the network, in the data's map function",
-    ),
     "TFSMLayer JaxLayer FlaxLayer TorchModuleWrapper": (
         "a network of another framework can't be read",
         "build the network with its own code, and convert that",
+    ),
+    "Pipeline": (
+        "a list of layers for the data's map function is not kept as one",
+        "write a function that calls the layers one after the other",
     ),
 }
 for names, (why, instead) in MISSING.items():

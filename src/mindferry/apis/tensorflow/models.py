@@ -1,5 +1,7 @@
 """Networks and what goes into them: models, losses, metrics, optimizers, callbacks, initializers."""
 
+import re
+
 from .._rule import rule
 from ._options import check_options
 
@@ -32,7 +34,8 @@ same(
     "CategoricalCrossentropy CategoricalFocalCrossentropy SparseCategoricalCrossentropy mean_squared_error mean_absolute_error "
     "mean_absolute_percentage_error mean_squared_logarithmic_error huber log_cosh hinge squared_hinge categorical_hinge "
     "binary_crossentropy binary_focal_crossentropy categorical_crossentropy categorical_focal_crossentropy "
-    "sparse_categorical_crossentropy kl_divergence poisson dice tversky",
+    "sparse_categorical_crossentropy kl_divergence poisson dice tversky CTC Circle CategoricalGeneralizedCrossEntropy ctc circle "
+    "categorical_generalized_cross_entropy",
 )
 rule("keras.losses.cosine_similarity", to="compat.negative_cosine", like="compat.negative_cosine")
 rule("keras.losses.get", to="compat.get_loss", like="compat.get_loss")
@@ -49,7 +52,9 @@ same(
     "keras.metrics",
     "Metric Mean Sum MeanMetricWrapper Accuracy BinaryAccuracy CategoricalAccuracy SparseCategoricalAccuracy "
     "TopKCategoricalAccuracy SparseTopKCategoricalAccuracy RootMeanSquaredError Precision Recall TruePositives FalsePositives "
-    "TrueNegatives FalseNegatives AUC MeanIoU binary_accuracy categorical_accuracy sparse_categorical_accuracy "
+    "TrueNegatives FalseNegatives AUC IoU BinaryIoU MeanIoU OneHotIoU OneHotMeanIoU F1Score FBetaScore R2Score PrecisionAtRecall "
+    "RecallAtPrecision SensitivityAtSpecificity SpecificityAtSensitivity PearsonCorrelation ConcordanceCorrelation "
+    "pearson_correlation concordance_correlation binary_accuracy categorical_accuracy sparse_categorical_accuracy "
     "top_k_categorical_accuracy sparse_top_k_categorical_accuracy mean_squared_error mean_absolute_error binary_crossentropy "
     "categorical_crossentropy sparse_categorical_crossentropy",
 )
@@ -60,7 +65,12 @@ same(
     "SparseCategoricalCrossentropy",
     suffix="Metric",
 )
-same("keras.optimizers", "Optimizer SGD RMSprop Adam AdamW Nadam Adamax Adagrad Adadelta Lion Lamb Ftrl")
+same(
+    "keras.optimizers",
+    "Optimizer SGD RMSprop Adam AdamW Nadam Adamax Adagrad Adadelta Lion Lamb Ftrl Adafactor Muon ScheduleFreeAdamW "
+    "LossScaleOptimizer MultiOptimizer OptimizerMap",
+)
+same("keras.mixed_precision", "LossScaleOptimizer")
 rule("keras.optimizers.get", to="compat.get_optimizer", like="compat.get_optimizer")
 same(
     "keras.optimizers.schedules",
@@ -73,7 +83,8 @@ same(
 same(
     "keras.activations",
     "relu relu6 leaky_relu sigmoid tanh softmax log_softmax softplus softsign elu selu gelu silu mish exponential hard_sigmoid "
-    "hard_silu celu log_sigmoid glu linear",
+    "hard_silu celu log_sigmoid glu linear hard_tanh tanh_shrink hard_shrink soft_shrink threshold squareplus sparse_plus "
+    "sparse_sigmoid sparsemax",
 )
 rule("keras.activations.swish", to="compat.silu", like="compat.silu")
 rule("keras.activations.get", to="compat.get_activation", like="compat.get_activation")
@@ -86,13 +97,13 @@ for short, full in (("max_norm", "MaxNorm"), ("maxnorm", "MaxNorm"), ("non_neg",
     rule(f"keras.constraints.{short}", to=f"compat.{full}", like=f"compat.{full}")
 INITIALIZERS = (
     "Initializer Zeros Ones Constant RandomNormal TruncatedNormal RandomUniform Orthogonal VarianceScaling GlorotUniform "
-    "GlorotNormal HeUniform HeNormal LecunUniform LecunNormal"
+    "GlorotNormal HeUniform HeNormal LecunUniform LecunNormal STFT"
 )
 same("keras.initializers", INITIALIZERS)
 rule("keras.initializers.Identity", to="compat.IdentityInitializer", like="compat.IdentityInitializer")
 rule("keras.initializers.get", to="compat.get_initializer", like="compat.get_initializer")
 for full in INITIALIZERS.split()[1:]:
-    short = "".join(f"_{each.lower()}" if each.isupper() else each for each in full).lstrip("_")
+    short = "stft" if full == "STFT" else re.sub("(?<!^)(?=[A-Z])", "_", full).lower()
     rule(f"keras.initializers.{short}", to=f"compat.{full}", like=f"compat.{full}")
 APPLICATIONS = (
     "VGG16 VGG19 ResNet50 ResNet101 ResNet152 ResNet50V2 ResNet101V2 ResNet152V2 MobileNet MobileNetV2 MobileNetV3Small "

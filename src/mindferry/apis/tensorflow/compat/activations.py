@@ -137,6 +137,66 @@ def linear(x):
     return x
 
 
+@symbolic
+def hard_tanh(x):
+    return ops.clamp(as_tensor(x), -1.0, 1.0)
+
+
+@symbolic
+def tanh_shrink(x):
+    x = as_tensor(x)
+    return x - ops.tanh(x)
+
+
+@symbolic
+def hard_shrink(x, threshold=0.5):
+    x = as_tensor(x)
+    return ops.where(ops.abs(x) > threshold, x, ops.zeros_like(x))
+
+
+@symbolic
+def soft_shrink(x, threshold=0.5):
+    x = as_tensor(x)
+    return ops.where(x > threshold, x - threshold, ops.where(x < -threshold, x + threshold, ops.zeros_like(x)))
+
+
+@symbolic
+def threshold(x, threshold, default_value):
+    x = as_tensor(x)
+    return ops.where(x > threshold, x, ops.full_like(x, default_value))
+
+
+@symbolic
+def squareplus(x, b=4):
+    x = as_tensor(x)
+    return (x + ops.sqrt(x * x + b)) / 2
+
+
+@symbolic
+def sparse_plus(x):
+    x = as_tensor(x)
+    return ops.where(x <= -1, ops.zeros_like(x), ops.where(x < 1, 0.25 * (x + 1) * (x + 1), x))
+
+
+@symbolic
+def sparse_sigmoid(x):
+    x = as_tensor(x)
+    return ops.where(x <= -1, ops.zeros_like(x), ops.where(x >= 1, ops.ones_like(x), 0.5 * (x + 1)))
+
+
+@symbolic
+def sparsemax(x, axis=-1):
+    """The nearest point to x whose coordinates are shares of one: most of them are zero."""
+    x = as_tensor(x)
+    last = ops.swapaxes(x, axis, -1)
+    ordered = ops.sort(last, -1, True)[0]
+    sums = ops.cumsum(ordered, -1)
+    ranks = ops.arange(1, last.shape[-1] + 1).astype(x.dtype)
+    is_inside = (ordered - (sums - 1) / ranks > 0).astype(x.dtype)
+    limit = (ops.sum(sums * is_inside, -1, True) - 1) / ops.sum(is_inside, -1, True)
+    return ops.swapaxes(ops.relu(last - limit), axis, -1)
+
+
 ACTIVATIONS = {
     "relu": relu,
     "relu6": relu6,
@@ -161,6 +221,15 @@ ACTIVATIONS = {
     "log_sigmoid": log_sigmoid,
     "glu": glu,
     "linear": linear,
+    "hard_tanh": hard_tanh,
+    "tanh_shrink": tanh_shrink,
+    "hard_shrink": hard_shrink,
+    "soft_shrink": soft_shrink,
+    "threshold": threshold,
+    "squareplus": squareplus,
+    "sparse_plus": sparse_plus,
+    "sparse_sigmoid": sparse_sigmoid,
+    "sparsemax": sparsemax,
 }
 
 

@@ -8,6 +8,7 @@ from mindspore import ops
 from .activations import softmax
 from .layers_base import Layer
 from .layers_core import EinsumDense
+from .layers_shaping import repeat_axis
 from .products import einsum, product
 from .random_values import dropout_mask
 
@@ -15,7 +16,7 @@ NEGATIVE = -1e9
 
 
 class MultiHeadAttention(Layer):
-    """Attention over the second axis; kernels are (features, heads, size), as in Keras."""
+    """Attention over all axes between batch and features, or over some; kernels are (features, heads, size), as in Keras."""
 
     def __init__(
         self,
@@ -26,41 +27,42 @@ class MultiHeadAttention(Layer):
         use_bias=True,
         output_shape=None,
         attention_axes=None,
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        **kwargs,
+        sliding_window=None,
+        use_gate=False,
+        flash_attention=None,
+        seed=None,
+        name=None,
+        dtype=None,
+        trainable=True,
+        **settings,
     ):
-        super().__init__(**{key: value for key, value in kwargs.items() if key in ("name", "dtype", "trainable")})
-        if attention_axes is not None:
-            raise NotImplementedError(
-                "MultiHeadAttention attends over the second axis here: leave attention_axes out, or transpose the inputs"
-            )
+        super().__init__(name=name, dtype=dtype, trainable=trainable)
+        self.attention_axes = (attention_axes,) if isinstance(attention_axes, int) else attention_axes
         self.num_heads, self.key_dim, self.value_dim = num_heads, key_dim, value_dim or key_dim
         self.rate, self.use_bias, self.wanted = dropout, use_bias, output_shape
-        self.kernel_initializer, self.bias_initializer = kernel_initializer, bias_initializer
-        self.supports_masking = True
+        self.sliding_window, self.use_gate, self.settings = sliding_window, use_gate, settings
+        self.num_key_value_heads, self.supports_masking = num_heads, True
+
+    def projection(self, name, heads, size, shape, activation=None):
+        bias = "de" if self.use_bias else None
+        made = EinsumDense("abc,cde->abde", (None, heads, size), activation, bias, name=name, **self.settings)
+        made.build((None, None, shape[-1]))
+        return made
 
     def build(self, query_shape, value_shape, key_shape=None):
-        settings = {"kernel_initializer": self.kernel_initializer, "bias_initializer": self.bias_initializer}
-        bias = "de" if self.use_bias else None
-        for name, size in (("query", self.key_dim), ("key", self.key_dim), ("value", self.value_dim)):
-            made = EinsumDense("abc,cde->abde", (None, self.num_heads, size), bias_axes=bias, name=name, **settings)
-            setattr(self, f"{name}_dense", made)
+        self.query_dense = self.projection("query", self.num_heads, self.key_dim, query_shape)
+        self.key_dense = self.projection("key", self.num_key_value_heads, self.key_dim, key_shape or value_shape)
+        if self.use_gate:
+            self.gate_dense = self.projection("gate", self.num_heads, self.value_dim, query_shape, "sigmoid")
+        self.value_dense = self.projection("value", self.num_key_value_heads, self.value_dim, value_shape)
         last = self.wanted if self.wanted is not None else query_shape[-1]
         last = last[-1] if isinstance(last, (list, tuple)) else last
+        bias = "e" if self.use_bias else None
         self.output_dense = EinsumDense(
-            "abcd,cde->abe", (None, last), bias_axes="e" if self.use_bias else None, name="attention_output", **settings
+            "abcd,cde->abe", (None, last), bias_axes=bias, name="attention_output", **self.settings
         )
-        self.query_dense.build(query_shape)
-        self.value_dense.build(value_shape)
-        self.key_dense.build(key_shape or value_shape)
         self.output_dense.build((None, None, self.num_heads, self.value_dim))
         self.built = True
-
-    @property
-    def sublayers(self):
-        names = ("query_dense", "key_dense", "value_dense", "output_dense")
-        return [getattr(self, name) for name in names if hasattr(self, name)]
 
     def call(
         self,
@@ -78,16 +80,73 @@ class MultiHeadAttention(Layer):
         key = value if key is None else key
         query_mask = getattr(query, "keras_mask", None) if query_mask is None else query_mask
         value_mask = getattr(value, "keras_mask", None) if value_mask is None else value_mask
-        mask = joint_mask(query, value, query_mask, value_mask, key_mask, attention_mask, use_causal_mask)
+        if query.ndim == 3:
+            mask = joint_mask(query, value, query_mask, value_mask, key_mask, attention_mask, use_causal_mask)
+            out, scores = self.attend(query, value, key, mask, training, return_attention_scores)
+            return (out, scores) if return_attention_scores else out
+        axes = self.folded_axes(query.ndim)
+        parts = [fold_axes(each, *axes) for each in (query, value, key)]
+        mask = fold_mask(attention_mask, query, value, *axes)
+        mask = joint_mask(parts[0], parts[1], None, None, None, mask, use_causal_mask)
+        out, scores = self.attend(*parts, mask, training, return_attention_scores)
+        out = unfold_axes(out, query.shape, *axes)
+        if not return_attention_scores:
+            return out
+        sizes = [[each.shape[axis] for axis in axes[1]] for each in (query, value)]
+        free = [query.shape[axis] for axis in axes[0]]
+        return out, ops.reshape(scores, (query.shape[0], *free, self.num_heads, *sizes[0], *sizes[1]))
+
+    def folded_axes(self, rank):
+        """(axes that count as a batch, axes that are attended over)."""
+        inner = range(1, rank - 1)
+        attended = inner if self.attention_axes is None else sorted(axis % rank for axis in self.attention_axes)
+        return [axis for axis in inner if axis not in attended], list(attended)
+
+    def attend(self, query, value, key, mask, training, has_scores):
+        """(batch, places, features) each: what comes out, and the scores."""
+        mask = within_window(mask, query, value, self.sliding_window)
         q, k, v = self.query_dense(query), self.key_dense(key), self.value_dense(value)
+        count = self.num_heads // self.num_key_value_heads
+        k, v = repeat_axis(k, count, 2), repeat_axis(v, count, 2)
         scores = einsum("aecd,abcd->acbe", k, q * (1 / math.sqrt(self.key_dim)))
         if mask is not None:
-            mask = mask if mask.ndim == 4 else ops.expand_dims(mask, 1)
-            scores = scores + (1.0 - ops.cast(mask, scores.dtype)) * NEGATIVE
-        scores = softmax(scores)
+            mask = ops.cast(mask if mask.ndim == 4 else ops.expand_dims(mask, 1), ms.bool_)
+        scores = masked_softmax(scores, mask, bool(has_scores or self.rate))
         kept = scores * dropout_mask(scores.shape, self.rate) if training and self.rate else scores
-        out = self.output_dense(einsum("acbe,aecd->abcd", kept, v))
-        return (out, scores) if return_attention_scores else out
+        made = einsum("acbe,aecd->abcd", kept, v)
+        return self.output_dense(made * self.gate_dense(query) if self.use_gate else made), scores
+
+
+def masked_softmax(scores, mask, is_zeroed):
+    """Where all places of a row are masked, Keras' fused attention gives them even shares, and its own softmax none."""
+    if mask is None:
+        return softmax(scores)
+    made = softmax(ops.where(mask, scores, ops.full_like(scores, NEGATIVE)))
+    return ops.where(mask, made, ops.zeros_like(made)) if is_zeroed else made
+
+
+def fold_axes(x, free, attended):
+    """(batch and free axes, attended axes, features)."""
+    sizes = [math.prod([x.shape[axis] for axis in axes]) for axes in ((0, *free), attended)]
+    return ops.reshape(ops.transpose(x, (0, *free, *attended, x.ndim - 1)), (*sizes, x.shape[-1]))
+
+
+def unfold_axes(x, shape, free, attended):
+    order = (0, *free, *attended)
+    wide = ops.reshape(x, (*(shape[axis] for axis in order), x.shape[-1]))
+    back = [order.index(axis) for axis in range(len(order))]
+    return ops.transpose(wide, (*back, len(order)))
+
+
+def fold_mask(mask, query, value, free, attended):
+    """A mask (batch, attended axes of the query, those of the value) for folded axes."""
+    if mask is None:
+        return None
+    places = [math.prod([each.shape[axis] for axis in attended]) for each in (query, value)]
+    mask = ops.reshape(ops.cast(mask, ms.int32), (-1, 1, *places))
+    count = math.prod([query.shape[axis] for axis in free])
+    mask = ops.broadcast_to(mask, (query.shape[0], count, *places))
+    return ops.reshape(mask, (-1, *places))
 
 
 def joint_mask(query, value, query_mask, value_mask, key_mask, mask, is_causal):
@@ -106,6 +165,27 @@ def joint_mask(query, value, query_mask, value_mask, key_mask, mask, is_causal):
     for each in parts:
         found = each if found is None else ops.logical_and(found, each)
     return found
+
+
+def within_window(mask, query, value, window):
+    """The mask without what is `window` places away, or farther."""
+    if window is None:
+        return mask
+    rows, columns = ops.arange(query.shape[1]), ops.arange(value.shape[1])
+    is_near = ops.expand_dims(ops.abs(ops.expand_dims(rows, -1) - columns) < window, 0)
+    return is_near if mask is None else ops.logical_and(mask, is_near)
+
+
+class GroupQueryAttention(MultiHeadAttention):
+    """Several heads of queries share one of keys and values."""
+
+    def __init__(
+        self, head_dim, num_query_heads, num_key_value_heads, dropout=0.0, use_bias=True, sliding_window=None, **kwargs
+    ):
+        super().__init__(
+            num_query_heads, head_dim, dropout=dropout, use_bias=use_bias, sliding_window=sliding_window, **kwargs
+        )
+        self.num_key_value_heads = num_key_value_heads
 
 
 class Attention(Layer):

@@ -4,7 +4,7 @@ import numpy as np
 from mindspore import Tensor
 
 from .random_values import Chance
-from .tensors import as_tensor, flat, map_structure
+from .tensors import as_tensor, flat, map_structure, to_numpy
 
 
 class Dataset:
@@ -236,7 +236,7 @@ class Dataset:
         return transformation_func(self)
 
     def as_numpy_iterator(self):
-        return (map_structure(lambda each: each.asnumpy() if each.ndim else each.asnumpy()[()], row) for row in self)
+        return (map_structure(to_numpy, row) for row in self)
 
     def get_single_element(self, name=None):
         return next(iter(self))
@@ -264,7 +264,7 @@ def listed(tensors):
 
 def slices_of(value):
     value = value.asnumpy() if isinstance(value, Tensor) else value.to_numpy() if hasattr(value, "to_numpy") else value
-    return as_tensor(value).asnumpy() if isinstance(value, list) else np.asarray(value)
+    return np.asarray(to_numpy(as_tensor(value))) if isinstance(value, list) else np.asarray(value)
 
 
 def flat_datasets(parts):
@@ -301,7 +301,7 @@ def in_groups(source, size, drop_remainder, join):
 def stacked(rows):
     if isinstance(rows[0], Dataset):
         return Dataset(lambda: iter(rows))
-    return map_structure(lambda *parts: as_tensor(np.stack([each.asnumpy() for each in parts])), *rows)
+    return map_structure(lambda *parts: as_tensor(np.stack([to_numpy(each) for each in parts])), *rows)
 
 
 def padded(rows, shapes, values):
@@ -312,7 +312,7 @@ def padded(rows, shapes, values):
     if isinstance(rows[0], tuple):
         shapes, values = shapes or (None,) * len(rows[0]), values if values is not None else (None,) * len(rows[0])
         return tuple(padded(list(part), shape, value) for part, shape, value in zip(zip(*rows), shapes, values))
-    arrays = [each.asnumpy() for each in rows]
+    arrays = [np.asarray(to_numpy(each)) for each in rows]
     longest = [max(sizes) for sizes in zip(*(each.shape for each in arrays))]
     wanted = [
         size if given in (None, -1) else int(given)

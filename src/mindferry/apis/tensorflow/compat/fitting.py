@@ -6,10 +6,10 @@ from mindspore import Tensor, ops
 from .batches import batches_of, merge_parts, unpack_x_y_sample_weight
 from .callbacks import Callbacks
 from .layers_base import value_and_gradients
-from .losses import get_loss
+from .losses_named import get_loss
 from .metrics import Mean, Metric
 from .metrics_named import get_metric
-from .optimizers import get_optimizer
+from .optimizers_named import get_optimizer
 from .tensors import as_tensor, flat, map_structure
 
 
@@ -162,9 +162,10 @@ class Fitting:
 
         def forward_fn():
             y_pred = self(x, training=True)
-            return self.compute_loss(x, y, y_pred, sample_weight), y_pred
+            loss = self.compute_loss(x, y, y_pred, sample_weight)
+            return self.optimizer.scale_loss(loss), loss, y_pred
 
-        (loss, y_pred), gradients = value_and_gradients(forward_fn, lambda: self.trainable_variables)
+        (_, loss, y_pred), gradients = value_and_gradients(forward_fn, lambda: self.trainable_variables)
         self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))
         self._track(loss, flat(x)[0].shape[0])
         return self.compute_metrics(x, y, y_pred, sample_weight)
@@ -243,6 +244,8 @@ class Fitting:
             logs = epoch_logs
             if self.stop_training:
                 break
+        if hasattr(self.optimizer, "finalize_variable_values"):
+            self.optimizer.finalize_variable_values(self.trainable_variables)
         listeners.call("on_train_end", logs)
         return self.history
 

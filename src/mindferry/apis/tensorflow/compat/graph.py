@@ -3,6 +3,7 @@
 import functools
 
 import mindspore as ms
+import numpy as np
 from mindspore import ops
 
 from .products import product
@@ -234,7 +235,9 @@ def Input(shape=None, batch_size=None, dtype=None, sparse=None, batch_shape=None
     shape = tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)
     sizes = tuple(UNKNOWN_SIZE if each is None else int(each) for each in shape)
     node = Node(InputOperation(name or Names.unique("input_layer")), (), {})
-    sample = ops.zeros((batch_size or 2, *sizes), as_dtype(dtype or ms.float32))
+    whole = (batch_size or 2, *sizes)
+    is_text = dtype == "string" or dtype == ms.string
+    sample = np.full(whole, "") if is_text else ops.zeros(whole, as_dtype(dtype or ms.float32))
     node.outputs = KerasTensor(sample, (batch_size, *shape), node, name)
     return node.outputs
 

@@ -4,7 +4,7 @@ import numpy as np
 from mindspore import Tensor, ops
 
 from .layers_base import Layer
-from .layers_shaping import resize_bilinear
+from .layers_shaping import pad_axes, resize_smoothly
 from .random_values import Chance
 from .tensors import as_tensor, assign, is_float
 
@@ -54,29 +54,73 @@ class Normalization(Layer):
 
 
 class Resizing(Layer):
-    def __init__(self, height, width, interpolation="bilinear", **kwargs):
+    def __init__(
+        self,
+        height,
+        width,
+        interpolation="bilinear",
+        crop_to_aspect_ratio=False,
+        pad_to_aspect_ratio=False,
+        fill_mode="constant",
+        fill_value=0.0,
+        antialias=False,
+        data_format=None,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
-        self.height, self.width, self.interpolation = height, width, interpolation
+        self.height, self.width, self.interpolation, self.antialias = height, width, interpolation, antialias
+        self.crop_to_aspect_ratio, self.pad_to_aspect_ratio = crop_to_aspect_ratio, pad_to_aspect_ratio
+        self.fill_value, self.data_format = fill_value, data_format or "channels_last"
 
     def call(self, inputs, training=None):
-        return image_resize(inputs, (self.height, self.width), self.interpolation)
+        x = inputs if inputs.ndim == 4 else ops.expand_dims(inputs, 0)
+        x = x if self.data_format == "channels_last" else ops.transpose(x, (0, 2, 3, 1))
+        wanted = (self.height, self.width)
+        if self.crop_to_aspect_ratio:
+            x = cropped(x, *largest_crop(x.shape[1:3], wanted))
+        elif self.pad_to_aspect_ratio:
+            x = padded_to_shape(x, wanted, self.fill_value)
+        x = image_resize(x, wanted, self.interpolation, antialias=self.antialias)
+        x = x if self.data_format == "channels_last" else ops.transpose(x, (0, 3, 1, 2))
+        return x if inputs.ndim == 4 else ops.squeeze(x, 0)
 
 
-def image_resize(images, size, method="bilinear", **_):
+def cropped(images, top, left, height, width):
+    images = ops.narrow(images, 1, top, min(height, images.shape[1] - top))
+    return ops.narrow(images, 2, left, min(width, images.shape[2] - left))
+
+
+def largest_crop(size, wanted):
+    """(top, left, height, width) of the largest middle part with the wanted shape."""
+    height = max(min(size[0], int(size[1] * wanted[0] / wanted[1])), 1)
+    width = max(min(size[1], int(size[0] * wanted[1] / wanted[0])), 1)
+    return int((size[0] - height) / 2), int((size[1] - width) / 2), height, width
+
+
+def padded_to_shape(images, wanted, value):
+    """In the middle of the smallest images with the wanted shape."""
+    size = images.shape[1:3]
+    whole = max(size[0], int(size[1] * wanted[0] / wanted[1])), max(size[1], int(size[0] * wanted[1] / wanted[0]))
+    before = int((whole[0] - size[0]) / 2), int((whole[1] - size[1]) / 2)
+    pairs = [(first, first) for first in before]
+    return pad_axes(images, pairs, float(value))
+
+
+def image_resize(images, size, method="bilinear", preserve_aspect_ratio=False, antialias=False, name=None):
     """tf.image.resize."""
     images = as_tensor(images)
     height, width = (int(each) for each in size)
     x = images if images.ndim == 4 else ops.expand_dims(images, 0)
+    if preserve_aspect_ratio:
+        scale = min(height / x.shape[1], width / x.shape[2])
+        height, width = (max(int(np.round(scale * each)), 1) for each in x.shape[1:3])
     if method == "nearest":
         rows = np.floor((np.arange(height) + 0.5) * x.shape[1] / height).astype(np.int32)
         columns = np.floor((np.arange(width) + 0.5) * x.shape[2] / width).astype(np.int32)
         x = ops.gather(ops.gather(x, Tensor(rows), 1), Tensor(columns), 2)
-    elif method == "bilinear":
-        x = resize_bilinear(x if is_float(x) else x.astype(as_tensor(0.0).dtype), height, width)
     else:
-        raise NotImplementedError(
-            f"tf.image.resize by {method} is not here: use nearest or bilinear, or resize with Pillow"
-        )
+        x = x if is_float(x) else x.astype(as_tensor(0.0).dtype)
+        x = resize_smoothly(x, height, width, method, antialias)
     return x if images.ndim == 4 else ops.squeeze(x, 0)
 
 

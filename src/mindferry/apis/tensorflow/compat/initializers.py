@@ -145,6 +145,48 @@ class LecunNormal(VarianceScaling):
         super().__init__(1.0, "fan_in", "truncated_normal", seed)
 
 
+def named_window(name, length, periodic=False):
+    """scipy.signal.get_window for the windows that are sums of cosines, and the rectangular one."""
+    shares = {
+        "hann": (0.5, 0.5),
+        "hanning": (0.5, 0.5),
+        "hamming": (0.54, 0.46),
+        "blackman": (0.42, 0.5, 0.08),
+        "nuttall": (0.3635819, 0.4891775, 0.1365995, 0.0106411),
+        "blackmanharris": (0.35875, 0.48829, 0.14128, 0.01168),
+        "flattop": (0.21557895, 0.41663158, 0.277263158, 0.083578947, 0.006947368),
+        "boxcar": (1.0,),
+        "ones": (1.0,),
+        "rectangular": (1.0,),
+    }
+    if name not in shares:
+        raise NotImplementedError(
+            f"the window {name} is not here: give its values, as scipy.signal.get_window makes them"
+        )
+    if length == 1:
+        return np.ones(1)
+    angle = 2 * np.pi * np.arange(length) / (length if periodic else length - 1)
+    return sum((-1) ** order * share * np.cos(order * angle) for order, share in enumerate(shares[name]))
+
+
+class STFT(Initializer):
+    """The kernel (times, 1, frequencies) of a convolution that is the real or imaginary side of a Fourier transform."""
+
+    def __init__(self, side="real", window="hann", scaling="density", periodic=False):
+        self.side, self.window, self.scaling, self.periodic = side, window, scaling, periodic
+
+    def values(self, shape):
+        length, _, count = shape
+        angle = -2 * np.pi * np.arange(length)[:, None, None] * np.arange(count) / (2 * (count - 1))
+        kernel = np.cos(angle) if self.side == "real" else np.sin(angle)
+        if self.window is None:
+            return kernel
+        is_name = isinstance(self.window, str)
+        window = named_window(self.window, length, self.periodic) if is_name else np.asarray(self.window)
+        whole = {"density": np.sqrt((window**2).sum()), "spectrum": np.abs(window).sum()}.get(self.scaling, 1.0)
+        return kernel * window[:, None, None] / whole
+
+
 INITIALIZERS = {
     "zeros": Zeros,
     "ones": Ones,
@@ -163,6 +205,7 @@ INITIALIZERS = {
     "he_normal": HeNormal,
     "lecun_uniform": LecunUniform,
     "lecun_normal": LecunNormal,
+    "stft": STFT,
 }
 
 

@@ -3,6 +3,7 @@
 import inspect
 
 import mindspore as ms
+import numpy as np
 from mindspore import Tensor, nn, ops
 
 from .activations import get_regularizer
@@ -111,7 +112,8 @@ class Layer(nn.Cell):
 
     def _taken(self, value):
         """Arrays become tensors; float64 arrays are computed with in the layer's own type."""
-        if not isinstance(value, Tensor) and not hasattr(value, "__array__"):
+        is_text = isinstance(value, np.ndarray) and value.dtype.kind in "USO"
+        if is_text or (not isinstance(value, Tensor) and not hasattr(value, "__array__")):
             return value
         value = as_tensor(value)
         wanted = as_dtype(self.compute_dtype)

@@ -17,7 +17,7 @@ def numbers(given, rank):
 def same_sides(sizes, kernel, strides, dilation):
     """What TensorFlow's "same" pads: as little as possible, the odd one behind."""
     found = []
-    for size, k, s, d in zip(sizes, kernel, strides, dilation, strict=True):
+    for size, k, s, d in zip(sizes, kernel, strides, dilation):
         total = max((math.ceil(size / s) - 1) * s + (k - 1) * d + 1 - size, 0)
         found.append((total // 2, total - total // 2))
     return tuple(found)

@@ -18,7 +18,7 @@ from .activations import (
 from .layers_base import Layer
 from .products import einsum, product
 from .random_values import Chance, dropout_mask
-from .tensors import as_tensor, assign
+from .tensors import as_dtype, as_tensor, assign, is_float
 
 
 class Dense(Layer):
@@ -38,6 +38,8 @@ class Dense(Layer):
         **kwargs,
     ):
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        if lora_rank is not None:
+            raise NotImplementedError("Dense has no lora_rank here: write the low-rank layers out")
         self.units, self.use_bias = int(units), use_bias
         self.activation = get_activation(activation)
         self.kernel_initializer, self.bias_initializer = kernel_initializer, bias_initializer
@@ -81,9 +83,21 @@ class EinsumDense(Layer):
         bias_axes=None,
         kernel_initializer="glorot_uniform",
         bias_initializer="zeros",
+        kernel_regularizer=None,
+        bias_regularizer=None,
+        kernel_constraint=None,
+        bias_constraint=None,
+        lora_rank=None,
         **kwargs,
     ):
-        super().__init__(**{key: value for key, value in kwargs.items() if key in ("name", "dtype", "trainable")})
+        super().__init__(**kwargs)
+        if lora_rank is not None:
+            raise NotImplementedError("EinsumDense has no lora_rank here: write the low-rank layers out")
+        self.kernel_regularizer, self.bias_regularizer = kernel_regularizer, bias_regularizer
+        self.kernel_constraint, self.bias_constraint = (
+            get_constraint(kernel_constraint),
+            get_constraint(bias_constraint),
+        )
         self.equation, self.bias_axes = equation.replace(" ", ""), bias_axes
         self.partial_shape = tuple(output_shape) if isinstance(output_shape, (list, tuple)) else (output_shape,)
         self.activation = get_activation(activation)
@@ -98,11 +112,23 @@ class EinsumDense(Layer):
         wanted = [None] * (len(output) - len(self.partial_shape)) + list(self.partial_shape)
         sizes.update({name: size for name, size in zip(output, wanted, strict=True) if size is not None})
         self.__dict__["letters"] = f"{given},{kernel}->{output}"
-        self.kernel = self.add_weight([sizes[name] for name in kernel], self.kernel_initializer, name="kernel")
+        self.kernel = self.add_weight(
+            [sizes[name] for name in kernel],
+            self.kernel_initializer,
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
+            name="kernel",
+        )
         if self.bias_axes is not None:
             first = min(output.index(each) for each in self.bias_axes)
             shape = [sizes[name] if name in self.bias_axes else 1 for name in output[first:]]
-            self.bias = self.add_weight(shape, self.bias_initializer, name="bias")
+            self.bias = self.add_weight(
+                shape,
+                self.bias_initializer,
+                regularizer=self.bias_regularizer,
+                constraint=self.bias_constraint,
+                name="bias",
+            )
         self.built = True
 
     def _spelled(self, names, rank, given=None, given_rank=None):
@@ -150,6 +176,41 @@ class Embedding(Layer):
         return ops.not_equal(inputs, as_tensor(0, inputs.dtype)) if self.mask_zero else None
 
 
+class ReversibleEmbedding(Embedding):
+    """Numbers into vectors, and with `reverse` vectors into scores of numbers."""
+
+    def __init__(
+        self,
+        input_dim,
+        output_dim,
+        tie_weights=True,
+        embeddings_initializer="uniform",
+        *args,
+        reverse_dtype=None,
+        logit_soft_cap=None,
+        **kwargs,
+    ):
+        super().__init__(input_dim, output_dim, embeddings_initializer, *args, **kwargs)
+        self.tie_weights, self.reverse_dtype, self.logit_soft_cap = tie_weights, reverse_dtype, logit_soft_cap
+        if not tie_weights:
+            self.reverse_embeddings = self.add_weight(
+                (output_dim, input_dim), embeddings_initializer, name="reverse_embeddings"
+            )
+
+    def call(self, inputs, reverse=False, training=None):
+        if not reverse:
+            return super().call(inputs)
+        kernel = ops.swapaxes(self.embeddings, 0, 1) if self.tie_weights else self.reverse_embeddings
+        if self.reverse_dtype is not None:
+            kind = as_dtype(self.reverse_dtype)
+            inputs, kernel = ops.cast(inputs, kind), ops.cast(kernel, kind)
+        scores = product(inputs, kernel)
+        return scores if self.logit_soft_cap is None else ops.tanh(scores / self.logit_soft_cap) * self.logit_soft_cap
+
+    def compute_mask(self, inputs, previous_mask=None):
+        return None if is_float(inputs) else super().compute_mask(inputs, previous_mask)
+
+
 class Masking(Layer):
     def __init__(self, mask_value=0.0, **kwargs):
         super().__init__(**kwargs)
@@ -180,30 +241,29 @@ class Dropout(Layer):
 class SpatialDropout1D(Dropout):
     def __init__(self, rate, seed=None, name=None, dtype=None, data_format=None):
         super().__init__(rate, name=name, dtype=dtype)
+        self.data_format = data_format
 
     def mask_shape(self, inputs):
+        if self.data_format == "channels_first":
+            return (*inputs.shape[:2], *(1,) * (inputs.ndim - 2))
         return (inputs.shape[0], *(1,) * (inputs.ndim - 2), inputs.shape[-1])
 
 
 class SpatialDropout2D(SpatialDropout1D):
     def __init__(self, rate, data_format=None, seed=None, name=None, dtype=None):
-        super().__init__(rate, seed, name, dtype)
+        super().__init__(rate, seed, name, dtype, data_format)
 
 
 class SpatialDropout3D(SpatialDropout2D):
     pass
 
 
-class AlphaDropout(Layer):
-    def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
-        super().__init__(**kwargs)
-        self.rate = rate
-
+class AlphaDropout(Dropout):
     def call(self, inputs, training=False):
         if not training or not self.rate:
             return inputs
         low = -1.6732632423543772 * 1.0507009873554805
-        kept = Tensor((Chance.generator.random(inputs.shape) >= self.rate).astype(np.float32))
+        kept = Tensor((Chance.generator.random(self.mask_shape(inputs)) >= self.rate).astype(np.float32))
         a = (1 - self.rate) ** -0.5 * (1 + self.rate * low**2) ** -0.5
         return a * (inputs * kept + low * (1 - kept)) - a * low * self.rate
 
@@ -277,12 +337,19 @@ class PReLU(Layer):
         self, alpha_initializer="zeros", alpha_regularizer=None, alpha_constraint=None, shared_axes=None, **kwargs
     ):
         super().__init__(**kwargs)
+        self.alpha_constraint = get_constraint(alpha_constraint)
         self.alpha_initializer, self.alpha_regularizer = alpha_initializer, alpha_regularizer
         self.shared_axes = [shared_axes] if isinstance(shared_axes, int) else shared_axes or []
 
     def build(self, input_shape):
         shape = [1 if place in self.shared_axes else size for place, size in enumerate(input_shape)][1:]
-        self.alpha = self.add_weight(shape, self.alpha_initializer, regularizer=self.alpha_regularizer, name="alpha")
+        self.alpha = self.add_weight(
+            shape,
+            self.alpha_initializer,
+            regularizer=self.alpha_regularizer,
+            constraint=self.alpha_constraint,
+            name="alpha",
+        )
         self.built = True
 
     def call(self, inputs, training=None):
@@ -304,9 +371,11 @@ class Softmax(Layer):
         self.axis = axis
 
     def call(self, inputs, mask=None, training=None):
-        if mask is not None:
-            inputs = inputs + (1.0 - mask.astype(inputs.dtype)) * -3e4
-        return softmax(inputs, self.axis)
+        if mask is None:
+            return softmax(inputs, self.axis)
+        is_kept = mask if mask.dtype == ms.bool_ else mask > 0.5
+        out = softmax(ops.where(is_kept, inputs, ops.full_like(inputs, -1e9)), self.axis)
+        return ops.where(is_kept, out, ops.zeros_like(out))
 
 
 class Identity(Layer):

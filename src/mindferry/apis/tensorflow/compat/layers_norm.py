@@ -3,8 +3,11 @@
 from mindspore import ops
 
 from .activations import get_constraint
+from .initializers import TruncatedNormal
 from .layers_base import Layer
-from .tensors import Calls, as_tensor
+from .layers_shaping import unit_vectors
+from .products import product
+from .tensors import Calls, as_tensor, assign
 
 
 class BatchNormalization(Layer):
@@ -30,6 +33,10 @@ class BatchNormalization(Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
+        if synchronized or renorm:
+            raise NotImplementedError(
+                "BatchNormalization is neither synchronized nor renormalized here: leave both out"
+            )
         self.axis = axis[0] if isinstance(axis, (list, tuple)) else axis
         self.momentum, self.epsilon, self.center, self.scale = momentum, epsilon, center, scale
         self.beta_initializer, self.gamma_initializer = beta_initializer, gamma_initializer
@@ -118,6 +125,7 @@ class LayerNormalization(Layer):
         self.axis, self.epsilon, self.center, self.scale, self.rms_scaling = axis, epsilon, center, scale, rms_scaling
         self.beta_initializer, self.gamma_initializer = beta_initializer, gamma_initializer
         self.beta_regularizer, self.gamma_regularizer = beta_regularizer, gamma_regularizer
+        self.beta_constraint, self.gamma_constraint = get_constraint(beta_constraint), get_constraint(gamma_constraint)
         self.supports_masking = True
         self.gamma = self.beta = None
 
@@ -127,10 +135,20 @@ class LayerNormalization(Layer):
         shape = tuple(input_shape[axis] for axis in self.axes)
         if self.scale or self.rms_scaling:
             self.gamma = self.add_weight(
-                shape, self.gamma_initializer, regularizer=self.gamma_regularizer, name="gamma"
+                shape,
+                self.gamma_initializer,
+                regularizer=self.gamma_regularizer,
+                constraint=self.gamma_constraint,
+                name="gamma",
             )
         if self.center and not self.rms_scaling:
-            self.beta = self.add_weight(shape, self.beta_initializer, regularizer=self.beta_regularizer, name="beta")
+            self.beta = self.add_weight(
+                shape,
+                self.beta_initializer,
+                regularizer=self.beta_regularizer,
+                constraint=self.beta_constraint,
+                name="beta",
+            )
         self.built = True
 
     def call(self, inputs, training=None):
@@ -170,9 +188,15 @@ class GroupNormalization(Layer):
         scale=True,
         beta_initializer="zeros",
         gamma_initializer="ones",
+        beta_regularizer=None,
+        gamma_regularizer=None,
+        beta_constraint=None,
+        gamma_constraint=None,
         **kwargs,
     ):
         super().__init__(**kwargs)
+        self.beta_regularizer, self.gamma_regularizer = beta_regularizer, gamma_regularizer
+        self.beta_constraint, self.gamma_constraint = get_constraint(beta_constraint), get_constraint(gamma_constraint)
         self.groups, self.axis, self.epsilon, self.center, self.scale = groups, axis, epsilon, center, scale
         self.beta_initializer, self.gamma_initializer = beta_initializer, gamma_initializer
         self.gamma = self.beta = None
@@ -182,9 +206,21 @@ class GroupNormalization(Layer):
         if self.groups == -1:
             self.groups = shape[0]
         if self.scale:
-            self.gamma = self.add_weight(shape, self.gamma_initializer, name="gamma")
+            self.gamma = self.add_weight(
+                shape,
+                self.gamma_initializer,
+                regularizer=self.gamma_regularizer,
+                constraint=self.gamma_constraint,
+                name="gamma",
+            )
         if self.center:
-            self.beta = self.add_weight(shape, self.beta_initializer, name="beta")
+            self.beta = self.add_weight(
+                shape,
+                self.beta_initializer,
+                regularizer=self.beta_regularizer,
+                constraint=self.beta_constraint,
+                name="beta",
+            )
         self.built = True
 
     def call(self, inputs, training=None):
@@ -209,3 +245,36 @@ class UnitNormalization(Layer):
 
     def call(self, inputs, training=None):
         return inputs * ops.rsqrt(ops.maximum(ops.sum(inputs * inputs, self.axis, True), as_tensor(1e-12)))
+
+
+class SpectralNormalization(Layer):
+    """Divides a layer's kernel by its largest singular value, at each step of training."""
+
+    def __init__(self, layer, power_iterations=1, **kwargs):
+        super().__init__(**kwargs)
+        self.layer, self.power_iterations = layer, power_iterations
+
+    def build(self, input_shape):
+        if not self.layer.built:
+            self.layer.build(input_shape)
+        self.kernel = self.layer.kernel if hasattr(self.layer, "kernel") else self.layer.embeddings
+        start = TruncatedNormal(stddev=0.02)
+        self.vector_u = self.add_weight((1, self.kernel.shape[-1]), start, trainable=False, name="vector_u")
+        self.built = True
+
+    def call(self, inputs, training=False):
+        if training:
+            self.divide_kernel()
+        return self.layer(inputs)
+
+    def divide_kernel(self):
+        matrix = ops.stop_gradient(ops.reshape(self.kernel, (-1, self.kernel.shape[-1])))
+        if not bool(ops.any(ops.not_equal(matrix, as_tensor(0.0, matrix.dtype)))):
+            return
+        right = ops.stop_gradient(self.vector_u)
+        for _ in range(self.power_iterations):
+            left = unit_vectors(product(right, ops.swapaxes(matrix, 0, 1)), 1)
+            right = unit_vectors(product(left, matrix), 1)
+        largest = product(product(left, matrix), ops.swapaxes(right, 0, 1))
+        assign(self.vector_u, right)
+        assign(self.kernel, self.kernel / largest)

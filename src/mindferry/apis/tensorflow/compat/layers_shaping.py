@@ -1,9 +1,7 @@
 """Layers that change shapes, pad, crop, repeat, or merge several tensors."""
 
-import math
-
-import mindspore as ms
-from mindspore import ops
+import numpy as np
+from mindspore import Tensor, ops
 
 from .layers_base import Layer
 from .products import einsum
@@ -134,8 +132,8 @@ class Cropping2D(Cropping):
 class Cropping3D(Cropping):
     rank = 3
 
-    def __init__(self, cropping=((1, 1), (1, 1), (1, 1)), **kwargs):
-        super().__init__(cropping, **kwargs)
+    def __init__(self, cropping=((1, 1), (1, 1), (1, 1)), data_format=None, **kwargs):
+        super().__init__(cropping, data_format, **kwargs)
 
 
 def repeat_axis(x, count, axis):
@@ -157,23 +155,40 @@ class UpSampling1D(Layer):
         return repeat_axis(inputs, self.size, 1)
 
 
-def resize_matrix(size, wanted):
-    """Weights that interpolate linearly, with half-pixel centres."""
-    rows = []
-    for place in range(wanted):
-        at = min(max((place + 0.5) * size / wanted - 0.5, 0.0), size - 1.0)
-        low = min(math.floor(at), size - 1)
-        row = [0.0] * size
-        row[low] += 1 - (at - low)
-        row[min(low + 1, size - 1)] += at - low
-        rows.append(row)
-    return as_tensor(rows, ms.float32)
+def resize_kernel(method, x):
+    """How much a pixel counts that is `x` pixels away; and how far away pixels count at all."""
+    if method == "bilinear":
+        return np.maximum(1 - x, 0)
+    if method == "bicubic":
+        near, far = (1.5 * x - 2.5) * x * x + 1, ((-0.5 * x + 2.5) * x - 4) * x + 2
+        return np.where(x < 1, near, np.where(x < 2, far, 0))
+    if method == "mitchellcubic":
+        near, far = (7 * x - 12) * x * x / 6 + 16 / 18, ((-7 / 18 * x + 2) * x - 10 / 3) * x + 16 / 9
+        return np.where(x < 1, near, np.where(x < 2, far, 0))
+    if method == "gaussian":
+        return np.where(x < 1.5, np.exp(-(x**2) / (2 * 0.5**2)), 0)
+    if method in ("lanczos3", "lanczos5"):
+        radius = int(method[-1])
+        return np.where(x < radius, np.sinc(x) * np.sinc(x / radius), 0)
+    raise NotImplementedError(f"images are not resized by {method} here: resize them with Pillow")
 
 
-def resize_bilinear(x, height, width):
+def resize_matrix(size, wanted, method="bilinear", antialias=False):
+    """Weights (wanted, size) of an axis, with half-pixel centres."""
+    at = (np.arange(wanted) + 0.5) * size / wanted - 0.5
+    if method == "bilinear" and not antialias:
+        at = np.clip(at, 0.0, size - 1.0)
+    if method == "bicubic" and not antialias:
+        at = np.floor(at) + np.rint((at - np.floor(at)) * 1024) / 1024  # TensorFlow looks its weights up in a table
+    scale = max(size / wanted, 1.0) if antialias else 1.0
+    weights = resize_kernel(method, np.abs(at[:, None] - np.arange(size)) / scale)
+    return Tensor((weights / weights.sum(1, keepdims=True)).astype(np.float32))
+
+
+def resize_smoothly(x, height, width, method="bilinear", antialias=False):
     """NHWC."""
-    x = einsum("bhwc,yh->bywc", x, resize_matrix(x.shape[1], height))
-    return einsum("bhwc,xw->bhxc", x, resize_matrix(x.shape[2], width))
+    x = einsum("bhwc,yh->bywc", x, resize_matrix(x.shape[1], height, method, antialias))
+    return einsum("bhwc,xw->bhxc", x, resize_matrix(x.shape[2], width, method, antialias))
 
 
 class UpSampling2D(Layer):
@@ -181,8 +196,6 @@ class UpSampling2D(Layer):
         super().__init__(**kwargs)
         self.size = (size, size) if isinstance(size, int) else tuple(size)
         self.data_format, self.interpolation = data_format, interpolation
-        if interpolation not in ("nearest", "bilinear"):
-            raise NotImplementedError(f"UpSampling2D by {interpolation} is not here: use nearest or bilinear")
 
     def call(self, inputs, training=None):
         is_first = self.data_format == "channels_first"
@@ -190,7 +203,7 @@ class UpSampling2D(Layer):
             axis = 2 if is_first else 1
             return repeat_axis(repeat_axis(inputs, self.size[0], axis), self.size[1], axis + 1)
         x = ops.transpose(inputs, (0, 2, 3, 1)) if is_first else inputs
-        x = resize_bilinear(x, x.shape[1] * self.size[0], x.shape[2] * self.size[1])
+        x = resize_smoothly(x, x.shape[1] * self.size[0], x.shape[2] * self.size[1], self.interpolation)
         return ops.transpose(x, (0, 3, 1, 2)) if is_first else x
 
 
@@ -198,9 +211,10 @@ class UpSampling3D(Layer):
     def __init__(self, size=(2, 2, 2), data_format=None, **kwargs):
         super().__init__(**kwargs)
         self.size = (size,) * 3 if isinstance(size, int) else tuple(size)
+        self.data_format = data_format
 
     def call(self, inputs, training=None):
-        for axis, count in enumerate(self.size, 1):
+        for axis, count in enumerate(self.size, 2 if self.data_format == "channels_first" else 1):
             inputs = repeat_axis(inputs, count, axis)
         return inputs
 

@@ -223,12 +223,15 @@ def weighted(values, sample_weight, mask):
     return values * weight
 
 
-def reduced(values, reduction, mask=None):
+def reduced(values, reduction, mask=None, sample_weight=None):
     if reduction in (None, "none"):
         return values
     total = ops.sum(values) if values.ndim else values
     if reduction == "sum":
         return total
+    if reduction == "mean_with_sample_weight" and sample_weight is not None:
+        weights = weighted(ops.ones_like(values), sample_weight, mask)
+        return total / ops.maximum(ops.sum(weights), as_tensor(EPSILON))
     if mask is not None:
         return total / ops.maximum(ops.sum(ops.cast(mask, values.dtype)), as_tensor(EPSILON))
     return total / values.size if values.ndim else total
@@ -243,7 +246,7 @@ class Loss:
         mask = getattr(y_pred, "keras_mask", None)
         values = self.call(y_true, y_pred)
         mask = getattr(values, "keras_mask", None) if getattr(values, "keras_mask", None) is not None else mask
-        return reduced(weighted(values, sample_weight, mask), self.reduction, mask)
+        return reduced(weighted(values, sample_weight, mask), self.reduction, mask, sample_weight)
 
     def call(self, y_true, y_pred):
         raise NotImplementedError(f"{type(self).__name__} has no call")
@@ -355,47 +358,3 @@ class CategoricalFocalCrossentropy(FunctionLoss):
 
 class SparseCategoricalCrossentropy(FunctionLoss):
     function, names = staticmethod(sparse_categorical_crossentropy), ("from_logits", "ignore_class")
-
-
-NAMED_LOSSES = (
-    MeanSquaredError,
-    MeanAbsoluteError,
-    MeanAbsolutePercentageError,
-    MeanSquaredLogarithmicError,
-    LogCosh,
-    Hinge,
-    SquaredHinge,
-    CategoricalHinge,
-    Poisson,
-    Huber,
-    CosineSimilarity,
-    BinaryCrossentropy,
-    BinaryFocalCrossentropy,
-    CategoricalCrossentropy,
-    CategoricalFocalCrossentropy,
-    SparseCategoricalCrossentropy,
-    Dice,
-    Tversky,
-)
-LOSSES = {
-    **{snake_case(each.__name__): each for each in NAMED_LOSSES},
-    "mse": MeanSquaredError,
-    "mae": MeanAbsoluteError,
-    "mape": MeanAbsolutePercentageError,
-    "msle": MeanSquaredLogarithmicError,
-    "bce": BinaryCrossentropy,
-    "logcosh": LogCosh,
-    "kld": KLDivergence,
-    "kl_divergence": KLDivergence,
-    "kullback_leibler_divergence": KLDivergence,
-    "k_l_divergence": KLDivergence,
-}
-
-
-def get_loss(given):
-    """By name, by function, or the loss itself."""
-    if isinstance(given, str):
-        return LOSSES[given if given in LOSSES else given.lower() if given.lower() in LOSSES else snake_case(given)]()
-    if isinstance(given, type):
-        return given()
-    return given if given is None or isinstance(given, Loss) else GivenLoss(given)

@@ -160,8 +160,11 @@ def top_k_categorical_accuracy(y_true, y_pred, k=5):
     return as_tensor(among_best(numbers_of(y_true).argmax(-1), numbers_of(y_pred), k))
 
 
-def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5, **_):
+def sparse_top_k_categorical_accuracy(y_true, y_pred, k=5, from_sorted_ids=False):
     labels, y_pred = numbers_of(y_true), numbers_of(y_pred)
+    if from_sorted_ids:
+        is_right = y_pred[..., :k] == labels.reshape(*y_pred.shape[:-1], 1)
+        return as_tensor(is_right.any(-1).astype(np.float32))
     return as_tensor(among_best(labels.reshape(y_pred.shape[:-1]), y_pred, k))
 
 
@@ -192,7 +195,7 @@ class TopKCategoricalAccuracy(MeanMetricWrapper):
 
 class SparseTopKCategoricalAccuracy(MeanMetricWrapper):
     def __init__(self, k=5, name="sparse_top_k_categorical_accuracy", dtype=None, from_sorted_ids=False):
-        super().__init__(sparse_top_k_categorical_accuracy, name, k=k)
+        super().__init__(sparse_top_k_categorical_accuracy, name, k=k, from_sorted_ids=from_sorted_ids)
 
 
 class LossMetric(MeanMetricWrapper):

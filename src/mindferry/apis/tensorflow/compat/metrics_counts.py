@@ -86,16 +86,20 @@ class AUC(Decisions):
         name=None,
         dtype=None,
         thresholds=None,
+        multi_label=False,
+        num_labels=None,
+        label_weights=None,
         from_logits=False,
-        **_,
     ):
+        if multi_label or label_weights is not None:
+            raise NotImplementedError("AUC has one curve for all labels here: keep one metric a label")
         inner = (
             [(place + 1) / (num_thresholds - 1) for place in range(num_thresholds - 2)]
             if thresholds is None
             else sorted(thresholds)
         )
         super().__init__([-1e-7, *inner, 1 + 1e-7], name=name)
-        self.curve, self.from_logits = curve.upper(), from_logits
+        self.curve, self.summation_method, self.from_logits = curve.upper(), summation_method.lower(), from_logits
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         y_pred = numbers_of(y_pred)
@@ -105,8 +109,9 @@ class AUC(Decisions):
         tp, fp, tn, fn = self.counts
         recall = quotient(tp, tp + fn)
         if self.curve == "ROC":
-            x, y = quotient(fp, fp + tn), recall
-            return as_tensor(np.float32(((x[:-1] - x[1:]) * (y[:-1] + y[1:]) / 2).sum()))
+            return self.area(quotient(fp, fp + tn), recall)
+        if self.summation_method != "interpolation":
+            return self.area(recall, quotient(tp, tp + fp))
         found, step = tp[:-1] - tp[1:], (tp + fp)[:-1] - (tp + fp)[1:]
         slope = quotient(found, np.maximum(step, 0))
         at = tp[1:] - slope * (tp + fp)[1:]
@@ -116,34 +121,61 @@ class AUC(Decisions):
         area = slope * (found + at * np.log(ratio))
         return as_tensor(np.float32(quotient(area, np.maximum(tp[1:] + fn[1:], 0)).sum()))
 
+    def area(self, x, y):
+        """Below the curve: of rectangles under it, over it, or of trapezoids."""
+        pairs = np.stack((y[:-1], y[1:]))
+        heights = {"minoring": pairs.min(0), "majoring": pairs.max(0)}.get(self.summation_method, pairs.mean(0))
+        return as_tensor(np.float32(((x[:-1] - x[1:]) * heights).sum()))
 
-class MeanIoU(Metric):
-    def __init__(
-        self, num_classes, name=None, dtype=None, ignore_class=None, sparse_y_true=True, sparse_y_pred=True, axis=-1
-    ):
-        super().__init__(dtype, name)
-        self.num_classes, self.ignore_class, self.axis = num_classes, ignore_class, axis
-        self.sparse_y_true, self.sparse_y_pred = sparse_y_true, sparse_y_pred
-        self.matrix = np.zeros((num_classes, num_classes))
 
-    def update_state(self, y_true, y_pred, sample_weight=None):
-        if Calls.is_rehearsal:
-            return
-        y_true, y_pred = numbers_of(y_true), numbers_of(y_pred)
-        y_true = y_true if self.sparse_y_true else y_true.argmax(self.axis)
-        y_pred = y_pred if self.sparse_y_pred else y_pred.argmax(self.axis)
-        weight = np.ones(y_true.size) if sample_weight is None else numbers_of(sample_weight).reshape(-1)
-        truth, guess = y_true.reshape(-1).astype(int), y_pred.reshape(-1).astype(int)
-        if self.ignore_class is not None:
-            kept = truth != self.ignore_class
-            truth, guess, weight = truth[kept], guess[kept], weight[kept]
-        np.add.at(self.matrix, (truth, guess), weight)
+class BestAtLimit(Decisions):
+    """The largest value of one quotient at thresholds at which another reaches a limit."""
+
+    def __init__(self, limit, num_thresholds=200, class_id=None, name=None, dtype=None):
+        inner = [(place + 1) / (num_thresholds - 1) for place in range(num_thresholds - 2)]
+        super().__init__(0.5 if num_thresholds == 1 else [-1e-7, *inner, 1.0], class_id=class_id, name=name)
+        self.limit = limit
+
+    def best(self, limited, wanted):
+        return as_tensor(np.float32(np.where(limited >= self.limit, wanted, 0.0).max(initial=0.0)))
+
+    def quotients(self):
+        """Precision, recall (sensitivity) and specificity at each threshold."""
+        tp, fp, tn, fn = self.counts
+        return quotient(tp, tp + fp), quotient(tp, tp + fn), quotient(tn, tn + fp)
+
+
+class SensitivityAtSpecificity(BestAtLimit):
+    def __init__(self, specificity, num_thresholds=200, class_id=None, name=None, dtype=None):
+        super().__init__(specificity, num_thresholds, class_id, name)
 
     def result(self):
-        right = np.diag(self.matrix)
-        whole = self.matrix.sum(0) + self.matrix.sum(1) - right
-        return as_tensor(np.float32(quotient(right, whole).sum() / max((whole > 0).sum(), 1)))
+        _, sensitivity, specificity = self.quotients()
+        return self.best(specificity, sensitivity)
 
-    def reset_state(self):
-        super().reset_state()
-        self.matrix[:] = 0
+
+class SpecificityAtSensitivity(BestAtLimit):
+    def __init__(self, sensitivity, num_thresholds=200, class_id=None, name=None, dtype=None):
+        super().__init__(sensitivity, num_thresholds, class_id, name)
+
+    def result(self):
+        _, sensitivity, specificity = self.quotients()
+        return self.best(sensitivity, specificity)
+
+
+class PrecisionAtRecall(BestAtLimit):
+    def __init__(self, recall, num_thresholds=200, class_id=None, name=None, dtype=None):
+        super().__init__(recall, num_thresholds, class_id, name)
+
+    def result(self):
+        precision, recall, _ = self.quotients()
+        return self.best(recall, precision)
+
+
+class RecallAtPrecision(BestAtLimit):
+    def __init__(self, precision, num_thresholds=200, class_id=None, name=None, dtype=None):
+        super().__init__(precision, num_thresholds, class_id, name)
+
+    def result(self):
+        precision, recall, _ = self.quotients()
+        return self.best(precision, recall)

@@ -1,7 +1,8 @@
 """Metrics by name, as compile takes them."""
 
 from .initializers import snake_case
-from .losses import LOSSES, Loss, get_loss
+from .losses import Loss
+from .losses_named import LOSSES, get_loss
 from .metrics import (
     BinaryAccuracy,
     CategoricalAccuracy,
@@ -13,6 +14,8 @@ from .metrics import (
     TopKCategoricalAccuracy,
 )
 from .metrics_counts import AUC, FalseNegatives, FalsePositives, Precision, Recall, TrueNegatives, TruePositives
+from .metrics_regions import BinaryIoU
+from .metrics_scores import ConcordanceCorrelation, F1Score, FBetaScore, PearsonCorrelation, R2Score
 
 NAMED_METRICS = (
     BinaryAccuracy,
@@ -27,6 +30,12 @@ NAMED_METRICS = (
     FalsePositives,
     TrueNegatives,
     FalseNegatives,
+    BinaryIoU,
+    FBetaScore,
+    F1Score,
+    R2Score,
+    PearsonCorrelation,
+    ConcordanceCorrelation,
 )
 METRICS = {**{snake_case(each.__name__): each for each in NAMED_METRICS}, "auc": AUC}
 

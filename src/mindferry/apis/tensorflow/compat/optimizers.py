@@ -29,13 +29,8 @@ class Optimizer:
         lr=None,
         **kwargs,
     ):
-        if use_ema or gradient_accumulation_steps or kwargs:
-            wanted = [
-                *(["use_ema"] if use_ema else []),
-                *(["gradient_accumulation_steps"] if gradient_accumulation_steps else []),
-                *kwargs,
-            ]
-            raise NotImplementedError(f"{type(self).__name__}: {', '.join(wanted)}")
+        if kwargs:
+            raise ValueError(f"{type(self).__name__} does not take {', '.join(sorted(kwargs))}")
         self.name = name or snake_case(type(self).__name__)
         self.weight_decay, self.clipnorm, self.clipvalue, self.global_clipnorm = (
             weight_decay,
@@ -46,6 +41,9 @@ class Optimizer:
         self.iterations = ms.Parameter(
             Tensor(0, ms.int64), name=Names.unique(f"{self.name}/iterations"), requires_grad=False
         )
+        self.use_ema, self.ema_momentum, self.ema_overwrite_frequency = use_ema, ema_momentum, ema_overwrite_frequency
+        self.loss_scale_factor = loss_scale_factor
+        self.gradient_accumulation_steps, self.calls = gradient_accumulation_steps, 0
         self.state, self.not_decayed, self.known = {}, [], []
         self.learning_rate = learning_rate if lr is None else lr
 
@@ -104,17 +102,66 @@ class Optimizer:
         pairs = [(gradient, variable) for gradient, variable in zip(grads, variables) if gradient is not None]
         if not pairs:
             return
-        rate = float(np.float32(as_tensor(self.learning_rate).asnumpy()))
-        gradients = self.clipped([gradient for gradient, _ in pairs])
-        self.before_updates()
-        for gradient, (_, variable) in zip(gradients, pairs):
-            if self.weight_decay and not self._is_excluded(variable):
-                ops.assign(variable, variable - variable * self.weight_decay * rate)
-            self.update_step(gradient, variable, rate)
+        variables = [variable for _, variable in pairs]
+        gradients = self.collected([gradient for gradient, _ in pairs], variables)
+        if gradients is not None:
+            self.update(self.clipped(gradients), variables)
+        if self.use_ema:
+            self.average(variables)
+        for variable in variables:
             constraint = getattr(variable, "constraint", None)
             if constraint is not None:
                 assign(variable, constraint(variable))
-        assign(self.iterations, self.step_number)
+        if gradients is not None:
+            assign(self.iterations, self.step_number)
+
+    def update(self, gradients, variables):
+        rate = float(np.float32(as_tensor(self.learning_rate).asnumpy()))
+        self.before_updates()
+        for gradient, variable in zip(gradients, variables):
+            decay = self.decay_of(variable)
+            if decay and not self._is_excluded(variable):
+                ops.assign(variable, variable - variable * decay * rate)
+            self.update_step(gradient, variable, rate)
+
+    def decay_of(self, variable):
+        return self.weight_decay
+
+    def collected(self, gradients, variables):
+        """The gradients to update with: the mean of those of several calls, at the last of these calls only."""
+        if self.loss_scale_factor is not None:
+            gradients = [each / self.loss_scale_factor for each in gradients]
+        count = self.gradient_accumulation_steps
+        if not count:
+            return gradients
+        self.calls += 1
+        totals = [self.slots(each, "gradient_accumulator")[0] for each in variables]
+        if self.calls % count:
+            for total, gradient in zip(totals, gradients):
+                ops.assign(total, total + gradient)
+            return None
+        means = [(gradient + total) / count for total, gradient in zip(totals, gradients)]
+        for total in totals:
+            ops.assign(total, ops.zeros_like(total))
+        return means
+
+    def average(self, variables):
+        """Keep moving averages of the variables; now and then, the variables become these."""
+        momentum = self.ema_momentum if self.step_number > 1 else 0.0
+        for variable in variables:
+            (mean,) = self.slots(variable, "average")
+            ops.assign(mean, momentum * mean + (1 - momentum) * variable)
+        if self.ema_overwrite_frequency and self.step_number % self.ema_overwrite_frequency == 0:
+            self.finalize_variable_values(variables)
+
+    def finalize_variable_values(self, var_list):
+        """After training: the variables become their averages."""
+        if self.use_ema:
+            for variable in var_list:
+                assign(variable, self.slots(variable, "average")[0])
+
+    def scale_loss(self, loss):
+        return loss if self.loss_scale_factor is None else loss * self.loss_scale_factor
 
     def minimize(self, loss, var_list, tape=None):
         raise NotImplementedError("take the gradients with tf.GradientTape and give them to apply_gradients")
@@ -339,15 +386,3 @@ class Ftrl(Optimizer):
         below = ops.pow(grown, -self.power) / rate + 2 * l2
         ops.assign(variable, (ops.clamp(line, -self.l1, self.l1) - line) / below)
         ops.assign(total, grown)
-
-
-OPTIMIZERS = {
-    each.__name__.lower(): each
-    for each in (SGD, RMSprop, Adam, AdamW, Nadam, Adamax, Adagrad, Adadelta, Lion, Lamb, Ftrl)
-}
-
-
-def get_optimizer(given):
-    if isinstance(given, str):
-        return OPTIMIZERS[given.lower()]()
-    return given() if isinstance(given, type) else given

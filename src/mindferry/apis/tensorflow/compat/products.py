@@ -1,7 +1,5 @@
 """Matrix products. MindSpore's ops.matmul has wrong second derivatives on a CPU, and its einsum no kernel there; these have neither defect."""
 
-import math
-
 from mindspore import ops
 
 
@@ -17,8 +15,7 @@ def product(a, b):
         made = ops.MatMul()(ops.reshape(a, (-1, a.shape[-1])), b)
         return ops.reshape(made, (*a.shape[:-1], b.shape[-1]))
     batch = joint_shape(a.shape[:-2], b.shape[:-2])
-    a, b = (widened(each, (*batch, *each.shape[-2:])) for each in (a, b))
-    return ops.BatchMatMul()(a, b)
+    return ops.BatchMatMul()(widened(a, (*batch, *a.shape[-2:])), widened(b, (*batch, *b.shape[-2:])))
 
 
 def joint_shape(first, second):
@@ -77,11 +74,20 @@ def pair_sum(x, first, y, second, kept):
     inner = [each for each in first if each in second and each not in kept]
     own = [each for each in first if each not in second]
     other = [each for each in second if each not in first]
-    sizes = {**dict(zip(first, x.shape)), **dict(zip(second, y.shape))}
-    count = [math.prod(sizes[each] for each in group) for group in (batch, own, inner, other)]
-    x = ops.transpose(x, tuple(first.index(each) for each in (*batch, *own, *inner)))
+    shape = x.shape + y.shape
+    count = [counted(group, first + second, shape) for group in (batch, own, inner, other)]
+    x = ops.transpose(x, tuple([first.index(each) for each in (*batch, *own, *inner)]))
     y = ops.transpose(y, tuple(second.index(each) for each in (*batch, *inner, *other)))
     x, y = ops.reshape(x, (count[0], count[1], count[2])), ops.reshape(y, (count[0], count[2], count[3]))
     made = ops.BatchMatMul()(x, y)
     names = [*batch, *own, *other]
-    return ops.reshape(made, tuple(sizes[each] for each in names)), "".join(names)
+    sizes = [counted(each, first + second, shape) for each in names]
+    return ops.reshape(made, tuple(sizes)), "".join(names)
+
+
+def counted(names, letters, sizes):
+    """The product of the sizes of these axes."""
+    made = 1
+    for each in names:
+        made = made * sizes[letters.index(each)]
+    return made

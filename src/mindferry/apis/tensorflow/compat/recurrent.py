@@ -3,7 +3,7 @@
 import mindspore as ms
 from mindspore import Tensor, ops
 
-from .activations import get_activation
+from .activations import get_activation, get_constraint
 from .layers_base import Layer
 from .products import product
 from .random_values import dropout_mask
@@ -38,6 +38,11 @@ class RecurrentCell(Layer):
         self.kernel_initializer, self.recurrent_initializer = kernel_initializer, recurrent_initializer
         self.bias_initializer, self.kernel_regularizer = bias_initializer, kernel_regularizer
         self.recurrent_regularizer, self.bias_regularizer = recurrent_regularizer, bias_regularizer
+        self.kernel_constraint, self.recurrent_constraint = (
+            get_constraint(kernel_constraint),
+            get_constraint(recurrent_constraint),
+        )
+        self.bias_constraint = get_constraint(bias_constraint)
         self.dropout, self.recurrent_dropout = dropout, recurrent_dropout
         self.state_size = [units, units] if self.has_carry else units
         self.output_size, self.bias = units, None
@@ -46,12 +51,17 @@ class RecurrentCell(Layer):
     def build(self, input_shape):
         width = self.units * self.gates
         self.kernel = self.add_weight(
-            (input_shape[-1], width), self.kernel_initializer, regularizer=self.kernel_regularizer, name="kernel"
+            (input_shape[-1], width),
+            self.kernel_initializer,
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
+            name="kernel",
         )
         self.recurrent_kernel = self.add_weight(
             (self.units, width),
             self.recurrent_initializer,
             regularizer=self.recurrent_regularizer,
+            constraint=self.recurrent_constraint,
             name="recurrent_kernel",
         )
         if self.use_bias:
@@ -59,19 +69,38 @@ class RecurrentCell(Layer):
         self.built = True
 
     def add_bias(self, width):
-        return self.add_weight((width,), self.bias_initializer, regularizer=self.bias_regularizer, name="bias")
+        return self.add_weight(
+            (width,),
+            self.bias_initializer,
+            regularizer=self.bias_regularizer,
+            constraint=self.bias_constraint,
+            name="bias",
+        )
 
-    def draw_masks(self, inputs, training):
-        """The same for all steps of a sequence."""
+    def forget_masks(self):
+        """Before a sequence: its steps share what is dropped."""
         self.__dict__["masks"] = None
-        if training and (self.dropout or self.recurrent_dropout):
-            batch = inputs.shape[0]
-            first = dropout_mask((batch, inputs.shape[-1]), self.dropout) if self.dropout else 1.0
-            second = dropout_mask((batch, self.units), self.recurrent_dropout) if self.recurrent_dropout else 1.0
-            self.__dict__["masks"] = (first, second)
 
-    def dropped(self, inputs, state):
-        return (inputs, state) if self.masks is None else (inputs * self.masks[0], state * self.masks[1])
+    def draw_masks(self, inputs, state, training):
+        """(for the inputs, for the state), or nothing; a mask for each gate where parts of the state are dropped."""
+        if not training or not (self.dropout or self.recurrent_dropout):
+            return None, None
+        if self.masks is None:
+            count = self.gates if self.recurrent_dropout else 1
+            shapes = ((inputs.shape, self.dropout), (state.shape, self.recurrent_dropout))
+            self.__dict__["masks"] = [
+                [dropout_mask(shape, rate) for _ in range(count)] if rate else None for shape, rate in shapes
+            ]
+        return self.masks
+
+    def gate_products(self, x, kernel, masks):
+        """x @ kernel, with what is dropped for each gate."""
+        if masks is None:
+            return product(x, kernel)
+        if len(masks) == 1:
+            return product(x * masks[0], kernel)
+        parts = zip(masks, ops.chunk(kernel, len(masks), -1))
+        return ops.cat([product(x * mask, part) for mask, part in parts], -1)
 
     def get_initial_state(self, batch_size=None, **_):
         zeros = ops.zeros((batch_size, self.units), ms.float32)
@@ -81,10 +110,10 @@ class RecurrentCell(Layer):
 class SimpleRNNCell(RecurrentCell):
     def call(self, inputs, states, training=None):
         state = states[0] if isinstance(states, (list, tuple)) else states
-        inputs, state = self.dropped(inputs, state)
-        x = product(inputs, self.kernel)
+        of_inputs, of_state = self.draw_masks(inputs, state, training)
+        x = self.gate_products(inputs, self.kernel, of_inputs)
         x = x + self.bias if self.use_bias else x
-        out = self.activation(x + product(state, self.recurrent_kernel))
+        out = self.activation(x + self.gate_products(state, self.recurrent_kernel, of_state))
         return out, [out]
 
 
@@ -116,8 +145,9 @@ class LSTMCell(RecurrentCell):
 
     def call(self, inputs, states, training=None):
         hidden, carry = states
-        inputs, hidden = self.dropped(inputs, hidden)
-        z = product(inputs, self.kernel) + product(hidden, self.recurrent_kernel)
+        of_inputs, of_state = self.draw_masks(inputs, hidden, training)
+        z = self.gate_products(inputs, self.kernel, of_inputs)
+        z = z + self.gate_products(hidden, self.recurrent_kernel, of_state)
         z = z + self.bias if self.use_bias else z
         i, f, c, o = ops.chunk(z, 4, -1)
         carry = self.recurrent_activation(f) * carry + self.recurrent_activation(i) * self.activation(c)
@@ -138,26 +168,33 @@ class GRUCell(RecurrentCell):
 
     def add_bias(self, width):
         shape = (2, width) if self.reset_after else (width,)
-        return self.add_weight(shape, self.bias_initializer, regularizer=self.bias_regularizer, name="bias")
+        return self.add_weight(
+            shape,
+            self.bias_initializer,
+            regularizer=self.bias_regularizer,
+            constraint=self.bias_constraint,
+            name="bias",
+        )
 
     def call(self, inputs, states, training=None):
         state = states[0] if isinstance(states, (list, tuple)) else states
-        inputs, dropped = self.dropped(inputs, state)
-        x = product(inputs, self.kernel)
+        of_inputs, of_state = self.draw_masks(inputs, state, training)
+        x = self.gate_products(inputs, self.kernel, of_inputs)
         if self.use_bias:
             x = x + (self.bias[0] if self.reset_after else self.bias)
         xz, xr, xh = ops.chunk(x, 3, -1)
         if self.reset_after:
-            inner = product(dropped, self.recurrent_kernel)
+            inner = self.gate_products(state, self.recurrent_kernel, of_state)
             inner = inner + self.bias[1] if self.use_bias else inner
             hz, hr, hh = ops.chunk(inner, 3, -1)
             z, r = self.recurrent_activation(xz + hz), self.recurrent_activation(xr + hr)
             candidate = self.activation(xh + r * hh)
         else:
             kz, kr, kh = ops.chunk(self.recurrent_kernel, 3, -1)
-            z = self.recurrent_activation(xz + product(dropped, kz))
-            r = self.recurrent_activation(xr + product(dropped, kr))
-            candidate = self.activation(xh + product(r * dropped, kh))
+            sz, sr, sh = (state, state, state) if of_state is None else [state * mask for mask in of_state]
+            z = self.recurrent_activation(xz + product(sz, kz))
+            r = self.recurrent_activation(xr + product(sr, kr))
+            candidate = self.activation(xh + product(r * sh, kh))
         out = z * state + (1 - z) * candidate
         return out, [out]
 
@@ -175,8 +212,10 @@ class StackedRNNCells(Layer):
     def output_size(self):
         return self.cell_list[-1].output_size
 
-    def draw_masks(self, inputs, training):
-        pass
+    def forget_masks(self):
+        for each in self.cell_list:
+            if hasattr(each, "forget_masks"):
+                each.forget_masks()
 
     def get_initial_state(self, batch_size=None, **_):
         return [each.get_initial_state(batch_size) for each in self.cell_list]
@@ -235,10 +274,10 @@ class RNN(Layer):
             sequences, initial_state = sequences[0], list(sequences[1:])
         mask = mask[0] if isinstance(mask, (list, tuple)) else mask
         states = self.first_states(sequences, initial_state)
-        if hasattr(self.cell, "draw_masks"):
-            self.cell.draw_masks(sequences, training)
+        if hasattr(self.cell, "forget_masks"):
+            self.cell.forget_masks()
         steps = sequences.unbind(1)
-        kept = None if mask is None else [ops.expand_dims(each, -1) for each in ops.cast(mask, ms.bool_).unbind(1)]
+        kept = None if mask is None else ops.cast(mask, ms.bool_).unbind(1)
         order = range(len(steps) - 1, -1, -1) if self.go_backwards else range(len(steps))
         outputs, last = [], None
         takes_mode = "training" in self.cell._parameters_of_call()
@@ -248,15 +287,22 @@ class RNN(Layer):
             new = list(new) if isinstance(new, (list, tuple)) else [new]
             if kept is not None:
                 before = ops.zeros_like(out) if last is None or self.zero_output_for_mask else last
-                last = ops.where(kept[place], out, before)
-                new = map_structure(lambda fresh, old: ops.where(kept[place], fresh, old), new, states)
-                out = last if not self.zero_output_for_mask else ops.where(kept[place], out, ops.zeros_like(out))
+                last = kept_states(kept[place], out, before)
+                new = kept_states(kept[place], new, states)
+                out = last
             states = new
             outputs.append(out)
         if self.stateful:
             self.__dict__["states"] = map_structure(ops.stop_gradient, states)
         result = ops.stack(outputs, 1) if self.return_sequences else outputs[-1]
         return [result, *states] if self.return_state else result
+
+
+def kept_states(is_kept, new, old):
+    """The new states where the step counts, the old ones where it is masked."""
+    if isinstance(new, (list, tuple)):
+        return [kept_states(is_kept, fresh, before) for fresh, before in zip(new, old)]
+    return ops.where(ops.reshape(is_kept, (-1, *(1,) * (new.ndim - 1))), new, old)
 
 
 LOOP = (
@@ -332,15 +378,14 @@ class Bidirectional(Layer):
 
 
 def merge_ways(ahead, back, mode):
-    match mode:
-        case "concat":
-            return ops.cat([ahead, back], -1)
-        case "sum":
-            return ahead + back
-        case "ave":
-            return (ahead + back) / 2
-        case "mul":
-            return ahead * back
+    if mode == "concat":
+        return ops.cat([ahead, back], -1)
+    if mode == "sum":
+        return ahead + back
+    if mode == "ave":
+        return (ahead + back) / 2
+    if mode == "mul":
+        return ahead * back
     return [ahead, back]
 
 

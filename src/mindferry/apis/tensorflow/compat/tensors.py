@@ -70,6 +70,8 @@ def as_tensor(value, dtype=None):
         made = ops.stack([as_tensor(each) for each in value])
         return made if dtype is None else ops.cast(made, dtype)
     array = np.asarray(value)
+    if array.dtype.kind in "US":
+        return array  # text stays with numpy
     if dtype is None and not isinstance(value, (np.ndarray, np.generic)):
         if array.dtype == np.float64 and not _has_arrays(value):
             array = array.astype(np.float32)

@@ -22,7 +22,7 @@ from .mindspore_keras import KerasNetwork
 from .mindspore_pin import pin
 from .mindspore_random import Stock, shared_randomness
 from .mindspore_state import State, changed_parameters, has_changed, moved_numbers
-from .mindspore_tensors import as_numpy, is_activation, is_tensor, make_inputs
+from .mindspore_tensors import as_numpy, is_activation, is_tensor, like, make_inputs, rolled
 from .mindspore_weights import gradient_pairs, tensor_of, torn_ties
 from .requests import Shortfall
 
@@ -93,7 +93,7 @@ class Session:
         self.doing("the second call")
         with seeded(self.golden.seed), self.reach or contextlib.nullcontext():
             positional, named = make_inputs(self.golden, self.golden.inputs)
-            rolled = [_rolled(value) for value in positional], {name: _rolled(value) for name, value in named.items()}
+            rolled = [rolled(value) for value in positional], {name: rolled(value) for name, value in named.items()}
             found = leaves(self.cell(*rolled[0], **rolled[1]), is_tensor, objects=True)
         if len(found) != self.record.second:
             problem = f"{len(found)} output tensors when it is called again, not {self.record.second}"
@@ -339,7 +339,7 @@ class Session:
 
     def _pin(self, tensor: Tensor, reference: Any, gradient: str, record: CallRecord, kind: str) -> Tensor:
         """The reference's value with this tensor's gradient, which is compared when it arrives."""
-        right = _like(reference, tensor)
+        right = like(reference, tensor)
         if not tensor.is_floating_point() or tensor.shape != right.shape:
             return right
         if not (self.record.gradients and gradient in self.golden.entries):
@@ -355,7 +355,7 @@ class Session:
         self._arrived.add(key)
         found = distance(value, reference, is_plain=self._is_plain(key))
         self._add("own", kind, record, key, value.shape, *found)
-        return _like(reference, gradient)
+        return like(reference, gradient)
 
     def _is_plain(self, key: str) -> bool:
         known = self.golden.references.get(key)
@@ -468,26 +468,8 @@ class Session:
         self.measurements.append(Measurement(self.mode, run, kind, at.path, at.call, key, tuple(shape), *found))
 
 
-def _like(reference: Any, tensor: Tensor) -> Tensor:
-    import mindspore as ms
-
-    right = ms.Tensor.from_numpy(reference)
-    return right if right.dtype == tensor.dtype else right.astype(tensor.dtype)
-
-
 def _is_library(cell: Cell) -> bool:
     return type(cell).__module__.startswith("mindspore.") and not any(True for _ in cell.cells())
-
-
-def _rolled(value: Any) -> Any:
-    """As the recorder does it."""
-    import mindspore as ms
-    import numpy as np
-
-    if not is_tensor(value) or not value.ndim:
-        return value
-    rolled = np.roll(as_numpy(value), 1, -1)
-    return ms.Tensor(rolled * rolled.dtype.type(0.75) if rolled.dtype.kind == "f" else rolled)
 
 
 def call_name(path: str, call: int) -> str:

@@ -53,3 +53,22 @@ def as_numpy(tensor: Tensor) -> Any:
     import mindspore as ms
 
     return (tensor.astype(ms.float32) if tensor.dtype == ms.bfloat16 else tensor).asnumpy()
+
+
+def like(reference: Any, tensor: Any) -> Any:
+    """The reference's numbers as a tensor of the other one's type."""
+    import mindspore as ms
+
+    right = ms.Tensor.from_numpy(reference)
+    return right if right.dtype == tensor.dtype else right.astype(tensor.dtype)
+
+
+def rolled(value: Any) -> Any:
+    """As the recorder does it."""
+    import mindspore as ms
+    import numpy as np
+
+    if not is_tensor(value) or not value.ndim:
+        return value
+    moved = np.roll(as_numpy(value), 1, -1)
+    return ms.Tensor(moved * moved.dtype.type(0.75) if moved.dtype.kind == "f" else moved)

@@ -93,8 +93,8 @@ class Session:
         self.doing("the second call")
         with seeded(self.golden.seed), self.reach or contextlib.nullcontext():
             positional, named = make_inputs(self.golden, self.golden.inputs)
-            rolled = [rolled(value) for value in positional], {name: rolled(value) for name, value in named.items()}
-            found = leaves(self.cell(*rolled[0], **rolled[1]), is_tensor, objects=True)
+            shifted = [rolled(value) for value in positional], {name: rolled(value) for name, value in named.items()}
+            found = leaves(self.cell(*shifted[0], **shifted[1]), is_tensor, objects=True)
         if len(found) != self.record.second:
             problem = f"{len(found)} output tensors when it is called again, not {self.record.second}"
             self._add("whole", "network", NETWORK, "", (), float("inf"), float("nan"), problem)

@@ -46,6 +46,5 @@ def _spelled(name: str, texts: Texts) -> str:
 def _dtype(facts: Facts, node: ast.expr) -> str:
     """'int64' for torch.LongTensor and torch.cuda.LongTensor, '' for anything else."""
     api = facts.api(node) if isinstance(node, ast.Name | ast.Attribute) else ""
-    name = api.removeprefix("torch.").removeprefix("cuda.")
-    is_torch = api.startswith("torch.") and name.endswith("Tensor")
-    return DTYPES.get(name.removesuffix("Tensor"), "") if is_torch else ""
+    name = api.rpartition(".")[2].removesuffix("Tensor")
+    return DTYPES.get(name, "") if api in facts.framework.annotations else ""

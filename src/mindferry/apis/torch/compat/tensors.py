@@ -135,6 +135,14 @@ def new_tensor(x, data, dtype=None, device=None, requires_grad=False):
     return ms.Tensor(list(data) if isinstance(data, range) else data, dtype or x.dtype)
 
 
+def new_of(x, *arguments):
+    """torch's x.new: numbers or a shape are sizes of zeros (torch: whatever was in memory), anything else is data."""
+    sizes = arguments[0] if len(arguments) == 1 and isinstance(arguments[0], tuple) else arguments
+    if all(isinstance(each, (int, np.integer)) for each in sizes):
+        return ops.zeros(tuple(map(int, sizes)) or (0,), x.dtype)
+    return new_tensor(x, arguments[0])
+
+
 def cast(x, like):
     """x.to(y) where y is a type or a tensor of that type."""
     return x.astype(like.dtype if isinstance(like, ms.Tensor) else like)

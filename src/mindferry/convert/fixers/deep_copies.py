@@ -14,7 +14,9 @@ PLAIN = frozenset({"int", "float", "bool", "str", "none", "size"})
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    if not facts.source.mentions("deepcopy") or not applies("deep copies", facts.settings.target):
+    source = facts.source
+    is_likely = source.mentions("deepcopy") and source.mentions(facts.framework.name)
+    if not is_likely or not applies("deep copies", facts.settings.target):
         return
     for call in facts.source.of(ast.Call):
         if facts.api(call.func) == "copy.deepcopy" and len(call.args) == 1 and _may_hold_tensors(facts, call.args[0]):
@@ -26,7 +28,8 @@ def _may_hold_tensors(facts: Facts, node: ast.expr) -> bool:
     kind = facts.reading.type(node)
     is_network = kind.kind == "instance" and facts.reading.symbols.is_module(kind.qual)
     is_weights = isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "state_dict"
-    return kind.kind not in PLAIN and not is_network and not is_weights
+    is_written_out = not any(isinstance(each, ast.Name) for each in ast.walk(node))
+    return kind.kind not in PLAIN and not (is_network or is_weights or is_written_out)
 
 
 def _copy(facts: Facts, call: ast.Call, texts: Texts) -> Iterator[Edit]:

@@ -54,11 +54,14 @@ def _is_read_by_caller(facts: Facts, base: ast.Name) -> bool:
     if base.id not in arguments:
         return False
     position, names = arguments.index(base.id) - is_method, facts.derived(Names)
-    return any(
-        isinstance(given := call.args[position], ast.Name) and _is_read_again(facts, names, call, given)
+    given = [
+        (call, call.args[position])
         for call in facts.source.of(ast.Call)
         if _is_called(call.func, function.name, is_method) and 0 <= position < len(call.args)
-    )
+    ]
+    if not all(facts.reading.type(each).is_tensor for _, each in given):
+        return False  # `total = add(0, x)`: what is no tensor can't be written to
+    return any(isinstance(each, ast.Name) and _is_read_again(facts, names, call, each) for call, each in given)
 
 
 def _is_called(function: ast.expr, name: str, is_method: bool) -> bool:

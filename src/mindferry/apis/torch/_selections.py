@@ -6,6 +6,7 @@ import ast
 import functools
 
 from ...read.source import Source
+from ...read.walk import walk
 from .._call import Call
 from ..quirks import applies
 
@@ -47,11 +48,12 @@ def may_be_empty(call: Call, *names: str) -> bool:
     """Whether one of the arguments is what a mask selects, or computed from that in the same function."""
     if not applies("sum of nothing", call.rule.target):
         return False
-    return any(_is_selected(call.given[name], call, frozenset()) for name in names if name in call.given)
+    return any(_is_selected(call.given[name], call, set()) for name in names if name in call.given)
 
 
-def _is_selected(node: ast.expr, call: Call, known: frozenset[str]) -> bool:
-    for part in ast.walk(node):
+def _is_selected(node: ast.expr, call: Call, seen: set[str]) -> bool:
+    """`seen` are the names that were looked into, on whatever way: there are more ways than names."""
+    for part in walk(node):
         match part:
             case ast.Subscript(value=owner, slice=index) if (
                 call.reading.type(index).is_tensor and call.reading.type(owner).is_tensor
@@ -59,8 +61,9 @@ def _is_selected(node: ast.expr, call: Call, known: frozenset[str]) -> bool:
                 return True
             case ast.Call(func=ast.Attribute(attr=name)) if name in SELECTIONS:
                 return True
-            case ast.Name(id=name) if name not in known and call.reading.type(part).is_tensor:
-                if any(_is_selected(value, call, known | {name}) for value in _assigned(name, call)):
+            case ast.Name(id=name) if name not in seen and call.reading.type(part).is_tensor:
+                seen.add(name)
+                if any(_is_selected(value, call, seen) for value in _assigned(name, call)):
                     return True
     return False
 

@@ -52,6 +52,18 @@ def _imports(count: int) -> str:
     return HEAD + "".join(f"from torch.nn import Linear as L{i}\n" for i in range(count))
 
 
+def _blocks(count: int) -> str:
+    """One function with a block without gradients after the other."""
+    blocks = "".join(f"    with torch.no_grad():\n        y{i} = x * 2\n    x = x + y{i}\n" for i in range(count))
+    return f"{HEAD}def f(x):\n    x = torch.relu(x)\n{blocks}    return x\n"
+
+
+def _mixed(count: int) -> str:
+    """Two variables, each computed from both: the ways from the sum to the first line are as many as 2 ** count."""
+    lines = "".join(f"    a{i + 1} = a{i} + b{i}\n    b{i + 1} = a{i} * b{i}\n" for i in range(count))
+    return f"{HEAD}def f():\n    a0 = torch.ones(3)\n    b0 = torch.ones(3)\n{lines}    return torch.sum(a{count})\n"
+
+
 def _calls(text: str) -> int:
     count = 0
 
@@ -68,7 +80,8 @@ def _calls(text: str) -> int:
 
 
 @pytest.mark.parametrize(
-    ("make", "count"), [(_chain, 20), (_methods, 20), (_in_place, 100), (_residuals, 100), (_imports, 200)]
+    ("make", "count"),
+    [(_chain, 20), (_methods, 20), (_in_place, 100), (_residuals, 100), (_imports, 200), (_blocks, 50), (_mixed, 8)],
 )
 def test_twice_the_code_is_not_four_times_the_work(make: object, count: int) -> None:
     assert callable(make)

@@ -7,6 +7,7 @@ import functools
 
 from ...read.infer import Reading
 from ...read.source import Source
+from ...read.walk import walk
 from .._call import Call
 from ..quirks import applies
 from ._element_types import assigned_values
@@ -83,9 +84,13 @@ def _is_plain_argument(reading: Reading, name: ast.Name) -> bool:
     return name.id in given and not assigned_values(reading, name)
 
 
-def is_selected(reading: Reading, node: ast.expr, known: frozenset[str] = frozenset()) -> bool:
-    """Whether the expression is what a mask selects, or computed from that in the same function."""
-    for part in ast.walk(node):
+def is_selected(reading: Reading, node: ast.expr, seen: set[tuple[str, ast.AST | None]] | None = None) -> bool:
+    """Whether the expression is what a mask selects, or computed from that in the same function.
+
+    `seen` are the names that were looked into, on whatever way: there are more ways than names.
+    """
+    seen = set() if seen is None else seen
+    for part in walk(node):
         match part:
             case ast.Subscript(value=owner, slice=index) if (
                 reading.type(index).is_tensor and reading.type(owner).is_tensor
@@ -93,8 +98,11 @@ def is_selected(reading: Reading, node: ast.expr, known: frozenset[str] = frozen
                 return True
             case ast.Call(func=ast.Attribute(attr=name)) if name in SELECTIONS:
                 return True
-            case ast.Name(id=name) if name not in known and reading.type(part).is_tensor:
-                if any(is_selected(reading, value, known | {name}) for value in assigned_values(reading, part)):
+            case ast.Name(id=name) if reading.type(part).is_tensor:
+                if (key := (name, _function_around(reading, part))) in seen:
+                    continue
+                seen.add(key)
+                if any(is_selected(reading, value, seen) for value in assigned_values(reading, part)):
                     return True
     return False
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from ...read.framework import Role
 from ...read.guesses import looks_like_loader
@@ -27,14 +28,42 @@ def after_block(facts: Facts, node: ast.With, switch: ast.expr, texts: Texts) ->
     for statement in inside:
         if isinstance(statement, ast.Return):
             yield from _stop_return(facts, statement, stop, texts)
-    read = {
-        each.id
-        for each in walk(region)
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load) and each not in inside
-    }
+    everywhere, here = facts.derived(_Parts).loads(region), _loads(inside)
+    bound = {each.id for each in inside if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)}
+    read = {name for name in bound if everywhere[name] > here[name]}
     for statement in inside:
         if isinstance(statement, ast.Assign | ast.AugAssign):
             yield from _stop_assignment(facts, statement, read, stop, texts)
+
+
+class _Parts:
+    """What is asked of a function or loop for each of the blocks in it, told once."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._loads: dict[ast.AST, Counter[str]] = {}
+        self._trains: dict[ast.AST, bool] = {}
+        self._drives: dict[ast.AST, bool] = {}
+
+    def loads(self, part: ast.AST) -> Counter[str]:
+        """How often it reads each name."""
+        if part not in self._loads:
+            self._loads[part] = _loads(walk(part))
+        return self._loads[part]
+
+    def trains(self, part: ast.AST) -> bool:
+        if part not in self._trains:
+            self._trains[part] = self._facts.source.mentions("backward") and trains(part)
+        return self._trains[part]
+
+    def is_driver(self, function: ast.AST) -> bool:
+        if function not in self._drives:
+            self._drives[function] = _is_driver(self._facts, function)
+        return self._drives[function]
+
+
+def _loads(nodes: Iterable[ast.AST]) -> Counter[str]:
+    return Counter(each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load))
 
 
 def in_function(facts: Facts, function: ast.FunctionDef | ast.AsyncFunctionDef, texts: Texts) -> Iterator[Edit]:
@@ -88,12 +117,13 @@ def _region(facts: Facts, node: ast.With) -> ast.AST | None:
     Or the block itself, where it works on what a network of the same loss gave.
     """
     scope = facts.enclosing(node, *FUNCTIONS) or facts.source.tree
-    if not trains(scope):
-        return None if scope is facts.source.tree or _is_driver(facts, scope) else scope
+    parts = facts.derived(_Parts)
+    if not parts.trains(scope):
+        return None if scope is facts.source.tree or parts.is_driver(scope) else scope
     if _works_on_graph(facts, node, scope):
         return scope
     found, current = None, facts.parents.get(node)
-    while current is not None and current is not scope and not trains(current):
+    while current is not None and current is not scope and not parts.trains(current):
         found = current if isinstance(current, ast.For | ast.While) else found
         current = facts.parents.get(current)
     return found

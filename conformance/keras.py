@@ -1,4 +1,4 @@
-"""`python -m conformance.keras --jit`: Keras' layers, losses, metrics … on both frameworks, then docs/reference/keras.md and .json.
+"""`python -m conformance.keras`: Keras' layers, losses, metrics … on both frameworks, then docs/reference/keras.md and .json.
 
 The cases are those of tests/from_keras; names of Keras' that have none are listed with the reason.
 """
@@ -37,8 +37,8 @@ INTRODUCTION = """# Keras conformance
 
 Keras' own layers, activations, losses, metrics, optimizers (20 steps), schedules and initializers (by moments) against the
 helpers that converted projects use, on TensorFlow and on MindSpore: outputs in both modes, gradients of inputs and weights, and
-what a training step leaves behind. float32, CPU. Made by `python -m conformance.keras --jit`; the same for programs is in `keras.json`.
-Whatever has no counterpart is a finding of `mindferry convert`.
+what a training step leaves behind. float32, CPU. Made by `python -m conformance.keras` (with `--jit`, it also says what ms.jit makes
+of the layers); the same for programs is in `keras.json`. Whatever has no counterpart is a finding of `mindferry convert`.
 
 Where a layer draws random numbers (dropout, noise, augmentation), both sides draw them from one numpy generator, in one order, so
 outputs of training are compared value by value. Seeds give other numbers than in Keras: only the distributions are the same.

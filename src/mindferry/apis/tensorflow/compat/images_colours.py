@@ -5,34 +5,13 @@ from mindspore import Tensor, ops
 
 from .images import rgb_to_grayscale
 from .images_base import ImageLayer, chosen, drawn, rescaled
+from .images_shape import hsv_to_rgb, rgb_to_hsv
 from .layers_conv import channels_first, channels_last, depthwise
 from .random_values import Chance
 
 
 def kept_within(images, value_range):
     return ops.clamp(images, float(value_range[0]), float(value_range[1]))
-
-
-def rgb_to_hsv(images):
-    """Hue, saturation and value, each up to 1 for images up to 1."""
-    red, green, blue = images[..., 0], images[..., 1], images[..., 2]
-    value = ops.amax(images, -1)
-    spread = value - ops.amin(images, -1)
-    safe = ops.where(spread > 0, spread, ops.ones_like(spread))
-    of_green = (blue - red) / (6 * safe) + 2 / 6
-    of_blue = (red - green) / (6 * safe) + 4 / 6
-    hue = ops.where(red == value, (green - blue) / (6 * safe), ops.where(green == value, of_green, of_blue))
-    hue = ops.where(spread > 0, hue, ops.zeros_like(hue))
-    hue = ops.where(hue < 0, hue + 1, hue)
-    saturation = ops.where(value > 0, spread / ops.where(value > 0, value, ops.ones_like(value)), ops.zeros_like(value))
-    return hue, saturation, value
-
-
-def hsv_to_rgb(hue, saturation, value):
-    away = hue * 6
-    parts = (ops.abs(away - 3) - 1, 2 - ops.abs(away - 2), 2 - ops.abs(away - 4))
-    made = [(1 - saturation + saturation * ops.clamp(each, 0.0, 1.0)) * value for each in parts]
-    return ops.stack(made, -1)
 
 
 def blurred(images, size, spread):
@@ -101,11 +80,12 @@ class RandomHue(ColourLayer):
         return Tensor(sign * drawn((shape[0], 1, 1), *self.factor) * np.float32(0.5))
 
     def change(self, images, made):
-        hue, saturation, value = rgb_to_hsv(rescaled(images, self.value_range, (0, 1)))
-        hue = hue + made
+        hsv = rgb_to_hsv(rescaled(images, self.value_range, (0, 1)))
+        hue = hsv[..., 0] + made
         hue = ops.where(hue > 1, hue - 1, hue)
         hue = ops.where(hue < 0, hue + 1, hue)
-        return rescaled(kept_within(hsv_to_rgb(hue, saturation, value), (0, 1)), (0, 1), self.value_range)
+        turned = hsv_to_rgb(ops.stack([hue, hsv[..., 1], hsv[..., 2]], -1))
+        return rescaled(kept_within(turned, (0, 1)), (0, 1), self.value_range)
 
 
 class RandomSaturation(ColourLayer):
@@ -114,8 +94,9 @@ class RandomSaturation(ColourLayer):
         return Tensor(factor / (1 - factor + np.float32(1e-7)))
 
     def change(self, images, made):
-        hue, saturation, value = rgb_to_hsv(images)
-        return hsv_to_rgb(hue, kept_within(saturation * made, self.value_range), value)
+        hsv = rgb_to_hsv(images)
+        saturation = kept_within(hsv[..., 1] * made, self.value_range)
+        return hsv_to_rgb(ops.stack([hsv[..., 0], saturation, hsv[..., 2]], -1))
 
 
 class RandomInvert(ColourLayer):

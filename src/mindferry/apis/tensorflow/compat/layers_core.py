@@ -170,6 +170,9 @@ class Embedding(Layer):
         self.built = True
 
     def call(self, inputs, training=None):
+        return self.vectors(inputs)
+
+    def vectors(self, inputs):
         return ops.gather(self.embeddings, ops.cast(as_tensor(inputs), ms.int32), 0)
 
     def compute_mask(self, inputs, previous_mask=None):
@@ -199,7 +202,7 @@ class ReversibleEmbedding(Embedding):
 
     def call(self, inputs, reverse=False, training=None):
         if not reverse:
-            return super().call(inputs)
+            return self.vectors(inputs)
         kernel = ops.swapaxes(self.embeddings, 0, 1) if self.tie_weights else self.reverse_embeddings
         if self.reverse_dtype is not None:
             kind = as_dtype(self.reverse_dtype)

@@ -86,12 +86,15 @@ class RecurrentCell(Layer):
         if not training or not (self.dropout or self.recurrent_dropout):
             return None, None
         if self.masks is None:
-            count = self.gates if self.recurrent_dropout else 1
+            count = self.mask_count()
             shapes = ((inputs.shape, self.dropout), (state.shape, self.recurrent_dropout))
             self.__dict__["masks"] = [
                 [dropout_mask(shape, rate) for _ in range(count)] if rate else None for shape, rate in shapes
             ]
         return self.masks
+
+    def mask_count(self):
+        return self.gates if self.recurrent_dropout else 1
 
     def gate_products(self, x, kernel, masks):
         """x @ kernel, with what is dropped for each gate."""
@@ -270,6 +273,9 @@ class RNN(Layer):
         return [ops.zeros((inputs.shape[0], int(size)), inputs.dtype) for size in sizes]
 
     def call(self, sequences, initial_state=None, mask=None, training=False):
+        return self.over_time(sequences, initial_state, mask, training)
+
+    def over_time(self, sequences, initial_state, mask, training):
         if isinstance(sequences, (list, tuple)):
             sequences, initial_state = sequences[0], list(sequences[1:])
         mask = mask[0] if isinstance(mask, (list, tuple)) else mask

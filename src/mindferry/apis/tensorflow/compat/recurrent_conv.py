@@ -4,7 +4,6 @@ import mindspore as ms
 from mindspore import ops
 
 from .layers_conv import channels_first, channels_last, convolve, numbers
-from .random_values import dropout_mask
 from .recurrent import LOOP, RNN, SHAPE, LSTMCell
 
 
@@ -63,13 +62,8 @@ class ConvLSTMCell(LSTMCell):
         zeros = ops.zeros(self.state_shape(batch_size), ms.float32)
         return [zeros, ops.zeros_like(zeros)]
 
-    def draw_masks(self, inputs, state, training):
-        if self.masks is None and training and (self.dropout or self.recurrent_dropout):
-            shapes = ((inputs.shape, self.dropout), (state.shape, self.recurrent_dropout))
-            self.__dict__["masks"] = [
-                [dropout_mask(shape, rate) for _ in range(4)] if rate else None for shape, rate in shapes
-            ]
-        return super().draw_masks(inputs, state, training)
+    def mask_count(self):
+        return 4
 
     def gate_values(self, x, kernel, masks, strides, padding, dilation):
         """The four convolutions, one behind the other on the channels' axis."""
@@ -113,7 +107,7 @@ class ConvLSTM(RNN):
         if not self.cell.built:
             first = sequences[0] if isinstance(sequences, (list, tuple)) else sequences
             self.cell.build((first.shape[0], *first.shape[2:]))
-        return super().call(sequences, initial_state, mask, training)
+        return self.over_time(sequences, initial_state, mask, training)
 
 
 class ConvLSTM1D(ConvLSTM):

@@ -76,8 +76,8 @@ class MultiHeadAttention(Layer):
         use_causal_mask=False,
     ):
         key = value if key is None else key
-        query_mask = getattr(query, "keras_mask", None) if query_mask is None else query_mask
-        value_mask = getattr(value, "keras_mask", None) if value_mask is None else value_mask
+        query_mask = getattr(query, "_keras_mask", None) if query_mask is None else query_mask
+        value_mask = getattr(value, "_keras_mask", None) if value_mask is None else value_mask
         mask = joint_mask(query, value, query_mask, value_mask, key_mask, attention_mask, use_causal_mask)
         q, k, v = self.query_dense(query), self.key_dense(key), self.value_dense(value)
         scores = einsum("aecd,abcd->acbe", k, q * (1 / math.sqrt(self.key_dim)))

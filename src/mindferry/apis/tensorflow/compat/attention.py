@@ -10,6 +10,7 @@ from .layers_base import Layer
 from .layers_core import EinsumDense
 from .products import einsum, product
 from .random_values import dropout_mask
+from .tensors import as_tensor
 
 NEGATIVE = -1e9
 
@@ -76,17 +77,24 @@ class MultiHeadAttention(Layer):
         use_causal_mask=False,
     ):
         key = value if key is None else key
-        query_mask = getattr(query, "_keras_mask", None) if query_mask is None else query_mask
+        query_mask = getattr(query, "_keras_mask", None)
         value_mask = getattr(value, "_keras_mask", None) if value_mask is None else value_mask
+        key_mask = getattr(key, "_keras_mask", None) if key_mask is None else key_mask
+        for each in (query, value, key):  # as in Keras: their masks end here
+            each._keras_mask = None
         mask = joint_mask(query, value, query_mask, value_mask, key_mask, attention_mask, use_causal_mask)
         q, k, v = self.query_dense(query), self.key_dense(key), self.value_dense(value)
         scores = einsum("aecd,abcd->acbe", k, q * (1 / math.sqrt(self.key_dim)))
         if mask is not None:
             mask = mask if mask.ndim == 4 else ops.expand_dims(mask, 1)
-            scores = scores + (1.0 - ops.cast(mask, scores.dtype)) * NEGATIVE
+            scores = ops.where(ops.cast(mask, ms.bool_), scores, as_tensor(NEGATIVE, scores.dtype))
         scores = softmax(scores)
+        if mask is not None and (self.rate or return_attention_scores):  # Keras' other way to compute it
+            scores = scores * ops.cast(mask, scores.dtype)
         kept = scores * dropout_mask(scores.shape, self.rate) if training and self.rate else scores
         out = self.output_dense(einsum("acbe,aecd->abcd", kept, v))
+        if query_mask is not None:
+            out._keras_mask = query_mask
         return (out, scores) if return_attention_scores else out
 
 

@@ -304,9 +304,11 @@ class Softmax(Layer):
         self.axis = axis
 
     def call(self, inputs, mask=None, training=None):
-        if mask is not None:
-            inputs = inputs + (1.0 - mask.astype(inputs.dtype)) * -3e4
-        return softmax(inputs, self.axis)
+        if mask is None:
+            return softmax(inputs, self.axis)
+        seen = ops.cast(as_tensor(mask), inputs.dtype) > 0.5
+        made = softmax(ops.where(seen, inputs, as_tensor(-1e9, inputs.dtype)), self.axis)
+        return ops.where(seen, made, ops.zeros_like(made))
 
 
 class Identity(Layer):

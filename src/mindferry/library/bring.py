@@ -23,6 +23,7 @@ from .gates import Gates
 from .notice import notice_text
 from .packages import Package, find_package
 from .reach import Reach
+from .required import with_required
 from .sources import Module, Sources
 from .wishes import Wishes
 
@@ -31,6 +32,7 @@ LIMIT = 400  # modules
 SERVED = frozenset(
     {"accelerate", "einops", "safetensors", "lightning", "pytorch_lightning", "torchmetrics"}
 )  # by the table
+OF_TORCH = frozenset({"torch", "torchvision", "torchaudio"})  # come along only where they are asked for
 SERVED_MODULES = ("safetensors.torch",)  # parts of packages
 
 
@@ -51,10 +53,11 @@ def bring(
     extra: tuple[str, ...] = (),
 ) -> Brought:
     """What the project reaches of these packages. `extra` are names that an observation saw: 'timm.models.resnet.resnet18'."""
-    packages = [find_package(name, sites) for name in dict.fromkeys(names) if name not in SERVED]
-    for package in packages:
+    asked = [find_package(name, sites) for name in dict.fromkeys(names) if name not in SERVED]
+    for package in asked:
         if package.refusal:
             raise MindferryError(package.refusal)
+    packages = with_required(asked, sites, SERVED | OF_TORCH, needs_torch)
     gates = Gates(frozenset(each.name for each in packages), needs_torch)
     sources = Sources(packages, gates.condition)
     gates.sources = sources
@@ -65,6 +68,7 @@ def bring(
                 sources.index(module)
                 reach.ask_for_file(module)
     reach.ask_opened()
+    reach.ask_parts()
     reach.ask_kinds()
     for name in extra:
         home, _, last = name.rpartition(".")
@@ -72,7 +76,9 @@ def bring(
             reach.ask(home, last)
             reach.run()
     brought = _files(reach, packages, gates, needs_torch)
-    found = (*_undecided(reach), *_findings(reach, packages, layout, limit))
+    reached = {name.partition(".")[0] for name in reach.modules}
+    packages = [each for each in packages if each in asked or each.name in reached]
+    found = (*_undecided(reach), *_findings(reach, packages, limit))
     return Brought(brought, _plain(packages, reach), found, tuple(packages))
 
 
@@ -152,7 +158,7 @@ def _undecided(reach: Wishes) -> list[Finding]:
     return [Finding(findings.MF152, "error", f"{FOLDER}/NOTICE.md", 1, 1, message, advice)]
 
 
-def _findings(reach: Reach, packages: list[Package], layout: Layout, limit: int) -> list[Finding]:
+def _findings(reach: Reach, packages: list[Package], limit: int) -> list[Finding]:
     found = []
     over = [each for each in reach.left.values() if each.why == "too many modules"]
     if over:

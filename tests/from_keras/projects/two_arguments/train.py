@@ -106,3 +106,25 @@ before = net.predict(x[:2], verbose=0)
 numbers(net, 4)
 tf.train.Checkpoint(net=net).read(saved).expect_partial()
 print(f"{np.abs(net.predict(x[:2], verbose=0) - before).max():.5f}")
+
+
+class Masked(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.words = tf.keras.layers.Embedding(20, 6, mask_zero=True)
+        self.attend = tf.keras.layers.MultiHeadAttention(2, 3)
+        self.add = tf.keras.layers.Add()
+        self.both = tf.keras.layers.Bidirectional(tf.keras.layers.LSTM(4, return_sequences=True))
+
+    def call(self, x):
+        direct = self.both(self.words(x))
+        given = self.words(x)
+        made, scores = self.attend(query=given, value=given, key=given, return_attention_scores=True)
+        return direct, self.both(self.add([given, made])), scores
+
+
+masked, sentences = Masked(), np.array([[3, 5, 0, 0], [1, 0, 2, 4], [0, 0, 0, 0]])
+masked(sentences)
+numbers(masked, 5)
+for made in masked(sentences):
+    print(" ".join(f"{value:.5f}" for value in np.abs(made.numpy()).reshape(3, -1).sum(-1)))

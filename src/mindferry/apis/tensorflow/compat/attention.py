@@ -11,6 +11,7 @@ from .layers_core import EinsumDense
 from .layers_shaping import repeat_axis
 from .products import einsum, product
 from .random_values import dropout_mask
+from .tensors import as_tensor
 
 NEGATIVE = -1e9
 
@@ -78,11 +79,16 @@ class MultiHeadAttention(Layer):
         use_causal_mask=False,
     ):
         key = value if key is None else key
-        query_mask = getattr(query, "keras_mask", None) if query_mask is None else query_mask
-        value_mask = getattr(value, "keras_mask", None) if value_mask is None else value_mask
+        query_mask = getattr(query, "_keras_mask", None) if query_mask is None else query_mask
+        value_mask = getattr(value, "_keras_mask", None) if value_mask is None else value_mask
+        key_mask = getattr(key, "_keras_mask", None) if key_mask is None else key_mask
+        for each in (query, value, key):  # as in Keras: their masks end here
+            each._keras_mask = None
         if query.ndim == 3:
             mask = joint_mask(query, value, query_mask, value_mask, key_mask, attention_mask, use_causal_mask)
             out, scores = self.attend(query, value, key, mask, training, return_attention_scores)
+            if query_mask is not None:
+                out._keras_mask = query_mask
             return (out, scores) if return_attention_scores else out
         axes = self.folded_axes(query.ndim)
         parts = [fold_axes(each, *axes) for each in (query, value, key)]

@@ -14,7 +14,8 @@ IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".png")
 
 def text_of(path):
     """A file's name, given as text, bytes, an array or a path."""
-    path = path.item() if isinstance(path, np.ndarray) and path.ndim == 0 else path
+    path = path.asnumpy() if isinstance(path, Tensor) else path
+    path = path.item() if isinstance(path, np.ndarray) else path
     return path.decode("utf-8") if isinstance(path, bytes) else str(path)
 
 

@@ -160,7 +160,7 @@ class Layer(nn.Cell):
     def _hand_masks(self, args, kwargs):
         """A mask goes with the tensor that it was made for."""
         if "mask" in self._parameters_of_call() and kwargs.get("mask") is None and args:
-            mask = map_structure(lambda each: getattr(each, "keras_mask", None), args[0])
+            mask = map_structure(lambda each: getattr(each, "_keras_mask", None), args[0])
             if any(each is not None for each in flat(mask)):
                 kwargs["mask"] = mask
 
@@ -172,15 +172,15 @@ class Layer(nn.Cell):
             return
         previous = kwargs.get("mask")
         if previous is None and isinstance(args[0], Tensor):
-            previous = getattr(args[0], "keras_mask", None)
+            previous = getattr(args[0], "_keras_mask", None)
         elif previous is None and isinstance(args[0], (list, tuple)):
-            previous = [getattr(each, "keras_mask", None) for each in args[0]]
+            previous = [getattr(each, "_keras_mask", None) for each in args[0]]
         is_default = type(self).compute_mask is Layer.compute_mask
         if is_default and (not self.supports_masking or not isinstance(previous, Tensor)):
             return
         mask = self.compute_mask(args[0], previous)
         if mask is not None:
-            out.keras_mask = mask
+            out._keras_mask = mask
 
     @property
     def sublayers(self):

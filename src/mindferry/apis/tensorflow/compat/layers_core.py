@@ -376,9 +376,9 @@ class Softmax(Layer):
     def call(self, inputs, mask=None, training=None):
         if mask is None:
             return softmax(inputs, self.axis)
-        is_kept = mask if mask.dtype == ms.bool_ else mask > 0.5
-        out = softmax(ops.where(is_kept, inputs, ops.full_like(inputs, -1e9)), self.axis)
-        return ops.where(is_kept, out, ops.zeros_like(out))
+        seen = ops.cast(as_tensor(mask), inputs.dtype) > 0.5
+        made = softmax(ops.where(seen, inputs, as_tensor(-1e9, inputs.dtype)), self.axis)
+        return ops.where(seen, made, ops.zeros_like(made))
 
 
 class Identity(Layer):

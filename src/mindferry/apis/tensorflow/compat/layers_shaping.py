@@ -5,7 +5,7 @@ from mindspore import Tensor, ops
 
 from .layers_base import Layer
 from .products import einsum
-from .tensors import as_tensor, flat
+from .tensors import as_tensor
 
 
 class InputLayer(Layer):
@@ -227,12 +227,13 @@ class Merge(Layer):
         self.supports_masking = True
 
     def compute_mask(self, inputs, previous_mask=None):
-        known = list(flat(previous_mask))
-        if not known:
+        """What is masked in all of them; nothing, where one has no mask."""
+        masks = previous_mask if isinstance(previous_mask, (list, tuple)) else [previous_mask]
+        if any(each is None for each in masks):
             return None
-        made = known[0]
-        for each in known[1:]:
-            made = ops.logical_and(made, each)
+        made = masks[0]
+        for each in masks[1:]:
+            made = ops.logical_or(made, each)
         return made
 
     def call(self, inputs, training=None):
@@ -284,6 +285,18 @@ class Concatenate(Layer):
     def __init__(self, axis=-1, **kwargs):
         super().__init__(**kwargs)
         self.axis = axis
+
+    def compute_mask(self, inputs, previous_mask=None):
+        if not isinstance(previous_mask, (list, tuple)) or all(each is None for each in previous_mask):
+            return None
+        wide = []
+        for value, mask in zip(inputs, previous_mask, strict=True):
+            ones = ops.ones_like(value)
+            if mask is None:
+                wide.append(ones)
+            else:
+                wide.append(ones * ops.cast(mask if mask.ndim == value.ndim else ops.expand_dims(mask, -1), ones.dtype))
+        return ops.amax(ops.cat(wide, self.axis), -1) > 0
 
     def call(self, inputs, training=None):
         return ops.cat(list(inputs), self.axis)

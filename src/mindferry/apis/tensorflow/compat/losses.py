@@ -168,7 +168,7 @@ def sparse_categorical_crossentropy(y_true, y_pred, from_logits=False, ignore_cl
     loss = -ops.sum(chosen * logs, -1)
     if valid is not None:
         loss = ops.where(valid, loss, ops.zeros_like(loss))
-        loss.keras_mask = valid
+        loss._keras_mask = valid
     return loss
 
 
@@ -243,9 +243,9 @@ class Loss:
         self.reduction = "sum_over_batch_size" if reduction in ("auto", "mean") else reduction
 
     def __call__(self, y_true, y_pred, sample_weight=None):
-        mask = getattr(y_pred, "keras_mask", None)
+        mask = getattr(y_pred, "_keras_mask", None)
         values = self.call(y_true, y_pred)
-        mask = getattr(values, "keras_mask", None) if getattr(values, "keras_mask", None) is not None else mask
+        mask = getattr(values, "_keras_mask", None) if getattr(values, "_keras_mask", None) is not None else mask
         return reduced(weighted(values, sample_weight, mask), self.reduction, mask, sample_weight)
 
     def call(self, y_true, y_pred):

@@ -59,7 +59,7 @@ def circle(y_true, y_pred, ref_labels=None, ref_embeddings=None, remove_diagonal
     far = gamma * ops.relu(1 + margin - distance) * (1 - margin - distance)
     none = ops.full_like(distance, IMPOSSIBLE)
     loss = softplus(log_sum(ops.where(is_same, near, none), 1) + log_sum(ops.where(is_other, far, none), 1))
-    loss.keras_mask = ops.stop_gradient(loss) > 0
+    loss._keras_mask = ops.stop_gradient(loss) > 0
     return loss
 
 

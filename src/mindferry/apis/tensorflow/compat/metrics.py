@@ -111,7 +111,7 @@ class MeanMetricWrapper(Mean):
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         values = self.fn(as_tensor(y_true), as_tensor(y_pred), **self.settings)
-        mask = getattr(y_pred, "keras_mask", None)
+        mask = getattr(y_pred, "_keras_mask", None)
         if mask is not None:
             mask = mask.asnumpy()
             sample_weight = mask if sample_weight is None else spread_weights(numbers_of(sample_weight), mask) * mask

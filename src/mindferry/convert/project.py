@@ -24,12 +24,21 @@ from ..layout import (
     uses_second,
     uses_torch,
 )
+from ..library.applications import is_application
 from ..observation import Observation
 from ..progress import Advance
 from ..read.source import Unreadable, is_script
 from ..read.symbols import Symbols
 from ..suggest import suggest_network
-from .brought import Libraries, bring_libraries, convert_libraries, digest_of, plain_files
+from .brought import (
+    Libraries,
+    as_library,
+    bring_libraries,
+    convert_libraries,
+    digest_of,
+    plain_files,
+    with_applications,
+)
 from .fixers import FIXERS
 from .from_observation import changed_files, with_refusal
 from .launch_files import README, SCRIPT, entry_of, is_distributed, launch_script, readme
@@ -95,16 +104,21 @@ def convert_project(
         raise MindferryError(f"{path} uses no torch: there is nothing to convert")
     if settings.prefer == "native":
         settings = replace(settings, has_native_optimizers=not keeps_own_rates(_texts(layout)))
+    layout, applications = with_applications(layout, settings)
     libraries = bring_libraries(layout, settings, observation)
     inputs = digest_of(libraries, inputs_digest(layout, settings))
     result = ProjectConversion(str(path.resolve()), str(output.resolve()), (), (), _parameter_names(), inputs)
     sources = Sources()
     symbols, facts = _read(layout, previous, result.inputs, observation, libraries, sources)
+    if symbols is not None and symbols.second is not None and applications is not None:
+        symbols.second.ported = applications.names
     result = replace(result, facts=facts)
     written = []
     changed = changed_files(layout, observation)
+    brought = {file.relative for file in layout.files if file.is_brought}
     for each in _convert(layout, symbols, settings, workers, result, previous, observation, libraries, sources):
         each = with_differences(each) if settings.prefer == "native" else each
+        each = as_library(each) if each.record.path in brought else each
         written.append(with_refusal(each) if each.record.path in changed else each)
         if advance:
             advance(each.record.path)
@@ -120,7 +134,7 @@ def convert_project(
         *_launch_files(written, config.train.script),
         *_trainer(written, settings, config.verify.model or (suggest_network(path) if settings.trainer else "")),
         *map(left_out, layout.left_out),
-        *(plain_files(libraries) if libraries is not None else ()),
+        *plain_files(libraries, applications),
     ]
     used = tuple(sorted(set().union(*(each.compat for each in written))))
     result = replace(result, files=tuple(each.record for each in (*written, *extra)), helpers=used, reused=reused)
@@ -190,7 +204,7 @@ def _helpers(layout: Layout, written: list[Written], settings: Settings) -> list
     has_second, has_first = uses_second(layout), uses_torch(layout)
     for file, each in zip(layout.files, written, strict=True):
         if each.compat:
-            is_first = file.is_brought or not has_second
+            is_first = not has_second or (file.is_brought and not is_application(file))
             source = framework().name if is_first else source_of(read_regular(file.path), has_first)
             wanted = by_source.setdefault(source, {})
             wanted.setdefault(helper_home(layout, file)[0], set()).update(each.compat)

@@ -68,6 +68,7 @@ rule("tensorflow.data.Dataset", to="compat.Dataset", like="compat.Dataset")
 for name in "from_tensor_slices from_tensors from_generator range zip".split():
     rule(f"tensorflow.data.Dataset.{name}", to=f"compat.Dataset.{name}", like=f"compat.Dataset.{name}")
 rule("tensorflow.data.AUTOTUNE", to="None", like="None")
+rule("tensorflow.newaxis", to="None", like="None")
 rule("tensorflow.data.experimental.AUTOTUNE", to="None", like="None")
 rule("tensorflow.TensorSpec", to="compat.TensorSpec", like="compat.TensorSpec")
 IMAGES = "flip_left_right flip_up_down random_flip_left_right random_flip_up_down random_brightness random_contrast adjust_contrast rgb_to_grayscale per_image_standardization"

@@ -26,6 +26,7 @@ TWIN = "Twin"
 SHARED = ("settings.py", "left_over.py", "numbers.py")  # of torch's helpers: those that any framework's files need
 SETTINGS = "prepare_cpu"  # called when the helpers are imported: the one place for what MindSpore is told
 NUMBERS = "prefer_tensors"  # called with it: how tensors and numpy's numbers meet
+METHODS = {"tensorflow": "equip_tensors"}  # called with it, by source: what its tensors have and MindSpore's have not
 _LAYER = re.compile(r"\A(class \w+\((?:\w+, )*nn\.(?!Cell\b)\w+)\)")
 
 
@@ -122,19 +123,24 @@ def inline(
 ) -> str:
     """The helpers with their imports, to stand in a file of their own or within another that uses some of their names."""
     _, imports = library(source)
-    names = with_settings(names)
+    names = with_settings(names, source)
     chosen = chosen_units(names, use, source)
     used = set().union(*(names_taken(unit.text) for unit in chosen)) if chosen else set()
     lines = sorted_imports(imports[name] for name in used if name in imports)
     text = body_of(chosen)
     for old, new in (renamed or {}).items():
         text = re.sub(rf"(?<![\w.]){re.escape(old)}(?!\w)(?!\s*=[^=])", new, text)
-    return joined(lines, text) + (f"\n\n\n{SETTINGS}()\n{NUMBERS}()" if SETTINGS in names else "")
+    calls = "".join(f"\n{name}()" for name in called_at_import(source))
+    return joined(lines, text) + (f"\n\n{calls}" if SETTINGS in names else "")
 
 
-def with_settings(names: set[str]) -> set[str]:
+def called_at_import(source: str) -> list[str]:
+    return [SETTINGS, NUMBERS, *([METHODS[source]] if source in METHODS else [])]
+
+
+def with_settings(names: set[str], source: str = "torch") -> set[str]:
     """With what is called along with the settings."""
-    return {*names, NUMBERS} if SETTINGS in names else names
+    return {*names, *called_at_import(source)} if SETTINGS in names else names
 
 
 def joined(imports: str, text: str) -> str:

@@ -4,7 +4,7 @@ import ast
 
 from ... import Case, rule
 from ..._call import Call
-from .._selections import EMPTY_SUMS, makes_empty_tensors, may_be_empty
+from .._selections import EMPTY_SUMS, makes_empty_tensors, may_be_empty, may_hold_nothing
 from .._void_rows import VOID_ROWS, may_be_void
 
 AXIS = {"dim": "axis"}
@@ -330,13 +330,16 @@ def meshgrid(call: Call) -> None:
     args="input dims",
     like="compat.tile",
     cases=[
-        Case("torch.tile(x, (2, 3))", "ops.tile(x, (2, 3))", shapes=((2, 3),)),
-        Case("torch.tile(x, (2,))", "ms_compat.tile(x, (2,))", shapes=((2, 3),)),
+        Case("torch.tile(x.abs(), (2, 3))", "ops.tile(ops.abs(x), (2, 3))", shapes=((2, 3),)),
+        Case("torch.tile(x.abs(), (2,))", "ms_compat.tile(ops.abs(x), (2,))", shapes=((2, 3),)),
+        Case("torch.tile(x, (2, 3))", "ms_compat.tile(x, (2, 3))", shapes=((2, 3),)),
+        Case("torch.tile(x[x > 0] + 1, (2, 3))", "ms_compat.tile(x[x > 0] + 1, (2, 3))", shapes=((2, 3),)),
     ],
 )
 def tile(call: Call) -> None:
     dims = call.literal("dims")
-    if not isinstance(dims, tuple | list) or len(dims) < 2 or 0 in dims:
+    is_plain = isinstance(dims, tuple | list) and len(dims) > 1 and 0 not in dims
+    if not is_plain or may_hold_nothing(call, call.given["input"]):
         call.use_like()
 
 

@@ -70,7 +70,7 @@ class Agent:
 
 for is_tuned in (True, False):
     agent = Agent(is_tuned)
-    print([float(each.sum()) for each in agent.state(4)])
+    print([float(each.sum()) for each in agent.state(4)], len(agent.optimizer.__repr__()) > 3)
     for step in range(3):
         print(*(f"{each:.4f}" for each in agent.update(torch.arange(12.0).reshape(4, 3) * 0.1 + step)))
 """

@@ -93,3 +93,8 @@ def test_a_leaf_of_a_network_stays_what_it_is() -> None:
     """torch does not count it among the network's parameters; a Parameter would be counted."""
     code = "import torch\nclass Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.w = torch.zeros(1, requires_grad=True)\n"
     assert "Parameter(" not in convert_source(code).main
+
+
+def test_a_network_that_moves_its_own_tensors_returns_itself() -> None:
+    code = "import torch\nclass Net(torch.nn.Module):\n    def to(self, device):\n        return super(Net, self).to(device)\n    def cuda(self):\n        return super().cuda()\n"
+    assert convert_source(code).main.count("return self\n") == 2

@@ -1,5 +1,7 @@
 """Methods and constructors of tensors with torch's meaning."""
 
+import copy
+
 import mindspore as ms
 import numpy as np
 from mindspore import ops
@@ -24,6 +26,16 @@ def write_entry(holder, key, value):
     value = ms.Tensor(value, held.dtype) if not isinstance(value, ms.Tensor) else value.astype(held.dtype)
     value = value.reshape(held.shape) if value.size == held.size else value.broadcast_to(held.shape)
     ops.assign(held, value)
+
+
+def deepcopy(value):
+    """copy.deepcopy, with memory of their own for the tensors in it."""
+    copied = {}
+    result = copy.deepcopy(value, copied)
+    for each in list(copied.values()):
+        if isinstance(each, ms.Tensor) and not isinstance(each, ms.Parameter):
+            each.assign_value(each.copy())
+    return result
 
 
 def size_of(x):

@@ -70,7 +70,7 @@ class Agent:
 
 for is_tuned in (True, False):
     agent = Agent(is_tuned)
-    print([float(each.sum()) for each in agent.state(4)])
+    print([float(each.sum()) for each in agent.state(4)], len(agent.optimizer.__repr__()) > 3)
     for step in range(3):
         print(*(f"{each:.4f}" for each in agent.update(torch.arange(12.0).reshape(4, 3) * 0.1 + step)))
 """
@@ -93,3 +93,8 @@ def test_a_leaf_of_a_network_stays_what_it_is() -> None:
     """torch does not count it among the network's parameters; a Parameter would be counted."""
     code = "import torch\nclass Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.w = torch.zeros(1, requires_grad=True)\n"
     assert "Parameter(" not in convert_source(code).main
+
+
+def test_a_network_that_moves_its_own_tensors_returns_itself() -> None:
+    code = "import torch\nclass Net(torch.nn.Module):\n    def to(self, device):\n        return super(Net, self).to(device)\n    def cuda(self):\n        return super().cuda()\n"
+    assert convert_source(code).main.count("return self\n") == 2

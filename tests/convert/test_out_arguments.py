@@ -42,7 +42,7 @@ print(values.tolist(), places.tolist())
 print(Tensor(2, 3).shape[1], Tensor([1, 2]).tolist(), Tensor().shape[0])
 losses = defaultdict(torch.Tensor)
 for step in range(3):
-    losses["a"] = torch.cat((losses["a"], torch.tensor([step / 4])))
+    losses["a"] = torch.cat((losses["a"], torch.tensor([[step / 4]])), dim=0)
 print(losses["a"].tolist())
 print([each.tolist() for each in map(torch.Tensor, ([1, 2], [0.5]))])
 """

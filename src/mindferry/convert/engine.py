@@ -49,6 +49,7 @@ from .verdict import Outcome, Verdict
 PORTABLE = Settings()
 IMPORTED = HelpersImport()
 CONVERTED = (ast.Call, ast.Attribute)
+OF_OBJECTS = frozenset("__repr__ __str__ __hash__ __eq__ __ne__ __dir__".split())  # methods that any object has
 
 
 @dataclass(slots=True)
@@ -330,7 +331,7 @@ def _convert_call(node: ast.Call, context: Context) -> None:
     if entry is None:
         if framework.is_of_tensor(api):
             _unknown(node, api, context, severity="error" if framework.is_in_place(api) else "warning")
-        elif framework.is_own(api) and not framework.is_of_network(api):
+        elif framework.is_own(api) and not framework.is_of_network(api) and api.rpartition(".")[2] not in OF_OBJECTS:
             _unknown(node, api, context)
         return
     if _is_skipped(node, api, entry, context):

@@ -31,13 +31,15 @@ def _holds_empty(source: Source) -> bool:
 
 
 def _makes_empty(node: ast.Call) -> bool:
-    """torch.tensor([]), torch.empty(0), torch.zeros((0, 4)), torch.FloatTensor(): what a loop then appends to."""
+    """torch.tensor([]), torch.empty(0), torch.zeros((0, 4)), torch.FloatTensor(), defaultdict(torch.Tensor): what a loop then appends to."""
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     match node.args:
         case []:
             return name.endswith(("tensor", "Tensor")) and not node.keywords
         case [ast.List(elts=[]) | ast.Tuple(elts=[]), *_]:
             return name.endswith(("tensor", "Tensor"))
+        case [ast.Name(id=maker) | ast.Attribute(attr=maker)] if name == "defaultdict":
+            return maker.endswith(("tensor", "Tensor"))
         case [ast.Constant(value=0), *_] | [
             ast.List(elts=[ast.Constant(value=0), *_]) | ast.Tuple(elts=[ast.Constant(value=0), *_]),
             *_,

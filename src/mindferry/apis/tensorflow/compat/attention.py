@@ -11,7 +11,6 @@ from .layers_core import EinsumDense
 from .layers_shaping import repeat_axis
 from .products import einsum, product
 from .random_values import dropout_mask
-from .tensors import as_tensor
 
 NEGATIVE = -1e9
 

@@ -191,12 +191,17 @@ def to(call: Call) -> None:
     if dtypes:
         call.replace(f"{call.target}.to({call.text(dtypes[0])})")
     elif not call.has("dtype") and (call.literal("device", "") is not ... or _is_device(call)):
-        call.replace(call.target)
+        call.replace(_itself(call))
     else:
         arguments = ", ".join(
             call.of(each) for each in (*call.node.args, *(keyword.value for keyword in call.node.keywords))
         )
         call.replace(f"{call.name('compat.cell_to')}({call.target}, {arguments})")
+
+
+def _itself(call: Call) -> str:
+    """The network that such a method returns: of `super().to(device)`, the object and not what super() is."""
+    return "self" if call.target.startswith("super(") else call.target
 
 
 def _is_dtype(call: Call, name: str) -> bool:
@@ -236,7 +241,7 @@ for name in ("cuda", "cpu", "xpu", "ipu", "to_empty", "compile"):
         ],
     )
     def disappear(call: Call) -> None:
-        call.replace(call.target)
+        call.replace(_itself(call))
 
 
 rule(

@@ -99,6 +99,21 @@ def run():
     x = torch.from_numpy(X)
     return plain([overlaps(x, x), torch.tensor(overlaps(x, x[:0]).shape)])
 """,
+    "a deep copy has memory of its own, in a dict and in an object too": """
+def run():
+    x = torch.from_numpy(X).clone()
+    y, table, held = copy.deepcopy(x), copy.deepcopy({"a": x, "n": [x, 3]}), copy.deepcopy(Holder(x))
+    y[0] = 5
+    table["a"][1] = 6
+    held.value[2] = 7
+    return plain([x, y, table["n"][0], held.value])
+""",
+    "tensors of several types are joined in the widest": """
+def run():
+    x = torch.from_numpy(X)
+    joined = [torch.cat([x, x > 0], 1), torch.cat((x.double(), x)), torch.cat([x, torch.arange(4).view(4, 1)], dim=1)]
+    return plain([*joined, torch.tensor([each.dtype == torch.float32 for each in joined])])
+""",
     "equal medians share the gradient": """
 def run():
     x = torch.tensor([1.0, 1.0, 0.0, 3.0, 1.0], requires_grad=True)

@@ -74,6 +74,13 @@ QUIRKS = (
         "float(ops.relu(t([float('nan')]))[0]) == 0 and float(ops.clamp(t([float('nan')]), 0, 1)[0]) == 0",
     ),
     Quirk(
+        "deep copies",
+        "CPU",
+        "2.10",
+        "what is written to copy.deepcopy(x) is written to x too",
+        "(lambda x: (lambda y: (y.__setitem__(0, 5), float(x[0]) == 5)[1])(__import__('copy').deepcopy(x)))(t([1.0, 2.0]))",
+    ),
+    Quirk(
         "gradient of a search",
         "CPU",
         "2.10",

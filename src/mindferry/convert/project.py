@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import re
 from collections.abc import Iterator
@@ -50,11 +51,13 @@ from .prefer_native import keeps_own_rates, with_differences
 from .render.helper_use import ProjectUse, use_of
 from .render.helpers_package import render_files
 from .render.imports import COMPAT_MODULE
+from .render.used_tables import words_of
 from .reuse import facts_digest, file_key, inputs_digest, records_of, reusable
 from .settings import Settings
 from .trainer import NAME as TRAINER
 from .trainer import check_own_trainer, trainer_text
 
+RUNS = re.compile(r"^(?:\w[\w.]* = )?\w+\.(?:fit|evaluate|predict|compile)\(|^(?:for|while) ", re.MULTILINE)
 LOOP = re.compile(rb"(?:for|while)\b")
 STEP = re.compile(rb"(?:grad_fn|backward|gradients|[oO]ptim\w*)\(")
 
@@ -213,7 +216,7 @@ def _helpers(layout: Layout, written: list[Written], settings: Settings) -> list
         names = set().union(
             *wanted.values()
         )  # of all: a script may bring its own folder and the root's modules together
-        use = _use(written) if source != SECOND else None
+        use = _use(written) if source != SECOND else _named_use(written)
         made = render_files(names, use, settings.helpers == "package", source)
         places = [(Path(folder), *each) for folder in sorted(wanted) for each in made.items()]
         for folder, path, text in places:
@@ -236,6 +239,21 @@ def _use(written: list[Written]) -> ProjectUse | None:
         for rewrite in each.record.rewrites
         if rewrite.rule.endswith(".Module.state_dict")
     }
+    return use
+
+
+def _named_use(written: list[Written]) -> ProjectUse | None:
+    """What a project from Keras uses: methods, and what it asks for by name; None where not all of it can be read."""
+    if any(each.record.path.endswith(".ipynb") for each in written):
+        return None
+    texts = [each.content().decode("utf-8", "replace") for each in written if each.record.path.endswith(".py")]
+    try:
+        trees = [ast.parse(text) for text in texts]
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    is_library = not any(is_script(text.encode()) or RUNS.search(text) for text in texts)
+    use = use_of(texts, framework(SECOND).helpers, is_library)
+    use.words = words_of(trees)
     return use
 
 

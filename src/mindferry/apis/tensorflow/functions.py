@@ -58,6 +58,17 @@ for (
     rule(f"tensorflow.{name}", to=f"mindspore.{name}", like=f"mindspore.{name}")
 for name, full in (("bool", "bool_"), ("half", "float16"), ("double", "float64")):
     rule(f"tensorflow.{name}", to=f"mindspore.{full}", like=f"mindspore.{full}")
+LIMITS = {
+    "float16": ("65504.0", "-65504.0"),
+    "float32": ("3.4028234663852886e38", "-3.4028234663852886e38"),
+    "float64": ("1.7976931348623157e308", "-1.7976931348623157e308"),
+    "int32": ("2147483647", "-2147483648"),
+    "int64": ("9223372036854775807", "-9223372036854775808"),
+    "uint8": ("255", "0"),
+}
+for name, (most, least) in LIMITS.items():
+    rule(f"tensorflow.{name}.max", to=most, like=most)
+    rule(f"tensorflow.{name}.min", to=least, like=least)
 rule("tensorflow.Tensor", to="mindspore.Tensor", like="mindspore.Tensor")
 for form in (Form.CALL, Form.UNKNOWN):
     rule("tensorflow.Tensor.numpy", to="compat.to_numpy", args="self", form=form)

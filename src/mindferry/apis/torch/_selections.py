@@ -9,6 +9,7 @@ from ...read.infer import Reading
 from ...read.source import Source
 from .._call import Call
 from ..quirks import applies
+from ._element_types import assigned_values
 
 EMPTY_SUMS = "the sum of no elements is garbage on CPU; what a mask selects is summed by a helper that minds it"
 SELECTIONS = frozenset({"masked_select", "nonzero", "unique", "argwhere"})
@@ -79,7 +80,7 @@ def _is_plain_argument(reading: Reading, name: ast.Name) -> bool:
         return False
     arguments = scope.args
     given = {each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    return name.id in given and not _assigned(reading, name)
+    return name.id in given and not assigned_values(reading, name)
 
 
 def is_selected(reading: Reading, node: ast.expr, known: frozenset[str] = frozenset()) -> bool:
@@ -93,7 +94,7 @@ def is_selected(reading: Reading, node: ast.expr, known: frozenset[str] = frozen
             case ast.Call(func=ast.Attribute(attr=name)) if name in SELECTIONS:
                 return True
             case ast.Name(id=name) if name not in known and reading.type(part).is_tensor:
-                if any(is_selected(reading, value, known | {name}) for value in _assigned(reading, part)):
+                if any(is_selected(reading, value, known | {name}) for value in assigned_values(reading, part)):
                     return True
     return False
 
@@ -103,12 +104,3 @@ def _function_around(reading: Reading, node: ast.AST) -> ast.AST | None:
     while scope is not None and not isinstance(scope, FUNCTIONS):
         scope = reading.source.parents.get(scope)
     return scope
-
-
-def _assigned(reading: Reading, name: ast.Name) -> list[ast.expr]:
-    """What the function around gives the name."""
-    scope, source, found = _function_around(reading, name), reading.source, []
-    for node in source.assigned.get(name.id, ()):
-        if scope is None or source.start(scope) <= source.start(node) < source.end(scope):
-            found.append(node.value)
-    return found

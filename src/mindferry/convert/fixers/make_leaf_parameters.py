@@ -22,6 +22,16 @@ def plan(facts: Facts) -> Iterator[Change]:
             if not isinstance(statement, ast.Assign) or isinstance(statement.targets[0], ast.Attribute):
                 yield claim_all(statement)
             yield AtEnd(partial(_write, facts, name, statement))
+    for (_, name), makers in facts.derived(_find_held).items():
+        for held in makers:
+            yield AtEnd(partial(_write_held, facts, name, held))
+
+
+def _write_held(facts: Facts, name: str, statement: ast.Assign, texts: Texts) -> Iterator[Edit]:
+    value = f"{texts.name('mindspore.Parameter')}({owned(texts.of(statement.value))}, name={name!r})"
+    yield ReplaceNode(statement.value, value)
+    before = facts.source.text(statement)
+    yield facts.record(statement, facts.uses.name(Use.REQUIRES_GRADIENT), before, texts.of(statement))
 
 
 def _write(facts: Facts, name: str, statement: ast.stmt, texts: Texts) -> Iterator[Edit]:
@@ -96,6 +106,32 @@ def _own_nodes(scope: ast.AST) -> list[ast.AST]:
         found.append(node)
         if not isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
             stack.extend(ast.iter_child_nodes(node))
+    return found
+
+
+def is_any_leaf(facts: Facts, node: ast.Name | ast.Attribute) -> bool:
+    return is_leaf(facts, node) if isinstance(node, ast.Name) else is_held_leaf(facts, node)
+
+
+def is_held_leaf(facts: Facts, node: ast.Attribute) -> bool:
+    """`self.log_alpha` in an object whose class makes it such a tensor."""
+    is_own = isinstance(node.value, ast.Name) and node.value.id == "self" and isinstance(node.ctx, ast.Load)
+    return is_own and (facts.enclosing(node, ast.ClassDef), node.attr) in facts.derived(_find_held)
+
+
+def _find_held(facts: Facts) -> dict[tuple[ast.AST | None, str], list[ast.Assign]]:
+    """`self.log_alpha = torch.zeros(1, requires_grad=True)`, but in a network, which would take it for one of its own."""
+    found: dict[tuple[ast.AST | None, str], list[ast.Assign]] = {}
+    if b"requires_grad" not in facts.source.data:
+        return found
+    for node in facts.source.of(ast.Assign):
+        match node:
+            case ast.Assign(
+                targets=[ast.Attribute(attr=name, value=ast.Name(id="self") as owner)], value=ast.Call() as call
+            ) if _requires(facts, call):
+                kind = facts.reading.type(owner)
+                if kind.kind == "instance" and not facts.reading.symbols.is_module(kind.qual):
+                    found.setdefault((facts.enclosing(node, ast.ClassDef), name), []).append(node)
     return found
 
 

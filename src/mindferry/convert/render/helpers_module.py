@@ -16,6 +16,7 @@ from .import_lines import sorted_imports
 from .parts import with_parts
 from .short_forms import short_forms
 from .specialised import names_taken, specialised
+from .used_tables import with_used_entries
 from .write_dispatchers import dispatchers
 
 HEADER = '''"""Helpers with {0}'s meaning where MindSpore has none or differs. Written by mindferry; yours to edit."""
@@ -151,9 +152,14 @@ def joined(imports: str, text: str) -> str:
 
 def chosen_units(names: set[str], use: ProjectUse | None, source: str = "torch") -> list[Unit]:
     """The helpers as the project needs them, in the order in which they are written."""
-    units = [replace(unit, text=with_parts(unit.text, use, names)) for unit in _closure_of(names, use, source)]
-    if use is not None:
+    units = _closure_of(names, use, source)
+    if source == "torch":
+        units = [replace(unit, text=with_parts(unit.text, use, names)) for unit in units]
+    if use is not None and source == "torch":
         smaller = specialised({unit.name: unit.text for unit in units}, names, use)
+        units = [replace(unit, text=smaller[unit.name]) for unit in units if unit.name in smaller]
+    elif use is not None and use.words is not None and not use.is_library:
+        smaller = with_used_entries({unit.name: unit.text for unit in units}, names, use.words, use)
         units = [replace(unit, text=smaller[unit.name]) for unit in units if unit.name in smaller]
     return _in_definition_order(_as_twins(units))
 

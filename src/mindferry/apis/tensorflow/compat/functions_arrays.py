@@ -15,7 +15,7 @@ from .functions_values import array_of
 from .graph import symbolic
 from .losses import binary_crossentropy
 from .random_values import Chance
-from .tensors import as_dtype, as_tensor, both_tensors, is_number
+from .tensors import as_dtype, as_tensor, both_tensors, is_number, to_numpy
 
 
 @symbolic
@@ -287,7 +287,7 @@ def backend_int_shape(x):
 
 
 def backend_get_value(x):
-    return array_of(x)
+    return to_numpy(x)
 
 
 def backend_switch(condition, then_expression, else_expression):

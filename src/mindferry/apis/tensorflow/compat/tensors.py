@@ -41,6 +41,18 @@ def numpy_dtype(dtype):
     return np.dtype(dtype_name(dtype)).type
 
 
+def dtype_max(dtype):
+    """dtype.max."""
+    name = dtype_name(dtype)
+    return np.finfo(name).max.item() if is_float_type(dtype) else np.iinfo(name).max
+
+
+def dtype_min(dtype):
+    """dtype.min."""
+    name = dtype_name(dtype)
+    return np.finfo(name).min.item() if is_float_type(dtype) else np.iinfo(name).min
+
+
 def is_float(x):
     return x.dtype in (ms.float16, ms.float32, ms.float64, ms.bfloat16)
 

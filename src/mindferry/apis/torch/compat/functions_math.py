@@ -45,7 +45,7 @@ def matmul(input, other):
 
 def dot(input, tensor):
     """torch.dot, torch.vdot."""
-    return (input * tensor).sum()
+    return (input * tensor).sum().astype(input.dtype)
 
 
 def cross(input, other, dim=None):
@@ -330,6 +330,18 @@ def power(input, exponent):
         return input**exponent
     base = ops.where(exponent == 0, ops.stop_gradient(input), input)
     return base ** ops.where(input == 0, ops.stop_gradient(exponent), exponent)
+
+
+def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
+    """torch.nan_to_num, of every type."""
+    if not input.is_floating_point():
+        return input.copy()
+    limits = {ms.float16: 65504.0, ms.float64: float(np.finfo(np.float64).max)}
+    largest = limits.get(input.dtype, float(np.finfo(np.float32).max))
+    high, low = largest if posinf is None else posinf, -largest if neginf is None else neginf
+    finite = ops.where(input != input, ops.full_like(input, 0.0 if nan is None else nan), input)
+    finite = ops.where(finite == float("inf"), ops.full_like(input, high), finite)
+    return ops.where(finite == -float("inf"), ops.full_like(input, low), finite)
 
 
 def heaviside(input, values):

@@ -203,16 +203,12 @@ def _plan(facts: Facts, found: InPlace, names: Names, chain: list[ast.Call], bas
     elif (
         isinstance(base, ast.Attribute) and facts.parents.get(base) is not None and not isinstance(base.ctx, ast.Store)
     ):
-        if is_bare:
-            found.changes.append(InPlaceChange(call, base, How.ASSIGN if _is_held_by_module(facts, base) else How.BIND))
+        is_held = _is_held_by_module(facts, base)
+        if is_bare or (not is_held and getattr(facts.parents.get(call), "targets", None)):  # `noise = self.noise = ...`
+            found.changes.append(InPlaceChange(call, base, How.ASSIGN if is_held else How.BIND))
         else:
-            _refuse(
-                facts,
-                found,
-                chain,
-                f"{facts.source.text(base)} is changed and its value used at once",
-                "write two statements",
-            )
+            reason = f"{facts.source.text(base)} is changed and its value used at once"
+            _refuse(facts, found, chain, reason, "write two statements")
     elif isinstance(base, ast.Call) and (is_bare or _is_view(facts, base)):
         viewed = facts.source.text(base.func.value) if isinstance(base.func, ast.Attribute) else facts.source.text(base)
         if _is_view(facts, base):

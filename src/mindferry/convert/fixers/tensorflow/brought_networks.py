@@ -17,7 +17,8 @@ def plan(facts: Facts) -> Iterator[Change]:
     ported = facts.reading.symbols.ported
     if not ported:
         return
-    for node in (*facts.source.of(ast.Name), *facts.source.of(ast.Attribute)):
+    nodes: list[ast.Name | ast.Attribute] = [*facts.source.of(ast.Name), *facts.source.of(ast.Attribute)]
+    for node in nodes:
         place = ported.get(facts.api(node)) if isinstance(node.ctx, ast.Load) else None
         if place is None:
             continue

@@ -44,6 +44,7 @@ class Tape:
     block: ast.With
     names: list[str]
     watched: list[ast.Call] = field(default_factory=list)
+    deleted: list[ast.Delete] = field(default_factory=list)
     gradients: list[ast.Call] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)  # names set in the block that are read behind it
     outer: list[str] = field(default_factory=list)  # names that the block changes, and that have a value before it
@@ -106,6 +107,7 @@ def _read(facts: Facts, block: ast.With, is_all: bool) -> Tape:
         for node in facts.source.walk(scope)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node not in inside
     }
+    _sort_names(facts, tape, scope, (begin, end))
     targets = [call.args[0].id for call in tape.gradients if call.args and isinstance(call.args[0], ast.Name)]
     if len(targets) < len(tape.gradients):
         tape.refusal = "the gradient is taken of something that has no name"
@@ -169,6 +171,24 @@ def _sort_call(node: ast.Call, function: ast.Attribute, tape: Tape, is_inside: b
         tape.refusal = f"{function.attr} of a tape has no counterpart"
 
 
+def _sort_names(
+    facts: Facts, tape: Tape, scope: ast.AST, place: tuple[tuple[float, float], tuple[float, float]]
+) -> None:
+    """`del tape` goes with the tape; a tape that is handed on, to a function or an attribute, can't be lifted."""
+    begin, end = place
+    known = {id(call.func.value) for call in (*tape.watched, *tape.gradients) if isinstance(call.func, ast.Attribute)}
+    for node in facts.source.walk(scope):
+        if not isinstance(node, ast.Name) or node.id not in tape.names or isinstance(node.ctx, ast.Store):
+            continue
+        if not begin < (node.lineno, node.col_offset) < end or id(node) in known:
+            continue
+        statement = facts.statement_of(node)
+        if isinstance(statement, ast.Delete) and all(isinstance(each, ast.Name) for each in statement.targets):
+            tape.deleted.append(statement)
+        elif not tape.refusal:
+            tape.refusal = "the tape itself is handed on"
+
+
 def _values_before(facts: Facts, scope: ast.AST, inside: set[ast.AST]) -> set[str]:
     """Names that may have a value before the block: arguments, and what statements outside of it set."""
     found = {node.id for node in facts.source.walk(scope) if isinstance(node, ast.Name) and _is_set(node, inside)}
@@ -228,6 +248,7 @@ def _write(facts: Facts, tape: Tape, texts: Texts) -> Iterator[Edit]:
         lines.append(f"{outer}{_targets(tape)} = {tape.names[0]}.outputs")
     else:
         yield from _write_single(facts, tape, simple, lines, outer, texts)
+        yield from _remove_deletions(facts, tape)
     text = "".join(f"{line}{newline}" for line in lines)
     yield InsertBefore(after, (newline if is_last_line else "") + text)
     yield facts.record(block, TAPE, before, header)
@@ -290,6 +311,18 @@ def _free_name(facts: Facts, name: str) -> str:
     while facts.stores(name):
         name += "_"
     return name
+
+
+def _remove_deletions(facts: Facts, tape: Tape) -> Iterator[Edit]:
+    """`del tape`, where no tape is left to delete."""
+    for statement in dict.fromkeys(tape.deleted):
+        kept = [each.id for each in statement.targets if isinstance(each, ast.Name) and each.id not in tape.names]
+        if kept:
+            yield ReplaceNode(statement, f"del {', '.join(kept)}", swallows=True)
+        elif len(facts.block_of(statement)) > 1:
+            yield RemoveStatement(statement)
+        else:
+            yield ReplaceNode(statement, "pass", swallows=True)
 
 
 def _remove_watches(facts: Facts, tape: Tape) -> Iterator[Edit]:

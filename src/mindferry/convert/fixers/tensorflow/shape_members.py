@@ -13,7 +13,13 @@ from ...facts import Facts
 from ...plan import AtEnd, Change, Edit, InsertBefore, ReplaceSpan, Texts, claim
 
 OF_SHAPES = {"rank": "len", "ndims": "len"}
-OF_DTYPES = {"name": "dtype_name", "is_floating": "is_float_type", "as_numpy_dtype": "numpy_dtype"}
+OF_DTYPES = {
+    "name": "dtype_name",
+    "is_floating": "is_float_type",
+    "as_numpy_dtype": "numpy_dtype",
+    "max": "dtype_max",
+    "min": "dtype_min",
+}
 
 
 def plan(facts: Facts) -> Iterator[Change]:

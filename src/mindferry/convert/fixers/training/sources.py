@@ -125,6 +125,8 @@ def _is_source(facts: Facts, node: ast.AST, seen: set[str] | None = None) -> boo
     if isinstance(node, ast.Name):
         return isinstance(node.ctx, ast.Load) and make_leaf_parameters.is_leaf(facts, node)
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+        if make_leaf_parameters.is_held_leaf(facts, node):
+            return True
         parent, owner, kind = facts.parents.get(node), facts.reading.type(node.value), facts.reading.type(node)
         if isinstance(parent, ast.Call) and parent.func is node:
             return False
@@ -329,16 +331,16 @@ def _given_networks(facts: Facts, call: ast.Call) -> list[str]:
 
 def own_leaves(facts: Facts, statements: Iterable[ast.AST]) -> list[str]:
     """Tensors of the user's own that the statements, or functions of this file that they call, need the gradient of."""
-    found: list[ast.Name] = []
+    found: list[ast.Name | ast.Attribute] = []
     stack, seen = list(statements), set()
     while stack:
         for node in ast.walk(stack.pop()):
-            if isinstance(node, ast.Name) and make_leaf_parameters.is_leaf(facts, node):
+            if isinstance(node, ast.Name | ast.Attribute) and make_leaf_parameters.is_any_leaf(facts, node):
                 found.append(node)
             elif isinstance(node, ast.Call) and (body := _body(facts, node)) is not None and body not in seen:
                 seen.add(body)
                 stack.append(body)
-    return list(dict.fromkeys(node.id for node in sorted(found, key=facts.source.start)))
+    return list(dict.fromkeys(facts.source.text(node) for node in sorted(found, key=facts.source.start)))
 
 
 def _body(facts: Facts, call: ast.Call) -> ast.FunctionDef | None:

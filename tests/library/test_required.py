@@ -76,3 +76,15 @@ def test_the_stand_in_for_einx_permutes_reduces_and_looks_up() -> None:
     assert torch.allclose(einx.mean("... d -> ...", x), x.mean(-1))
     assert torch.equal(einx.get_at("b [n] d, b i -> b i d", x, index), x[torch.arange(2)[:, None], index])
     assert torch.equal(einx.get_at("b n [d], b n -> b n", x, index[:, :3]), x.gather(2, index[:, :3, None])[..., 0])
+
+
+def test_torchvision_comes_along_for_networks_that_derive_from_its_own(tmp_path: Path) -> None:
+    from mindferry.library.packages import find_package
+    from mindferry.library.required import builds_on_vision
+
+    site = tmp_path / "site"
+    install(site, "deriving", {"net.py": "from torchvision.models.resnet import ResNet\n", "__init__.py": ""})
+    install(site, "looking", {"__init__.py": "from torchvision import transforms\n"})
+    install(site, "hooking", {"__init__.py": "from torchvision.models.feature_extraction import create\n"})
+    found = {name: builds_on_vision(find_package(name, [site])) for name in ("deriving", "looking", "hooking")}
+    assert found == {"deriving": True, "looking": False, "hooking": False}

@@ -9,11 +9,14 @@ from importlib import metadata
 from pathlib import Path
 
 from ..errors import MindferryError
+from ..files import read_regular
+from ..layout import LARGEST_CODE
 from .packages import Package, find_package
 from .substitute import stand_in
 
 NAME = re.compile(r"[A-Za-z0-9._-]+")
-TORCH = "torch"
+TORCH, VISION = "torch", "torchvision"
+NETWORKS = re.compile(rb"^[ \t]*from torchvision\.models(?:\.(?!feature_extraction)\w+)? import", re.MULTILINE)
 
 
 def with_required(
@@ -26,7 +29,7 @@ def with_required(
     for package in waiting:
         for distribution in installed.requirements(package.distribution):
             for name in installed.import_names(distribution):
-                if name in served or name in found:
+                if name in found or (name in served and not (name == VISION and builds_on_vision(package))):
                     continue
                 if not (needs_torch(name) or stand_in(name) or installed.is_on_torch(distribution)):
                     continue
@@ -38,6 +41,12 @@ def with_required(
                     found[name] = required
                     waiting.append(required)
     return list(found.values())
+
+
+def builds_on_vision(package: Package) -> bool:
+    """Whether its networks derive from torchvision's; whoever takes only transforms of it finds them in the table."""
+    files = sorted(package.root.rglob("*.py")) if package.root.is_dir() else [package.root]
+    return any(NETWORKS.search(read_regular(each, LARGEST_CODE)) for each in files)
 
 
 class Installed:

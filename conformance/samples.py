@@ -38,6 +38,7 @@ FORMS = {
     "pca_lowrank": "torch.pca_lowrank({0} @ {1}.mT, {rest})",
     "einsum": "torch.einsum({1}, {0})",
     "slice": "torch.ops.aten.slice({0}, {rest})",
+    "sparse.sampled_addmm": "torch.sparse.sampled_addmm({0}, {rest}).to_dense()",
 }
 UNINITIALISED = (
     "empty",
@@ -166,9 +167,21 @@ def samples(entry: Any) -> Iterator[Sample]:
         yield Sample(source, writer.tensors, finish, entry.supports_autograd)
 
 
+def _pool_backward(tensor: str, given: dict[str, str]) -> str:
+    """What the entry's own function does: pool, then take the gradient of a sum."""
+    kernel = given["kernel_size"]
+    stride = kernel if given["stride"] == "None" else given["stride"]
+    sizes = ", ".join((kernel, stride, given["padding"], given["dilation"], given["ceil_mode"]))
+    pooled = f"torch.nn.functional.max_pool2d_with_indices({tensor}, {sizes})"
+    gradient = "torch.ops.aten.max_pool2d_with_indices_backward"
+    return f"{gradient}(torch.ones_like({pooled}[0]), {tensor}, {sizes}, {pooled}[1])"
+
+
 def _call(entry: Any, arguments: list[str], keywords: list[str]) -> str:
     import torch
 
+    if entry.name == "max_pool2d_with_indices_backward":
+        return _pool_backward(arguments[0], dict(each.split("=", 1) for each in keywords))
     form = FORMS.get(full_name(entry)) or FORMS.get(entry.name)
     if form is not None:
         used = sum(f"{{{index}}}" in form for index in range(3))

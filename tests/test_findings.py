@@ -150,6 +150,10 @@ def _too_large_a_library(folder: Path) -> ProjectConversion:
     return convert(folder, settings, a__py="from large import net\n")
 
 
+def _older_python(folder: Path) -> ProjectConversion:
+    return convert(folder, a__py=HEAD + "print 'loss', torch.zeros(3)\n")
+
+
 PROJECTS: dict[findings.Code, Callable[[Path], ProjectConversion]] = {
     findings.MF103: _skipped,
     findings.MF104: _ascend_only,
@@ -163,6 +167,7 @@ PROJECTS: dict[findings.Code, Callable[[Path], ProjectConversion]] = {
     findings.MF904: _edited_and_gone,
     findings.MF905: _odd_requirements,
     findings.MF907: _observed_before_a_change,
+    findings.MF908: _older_python,
 }
 
 

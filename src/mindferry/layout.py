@@ -147,6 +147,19 @@ def _walk(root: Path, output: Path | None) -> Iterator[Path | LeftOut]:
         yield LeftOut(relative, f"{error.strerror}", is_unread=True)
 
 
+def empty_folders(project: Path, output: Path) -> list[str]:
+    """Folders of the project that hold nothing: scripts write into them. Hidden ones are nobody's business."""
+    found: list[str] = []
+    skipped = output.resolve()
+    for folder, folders, names in os.walk(project):
+        here = Path(folder)
+        folders[:] = [name for name in folders if name not in SKIPPED_FOLDERS and not name.startswith(".")]
+        folders[:] = [name for name in folders if (here / name).resolve() != skipped]
+        if not folders and not names and here != project:
+            found.append(here.relative_to(project).as_posix())
+    return found
+
+
 def _reason_to_leave(path: Path, root: Path) -> str:
     if not path.is_symlink():
         return "" if path.is_file() else "it is no regular file"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -36,3 +37,16 @@ def test_values_are_written(tmp_path: Path) -> None:
     (events,) = (tmp_path / "events").iterdir()
     content = events.read_bytes()
     assert all(tag in content for tag in (b"train/loss", b"train/tensor", b"weights", b"picture"))
+
+
+def test_tensorboardx_is_the_same_writer(tmp_path: Path) -> None:
+    source = SOURCE.replace("from torch.utils.tensorboard import", "from tensorboardX import").replace(
+        "    writer.add_text", "    writer.export_scalars_to_json('all.json')\n    writer.add_text"
+    )
+    conversion = convert_source(source)
+    assert conversion.findings == () and "tensorboardX import" not in conversion.code
+    (tmp_path / "script.py").write_text(conversion.code)
+    environment = {"GLOG_v": "4", "PATH": "/usr/bin:/bin"}
+    subprocess.run([sys.executable, "script.py"], cwd=tmp_path, check=True, timeout=120, env=environment)
+    kept = json.loads((tmp_path / "all.json").read_text())
+    assert [row[1:] for row in kept["events/train/loss"]] == [[0, 1.0], [1, 0.5], [2, 1 / 3]]

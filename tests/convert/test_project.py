@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,7 @@ def test_only_the_helpers_in_use_are_written(tmp_path: Path) -> None:
 
 
 def test_one_bad_file_does_not_stop_the_others(tmp_path: Path) -> None:
-    project = write(tmp_path / "p", {"good.py": NET, "bad.py": "print 'python 2'\nimport torch\n"})
+    project = write(tmp_path / "p", {"good.py": NET, "bad.py": "no python = at all\nimport torch\n"})
     (project / "binary.py").write_bytes(b"\x80\x00import torch")
     result = convert_project(project, tmp_path / "out")
     status = {file.path: file.status for file in result.files}
@@ -115,3 +116,27 @@ def test_requirements_name_mindspore_instead_of_torch(tmp_path: Path) -> None:
     )
     convert_project(project, tmp_path / "out")
     assert (tmp_path / "out/requirements.txt").read_text() == "tqdm\n# the framework\nmindspore==2.10.0\nnumpy<2\n"
+
+
+def test_folders_that_a_script_writes_into_are_made_although_nothing_of_theirs_is_copied(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    for folder in ("results/pictures", "weights", ".hidden", "__pycache__"):
+        (project / folder).mkdir(parents=True)
+    (project / "weights/best.pth").write_bytes(b"")
+    (project / "train.py").write_text("import torch\nprint(torch.ones(2))\n")
+    convert_project(project, tmp_path / "out")
+    found = {each.relative_to(tmp_path / "out").as_posix() for each in (tmp_path / "out").rglob("*") if each.is_dir()}
+    assert {"results", "results/pictures", "weights"} == {each for each in found if not each.startswith(".mindferry")}
+
+
+def test_no_folder_is_made_through_a_link(tmp_path: Path) -> None:
+    project, elsewhere = tmp_path / "project", tmp_path / "elsewhere"
+    (project / "results/pictures").mkdir(parents=True)
+    elsewhere.mkdir()
+    (project / "train.py").write_text("import torch\n")
+    convert_project(project, tmp_path / "out")
+    shutil.rmtree(tmp_path / "out/results")
+    (tmp_path / "out/results").symlink_to(elsewhere)
+    with pytest.raises(MindferryError, match="link"):
+        convert_project(project, tmp_path / "out")
+    assert list(elsewhere.iterdir()) == []

@@ -48,3 +48,13 @@ def test_one_with_methods_of_its_own_by_such_names_stays(tmp_path):
 def test_one_that_is_given_a_tensor_is_converted(tmp_path):
     main = "import torch\nfrom plain import rows\n\n\nif __name__ == '__main__':\n    print(rows(torch.ones(6, 2)))\n"
     assert b"ops.sum(x, 0)" in convert(tmp_path, TEXTS["reshapes"], main)
+
+
+def test_a_file_of_python_2_without_torch_stays_byte_for_byte_with_a_finding(tmp_path: Path) -> None:
+    project, old = tmp_path / "project", b'import os\nprint "hello"\n'
+    project.mkdir()
+    (project / "old.py").write_bytes(old)
+    (project / "net.py").write_text("import torch\n\nx = torch.ones(3)\n")
+    result = convert_project(project, tmp_path / "out")
+    assert (tmp_path / "out" / "old.py").read_bytes() == old
+    assert [each.code for each in result.findings if each.path == "old.py"] == ["MF900"]

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-PRELUDE = """from collections import namedtuple
+PRELUDE = """import copy
+from collections import namedtuple
 from dataclasses import dataclass
 from typing import Any
 import numpy as np

@@ -244,3 +244,15 @@ def test_the_trainer_that_stands_in_trains() -> None:
     made = convert_source(stand_in("transformers.trainer"))
     assert "ms_compat.backward" in made.code or "backward(forward_fn" in made.code
     assert [each.message for each in made.findings if each.severity == "error"] == []
+
+
+def test_a_modules_json_names_the_classes_of_a_network(tmp_path: Path) -> None:
+    from mindferry.library.checkpoints import parts_beside
+
+    (tmp_path / "tiny").mkdir()
+    kinds = [{"type": "sentence_transformers.models.Pooling"}, {"type": 3}, {}, "text"]
+    (tmp_path / "tiny/modules.json").write_text(json.dumps(kinds))
+    assert parts_beside("tiny", [tmp_path]) == ["sentence_transformers.models.Pooling"]
+    assert parts_beside("other", [tmp_path]) == []
+    (tmp_path / "tiny/modules.json").write_text("{")
+    assert parts_beside("tiny", [tmp_path]) == []

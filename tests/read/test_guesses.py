@@ -19,6 +19,7 @@ YES = {
     guesses.looks_like_loader: ["train_loader", "Dataset", "val_dataset"],
     guesses.looks_like_collate: ["collate_fn", "PadCollate"],
     guesses.looks_like_detaching: ["x.detach_all", "repackage_hidden"],
+    guesses.looks_like_mode: ["mode", "training", "was_training", "is_train", "old_mode", "training_state"],
 }
 NO = {
     guesses.looks_like_network: ["batch", "netted", "planet", "x", "magnetic"],
@@ -31,6 +32,7 @@ NO = {
     guesses.looks_like_loader: ["batch", "load"],
     guesses.looks_like_collate: ["batch_fn"],
     guesses.looks_like_detaching: ["attach"],
+    guesses.looks_like_mode: ["loader", "train", "train_data", "modes", "trainings", "model"],
 }
 
 

@@ -36,6 +36,11 @@ OTHER_NAMES = {
 UNNAMED = frozenset(
     {"input", "img", "inpt", "data"}
 )  # MindSpore calls a function's first argument one thing or another
+WRITE_OUT = COMPAT + "write_out"
+VIEWS = frozenset(
+    "view view_as reshape transpose permute t T mT squeeze unsqueeze narrow select expand expand_as diagonal unfold detach "
+    "flatten swapaxes movedim data real imag".split()
+)
 STATEMENT = "assert "  # the only statement that a call becomes: torch._assert
 
 
@@ -68,6 +73,7 @@ class Call:
         self.noted: str | tuple[str, ...] = ""  # what a fixer knows about the call and the rule can't see
         self._changes: dict[str, str | None] = {}
         self._replacement: str | None = None
+        self._out: ast.expr | None = None  # where the result is written to as well
 
     def _bind(self) -> None:
         if self.receiver is not None and self.rule.args[:1] in (("input",), ("self",)):
@@ -157,12 +163,44 @@ class Call:
         self.leave(message, advice)
         self.is_asked = True
 
+    def write_into(self, out: ast.expr) -> bool:
+        """Write the result into `out` too, as torch does by out=; False where `out` is a view, which MindSpore copies."""
+        if any(map(self._is_view, _parts_of(out))):
+            return False
+        self._out = out
+        del self.given["out"]
+        return True
+
+    def _is_view(self, out: ast.expr) -> bool:
+        """A part of another tensor, by how it is written or by what its name was last given."""
+        if isinstance(out, ast.Call):
+            return self._is_view(out.func) if isinstance(out.func, ast.Attribute) else False
+        if isinstance(out, ast.Attribute):
+            return out.attr in VIEWS
+        if isinstance(out, ast.Name):
+            given = (
+                each.value
+                for each in self.reading.source.of(ast.Assign)
+                if any(isinstance(name, ast.Name) and name.id == out.id for name in each.targets)
+            )
+            return any(not isinstance(value, ast.Name) and self._is_view(value) for value in given)
+        return isinstance(out, ast.Subscript)
+
     def keep(self) -> None:
         """Leave the call as it is without a word: it need not be torch's at all."""
         self.is_kept = True
 
     def apply(self) -> None:
         """Make the edits. The engine calls this; rules don't."""
+        if self._out is None:
+            self._rewrite()
+            return
+        self._changes["out"] = None
+        out = self.edits.text(self._out)
+        self._rewrite()
+        self.edits.replace_node(self.node, f"{self.writer.spell(WRITE_OUT)}({self.edits.text(self.node)}, {out})")
+
+    def _rewrite(self) -> None:
         if self._replacement is not None:
             self.edits.replace_node(self.node, self._parenthesized(self._replacement))
             return
@@ -334,6 +372,10 @@ class Call:
 
 
 @functools.lru_cache(maxsize=4096)  # rules write the same few expressions again and again
+def _parts_of(out: ast.expr) -> list[ast.expr]:
+    return out.elts if isinstance(out, ast.Tuple | ast.List) else [out]
+
+
 def _parsed(text: str) -> ast.expr | None:
     try:
         return ast.parse(f"({text}\n)", mode="eval").body if text.strip() else None

@@ -60,6 +60,27 @@ QUIRKS = (
         "abs(float(ms.grad(lambda x: nn.SeLU()(x).sum())(t([-1.0]))[0]) - 1.7580993 * np.exp(-1.0)) > 1e-2",
     ),
     Quirk(
+        "gradient of a zeroth power",
+        "CPU",
+        "2.10",
+        "the gradient of x ** 0 is nan where x is 0",
+        "bool(np.isnan(ms.grad(lambda x: (x**0).sum())(t([0.0, 1.0])).asnumpy()).any())",
+    ),
+    Quirk(
+        "nan through comparisons",
+        "CPU",
+        "2.10",
+        "relu, clamp, hardtanh and threshold make a number of nan, softplus makes it infinite, sign makes it 0",
+        "float(ops.relu(t([float('nan')]))[0]) == 0 and float(ops.clamp(t([float('nan')]), 0, 1)[0]) == 0",
+    ),
+    Quirk(
+        "deep copies",
+        "CPU",
+        "2.10",
+        "what is written to copy.deepcopy(x) is written to x too",
+        "(lambda x: (lambda y: (y.__setitem__(0, 5), float(x[0]) == 5)[1])(__import__('copy').deepcopy(x)))(t([1.0, 2.0]))",
+    ),
+    Quirk(
         "gradient of a search",
         "CPU",
         "2.10",

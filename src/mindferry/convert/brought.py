@@ -14,6 +14,7 @@ from ..as_json import build, laid_out
 from ..as_json import plain as as_plain
 from ..files import write_bytes
 from ..layout import Layout, Sources, read_symbols, read_symbols_on
+from ..library.applications import KERAS, Applications, bring_applications
 from ..library.bring import FOLDER, Brought, bring
 from ..library.cache import cache_folder
 from ..observation import Observation
@@ -41,16 +42,26 @@ class Libraries:
 
 def bring_libraries(layout: Layout, settings: Settings, observation: Observation | None) -> Libraries | None:
     """None where the project asked for none."""
-    if not settings.packages:
+    packages = tuple(name for name in settings.packages if name not in KERAS)
+    if not packages:
         return None
     sites = tuple(map(Path, settings.sites))
     with quietly():
-        brought = bring(layout, settings.packages, sites, settings.most_modules, is_built_on_torch)
+        brought = bring(layout, packages, sites, settings.most_modules, is_built_on_torch)
         files = replace(layout, files=brought.files, excluded=(), left_out=())
         symbols = read_symbols(files)
     inner = f"{layout.root.resolve().name}.{FOLDER}" if (layout.root / "__init__.py").is_file() else FOLDER
     symbols.ported = {each.name: f"{inner}.{each.name}" for each in brought.packages}
     return Libraries(brought, symbols, files, facts_digest(symbols))
+
+
+def with_applications(layout: Layout, settings: Settings) -> tuple[Layout, Applications | None]:
+    """`--with keras`: the files of keras.applications that the project uses are read and converted as its own."""
+    if not set(settings.packages) & KERAS:
+        return layout, None
+    with quietly():
+        found = bring_applications(layout, tuple(map(Path, settings.sites)), settings.most_modules)
+    return replace(layout, files=(*layout.files, *found.files)), found
 
 
 def digest_of(libraries: Libraries | None, inputs: str) -> str:
@@ -75,12 +86,12 @@ def convert_libraries(libraries: Libraries, settings: Settings, workers: int) ->
     made = convert_files(waiting, layout, libraries.symbols, plain, workers, Sources())
     for file in layout.files:
         if file not in ready:
-            ready[file] = with_key(_of_library(next(made)), keys[file])
+            ready[file] = with_key(as_library(next(made)), keys[file])
             _remember(keys[file], ready[file])
         yield ready[file]
 
 
-def _of_library(written: Written) -> Written:
+def as_library(written: Written) -> Written:
     """Much of a library is never reached by the project: what has no counterpart there is no error until it is used."""
     found = tuple(
         replace(each, severity="note") if each.severity != "note" else each for each in written.record.findings
@@ -88,13 +99,14 @@ def _of_library(written: Written) -> Written:
     return Written(replace(written.record, findings=found), written.data, written.compat)
 
 
-def plain_files(libraries: Libraries) -> list[Written]:
+def plain_files(libraries: Libraries | None, applications: Applications | None) -> list[Written]:
     """Licences and the like, and what has to be said about the whole."""
-    made = []
-    for relative, data in libraries.brought.plain.items():
-        found = libraries.brought.findings if relative.endswith("NOTICE.md") else ()
-        made.append(Written(FileConversion(relative, "library", digest(data), (), found), data, set()))
-    return made
+    made: dict[str, Written] = {}
+    for each in (libraries.brought if libraries is not None else None, applications):
+        for relative, data in each.plain.items() if each is not None else ():
+            found = each.findings if each is not None and relative.endswith("NOTICE.md") else ()
+            made[relative] = Written(FileConversion(relative, "library", digest(data), (), found), data, set())
+    return list(made.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -357,9 +357,17 @@ def _dispatch_place(node: ast.Attribute, context: Context) -> bool:
     return True
 
 
+def _is_written_through(node: ast.Attribute, context: Context) -> bool:
+    """`p.grad` in `p.grad.data += d`: what is left of it is assigned to, and nothing can be assigned to a helper's result."""
+    parent = context.parents.get(node)
+    return isinstance(parent, ast.Attribute) and parent.attr == "data" and not isinstance(parent.ctx, ast.Load)
+
+
 def dispatch_attribute(node: ast.Attribute, context: Context) -> None:
     """`x.real` of something unknown."""
-    if context.framework.name != "torch" or dispatch_face(node, context) or _dispatch_place(node, context):
+    if context.framework.name != "torch" or _is_written_through(node, context):
+        return
+    if dispatch_face(node, context) or _dispatch_place(node, context):
         return
     verdict = judge_attribute(node, context) if is_unclear(node, context) else None
     if verdict is None:

@@ -86,6 +86,11 @@ class PlannedFile:
 
     def write(self, helpers: HelpersImport | None = IMPORTED) -> FileResult:
         """With the helpers imported so; None defines them in the file itself."""
+        result = self._written(helpers)
+        result.findings.extend(_older_lines(self.given))
+        return result
+
+    def _written(self, helpers: HelpersImport | None) -> FileResult:
         if self.facts is None:
             return FileResult(self.given.data.decode("utf-8"), [], list(self.refused), set())
         result = _write(self.facts, self.plan, helpers)
@@ -103,6 +108,15 @@ class PlannedFile:
             for each in result.findings
         ]
         return result
+
+
+def _older_lines(source: Source) -> list[Finding]:
+    """What was not Python 3 in the file and is in its conversion: one finding a kind, at the first of its lines."""
+    first = {each.what: each.line for each in reversed(source.mended)}
+    return [
+        Finding(findings.MF908, "warning", source.path, line, 1, *what.value)
+        for what, line in sorted(first.items(), key=lambda each: each[1])
+    ]
 
 
 def plan_file(
@@ -369,6 +383,8 @@ def _convert_reference(node: ast.Attribute | ast.Name, context: Context) -> None
     if _is_skipped(node, api, entry, context):
         return
     target = entry.like or entry.to
+    if api == context.framework.tensor and context.framework.tensor_maker and _is_made_later(node, context):
+        target = context.framework.tensor_maker
     is_type = isinstance(context.parents.get(node), ast.ClassDef) or _is_type_position(node, context)
     if is_type and entry.to and not entry.to.startswith("compat.") and not _is_base(node, context):
         target = entry.to
@@ -431,6 +447,19 @@ def _convert_inner(node: ast.Attribute, context: Context) -> None:
 def _is_base(node: ast.AST, context: Context) -> bool:
     parent = context.parents.get(node)
     return isinstance(parent, ast.ClassDef) and node in parent.bases
+
+
+def _is_made_later(node: ast.AST, context: Context) -> bool:
+    """Whether a class is handed on to be called: `Tensor = X.cuda.FloatTensor if cuda else X.Tensor`, `defaultdict(X.Tensor)`."""
+    parent = context.parents.get(node)
+    if isinstance(parent, ast.IfExp):
+        other = parent.orelse if parent.body is node else parent.body
+        found = api_of(other, context.reading, context.rules).api if isinstance(other, ast.Attribute | ast.Name) else ""
+        return node is not parent.test and found in context.framework.annotations
+    if isinstance(parent, ast.Call):
+        called = getattr(parent.func, "id", getattr(parent.func, "attr", ""))
+        return called in ("map", "defaultdict") and parent.args[:1] == [node]
+    return False
 
 
 def _is_type_position(node: ast.AST, context: Context) -> bool:

@@ -117,6 +117,8 @@ def _converted(
         return convert_notebook(raw, file.relative, symbols, helpers, settings)
     source = sources.take(file, raw)
     result = convert_file(source, symbols, file.module, file.is_package, helpers, settings)
+    if source.mended and result.code.encode("utf-8") == source.data:  # without torch a file is never changed
+        raise Unreadable("it is written for an older Python, and has nothing of torch's", source.mended[0].line)
     return _encoded(source, result.code, raw), result
 
 

@@ -10,12 +10,13 @@ import contextlib
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from .. import findings
 from ..artifacts import STATE, FileConversion, Finding, ProjectConversion, load, save
 from ..errors import MindferryError, brief
 from ..files import alone_in, is_inside, place_in, read_regular, remove, remove_abandoned, write_bytes
+from ..layout import empty_folders
 from .one_file import Written, digest
 from .reuse import records_of
 
@@ -101,6 +102,7 @@ def write_output(
         save(result, output, STAGE)
         remove(output / STATE / f"{UNFINISHED}.json")
         _clean(output, current)
+        _make_folders(Path(result.source), output, records)
     return result
 
 
@@ -173,6 +175,14 @@ def _clean(output: Path, paths: Iterable[str]) -> None:
     """Partial files that killed runs left where this one wrote."""
     for folder in {output / STATE, *((output / path).parent for path in paths)}:
         remove_abandoned(folder)
+
+
+def _make_folders(project: Path, output: Path, records: list[FileConversion]) -> None:
+    """The folders that a script writes into are part of the project, although nothing of theirs was copied."""
+    skipped = {str(PurePosixPath(each.path).parent) for each in records if each.status == "skipped"}
+    for relative in sorted({*empty_folders(project, output), *skipped} - {"."}):
+        with contextlib.suppress(OSError):  # a file of that name, or a path too long: the script says so itself
+            place_in(output, f"{relative}/within").parent.mkdir(parents=True, exist_ok=True)
 
 
 def _digest_of(path: Path) -> str:

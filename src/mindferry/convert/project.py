@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import re
 from collections.abc import Iterator
@@ -24,12 +25,21 @@ from ..layout import (
     uses_second,
     uses_torch,
 )
+from ..library.applications import is_application
 from ..observation import Observation
 from ..progress import Advance
 from ..read.source import Unreadable, is_script
 from ..read.symbols import Symbols
 from ..suggest import suggest_network
-from .brought import Libraries, bring_libraries, convert_libraries, digest_of, plain_files
+from .brought import (
+    Libraries,
+    as_library,
+    bring_libraries,
+    convert_libraries,
+    digest_of,
+    plain_files,
+    with_applications,
+)
 from .fixers import FIXERS
 from .from_observation import changed_files, with_refusal
 from .launch_files import README, SCRIPT, entry_of, is_distributed, launch_script, readme
@@ -41,11 +51,13 @@ from .prefer_native import keeps_own_rates, with_differences
 from .render.helper_use import ProjectUse, use_of
 from .render.helpers_package import render_files
 from .render.imports import COMPAT_MODULE
+from .render.used_tables import words_of
 from .reuse import facts_digest, file_key, inputs_digest, records_of, reusable
 from .settings import Settings
 from .trainer import NAME as TRAINER
 from .trainer import check_own_trainer, trainer_text
 
+RUNS = re.compile(r"^(?:\w[\w.]* = )?\w+\.(?:fit|evaluate|predict|compile)\(|^(?:for|while) ", re.MULTILINE)
 LOOP = re.compile(rb"(?:for|while)\b")
 STEP = re.compile(rb"(?:grad_fn|backward|gradients|[oO]ptim\w*)\(")
 
@@ -95,16 +107,21 @@ def convert_project(
         raise MindferryError(f"{path} uses no torch: there is nothing to convert")
     if settings.prefer == "native":
         settings = replace(settings, has_native_optimizers=not keeps_own_rates(_texts(layout)))
+    layout, applications = with_applications(layout, settings)
     libraries = bring_libraries(layout, settings, observation)
     inputs = digest_of(libraries, inputs_digest(layout, settings))
     result = ProjectConversion(str(path.resolve()), str(output.resolve()), (), (), _parameter_names(), inputs)
     sources = Sources()
     symbols, facts = _read(layout, previous, result.inputs, observation, libraries, sources)
+    if symbols is not None and symbols.second is not None and applications is not None:
+        symbols.second.ported = applications.names
     result = replace(result, facts=facts)
     written = []
     changed = changed_files(layout, observation)
+    brought = {file.relative for file in layout.files if file.is_brought}
     for each in _convert(layout, symbols, settings, workers, result, previous, observation, libraries, sources):
         each = with_differences(each) if settings.prefer == "native" else each
+        each = as_library(each) if each.record.path in brought else each
         written.append(with_refusal(each) if each.record.path in changed else each)
         if advance:
             advance(each.record.path)
@@ -120,7 +137,7 @@ def convert_project(
         *_launch_files(written, config.train.script),
         *_trainer(written, settings, config.verify.model or (suggest_network(path) if settings.trainer else "")),
         *map(left_out, layout.left_out),
-        *(plain_files(libraries) if libraries is not None else ()),
+        *plain_files(libraries, applications),
     ]
     used = tuple(sorted(set().union(*(each.compat for each in written))))
     result = replace(result, files=tuple(each.record for each in (*written, *extra)), helpers=used, reused=reused)
@@ -190,7 +207,7 @@ def _helpers(layout: Layout, written: list[Written], settings: Settings) -> list
     has_second, has_first = uses_second(layout), uses_torch(layout)
     for file, each in zip(layout.files, written, strict=True):
         if each.compat:
-            is_first = file.is_brought or not has_second
+            is_first = not has_second or (file.is_brought and not is_application(file))
             source = framework().name if is_first else source_of(read_regular(file.path), has_first)
             wanted = by_source.setdefault(source, {})
             wanted.setdefault(helper_home(layout, file)[0], set()).update(each.compat)
@@ -199,7 +216,7 @@ def _helpers(layout: Layout, written: list[Written], settings: Settings) -> list
         names = set().union(
             *wanted.values()
         )  # of all: a script may bring its own folder and the root's modules together
-        use = _use(written) if source != SECOND else None
+        use = _use(written) if source != SECOND else _named_use(written)
         made = render_files(names, use, settings.helpers == "package", source)
         places = [(Path(folder), *each) for folder in sorted(wanted) for each in made.items()]
         for folder, path, text in places:
@@ -222,6 +239,21 @@ def _use(written: list[Written]) -> ProjectUse | None:
         for rewrite in each.record.rewrites
         if rewrite.rule.endswith(".Module.state_dict")
     }
+    return use
+
+
+def _named_use(written: list[Written]) -> ProjectUse | None:
+    """What a project from Keras uses: methods, and what it asks for by name; None where not all of it can be read."""
+    if any(each.record.path.endswith(".ipynb") for each in written):
+        return None
+    texts = [each.content().decode("utf-8", "replace") for each in written if each.record.path.endswith(".py")]
+    try:
+        trees = [ast.parse(text) for text in texts]
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    is_library = not any(is_script(text.encode()) or RUNS.search(text) for text in texts)
+    use = use_of(texts, framework(SECOND).helpers, is_library)
+    use.words = words_of(trees)
     return use
 
 

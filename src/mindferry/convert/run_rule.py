@@ -15,9 +15,13 @@ def _takes_any_number(call: Call, entry: Rule) -> bool:
 def run_rule(call: Call, entry: Rule) -> None:
     if entry.missing:
         call.leave(entry.missing, entry.advice or f"strategy: {entry.strategy}")
-    elif call.reading.symbols.framework.has(entry.api) and call.literal("out", None) is not None:
+    elif (
+        call.reading.symbols.framework.has(entry.api)
+        and call.literal("out", None) is not None
+        and not call.write_into(call.given["out"])
+    ):
         call.leave(
-            "writes into out=, which MindSpore's functions don't",
+            "writes into a view by out=, which MindSpore's functions don't",
             "assign the result instead, `y = ...`, and convert again",
         )
     elif call.is_opaque and not (entry.like and entry.like == entry.to) and not _takes_any_number(call, entry):

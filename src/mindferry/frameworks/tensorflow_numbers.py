@@ -27,9 +27,20 @@ def shared_numbers(draws: SharedDraws) -> Iterator[None]:
     """Keras' and TensorFlow's functions that draw, built on shared numbers as the helpers of the conversion are."""
     import tensorflow as tf
     from keras.src import backend
+    from keras.src.backend.common.symbolic_scope import in_symbolic_scope
 
     def tensor(numbers: Any, dtype: Any) -> Tensor:
         return tf.cast(tf.constant(numbers), dtype or backend.floatx())
+
+    def when_run(name: str, home: Any, made: Any) -> Any:
+        """Where a network is only put together, and in a data set's own graph, TensorFlow draws by itself."""
+        original = getattr(home, name)
+
+        def function(*args: Any, **kwargs: Any) -> Tensor:
+            is_run = not in_symbolic_scope() and (home is backend.random or tf.executing_eagerly())
+            return (made if is_run else original)(*args, **kwargs)
+
+        return function
 
     def dropout(inputs: Tensor, rate: Any, noise_shape: Any = None, seed: Any = None, name: Any = None) -> Tensor:
         inputs = tf.convert_to_tensor(inputs)
@@ -68,7 +79,7 @@ def shared_numbers(draws: SharedDraws) -> Iterator[None]:
     ]
     with contextlib.ExitStack() as stack:
         for home, name, value in places:
-            stack.enter_context(replaced(home, name, value))
+            stack.enter_context(replaced(home, name, when_run(name, home, value)))
         yield
 
 

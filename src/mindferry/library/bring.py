@@ -23,6 +23,7 @@ from .gates import Gates
 from .notice import notice_text
 from .packages import Package, find_package
 from .reach import Reach
+from .required import with_required
 from .sources import Module, Sources
 from .wishes import Wishes
 
@@ -31,6 +32,7 @@ LIMIT = 400  # modules
 SERVED = frozenset(
     {"accelerate", "einops", "safetensors", "lightning", "pytorch_lightning", "torchmetrics"}
 )  # by the table
+OF_TORCH = frozenset({"torch", "torchvision", "torchaudio"})  # come along only where they are asked for
 SERVED_MODULES = ("safetensors.torch",)  # parts of packages
 
 
@@ -51,20 +53,22 @@ def bring(
     extra: tuple[str, ...] = (),
 ) -> Brought:
     """What the project reaches of these packages. `extra` are names that an observation saw: 'timm.models.resnet.resnet18'."""
-    packages = [find_package(name, sites) for name in dict.fromkeys(names) if name not in SERVED]
-    for package in packages:
+    asked = [find_package(name, sites) for name in dict.fromkeys(names) if name not in SERVED]
+    for package in asked:
         if package.refusal:
             raise MindferryError(package.refusal)
+    packages = with_required(asked, sites, SERVED | OF_TORCH, needs_torch)
     gates = Gates(frozenset(each.name for each in packages), needs_torch)
     sources = Sources(packages, gates.condition)
     gates.sources = sources
     reach = Wishes(sources, left_behind(), limit, layout.root)
     for file in layout.files:
         if file.is_code:
-            for module in _project_modules(file):
+            for module in project_modules(file):
                 sources.index(module)
                 reach.ask_for_file(module)
     reach.ask_opened()
+    reach.ask_parts()
     reach.ask_kinds()
     for name in extra:
         home, _, last = name.rpartition(".")
@@ -72,7 +76,9 @@ def bring(
             reach.ask(home, last)
             reach.run()
     brought = _files(reach, packages, gates, needs_torch)
-    found = (*_undecided(reach), *_findings(reach, packages, layout, limit))
+    reached = {name.partition(".")[0] for name in reach.modules}
+    packages = [each for each in packages if each in asked or each.name in reached]
+    found = (*_undecided(reach), *_findings(reach, packages, limit))
     return Brought(brought, _plain(packages, reach), found, tuple(packages))
 
 
@@ -82,7 +88,7 @@ def left_behind() -> dict[str, str]:
     return found
 
 
-def _project_modules(file: ProjectFile) -> list[Module]:
+def project_modules(file: ProjectFile) -> list[Module]:
     """The code of a file or of a notebook's cells; what can't be read is said by its own conversion."""
     try:
         raw = read_regular(file.path, LARGEST_CODE)
@@ -114,6 +120,11 @@ def _files(
             return ""
         return f"{head} needs torch itself; bring it along too, with --with {head}" if needs_torch(head) else ""
 
+    return cut_files(reach, gates, outside)
+
+
+def cut_files(reach: Reach, gates: Gates, outside: Callable[[str], str]) -> tuple[ProjectFile, ...]:
+    """The modules that are reached, with no more in them than that. `outside` says why a module can't be imported, or ''."""
     made = []
     for name in sorted(reach.modules):
         reached = reach.modules[name]
@@ -147,7 +158,7 @@ def _undecided(reach: Wishes) -> list[Finding]:
     return [Finding(findings.MF152, "error", f"{FOLDER}/NOTICE.md", 1, 1, message, advice)]
 
 
-def _findings(reach: Reach, packages: list[Package], layout: Layout, limit: int) -> list[Finding]:
+def _findings(reach: Reach, packages: list[Package], limit: int) -> list[Finding]:
     found = []
     over = [each for each in reach.left.values() if each.why == "too many modules"]
     if over:

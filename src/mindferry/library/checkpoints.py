@@ -36,17 +36,28 @@ PUBLISHED = {
 
 def config_beside(text: str, folders: Iterable[Path]) -> dict[str, Any]:
     """The config.json in a folder that a text names, seen from these folders; {} where there is none."""
+    found = _read_beside(text, folders, "config.json")
+    return found if isinstance(found, dict) else {}
+
+
+def parts_beside(text: str, folders: Iterable[Path]) -> list[str]:
+    """The classes that the modules.json in such a folder puts a network together from."""
+    found = _read_beside(text, folders, "modules.json")
+    kinds = [each.get("type") for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    return [each for each in kinds if isinstance(each, str) and NAME.fullmatch(each)]
+
+
+def _read_beside(text: str, folders: Iterable[Path], name: str) -> Any:
     if not text or len(text) > 300 or "\0" in text:
-        return {}
+        return None
     for folder in folders:
-        for place in (folder / text / "config.json", folder / text):
+        for place in (folder / text / name, folder / text):
             try:
                 if place.suffix == ".json" and place.is_file() and place.stat().st_size < LARGEST:
-                    found = json.loads(place.read_bytes())
-                    return found if isinstance(found, dict) else {}
+                    return json.loads(place.read_bytes())
             except (OSError, ValueError, RecursionError):
                 continue
-    return {}
+    return None
 
 
 def kinds_of(config: dict[str, Any]) -> Iterator[str]:

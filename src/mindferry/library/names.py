@@ -20,6 +20,14 @@ def attribute_set_by(statement: ast.stmt) -> str:
     return next((each for each in reversed(chain[1:]) if not each.startswith("__")), "")
 
 
+def sets_documentation(statement: ast.stmt) -> bool:
+    """`setattr(ResNet50, "__doc__", …)`."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="setattr"), args=[_, ast.Constant(value="__doc__"), _])):
+            return True
+    return False
+
+
 def pattern_of(node: ast.JoinedStr, shortest: int = SHORTEST) -> re.Pattern[str] | None:
     """The methods that `getattr(self, f"_validate_{kind}_parameters")` may mean; None where the text is no name, or says too little."""
     known = "".join(

@@ -6,11 +6,11 @@ from .packages import Package
 from .reach import Reach
 
 
-def notice_text(packages: list[Package], reach: Reach) -> str:
+def notice_text(packages: list[Package], reach: Reach, framework: str = "PyTorch") -> str:
     lines = [
         "# Libraries that this project carries along",
         "",
-        "mindferry cut these parts out of the packages named below and converted them from PyTorch to MindSpore.",
+        f"mindferry cut these parts out of the packages named below and converted them from {framework} to MindSpore.",
         "They are changed copies: each stays under its own licence, whose text stands beside it.",
     ]
     for package in packages:

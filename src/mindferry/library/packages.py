@@ -31,6 +31,10 @@ class Package:
     root: Path  # its folder, or the file of a package that is one module
     licence_files: tuple[Path, ...]
     compiled: tuple[str, ...] = ()  # modules of it that are no Python
+    parts: tuple[str, ...] = ()  # the modules of it that may come along, with what is in them; () is all
+
+    def holds(self, module: str) -> bool:
+        return not self.parts or any(module == each or module.startswith(f"{each}.") for each in self.parts)
 
     @property
     def refusal(self) -> str:

@@ -10,6 +10,7 @@ from collections import deque
 from .bases import is_called_by_bases
 from .lookup import Lookup
 from .names import Definition, annotations_of, attribute_set_by, chain_of, is_hook, own_names, pattern_of
+from .names import sets_documentation as is_documentation
 from .only_for import OnlyFor
 from .reached import Left, Reached
 from .registries import Registries, named_places
@@ -194,6 +195,8 @@ class Reach:
         """
         if statement in module.fillers:
             return True
+        if is_documentation(statement):
+            return False
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
             function = statement.value.func
             called = getattr(function, "attr", getattr(function, "id", ""))

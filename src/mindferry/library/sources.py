@@ -98,12 +98,13 @@ class Sources:
         self._texts: dict[Path, str] = {}
 
     def is_ours(self, name: str) -> bool:
-        return name.partition(".")[0] in self.packages
+        package = self.packages.get(name.partition(".")[0])
+        return package is not None and package.holds(name)
 
     def path(self, name: str) -> tuple[Path, bool] | None:
         """(file, whether it is a package) of a module, or None."""
         head, _, rest = name.partition(".")
-        if head not in self.packages:
+        if not self.is_ours(name):
             return None
         root = self.packages[head].root
         if root.is_file():

@@ -99,7 +99,12 @@ def _after_header(tree: ast.Module) -> int:
 
 @functools.cache
 def stand_in(module_name: str) -> str:
-    """The text of what stands in for a module, or ''."""
+    """The text of what stands in for a module, or ''; for a package only if it replaces all of it."""
     *folders, last = module_name.split(".")
-    place = files("mindferry.library").joinpath("stand_ins", *folders, f"{last}.py")
-    return place.read_text("utf-8") if folders and place.is_file() else ""
+    ours = files("mindferry.library").joinpath("stand_ins")
+    place = ours.joinpath(*folders, f"{last}.py")
+    if folders and place.is_file():
+        return place.read_text("utf-8")
+    package = ours.joinpath(*folders, last, "__init__.py")
+    text = package.read_text("utf-8") if package.is_file() else ""
+    return text if text.startswith(f'"""{WHOLE}') else ""

@@ -6,11 +6,14 @@ import ast
 import re
 from pathlib import Path
 
-from .checkpoints import config_beside, kind_named, kinds_of
+from .checkpoints import config_beside, kind_named, kinds_of, parts_beside
 from .names import chain_of
 from .opened import patterns_in, used_as_values
 from .reach import Reach
 from .sources import Module, Sources, bound_names
+
+PARTS = "sentence_transformers.sentence_transformer.modules"
+USUAL_PARTS = ("Pooling", "Normalize")
 
 
 class Wishes(Reach):
@@ -95,6 +98,20 @@ class Wishes(Reach):
         self.run()
         if not any(place in self.modules for place in places.values()):
             self.undecided = self._chooser
+
+    def ask_parts(self) -> None:
+        """A folder's modules.json names classes of sentence-transformers; a name on the hub most often means these two."""
+        if PARTS.partition(".")[0] not in self.modules:
+            return
+        parts = [part for text in self._texts for part in parts_beside(text, self._folders)]
+        self._by = "a modules.json"
+        for part in parts or USUAL_PARTS:
+            home, _, name = part.rpartition(".")
+            if self.lookup.gives(PARTS, name):
+                self.ask(PARTS, name)
+            elif self.sources.is_ours(home):
+                self.ask(home, name)
+        self.run()
 
     def _ask_registry(self, text: str) -> None:
         """`create_model("resnet18.a1_in1k")`, wherever in the project the text stands."""

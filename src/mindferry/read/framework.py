@@ -99,6 +99,7 @@ class Framework:
     network_call_result: Callable[[str], Type]  # (class of its own)
     object_method: Callable[[str, str, int], Type]  # (class, method, number of arguments) of what is no network
     object_attribute: Callable[[str, str], Type]  # (class, attribute)
+    tensor_maker: str = ""  # what stands for the tensor class where it is handed on to be called
     helpers: str = "ms_compat"  # what the module is called that its helpers are emitted as
 
     def is_own(self, qual: str) -> bool:

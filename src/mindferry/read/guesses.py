@@ -7,6 +7,7 @@ import re
 
 _WORDS = "model|net|network|module|backbone|encoder|decoder|generator|discriminator|critic|actor|teacher|student|classifier|policy|unet|vae|gan"
 _NETWORK = re.compile(rf"(?:.*_)?(?:{_WORDS})s?\d*(?:_.*)?|net[A-Z0-9]\w*|\w*[a-z](?:Net|Model)\d*")
+_MODE = re.compile(r"(?:\w+_)?(?:mode|training)(?:_(?:mode|state|flag))?|_*(?:is|was|in|do)_train")
 _TRAINERS = ("train", "fit", "run", "learn")
 
 
@@ -65,3 +66,8 @@ def looks_like_collate(name: str) -> bool:
 def looks_like_detaching(text: str) -> bool:
     """`detach_all`, `repackage_hidden`: its result has no gradient."""
     return "detach" in text.lower() or "repackage" in text.lower()
+
+
+def looks_like_mode(name: str) -> bool:
+    """`mode`, `was_training`, `is_train`: a variable that says whether a network trains."""
+    return _MODE.fullmatch(name) is not None

@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from .guesses import looks_like_network, name_of
-
-_MODES = frozenset({"mode", "training", "is_train", "is_training", "train_mode"})
+from .guesses import looks_like_mode, looks_like_network, name_of
 
 
 def is_named_like_network(node: ast.AST) -> bool:
@@ -23,7 +21,9 @@ def is_mode_call(node: ast.Call) -> bool:
         case [ast.Constant(value=bool())]:
             return True
         case [ast.Name(id=name) | ast.Attribute(attr=name)]:
-            return name in _MODES
+            return looks_like_mode(name)
+        case [ast.Compare() | ast.UnaryOp(op=ast.Not())]:  # model.train(phase == "train")
+            return True
     return False
 
 

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from ..errors import MindferryError
 from .fstrings import relocate
+from .older_python import Mended, as_python3
 
 _LINE_ENDS = re.compile(rb"\r\n|\r|\n")
 _TRIVIA = re.compile(rb"(?:[ \t\f\r\n]|\\\r?\n|#[^\r\n]*)*")
@@ -87,13 +88,18 @@ class Source:
             raise Unreadable(f"cannot decode it: {error}") from None
         if text.startswith("\ufeff"):
             raise Unreadable("it starts with two byte-order marks")
-        self._starts = [0, *(match.end() for match in _LINE_ENDS.finditer(self.data))]
+        self.mended: tuple[Mended, ...] = ()  # lines that are Python 3 in `data` and were not in the file
         try:
             self.tree = ast.parse(text, path)  # text, not bytes: those are UTF-8 now, whatever their cookie says
         except SyntaxError as error:
-            raise Unreadable(_complaint(error), error.lineno or 1, error.offset or 1) from None
+            newer = as_python3(text)
+            if newer is None:
+                raise Unreadable(_complaint(error), error.lineno or 1, error.offset or 1) from None
+            text, self.mended = newer
+            self.data, self.tree = text.encode("utf-8"), ast.parse(text, path)
         except (ValueError, RecursionError, MemoryError) as error:
             raise Unreadable(f"cannot be parsed: {error or type(error).__name__}") from None
+        self._starts = [0, *(match.end() for match in _LINE_ENDS.finditer(self.data))]
         self.nodes: list[ast.AST] = [
             self.tree
         ]  # every node, each after its parent: level by level, as `ast.walk` gives them

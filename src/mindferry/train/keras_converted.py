@@ -40,18 +40,20 @@ class _Player:
         self.first = self.exchange.read_step(FIRST)
         self.order, self.depth = Order(), 0
         self.loops = self.fitted = 0
+        self.feeding = 0  # data sets that are at work: what they draw, TensorFlow's draw from numbers of their own
 
     def install(self, helpers: Any) -> None:
         import numpy as np
 
         np.random.seed(SEED)
-        draws = SharedDraws(SEED, lambda: "first" if self.depth else "")
+        draws = SharedDraws(SEED, lambda: "first" if self.depth else "data" if self.feeding else "")
         if hasattr(helpers, "Chance"):
             helpers.Chance.generator = draws
         if hasattr(helpers, "set_seed"):
             helpers.set_seed = lambda seed: None  # the numbers are the reference's
-        if hasattr(helpers, "rehearse"):
-            self._watch_rehearsals(helpers, draws)
+        for name in ("rehearse", "call_on_symbols"):
+            if hasattr(helpers, name):
+                self._draw_again(helpers, name, draws)
         self._watch_weights(helpers)
         self._watch_gradients(helpers)
         self._watch_steps(helpers)
@@ -60,17 +62,17 @@ class _Player:
         if hasattr(helpers, "Dataset"):
             self._watch_loops(helpers.Dataset)
 
-    def _watch_rehearsals(self, helpers: Any, draws: SharedDraws) -> None:
-        """What a rehearsal draws is drawn again."""
-        original = helpers.rehearse
+    def _draw_again(self, helpers: Any, name: str, draws: SharedDraws) -> None:
+        """What a rehearsal draws, or the sample of a symbolic tensor, is drawn again when the network runs."""
+        original = getattr(helpers, name)
 
-        def rehearse(forward: Any) -> Any:
+        def function(*args: Any) -> Any:
             before = draws.state
-            made = original(forward)
+            made = original(*args)
             draws.state = before
             return made
 
-        helpers.rehearse = rehearse
+        setattr(helpers, name, function)
 
     def _watch_weights(self, helpers: Any) -> None:
         if not hasattr(helpers, "Layer"):
@@ -147,7 +149,7 @@ class _Player:
         original, player = dataset.__iter__, self
 
         def iterate(self: Any) -> Any:
-            source = original(self)
+            source = player.fed(original(self))
             if not is_of_project(sys._getframe(1).f_code.co_filename, player.project) or HELPERS in str(
                 sys._getframe(1).f_globals.get("__name__")
             ):
@@ -156,6 +158,17 @@ class _Player:
             return Batches(player.passing(source, loop))
 
         dataset.__iter__ = iterate
+
+    def fed(self, source: Any) -> Iterator[Any]:
+        while True:
+            self.feeding += 1
+            try:
+                batch = next(source)
+            except StopIteration:
+                return
+            finally:
+                self.feeding -= 1
+            yield batch
 
     def passing(self, source: Any, loop: int) -> Iterator[Any]:
         for number, batch in enumerate(source):

@@ -65,6 +65,7 @@ class _Recorder:
         self.steps: list[TrainStep] = []
         self.losses: list[float] = []
         self.first: dict[str, Any] = {}  # weight -> its first value
+        self.made: dict[int, str] = {}  # weights of which that is not written down yet
         self.order, self.depth = Order(), 0
         self.loops = self.fitted = 0
 
@@ -94,10 +95,35 @@ class _Recorder:
                 made = original(self, *args, **kwargs)
             finally:
                 recorder.depth -= 1
-            recorder.first[recorder.order.numbered(f"{self.name}/{made.name}")] = made.numpy().copy()
+            recorder.made[id(made)] = recorder.order.numbered(f"{self.name}/{made.name}")
+            if made._value is not None:
+                recorder.keep_first(made)
             return made
 
         layer.add_weight = add_weight
+        variable = next(each for each in self._variable_classes() if "_deferred_initialize" in vars(each))
+        later = variable._deferred_initialize
+
+        def initialize(self: Any) -> None:
+            recorder.depth += 1
+            try:
+                later(self)
+            finally:
+                recorder.depth -= 1
+            recorder.keep_first(self)
+
+        variable._deferred_initialize = initialize
+
+    def _variable_classes(self) -> tuple[Any, ...]:
+        import keras
+
+        classes: tuple[Any, ...] = keras.Variable.__mro__
+        return classes
+
+    def keep_first(self, weight: Any) -> None:
+        """A weight that is made while a network is put together gets its value a little later."""
+        if id(weight) in self.made:
+            self.first[self.made.pop(id(weight))] = weight.numpy().copy()
 
     def _watch_steps(self, optimizer: Any) -> None:
         base = next(each for each in optimizer.__mro__ if "apply" in vars(each))

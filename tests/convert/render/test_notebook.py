@@ -52,10 +52,12 @@ def test_magics_stay_and_the_lines_around_them_are_converted(tmp_path: Path) -> 
         "import torch\n",
         "if files:\n",
         "    !echo $HOME\n",
+        "    cd data/My\\ Folder\n",
         "    x = torch.zeros(2)\n",
         "text = '''\n",
         "%s torch\n",
         "'''\n",
+        "pip install rich\n",
         "torch.zeros?",
     ]
     body, findings, _ = convert(
@@ -190,3 +192,11 @@ def test_a_cell_of_thousands_of_magics_is_parsed_a_few_times_only(tmp_path, monk
     lines = "".join(f"x{n} = {n}\n!echo {n}\n" for n in range(3000))
     _, body = _converted(tmp_path, _notebook("import torch\nx = torch.ones(2)", lines))
     assert body["cells"][1]["source"] == lines and len(count) < 50
+
+
+def test_a_cell_may_begin_with_an_import_from_the_future(tmp_path: Path) -> None:
+    body, findings, _ = convert(
+        tmp_path, code("import torch\n"), code("from __future__ import division, print_function\ny = torch.ones(3)")
+    )
+    assert findings == []
+    assert body["cells"][1]["source"] == "from __future__ import division, print_function\ny = ops.ones((3,))"

@@ -58,6 +58,17 @@ for (
     rule(f"tensorflow.{name}", to=f"mindspore.{name}", like=f"mindspore.{name}")
 for name, full in (("bool", "bool_"), ("half", "float16"), ("double", "float64")):
     rule(f"tensorflow.{name}", to=f"mindspore.{full}", like=f"mindspore.{full}")
+LIMITS = {
+    "float16": ("65504.0", "-65504.0"),
+    "float32": ("3.4028234663852886e38", "-3.4028234663852886e38"),
+    "float64": ("1.7976931348623157e308", "-1.7976931348623157e308"),
+    "int32": ("2147483647", "-2147483648"),
+    "int64": ("9223372036854775807", "-9223372036854775808"),
+    "uint8": ("255", "0"),
+}
+for name, (most, least) in LIMITS.items():
+    rule(f"tensorflow.{name}.max", to=most, like=most)
+    rule(f"tensorflow.{name}.min", to=least, like=least)
 rule("tensorflow.Tensor", to="mindspore.Tensor", like="mindspore.Tensor")
 for form in (Form.CALL, Form.UNKNOWN):
     rule("tensorflow.Tensor.numpy", to="compat.to_numpy", args="self", form=form)
@@ -68,6 +79,7 @@ rule("tensorflow.data.Dataset", to="compat.Dataset", like="compat.Dataset")
 for name in "from_tensor_slices from_tensors from_generator range zip".split():
     rule(f"tensorflow.data.Dataset.{name}", to=f"compat.Dataset.{name}", like=f"compat.Dataset.{name}")
 rule("tensorflow.data.AUTOTUNE", to="None", like="None")
+rule("tensorflow.newaxis", to="None", like="None")
 rule("tensorflow.data.experimental.AUTOTUNE", to="None", like="None")
 rule("tensorflow.TensorSpec", to="compat.TensorSpec", like="compat.TensorSpec")
 IMAGES = "flip_left_right flip_up_down random_flip_left_right random_flip_up_down random_brightness random_contrast adjust_contrast rgb_to_grayscale per_image_standardization"

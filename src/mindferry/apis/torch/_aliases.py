@@ -70,6 +70,7 @@ ALIASES: tuple[tuple[str, str], ...] = (
     ("torch.distributions.transformed_distribution.", "torch.distributions."),
     ("torch.distributions.transforms.", "torch.distributions."),
     ("torch.distributions.uniform.", "torch.distributions."),
+    ("tensorboardX.", "torch.utils.tensorboard."),
     ("torchmetrics.aggregation.", "torchmetrics."),
     ("torchmetrics.regression.", "torchmetrics."),
     ("torchmetrics.collections.", "torchmetrics."),

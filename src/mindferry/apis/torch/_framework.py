@@ -82,13 +82,23 @@ Types = dict[tuple[str, str, str], Type]  # (what has it, name, arguments) -> th
 def describe() -> Framework:
     return Framework(
         name="torch",
-        roots=("torch", "torchvision", "einops", "accelerate", "ema_pytorch", "safetensors", *LIGHTNING),
+        roots=(
+            "torch",
+            "torchvision",
+            "einops",
+            "accelerate",
+            "ema_pytorch",
+            "safetensors",
+            "tensorboardX",
+            *LIGHTNING,
+        ),
         homes=("torch.", "torchvision.", "einops.", *LIGHTNING_HOMES),
         packages=re.compile(
             r"(?:torch|torchvision)(?:\.[a-z]+)?|torch\.nn\.(?:functional|init|utils)|torch\.utils\.data"
         ),
         functional=("functional", "F"),
         tensor="torch.Tensor",
+        tensor_maker="compat.FloatTensor",
         tensor_classes=TENSOR_CLASSES,
         annotations=TENSOR_CLASSES | TYPED_TENSORS,
         network="torch.nn.Module",

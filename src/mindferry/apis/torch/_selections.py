@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import functools
 
+from ...read.infer import Reading
 from ...read.source import Source
 from .._call import Call
 from ..quirks import applies
+from ._element_types import assigned_values
 
 EMPTY_SUMS = "the sum of no elements is garbage on CPU; what a mask selects is summed by a helper that minds it"
 SELECTIONS = frozenset({"masked_select", "nonzero", "unique", "argwhere"})
@@ -47,31 +49,58 @@ def may_be_empty(call: Call, *names: str) -> bool:
     """Whether one of the arguments is what a mask selects, or computed from that in the same function."""
     if not applies("sum of nothing", call.rule.target):
         return False
-    return any(_is_selected(call.given[name], call, frozenset()) for name in names if name in call.given)
+    return any(is_selected(call.reading, call.given[name]) for name in names if name in call.given)
 
 
-def _is_selected(node: ast.expr, call: Call, known: frozenset[str]) -> bool:
+def may_hold_nothing(call: Call, *nodes: ast.expr) -> bool:
+    """Whether MindSpore's own function may be given a tensor without elements here."""
+    return applies("product over nothing", call.rule.target) and are_unseen(call.reading, *nodes)
+
+
+def are_unseen(reading: Reading, *nodes: ast.expr) -> bool:
+    """Whether one of the tensors is what a mask selects, or all are arguments of a plain function, as they came.
+
+    A network's shapes are its own; what a function is given may be the boxes of a picture without any.
+    """
+    if any(is_selected(reading, node) for node in nodes):
+        return True
+    return bool(nodes) and all(isinstance(node, ast.Name) and _is_plain_argument(reading, node) for node in nodes)
+
+
+def stands_in_plain_function(call: Call) -> bool:
+    """Whether the call stands in a function outside of classes, which may be given tensors without elements."""
+    scope = _function_around(call.reading, call.node)
+    return isinstance(scope, ast.FunctionDef) and isinstance(call.reading.source.parents.get(scope), ast.Module)
+
+
+def _is_plain_argument(reading: Reading, name: ast.Name) -> bool:
+    """An argument of a function outside of classes that the function doesn't bind again."""
+    scope = _function_around(reading, name)
+    if not isinstance(scope, ast.FunctionDef) or not isinstance(reading.source.parents.get(scope), ast.Module):
+        return False
+    arguments = scope.args
+    given = {each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    return name.id in given and not assigned_values(reading, name)
+
+
+def is_selected(reading: Reading, node: ast.expr, known: frozenset[str] = frozenset()) -> bool:
+    """Whether the expression is what a mask selects, or computed from that in the same function."""
     for part in ast.walk(node):
         match part:
             case ast.Subscript(value=owner, slice=index) if (
-                call.reading.type(index).is_tensor and call.reading.type(owner).is_tensor
+                reading.type(index).is_tensor and reading.type(owner).is_tensor
             ):
                 return True
             case ast.Call(func=ast.Attribute(attr=name)) if name in SELECTIONS:
                 return True
-            case ast.Name(id=name) if name not in known and call.reading.type(part).is_tensor:
-                if any(_is_selected(value, call, known | {name}) for value in _assigned(name, call)):
+            case ast.Name(id=name) if name not in known and reading.type(part).is_tensor:
+                if any(is_selected(reading, value, known | {name}) for value in assigned_values(reading, part)):
                     return True
     return False
 
 
-def _assigned(name: str, call: Call) -> list[ast.expr]:
-    """What the function around gives the name."""
-    scope: ast.AST | None = call.node
+def _function_around(reading: Reading, node: ast.AST) -> ast.AST | None:
+    scope = reading.source.parents.get(node)
     while scope is not None and not isinstance(scope, FUNCTIONS):
-        scope = call.reading.source.parents.get(scope)
-    source, found = call.reading.source, []
-    for node in source.assigned.get(name, ()):
-        if scope is None or source.start(scope) <= source.start(node) < source.end(scope):
-            found.append(node.value)
-    return found
+        scope = reading.source.parents.get(scope)
+    return scope

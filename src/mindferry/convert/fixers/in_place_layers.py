@@ -18,27 +18,74 @@ IN_PLACE = "inplace"
 def plan(facts: Facts) -> Iterator[Change]:
     if not facts.source.mentions("nn"):
         return
-    for owner in facts.source.of(ast.ClassDef):
-        if facts.reading.symbols.is_module(facts.reading.owners.get(owner, "")):
-            layers = [node for node in ast.walk(owner) if isinstance(node, ast.Call) and _is_in_place(facts, node)]
-            if layers:
-                yield from _of_class(facts, owner, layers)
-
-
-def _of_class(facts: Facts, owner: ast.ClassDef, layers: list[ast.Call]) -> Iterator[Change]:
-    shared = {name for method in owner.body if isinstance(method, ast.FunctionDef) for name in _reread(facts, method)}
-    first: dict[ast.Call, None] = {}
-    for node in ast.walk(owner):
-        if isinstance(node, ast.Assign) and any(_own_name(target) in shared for target in node.targets):
-            first |= dict.fromkeys(_first_layers(facts, node.value, layers))
-    for layer in first:
+    layers = [node for node in facts.source.of(ast.Call) if _is_in_place(facts, node)]
+    if not layers:
+        return
+    networks = [
+        owner
+        for owner in facts.source.of(ast.ClassDef)
+        if facts.reading.symbols.is_module(facts.reading.owners.get(owner, ""))
+    ]
+    is_walked = any(_walks_layers(owner) for owner in networks)  # whichever function of the file makes the layers
+    found = dict.fromkeys(
+        layers if is_walked else [each for owner in networks for each in _of_class(facts, owner, layers)]
+    )
+    for layer in found:
         yield InsertBefore(layer, lambda texts: f"{texts.name('compat.in_place')}(")
         yield InsertAfter(layer, ")")
 
 
+def _of_class(facts: Facts, owner: ast.ClassDef, layers: list[ast.Call]) -> Iterator[ast.Call]:
+    own = [each for each in layers if facts.is_within(each, owner)]
+    methods = [each for each in owner.body if isinstance(each, ast.FunctionDef)]
+    shared = {name for method in methods for name in _reread(facts, method)} if own else set()
+    for method in methods:
+        if method.name in shared:  # `y = self.act(x) + x`: what act() does first, it does to x
+            shared |= set(_applied_first(method))
+    for node in ast.walk(owner):
+        if isinstance(node, ast.Assign) and any(_own_name(target) in shared for target in node.targets):
+            yield from _first_layers(facts, node.value, own)
+
+
+def _applied_first(method: ast.FunctionDef) -> Iterator[str]:
+    """The attributes that a method calls with its argument as it came."""
+    arguments = {each.arg for each in method.args.args[1:2]}
+    for node in ast.walk(method):
+        match node:
+            case ast.Call(func=function, args=[ast.Name(id=given)]) if given in arguments and _own_name(function):
+                yield _own_name(function)
+
+
+def _walks_layers(owner: ast.ClassDef) -> bool:
+    """Whether a loop runs through layers, one after the other, and keeps what they give."""
+    for loop in ast.walk(owner):
+        if isinstance(loop, ast.For) and any(_keeps(node) for each in loop.body for node in ast.walk(each)):
+            layers = {each.id for each in ast.walk(loop.target) if isinstance(each, ast.Name)}
+            if any(_runs(node, layers) for node in ast.walk(loop)):
+                return True
+    return False
+
+
+def _runs(node: ast.AST, layers: set[str]) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id=layer), args=[ast.Name(), *_]):
+            return layer in layers
+    return False
+
+
+def _keeps(node: ast.AST) -> bool:
+    """`kept.append(x)`, `kept[name] = x`, `yield x`."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="append"), args=[ast.Name()]):
+            return True
+        case ast.Assign(targets=[ast.Subscript()], value=ast.Name()):
+            return True
+    return isinstance(node, ast.Yield)
+
+
 def _is_in_place(facts: Facts, call: ast.Call) -> bool:
     entry = facts.rules.get(facts.api(call.func)) if facts.is_use(Use.NETWORK_PART, call.func) else None
-    if entry is None or IN_PLACE not in entry.args:
+    if entry is None or IN_PLACE not in entry.args or facts.is_use(Use.FUNCTIONAL, call.func):
         return False
     position = entry.args.index(IN_PLACE)
     given = [each.value for each in call.keywords if each.arg == IN_PLACE] or call.args[position : position + 1]

@@ -22,10 +22,25 @@ def plan(facts: Facts) -> Iterator[Change]:
             if not isinstance(statement, ast.Assign) or isinstance(statement.targets[0], ast.Attribute):
                 yield claim_all(statement)
             yield AtEnd(partial(_write, facts, name, statement))
+    for (_, name), makers in facts.derived(_find_held).items():
+        for held in makers:
+            yield AtEnd(partial(_write_held, facts, name, held))
+
+
+def _write_held(facts: Facts, name: str, statement: ast.Assign, texts: Texts) -> Iterator[Edit]:
+    value = f"{texts.name('mindspore.Parameter')}({owned(texts.of(statement.value))}, name={name!r})"
+    yield ReplaceNode(statement.value, value)
+    before = facts.source.text(statement)
+    yield facts.record(statement, facts.uses.name(Use.REQUIRES_GRADIENT), before, texts.of(statement))
 
 
 def _write(facts: Facts, name: str, statement: ast.stmt, texts: Texts) -> Iterator[Edit]:
     maker = texts.name("mindspore.Parameter")
+    if isinstance(statement, ast.Assign) and _is_parameter(facts, statement.value):
+        made = texts.of(statement.value)
+        if made.startswith(f"{maker}(") and "name=" not in made:  # names tell a function's parameters apart
+            yield ReplaceNode(statement.value, f"{made[:-1].rstrip().rstrip(',')}, name={name!r})")
+        return
     if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
         yield ReplaceNode(statement.value, f"{maker}({owned(texts.of(statement.value))}, name={name!r})")
     else:
@@ -42,12 +57,11 @@ def is_leaf(facts: Facts, name: ast.Name) -> bool:
     scope = _scope(facts, name)
     if (scope, name.id) in known:
         return _is_bound(facts, scope, name.id, known[scope, name.id], facts.source.start(name))
-    tree = facts.source.tree
-    return (
-        (tree, name.id) in known
-        and not _is_local(scope, name.id)
-        and _is_bound(facts, tree, name.id, known[tree, name.id])
-    )
+    while scope is not facts.source.tree and not _is_local(scope, name.id):  # a closure reads what its function made
+        scope = _scope(facts, scope)
+        if (scope, name.id) in known:
+            return _is_bound(facts, scope, name.id, known[scope, name.id])
+    return False
 
 
 def _is_bound(facts: Facts, scope: ast.AST, name: str, makers: list[ast.stmt], before: int | None = None) -> bool:
@@ -95,9 +109,35 @@ def _own_nodes(scope: ast.AST) -> list[ast.AST]:
     return found
 
 
+def is_any_leaf(facts: Facts, node: ast.Name | ast.Attribute) -> bool:
+    return is_leaf(facts, node) if isinstance(node, ast.Name) else is_held_leaf(facts, node)
+
+
+def is_held_leaf(facts: Facts, node: ast.Attribute) -> bool:
+    """`self.log_alpha` in an object whose class makes it such a tensor."""
+    is_own = isinstance(node.value, ast.Name) and node.value.id == "self" and isinstance(node.ctx, ast.Load)
+    return is_own and (facts.enclosing(node, ast.ClassDef), node.attr) in facts.derived(_find_held)
+
+
+def _find_held(facts: Facts) -> dict[tuple[ast.AST | None, str], list[ast.Assign]]:
+    """`self.log_alpha = torch.zeros(1, requires_grad=True)`, but in a network, which would take it for one of its own."""
+    found: dict[tuple[ast.AST | None, str], list[ast.Assign]] = {}
+    if b"requires_grad" not in facts.source.data:
+        return found
+    for node in facts.source.of(ast.Assign):
+        match node:
+            case ast.Assign(
+                targets=[ast.Attribute(attr=name, value=ast.Name(id="self") as owner)], value=ast.Call() as call
+            ) if _requires(facts, call):
+                kind = facts.reading.type(owner)
+                if kind.kind == "instance" and not facts.reading.symbols.is_module(kind.qual):
+                    found.setdefault((facts.enclosing(node, ast.ClassDef), name), []).append(node)
+    return found
+
+
 def _find(facts: Facts) -> Leaves:
     found: Leaves = {}
-    if b"requires_grad" not in facts.source.data:
+    if b"requires_grad" not in facts.source.data and b"Parameter(" not in facts.source.data:
         return found
     keeps = any(
         isinstance(node, ast.Attribute) and node.attr in ("grad", "backward", "manual_backward")
@@ -135,11 +175,23 @@ def _requires(facts: Facts, call: ast.Call) -> bool:
     if isinstance(call.func, ast.Attribute) and call.func.attr == "requires_grad_":
         return _is_marked(call)
     is_tensor = facts.reading.type(call).is_tensor or facts.is_use(Use.VARIABLE, call.func)
-    is_parameter = facts.is_use(Use.PARAMETER, call.func)
     flags = [key.value for key in call.keywords if key.arg == "requires_grad"]
-    return (
-        is_tensor and not is_parameter and any(isinstance(flag, ast.Constant) and flag.value is True for flag in flags)
+    are_set = [isinstance(flag, ast.Constant) and flag.value is True for flag in flags]
+    if _is_parameter(facts, call):
+        return all(are_set) and len(call.args) == 1 and _is_trained_here(facts, call)
+    return is_tensor and any(are_set)
+
+
+def _is_trained_here(facts: Facts, call: ast.Call) -> bool:
+    """Whether the function that makes a parameter takes gradients too; a network names its parameters itself."""
+    scope = _scope(facts, call)
+    return facts.enclosing(call, ast.ClassDef) is None and any(
+        isinstance(node, ast.Attribute) and node.attr == "backward" for node in ast.walk(scope)
     )
+
+
+def _is_parameter(facts: Facts, node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and facts.is_use(Use.PARAMETER, node.func)
 
 
 def _is_marked(call: ast.Call) -> bool:

@@ -1,4 +1,7 @@
-"""Python's operators that mean something else for MindSpore's tensors: `~` is a logical not there, and shifts are missing."""
+"""Python's operators that mean something else for MindSpore's tensors: `~` is a logical not there, shifts are missing.
+
+A product over no elements is whatever was in memory; the gradient of `x ** 0` is nan where x is 0.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import ast
 from collections.abc import Iterator
 from functools import partial
 
+from ...apis.quirks import applies
+from ...apis.torch._selections import are_unseen
 from ...read.uses import Use
 from ..facts import Facts
 from ..plan import AtNode, Change, Edit, ReplaceNode, Texts
@@ -35,6 +40,26 @@ def plan(facts: Facts) -> Iterator[Change]:
     for each in facts.source.of(ast.BinOp):
         if type(each.op) in SHIFTS and facts.reading.type(each).is_tensor:
             yield AtNode(each, partial(_shift, facts, each))
+        elif isinstance(each.op, ast.MatMult) and _may_multiply_nothing(facts, each):
+            yield AtNode(each, partial(_call_helper, facts, each, "matmul"))
+        elif isinstance(each.op, ast.Pow) and _may_be_power_of_zero(facts, each):
+            yield AtNode(each, partial(_call_helper, facts, each, "power"))
+
+
+def _may_multiply_nothing(facts: Facts, node: ast.BinOp) -> bool:
+    operands = (node.left, node.right)
+    is_known = all(facts.reading.type(each).is_tensor for each in operands)
+    return is_known and applies("product over nothing", facts.settings.target) and are_unseen(facts.reading, *operands)
+
+
+def _may_be_power_of_zero(facts: Facts, node: ast.BinOp) -> bool:
+    """A power of a tensor whose exponent may be zero: a variable, an attribute such as a focal loss's gamma, a tensor."""
+    match node.right:
+        case ast.Constant(value=value) | ast.UnaryOp(operand=ast.Constant(value=value)):
+            return value == 0 and facts.reading.type(node.left).is_tensor
+        case ast.BinOp(left=ast.Constant(), right=ast.Constant()):
+            return False
+    return facts.reading.type(node.left).is_tensor and applies("gradient of a zeroth power", facts.settings.target)
 
 
 def _is_boolean(facts: Facts, node: ast.expr, known: frozenset[str] = frozenset()) -> bool:
@@ -78,6 +103,12 @@ def _flip_bits(facts: Facts, node: ast.UnaryOp, texts: Texts) -> Iterator[Edit]:
     before = facts.source.text(node)
     yield ReplaceNode(node, f"{texts.name('compat.bitwise_not')}({texts.of(node.operand)})")
     yield facts.record(node, facts.uses.name(Use.BITWISE_NOT), before, texts.of(node))
+
+
+def _call_helper(facts: Facts, node: ast.BinOp, helper: str, texts: Texts) -> Iterator[Edit]:
+    before = facts.source.text(node)
+    yield ReplaceNode(node, f"{texts.name(f'compat.{helper}')}({texts.of(node.left)}, {texts.of(node.right)})")
+    yield facts.record(node, f"operator {helper}", before, texts.of(node))
 
 
 def _shift(facts: Facts, node: ast.BinOp, texts: Texts) -> Iterator[Edit]:

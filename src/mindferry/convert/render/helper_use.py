@@ -80,6 +80,7 @@ class ProjectUse:
     keys: set[str] = field(default_factory=set)  # strings in brackets: "lr" of group["lr"]
     networks: set[str] = field(default_factory=set)  # those of them that are known to be networks
     is_library: bool = False
+    words: frozenset[str] | None = None  # the project's texts, where helpers are looked up by name
 
 
 def use_of(texts: Iterable[str], module: str, is_library: bool) -> ProjectUse:

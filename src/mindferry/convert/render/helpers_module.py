@@ -16,6 +16,7 @@ from .import_lines import sorted_imports
 from .parts import with_parts
 from .short_forms import short_forms
 from .specialised import names_taken, specialised
+from .used_tables import with_used_entries
 from .write_dispatchers import dispatchers
 
 HEADER = '''"""Helpers with {0}'s meaning where MindSpore has none or differs. Written by mindferry; yours to edit."""
@@ -26,6 +27,7 @@ TWIN = "Twin"
 SHARED = ("settings.py", "left_over.py", "numbers.py")  # of torch's helpers: those that any framework's files need
 SETTINGS = "prepare_cpu"  # called when the helpers are imported: the one place for what MindSpore is told
 NUMBERS = "prefer_tensors"  # called with it: how tensors and numpy's numbers meet
+METHODS = {"tensorflow": "equip_tensors"}  # called with it, by source: what its tensors have and MindSpore's have not
 _LAYER = re.compile(r"\A(class \w+\((?:\w+, )*nn\.(?!Cell\b)\w+)\)")
 
 
@@ -122,19 +124,24 @@ def inline(
 ) -> str:
     """The helpers with their imports, to stand in a file of their own or within another that uses some of their names."""
     _, imports = library(source)
-    names = with_settings(names)
+    names = with_settings(names, source)
     chosen = chosen_units(names, use, source)
     used = set().union(*(names_taken(unit.text) for unit in chosen)) if chosen else set()
     lines = sorted_imports(imports[name] for name in used if name in imports)
     text = body_of(chosen)
     for old, new in (renamed or {}).items():
         text = re.sub(rf"(?<![\w.]){re.escape(old)}(?!\w)(?!\s*=[^=])", new, text)
-    return joined(lines, text) + (f"\n\n\n{SETTINGS}()\n{NUMBERS}()" if SETTINGS in names else "")
+    calls = "".join(f"\n{name}()" for name in called_at_import(source))
+    return joined(lines, text) + (f"\n\n{calls}" if SETTINGS in names else "")
 
 
-def with_settings(names: set[str]) -> set[str]:
+def called_at_import(source: str) -> list[str]:
+    return [SETTINGS, NUMBERS, *([METHODS[source]] if source in METHODS else [])]
+
+
+def with_settings(names: set[str], source: str = "torch") -> set[str]:
     """With what is called along with the settings."""
-    return {*names, NUMBERS} if SETTINGS in names else names
+    return {*names, *called_at_import(source)} if SETTINGS in names else names
 
 
 def joined(imports: str, text: str) -> str:
@@ -145,9 +152,14 @@ def joined(imports: str, text: str) -> str:
 
 def chosen_units(names: set[str], use: ProjectUse | None, source: str = "torch") -> list[Unit]:
     """The helpers as the project needs them, in the order in which they are written."""
-    units = [replace(unit, text=with_parts(unit.text, use, names)) for unit in _closure_of(names, use, source)]
-    if use is not None:
+    units = _closure_of(names, use, source)
+    if source == "torch":
+        units = [replace(unit, text=with_parts(unit.text, use, names)) for unit in units]
+    if use is not None and source == "torch":
         smaller = specialised({unit.name: unit.text for unit in units}, names, use)
+        units = [replace(unit, text=smaller[unit.name]) for unit in units if unit.name in smaller]
+    elif use is not None and use.words is not None and not use.is_library:
+        smaller = with_used_entries({unit.name: unit.text for unit in units}, names, use.words, use)
         units = [replace(unit, text=smaller[unit.name]) for unit in units if unit.name in smaller]
     return _in_definition_order(_as_twins(units))
 

@@ -43,6 +43,7 @@ HOMES = {
     "contextlib": ("import contextlib{as}", "contextlib"),
     "compat": ("", COMPAT_MODULE),
 }
+CARRIED = "ported"  # the folder of what the project brings along
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +102,13 @@ class Imports:
             if kind.kind == "ref" and kind.qual == home:
                 return name
         taken = self._names_taken()
-        wanted = HOMES[home][1] if home != "compat" else self.reading.symbols.framework.helpers
+        wanted = _form(home)[1] if home != "compat" else self.reading.symbols.framework.helpers
         while wanted in taken or wanted in self.homes.values():
             wanted = f"ms_{wanted}" if not wanted.startswith("ms_") else f"{wanted}_"
         return wanted
 
     def statement(self, home: str) -> str:
-        bound, (form, usual) = self.homes[home], HOMES[home]
+        bound, (form, usual) = self.homes[home], _form(home)
         if home == "compat":
             if self.helpers is None:
                 return inline(self.compat, self.renamed, source=self.reading.symbols.framework.name)
@@ -120,7 +121,7 @@ class Imports:
         """Replace the torch imports by what the converted file needs; what is left of torch's names is bound to a placeholder."""
         left = self._left_over(edits)
         present = {kind.qual for kind in self.reading.scope.names.values() if kind.kind == "ref"}
-        missing = [home for home in HOMES if home in self.homes and home not in present]
+        missing = [home for home in dict.fromkeys([*HOMES, *self.homes]) if home in self.homes and home not in present]
         first_use = self._first_use(edits.source)
         statements = [
             (node, top and edits.source.start(node) < first_use and _is_alone_on_line(edits.source, node), only)
@@ -414,7 +415,15 @@ def _home(qual: str) -> str | None:
         prefix = ".".join(parts[:count])
         if prefix in HOMES:
             return prefix
-    return None
+    return qual.rpartition(".")[0] if CARRIED in parts[:2] else None
+
+
+def _form(home: str) -> tuple[str, str]:
+    """(import statement, name that it binds); a module that the project brings along is imported by its own name."""
+    if home in HOMES:
+        return HOMES[home]
+    package, _, name = home.rpartition(".")
+    return f"from {package} import {name}{{as}}", name
 
 
 def _import_statements(source: Source) -> list[tuple[ast.Import | ast.ImportFrom, bool, bool]]:

@@ -26,6 +26,10 @@ from .imports import HelpersImport
 
 PYTHON_CELLS = ("%%time", "%%timeit", "%%capture", "%%prun", "%%memit")  # what follows the first line is Python
 _ASSIGNED = re.compile(r"[\w.,\s]+=\s*[%!]")  # `files = !ls`
+_BARE_MAGIC = re.compile(  # `cd data`, `pip install x`: IPython takes some commands without a mark
+    r"(?:cd|ls|ll|mkdir|rmdir|rm|cp|mv|cat|less|more|man|pip|conda|mamba|run|load|env|time|timeit)\s+[^\s=(,.\[]"
+)
+_FUTURE = re.compile(r"from __future__ import \w[\w, ]*$")
 _INSTALL = re.compile(r"\b(?:pip3?|conda|mamba)\s+install\b")
 _TORCH = re.compile(r"\b(?:torch|torchvision|pytorch)\b")
 _WORD = re.compile(r"mindferry_(\d{1,9})")
@@ -170,6 +174,9 @@ def _mask(cell: Cell, path: str, marks: Marks) -> str:
     if head.startswith("%%") and not head.split()[0].startswith(PYTHON_CELLS):
         return _hidden(text, marks)
     lines = text.split("\n")
+    for number, line in enumerate(lines):
+        if _FUTURE.match(line):  # may begin any cell, but only the first line of a module
+            _hide_line(lines, number, marks)
     if (masked := _masked_at_once(lines, marks)) is not None:
         return masked
     for _ in range(min(len(lines), MOST_PARSED // (len(text) + 1)) + 1):
@@ -205,9 +212,10 @@ def _mask(cell: Cell, path: str, marks: Marks) -> str:
 
 
 def _is_magic(line: str) -> bool:
-    """Whether IPython may read the line otherwise than Python: `%time`, `!ls`, `obj?`, `files = !ls`."""
+    """Whether IPython may read the line otherwise than Python: `%time`, `!ls`, `obj?`, `files = !ls`, `cd data`."""
     bare = line.strip()
-    return bare.startswith(("%", "!", "?")) or bare.endswith("?") or _ASSIGNED.match(bare) is not None
+    is_marked = bare.startswith(("%", "!", "?")) or bare.endswith("?")
+    return is_marked or _ASSIGNED.match(bare) is not None or _BARE_MAGIC.match(bare) is not None
 
 
 def _masked_at_once(lines: list[str], marks: Marks) -> str | None:

@@ -47,22 +47,22 @@ ROUNDS = 12
 
 def specialised(texts: Mapping[str, str], wanted: Collection[str], use: ProjectUse) -> dict[str, str]:
     """Helpers by name, smaller; those that nothing needs any more are left out."""
-    current = _reachable(dict(texts), wanted)
+    current = reachable(dict(texts), wanted)
     for _ in range(ROUNDS):
         before = current
         current = _without_arguments(dict(current), wanted, use)
         current = with_fixed_attributes(current, use)
         current = with_fixed_options(current, use)
         if not use.is_library:
-            current = _without_methods(current, use)
+            current = without_methods(current, use)
         current = {name: text if text == texts[name] else with_fixed_locals(text) for name, text in current.items()}
-        current = _reachable({name: simplified(text) for name, text in current.items()}, wanted)
+        current = reachable({name: simplified(text) for name, text in current.items()}, wanted)
         if current == before:
             break
     return {name: text if text == texts[name] else reflowed(text) for name, text in current.items()}
 
 
-def _reachable(texts: dict[str, str], wanted: Collection[str]) -> dict[str, str]:
+def reachable(texts: dict[str, str], wanted: Collection[str]) -> dict[str, str]:
     found: set[str] = set()
     waiting = [name for name in wanted if name in texts]
     while waiting:
@@ -299,7 +299,7 @@ def _calls_without(text: str, names: Collection[str], places: list[str], fixed: 
     return offsets.edited(spans)
 
 
-def _without_methods(texts: dict[str, str], use: ProjectUse) -> dict[str, str]:
+def without_methods(texts: dict[str, str], use: ProjectUse) -> dict[str, str]:
     """Methods that are reached neither from the project nor from what is kept go."""
     methods: dict[tuple[str, str], frozenset[str]] = {}
     kept_names = set(use.mentioned) | use.stored | WATCHED | HOOKS

@@ -52,7 +52,7 @@ class Fitting:
     """What a network needs for its own training."""
 
     def prepare_fitting(self):
-        for name in ("optimizer", "compiled_loss", "_given_metrics", "history"):
+        for name in ("optimizer", "losses_", "_given_metrics", "history"):
             self.__dict__[name] = None
         self.__dict__.update(_named_metrics=None, _part_losses={}, loss_tracker_=Mean("loss"), stop_training=False)
 
@@ -71,10 +71,10 @@ class Fitting:
     ):
         self.__dict__["optimizer"] = get_optimizer(optimizer)
         self.__dict__["loss"] = loss
-        self.__dict__["compiled_loss"] = (
+        self.__dict__["losses_"] = (
             CompiledLoss(map_structure(get_loss, loss), loss_weights) if loss is not None else None
         )
-        self.__dict__["_given_metrics"] = metrics if metrics is not None else weighted_metrics
+        self.__dict__["_given_metrics"] = (metrics, weighted_metrics)
         self.__dict__["_named_metrics"] = None
 
     @property
@@ -87,8 +87,8 @@ class Fitting:
     @property
     def metrics(self):
         own = list(self._own_metrics())
-        compiled = [metric for _, metric, _ in self._named_metrics or []]
-        tracker = [self.loss_tracker_] if self.compiled_loss is not None or not own else []
+        compiled = [metric for _, metric, _, _ in self._named_metrics or []]
+        tracker = [self.loss_tracker_] if self.losses_ is not None or not own else []
         return tracker + own + compiled + list(self._part_losses.values())
 
     @property
@@ -103,37 +103,30 @@ class Fitting:
             each.reset_state()
 
     def _prepare_metrics(self, y_true, y_pred):
-        """(output or None, metric, name shown): made when labels and predictions are known."""
+        """(output or None, metric, name shown, whether it is weighed): made when labels and predictions are known."""
         if self._named_metrics is not None:
             return
-        given, found = self._given_metrics, []
+        found = []
         names = list(y_pred) if isinstance(y_pred, dict) else self.output_names
         outputs = y_pred if isinstance(y_pred, dict) else flat(y_pred)
         is_many = len(outputs) > 1
-        for place, output in enumerate(outputs.items() if isinstance(outputs, dict) else enumerate(outputs)):
-            key, value = output
-            name = names[place] if place < len(names) else f"output_{place}"
-            if isinstance(given, dict):
-                wanted = given.get(name, given.get(key, []))
-            elif (
-                is_many and isinstance(given, (list, tuple)) and any(isinstance(each, (list, tuple)) for each in given)
-            ):
-                wanted = given[place]
-            else:
-                wanted = given if not is_many or place == 0 or not isinstance(given, (list, tuple)) else []
-                if is_many and isinstance(given, (list, tuple)) and len(given) == len(outputs):
-                    wanted = [given[place]]
-            target = pick_part(y_true, key, place, is_many)
-            for each in wanted if isinstance(wanted, (list, tuple)) else [wanted]:
-                metric = get_metric(each, target, value)
-                if metric is not None:
-                    found.append(((key, place, is_many), metric, f"{name}_{metric.name}" if is_many else metric.name))
+        for is_weighed, given in enumerate(self._given_metrics or ()):
+            for place, (key, value) in enumerate(outputs.items() if isinstance(outputs, dict) else enumerate(outputs)):
+                name = names[place] if place < len(names) else f"output_{place}"
+                target = pick_part(y_true, key, place, is_many)
+                for each in metrics_of(given, key, name, place, len(outputs)):
+                    metric = get_metric(each, target, value)
+                    if metric is not None:
+                        shown = f"{name}_{metric.name}" if is_many else metric.name
+                        is_taken = any(shown == other for _, _, other, _ in found)
+                        shown = f"weighted_{shown}" if is_weighed and is_taken else shown
+                        found.append(((key, place, is_many), metric, shown, bool(is_weighed)))
         self.__dict__["_named_metrics"] = found
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         total = None
-        if self.compiled_loss is not None:
-            total = self.compiled_loss(y, y_pred, sample_weight, self.output_names)
+        if self.losses_ is not None:
+            total = self.losses_(y, y_pred, sample_weight, self.output_names)
         for each in self.losses:
             each = each if not each.ndim else ops.sum(each)
             total = each if total is None else total + each
@@ -141,15 +134,27 @@ class Fitting:
             raise ValueError("No loss to compute. Provide a `loss` argument in `compile()`.")
         return total
 
+    def compiled_loss(self, y, y_pred, sample_weight=None, regularization_losses=None):
+        """compute_loss, as older programs call it."""
+        loss = self.compute_loss(None, y, y_pred, sample_weight)
+        self._track(loss, flat(y_pred)[0].shape[0])
+        return loss
+
+    @property
+    def compiled_metrics(self):
+        return CompiledMetrics(self)
+
     def compute_metrics(self, x, y, y_pred, sample_weight=None):
         if y is not None and y_pred is not None:
             self._prepare_metrics(y, y_pred)
-            for (key, place, is_many), metric, _ in self._named_metrics:
-                metric.update_state(pick_part(y, key, place, is_many), pick_part(y_pred, key, place, is_many))
+            for (key, place, is_many), metric, _, is_weighed in self._named_metrics:
+                weight = pick_part(sample_weight, key, place, is_many) if is_weighed else None
+                more = (weight,) if weight is not None else ()
+                metric.update_state(pick_part(y, key, place, is_many), pick_part(y_pred, key, place, is_many), *more)
         return self.get_metrics_result()
 
     def get_metrics_result(self):
-        shown = {id(metric): name for _, metric, name in self._named_metrics or []}
+        shown = {id(metric): name for _, metric, name, _ in self._named_metrics or []}
         return {shown.get(id(each), each.name): each.result() for each in self.metrics}
 
     def train_step(self, data):
@@ -167,7 +172,7 @@ class Fitting:
     def _track(self, loss, count):
         """The loss, and that of each output where there are several."""
         self.loss_tracker_.update_state(loss, np.float64(count))
-        parts = self.compiled_loss.parts if self.compiled_loss is not None else []
+        parts = self.losses_.parts if self.losses_ is not None else []
         for name, value in parts if len(parts) > 1 else ():
             tracker = self._part_losses.setdefault(name, Mean(f"{name}_loss"))
             tracker.update_state(ops.stop_gradient(value), np.float64(count))
@@ -316,7 +321,36 @@ class Fitting:
         return map_structure(lambda each: each.asnumpy(), made)
 
 
+def metrics_of(given, key, name, place, count):
+    """Those of one output: given by its name, in a list of lists, in a list that has one for each, or all for the first."""
+    if isinstance(given, dict):
+        wanted = given.get(name, given.get(key, []))
+    elif count == 1 or not isinstance(given, (list, tuple)):
+        wanted = given
+    elif any(isinstance(each, (list, tuple)) for each in given) or len(given) == count:
+        wanted = given[place]
+    else:
+        wanted = given if place == 0 else []
+    return list(wanted) if isinstance(wanted, (list, tuple)) else [wanted]
+
+
+class CompiledMetrics:
+    """model.compiled_metrics of older programs."""
+
+    def __init__(self, model):
+        self.model = model
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        self.model.compute_metrics(None, y_true, y_pred, sample_weight)
+
+    def reset_state(self):
+        for _, metric, _, _ in self.model._named_metrics or []:
+            metric.reset_state()
+
+
 def pick_part(value, key, place, is_many):
+    if value is None:
+        return None
     if isinstance(value, dict):
         return value[key] if key in value else list(value.values())[place]
     return flat(value)[place] if is_many else flat(value)[0] if isinstance(value, (list, tuple)) else value

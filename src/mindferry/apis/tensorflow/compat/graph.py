@@ -6,7 +6,7 @@ import mindspore as ms
 from mindspore import ops
 
 from .products import product
-from .tensors import as_dtype, flat, map_structure
+from .tensors import Names, as_dtype, flat, map_structure
 
 UNKNOWN_SIZE = 8  # what an open axis is tried with
 
@@ -56,8 +56,26 @@ class KerasTensor:
     def __matmul__(self, other):
         return symbolic_matmul(self, other)
 
+    def __rmatmul__(self, other):
+        return symbolic_matmul(other, self)
+
+    def __rpow__(self, other):
+        return symbolic_pow(other, self)
+
     def __neg__(self):
         return symbolic_mul(self, -1.0)
+
+    def __lt__(self, other):
+        return symbolic_less(self, other)
+
+    def __le__(self, other):
+        return symbolic_less_equal(self, other)
+
+    def __gt__(self, other):
+        return symbolic_greater(self, other)
+
+    def __ge__(self, other):
+        return symbolic_greater_equal(self, other)
 
     def __getitem__(self, key):
         return symbolic_item(self, key)
@@ -89,8 +107,19 @@ class FunctionOperation:
 
 
 class InputOperation:
+    """What stands first among a network's layers: it has a name, and nothing to train."""
+
+    trainable = True
+    weights = trainable_weights = non_trainable_weights = ()
+
     def __init__(self, name):
         self.name = name
+
+    def get_weights(self):
+        return []
+
+    def count_params(self):
+        return 0
 
 
 def is_symbolic(value):
@@ -174,6 +203,26 @@ def symbolic_matmul(x, y):
 
 
 @symbolic
+def symbolic_less(x, y):
+    return x < y
+
+
+@symbolic
+def symbolic_less_equal(x, y):
+    return x <= y
+
+
+@symbolic
+def symbolic_greater(x, y):
+    return x > y
+
+
+@symbolic
+def symbolic_greater_equal(x, y):
+    return x >= y
+
+
+@symbolic
 def symbolic_item(x, key):
     return x[key]
 
@@ -184,7 +233,7 @@ def Input(shape=None, batch_size=None, dtype=None, sparse=None, batch_shape=None
         batch_size, shape = batch_shape[0], tuple(batch_shape[1:])
     shape = tuple(shape) if isinstance(shape, (list, tuple)) else (shape,)
     sizes = tuple(UNKNOWN_SIZE if each is None else int(each) for each in shape)
-    node = Node(InputOperation(name), (), {})
+    node = Node(InputOperation(name or Names.unique("input_layer")), (), {})
     sample = ops.zeros((batch_size or 2, *sizes), as_dtype(dtype or ms.float32))
     node.outputs = KerasTensor(sample, (batch_size, *shape), node, name)
     return node.outputs

@@ -42,7 +42,10 @@ class Layer(nn.Cell):
 
     def __setattr__(self, name, value):
         if "_attributes" not in self.__dict__:
-            raise RuntimeError(f"call super().__init__() in {type(self).__name__} before attributes are set")
+            if isinstance(value, (nn.Cell, ms.Parameter)):
+                raise RuntimeError(f"call super().__init__() in {type(self).__name__} before layers are set")
+            object.__setattr__(self, name, value)
+            return
         is_weight = isinstance(value, ms.Parameter) and getattr(value, "is_of_keras", False)
         if is_weight and not any(each is value for each in self._weights):
             self._weights.append(value)

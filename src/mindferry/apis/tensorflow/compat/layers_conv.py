@@ -332,13 +332,13 @@ def transposed_size(size, k, s, d, padding, extra):
     return (size - 1) * s + span + extra - (2 * (span // 2) if padding == "same" else 0)
 
 
-def transposed(x, kernel, strides, padding, dilation, output_padding=None):
+def transposed(x, kernel, strides, padding, dilation, output_padding=None, wanted=None):
     """The gradient of a convolution: zeros between the inputs, then the flipped kernel. kernel: sizes, out, in."""
     rank = x.ndim - 2
     for axis in range(rank):
         size, k, s, d = x.shape[2 + axis], kernel.shape[axis], strides[axis], dilation[axis]
         extra = None if output_padding is None else output_padding[axis]
-        out = transposed_size(size, k, s, d, padding, extra)
+        out = transposed_size(size, k, s, d, padding, extra) if wanted is None else wanted[axis]
         span = (k - 1) * d + 1
         before = max((size - 1) * s + span - out, 0) // 2 if padding == "same" else 0
         if padding == "same" and extra is not None:

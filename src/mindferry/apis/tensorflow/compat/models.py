@@ -80,6 +80,13 @@ class Model(Fitting, Layer):
         if not callable_with_zeros(self, input_shape):
             self.built = True
 
+    def _ensure_built(self, args, kwargs):
+        """A network that is called builds its layers on the way."""
+        if type(self).build in (Model.build, Sequential.build) and type(self) is not Sequential:
+            self.built = True
+        else:
+            super()._ensure_built(args, kwargs)
+
     def summary(self, line_length=None, positions=None, print_fn=None, **_):
         lines = [f'Model: "{self.name}"']
         for layer in self.layers:

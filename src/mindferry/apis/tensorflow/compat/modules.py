@@ -1,5 +1,7 @@
 """tf.Module: a thing that has variables, its own and those of what it holds."""
 
+import contextlib
+
 import mindspore as ms
 
 from .tensors import Names, flat
@@ -12,6 +14,18 @@ class Module:
     @property
     def name(self):
         return self._name
+
+    @property
+    def name_scope(self):
+        return contextlib.nullcontext(self._name)
+
+    @classmethod
+    def with_name_scope(cls, method):
+        return method
+
+    @property
+    def non_trainable_variables(self):
+        return tuple(each for each in self.variables if not each.requires_grad)
 
     @property
     def submodules(self):

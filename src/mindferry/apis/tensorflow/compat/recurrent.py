@@ -309,6 +309,8 @@ class Bidirectional(Layer):
         self.forward_layer, self.merge_mode = layer, merge_mode
         self.backward_layer = backward_layer or twin_backwards(layer)
         self.return_sequences, self.return_state = layer.return_sequences, layer.return_state
+        for each in (self.forward_layer, self.backward_layer):  # where a step is masked, both ways give zeros
+            each.zero_output_for_mask = each.return_sequences
 
     def compute_mask(self, inputs, previous_mask=None):
         mask = previous_mask[0] if isinstance(previous_mask, (list, tuple)) else previous_mask

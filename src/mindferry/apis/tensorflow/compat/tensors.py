@@ -31,6 +31,28 @@ def dtype_name(dtype):
     return next(name for name, each in DTYPES.items() if each == as_dtype(dtype))
 
 
+def is_float_type(dtype):
+    """dtype.is_floating."""
+    return dtype_name(dtype) in ("float16", "float32", "float64", "bfloat16")
+
+
+def numpy_dtype(dtype):
+    """dtype.as_numpy_dtype."""
+    return np.dtype(dtype_name(dtype)).type
+
+
+def dtype_max(dtype):
+    """dtype.max."""
+    name = dtype_name(dtype)
+    return np.finfo(name).max.item() if is_float_type(dtype) else np.iinfo(name).max
+
+
+def dtype_min(dtype):
+    """dtype.min."""
+    name = dtype_name(dtype)
+    return np.finfo(name).min.item() if is_float_type(dtype) else np.iinfo(name).min
+
+
 def is_float(x):
     return x.dtype in (ms.float16, ms.float32, ms.float64, ms.bfloat16)
 
@@ -166,3 +188,13 @@ def assign_sub(variable, delta, *_, **__):
         if isinstance(variable, Tensor)
         else variable.assign_sub(delta)
     )
+
+
+def equip_tensors():
+    """MindSpore's tensors get the methods of TensorFlow's, for values of which the text did not tell that they are tensors."""
+    methods = {"numpy": to_numpy, "get_shape": lambda x: x.shape, "set_shape": lambda x, shape: None}
+    of_variables = {"assign": assign, "assign_add": assign_add, "assign_sub": assign_sub, "read_value": lambda x: x + 0}
+    for owner, given in ((Tensor, methods), (ms.Parameter, of_variables)):
+        for name, function in given.items():
+            if not hasattr(owner, name):
+                setattr(owner, name, function)

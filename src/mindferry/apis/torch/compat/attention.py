@@ -123,10 +123,10 @@ def exact_gelu(x):
     return x * 0.5 * (1 + ops.erf(x / math.sqrt(2)))
 
 
-def causal_mask(size):
+def causal_mask(sz):
     """torch.nn.Transformer.generate_square_subsequent_mask: minus infinity above the diagonal."""
-    blocked = ops.arange(size).expand_dims(0) > ops.arange(size).expand_dims(1)
-    return ops.select(blocked, ops.full((size, size), float("-inf"), dtype=ms.float32), ops.zeros((size, size)))
+    blocked = ops.arange(sz).expand_dims(0) > ops.arange(sz).expand_dims(1)
+    return ops.select(blocked, ops.full((sz, sz), float("-inf"), dtype=ms.float32), ops.zeros((sz, sz)))
 
 
 class TransformerLayer(nn.Cell):

@@ -80,6 +80,16 @@ def max_pool2d_with_indices(
     return max_pool(input, 2, kernel_size, stride, padding, dilation, ceil_mode)
 
 
+def max_pool2d_with_indices_backward(grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices):
+    """torch.ops.aten.max_pool2d_with_indices_backward: each place gets the gradients of the windows that it is the maximum of."""
+    lead, size = input.shape[:-2], input.shape[-2] * input.shape[-1]
+    if not grad_output.size:
+        return ops.zeros(input.shape, input.dtype)
+    flat = ops.zeros((*lead, size), grad_output.dtype)
+    places, values = indices.reshape((*lead, -1)), grad_output.reshape((*lead, -1))
+    return ops.tensor_scatter_elements(flat, places, values, len(lead), "add").reshape(input.shape)
+
+
 def max_pool3d_with_indices(
     input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=True
 ):

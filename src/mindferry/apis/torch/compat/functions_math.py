@@ -7,6 +7,7 @@ import numpy as np
 from mindspore import ops
 
 from .functions_create import full_like
+from .functions_reduce import maximum, minimum
 from .functions_scan import logaddexp
 from .functions_shape import diagonal_of
 from .linalg import change
@@ -44,7 +45,7 @@ def matmul(input, other):
 
 def dot(input, tensor):
     """torch.dot, torch.vdot."""
-    return (input * tensor).sum()
+    return (input * tensor).sum().astype(input.dtype)
 
 
 def cross(input, other, dim=None):
@@ -165,31 +166,22 @@ def clamp(input, min=None, max=None):
 
 
 def clamp_min(input, min):
-    """torch.clamp_min."""
-    return maximum(input, min) if isinstance(min, ms.Tensor) else ops.clamp(input, min=min)
+    """torch.clamp_min, of empty tensors too; NaN stays NaN."""
+    if isinstance(min, ms.Tensor) or 0 in input.shape:
+        return maximum(input, min)
+    return with_own_nan(input, ops.clamp(input, min=min))
 
 
 def clamp_max(input, max):
-    """torch.clamp_max."""
-    return minimum(input, max) if isinstance(max, ms.Tensor) else ops.clamp(input, max=max)
+    """torch.clamp_max, of empty tensors too; NaN stays NaN."""
+    if isinstance(max, ms.Tensor) or 0 in input.shape:
+        return minimum(input, max)
+    return with_own_nan(input, ops.clamp(input, max=max))
 
 
-def maximum(input, other):
-    """torch.maximum, of empty tensors too; NaN where either is."""
-    return with_either_nan(ops.maximum, input, other)
-
-
-def minimum(input, other):
-    """torch.minimum, of empty tensors too; NaN where either is."""
-    return with_either_nan(ops.minimum, input, other)
-
-
-def with_either_nan(choose, input, other):
-    """One of two, and NaN where either is: MindSpore passes over a NaN in the first one."""
-    total = input + other
-    if 0 in total.shape or not total.is_floating_point():
-        return choose(input, other) if 0 not in total.shape else total
-    return ops.where(ops.logical_or(input != input, other != other), total, choose(input, other))
+def with_own_nan(input, result):
+    """The result, and NaN where the input is: MindSpore makes a number of it."""
+    return ops.where(input != input, input, result) if input.is_floating_point() else result
 
 
 def fmin(input, other):
@@ -327,6 +319,29 @@ def float_power(input, exponent):
         for each in (input, exponent)
     ]
     return ops.pow(*parts)
+
+
+def power(input, exponent):
+    """torch.pow and `x ** y`: a zeroth power has no gradient, and neither has the exponent of 0, where MindSpore's are nan."""
+    if not isinstance(exponent, ms.Tensor):
+        raised = input**exponent
+        return ops.stop_gradient(raised) if exponent == 0 else raised
+    if not isinstance(input, ms.Tensor):
+        return input**exponent
+    base = ops.where(exponent == 0, ops.stop_gradient(input), input)
+    return base ** ops.where(input == 0, ops.stop_gradient(exponent), exponent)
+
+
+def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
+    """torch.nan_to_num, of every type."""
+    if not input.is_floating_point():
+        return input.copy()
+    limits = {ms.float16: 65504.0, ms.float64: float(np.finfo(np.float64).max)}
+    largest = limits.get(input.dtype, float(np.finfo(np.float32).max))
+    high, low = largest if posinf is None else posinf, -largest if neginf is None else neginf
+    finite = ops.where(input != input, ops.full_like(input, 0.0 if nan is None else nan), input)
+    finite = ops.where(finite == float("inf"), ops.full_like(input, high), finite)
+    return ops.where(finite == -float("inf"), ops.full_like(input, low), finite)
 
 
 def heaviside(input, values):

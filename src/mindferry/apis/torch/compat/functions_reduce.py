@@ -154,11 +154,29 @@ def extreme_with_index(arg, input, dim, keepdim):
     return (values, index) if keepdim else (values.squeeze(axis), index.squeeze(axis))
 
 
+def maximum(input, other):
+    """torch.maximum, of empty tensors too; NaN where either is."""
+    return with_either_nan(ops.maximum, input, other)
+
+
+def minimum(input, other):
+    """torch.minimum, of empty tensors too; NaN where either is."""
+    return with_either_nan(ops.minimum, input, other)
+
+
+def with_either_nan(choose, input, other):
+    """One of two, and NaN where either is: MindSpore passes over a NaN in the first one."""
+    total = input + other
+    if 0 in total.shape or not total.is_floating_point():
+        return choose(input, other) if 0 not in total.shape else total
+    return ops.where(ops.logical_or(input != input, other != other), total, choose(input, other))
+
+
 def max_of(input, dim=None, keepdim=False, other=None):
     """torch.max: of all elements, of two tensors, or (values, indices) along a dimension."""
     pair = dim if isinstance(dim, ms.Tensor) else other
     if pair is not None:
-        return ops.maximum(input, pair)
+        return maximum(input, pair)
     return amax(input) if dim is None else extreme_with_index(argmax_kept, input, dim, keepdim)
 
 
@@ -166,7 +184,7 @@ def min_of(input, dim=None, keepdim=False, other=None):
     """torch.min: of all elements, of two tensors, or (values, indices) along a dimension."""
     pair = dim if isinstance(dim, ms.Tensor) else other
     if pair is not None:
-        return ops.minimum(input, pair)
+        return minimum(input, pair)
     return amin(input) if dim is None else extreme_with_index(argmin_kept, input, dim, keepdim)
 
 

@@ -3,7 +3,7 @@
 import mindspore as ms
 from mindspore import ops
 
-from .functions_math import maximum, minimum
+from .functions_reduce import maximum, minimum
 
 
 def shifted(x, axis, by, fill):

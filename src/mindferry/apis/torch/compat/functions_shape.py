@@ -118,6 +118,21 @@ def tile(input, *counts, dims=None):
     return ops.tile(x, counts)
 
 
+def resized(input, *sizes, memory_format=None):
+    """torch's x.resize_: the elements in order, as many as there is room for, and zeros behind them."""
+    shape = as_shape(sizes)
+    count, flat = math.prod(shape), input.reshape(-1)
+    if count > flat.shape[0]:
+        more = ops.zeros((count - flat.shape[0],), input.dtype)
+        flat = ops.cat((flat, more)) if flat.shape[0] else more
+    return narrow(flat, 0, 0, count).reshape(shape)
+
+
+def resized_as(input, other, memory_format=None):
+    """torch's x.resize_as_."""
+    return resized(input, other.shape)
+
+
 def repeat_interleave(input, repeats=None, dim=None, output_size=None):
     """torch.repeat_interleave."""
     if repeats is None:
@@ -298,7 +313,7 @@ def block_diag(*tensors):
 
 
 def as_strided(input, size, stride, storage_offset=None):
-    """torch.as_strided, of a contiguous tensor: a copy, not a view."""
+    """torch.as_strided of the elements that the tensor shows: a copy, not a view."""
     return take_positions(input, strided_places(input, size, stride, storage_offset))
 
 
@@ -311,12 +326,24 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None):
 
 
 def strided_places(input, size, stride, storage_offset):
-    """The flat positions that a strided view of a contiguous tensor shows."""
-    index = np.full(tuple(size), storage_offset or 0)
+    """The flat positions in a tensor, which may be a view itself, that another strided view of its memory shows."""
+    shown = memory_places(input.storage_offset(), input.shape, input.stride()).reshape(-1)
+    start = input.storage_offset() if storage_offset is None else storage_offset
+    wanted = memory_places(start, size, stride)
+    order = np.argsort(shown)
+    found = order[np.minimum(np.searchsorted(shown[order], wanted), len(shown) - 1)] if len(shown) else wanted
+    if wanted.size and (not len(shown) or (shown[found] != wanted).any()):
+        raise ValueError(
+            f"as_strided reaches elements that the tensor of {input.size} doesn't hold: pass it the whole one"
+        )
+    return found
+
+
+def memory_places(start, size, stride):
+    """Where in memory the elements of a strided tensor lie."""
+    index = np.full(tuple(size), start)
     for axis, (count, step) in enumerate(zip(size, stride)):
         index = index + (np.arange(count) * step).reshape((-1,) + (1,) * (len(size) - 1 - axis))
-    if index.size and index.max() >= input.size:
-        raise ValueError(f"as_strided reaches element {index.max()} of a tensor that holds {input.size}")
     return index
 
 

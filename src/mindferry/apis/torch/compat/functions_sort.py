@@ -56,7 +56,12 @@ def kthvalue(input, k, dim=-1, keepdim=False):
 def median(input, dim=None, keepdim=False):
     """torch.median: the lower one of two; (values, indices) along a dimension."""
     if dim is None:
-        return median(input.reshape(-1), 0)[0]
+        found = ops.stop_gradient(median(input.reshape(-1), 0)[0])
+        if not input.is_floating_point():
+            return found
+        is_median = input == found  # all of them share the gradient
+        shared = ops.where(is_median, input, ops.zeros_like(input)).sum() / is_median.astype(input.dtype).sum()
+        return ops.where(ops.isnan(input).any(), ops.full_like(shared, float("nan")), shared)
     return kthvalue(input, (input.shape[dim] + 1) // 2 if input.ndim else 1, dim, keepdim)
 
 

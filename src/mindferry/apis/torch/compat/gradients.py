@@ -62,8 +62,8 @@ def clip_gradients(grads, limit):
 
 
 def add_gradients(parameters, grads):
-    """Add to what each parameter keeps in .grad."""
-    for parameter, grad in zip(parameters, grads):
+    """Add to what each parameter keeps in .grad; one that is listed twice, by itself and in an optimizer, counts once."""
+    for parameter, grad in {id(each[0]): each for each in zip(parameters, grads)}.values():
         known = getattr(parameter, "grad", None)
         if grad is not None:
             if SHARES_GRADIENTS:

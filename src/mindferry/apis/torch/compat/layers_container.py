@@ -15,9 +15,9 @@ def hold(cell, name, child):
         parameter.name = f"{name}.{parameter.name}"
 
 
-def add_module(cell, name, child):
+def add_module(cell, name, module):
     """torch.nn.Module.add_module: a SequentialCell also runs the new child."""
-    hold(cell, name, child)
+    hold(cell, name, module)
     if isinstance(cell, nn.SequentialCell):
         cell.cell_list = list(cell._cells.values())
 

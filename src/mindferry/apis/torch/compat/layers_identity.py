@@ -1,10 +1,15 @@
 """Which layer something is, as torch would say."""
 
+from abc import ABCMeta
+
 from mindspore import nn
 
 
-class Twin(type):
-    """A helper that stands for a layer of MindSpore's is that layer wherever it is compared, looked up or asked for with isinstance."""
+class Twin(ABCMeta):
+    """A helper that stands for a layer of MindSpore's is that layer wherever it is compared, looked up or asked for with isinstance.
+
+    An ABCMeta, so that a class may derive from a helper and from ABC.
+    """
 
     @property
     def stands_for(cls):

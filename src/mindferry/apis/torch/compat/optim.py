@@ -78,6 +78,10 @@ class ParameterRecords:
         return ParameterRecords, ()
 
 
+class required:
+    """torch.optim.optimizer.required: stands for a setting that has no default."""
+
+
 class Optimizer(nn.Cell):
     """torch.optim.Optimizer. `optimizer(grads)` takes the gradients of `optimizer.parameters`, in that order.
 

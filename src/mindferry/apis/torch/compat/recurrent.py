@@ -15,14 +15,23 @@ def order_as_torch(
     cell, num_layers, bidirectional, kinds=("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
 ):
     """List the parameters layer by layer; MindSpore's layers list them kind by kind."""
+    cell._all_weights = []
     for layer in range(num_layers):
         for suffix in ("", "_reverse") if bidirectional else ("",):
-            for kind in kinds:
-                name = f"{kind}_l{layer}{suffix}"
-                if hasattr(cell, name):
-                    value = getattr(cell, name)
-                    delattr(cell, name)
-                    setattr(cell, name, value)
+            names = [f"{kind}_l{layer}{suffix}" for kind in kinds]
+            cell._all_weights.append([name for name in names if hasattr(cell, name)])
+            for name in cell._all_weights[-1]:
+                value = getattr(cell, name)
+                delattr(cell, name)
+                setattr(cell, name, value)
+
+
+class ListedWeights:
+    """torch's `all_weights`: the parameters of each layer and direction."""
+
+    @property
+    def all_weights(self):
+        return [[getattr(self, name) for name in names] for names in self._all_weights]
 
 
 def drop_between_layers(cell, share):
@@ -50,7 +59,7 @@ def run_recurrent(cell, run, input, hx):
     return output.squeeze(axis), state
 
 
-class RNN(nn.RNN):
+class RNN(ListedWeights, nn.RNN):
     """mindspore.nn.RNN with torch's arguments."""
 
     def __init__(
@@ -92,7 +101,7 @@ class RNN(nn.RNN):
         return (ops.relu(total) if self.nonlinearity == "relu" else tanh(total),)
 
 
-class GRU(nn.GRU):
+class GRU(ListedWeights, nn.GRU):
     """mindspore.nn.GRU with torch's arguments."""
 
     def __init__(
@@ -123,7 +132,7 @@ class GRU(nn.GRU):
         return (gru_step(x, ops.matmul(state[0], weights[1].T) + weights[3], state[0]),)
 
 
-class LSTM(nn.LSTM):
+class LSTM(ListedWeights, nn.LSTM):
     """mindspore.nn.LSTM with torch's arguments, and with projections."""
 
     def __init__(

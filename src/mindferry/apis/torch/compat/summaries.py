@@ -1,18 +1,24 @@
 """torch.utils.tensorboard.SummaryWriter on MindSpore's own event files."""
 
 import atexit
+import json
 import os
+import time
 
 import mindspore as ms
 import numpy as np
 
 
 class SummaryWriter:
-    """Scalars, images and histograms go into a mindspore.SummaryRecord; texts, graphs and figures are not kept."""
+    """Scalars, images and histograms go into a mindspore.SummaryRecord; texts, graphs, figures and sounds are not kept."""
 
     def __init__(self, log_dir=None, comment="", *settings, **options):
         self.log_dir = str(log_dir) if log_dir else os.path.join("runs", f"events{comment}")
-        self.record, self.step = None, 0
+        self.logdir = self.log_dir  # as tensorboardX calls it
+        self.record, self.step, self.scalars = None, 0, {}
+
+    def get_logdir(self):
+        return self.log_dir
 
     def _add(self, kind, tag, value, step):
         if self.record is None:  # the first value opens the file
@@ -23,9 +29,10 @@ class SummaryWriter:
         self.record.record(self.step)
 
     def add_scalar(self, tag, scalar_value, global_step=None, walltime=None, *settings, **options):
-        self._add(
-            "scalar", tag, scalar_value.asnumpy() if hasattr(scalar_value, "asnumpy") else scalar_value, global_step
-        )
+        value = scalar_value.asnumpy() if hasattr(scalar_value, "asnumpy") else scalar_value
+        self._add("scalar", tag, value, global_step)
+        at = time.time() if walltime is None else walltime
+        self.scalars.setdefault(f"{self.log_dir}/{tag}", []).append([at, self.step, float(np.asarray(value).item())])
 
     def add_scalars(self, main_tag, tag_scalar_dict, global_step=None, walltime=None):
         for tag, value in tag_scalar_dict.items():
@@ -37,6 +44,33 @@ class SummaryWriter:
     def add_image(self, tag, img_tensor, global_step=None, walltime=None, dataformats="CHW"):
         picture = np.asarray(img_tensor.asnumpy() if hasattr(img_tensor, "asnumpy") else img_tensor, np.float32)
         self._add("image", tag, (picture if dataformats == "CHW" else picture.transpose(2, 0, 1))[None], global_step)
+
+    def add_images(self, tag, img_tensor, global_step=None, walltime=None, dataformats="NCHW"):
+        pictures = img_tensor.asnumpy() if hasattr(img_tensor, "asnumpy") else img_tensor
+        for number, picture in enumerate(pictures):
+            self.add_image(f"{tag}/{number}", picture, global_step, walltime, dataformats.replace("N", ""))
+
+    def export_scalars_to_json(self, path):
+        with open(path, "w") as file:
+            json.dump(self.scalars, file)
+
+    def add_video(self, *arguments, **options):
+        pass
+
+    def add_audio(self, *arguments, **options):
+        pass
+
+    def add_embedding(self, *arguments, **options):
+        pass
+
+    def add_pr_curve(self, *arguments, **options):
+        pass
+
+    def add_mesh(self, *arguments, **options):
+        pass
+
+    def add_custom_scalars(self, *arguments, **options):
+        pass
 
     def add_text(self, *arguments, **options):
         pass

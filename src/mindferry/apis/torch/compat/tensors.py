@@ -1,5 +1,7 @@
 """Methods and constructors of tensors with torch's meaning."""
 
+import copy
+
 import mindspore as ms
 import numpy as np
 from mindspore import ops
@@ -24,6 +26,16 @@ def write_entry(holder, key, value):
     value = ms.Tensor(value, held.dtype) if not isinstance(value, ms.Tensor) else value.astype(held.dtype)
     value = value.reshape(held.shape) if value.size == held.size else value.broadcast_to(held.shape)
     ops.assign(held, value)
+
+
+def deepcopy(value):
+    """copy.deepcopy, with memory of their own for the tensors in it."""
+    copied = {}
+    result = copy.deepcopy(value, copied)
+    for each in list(copied.values()):
+        if isinstance(each, ms.Tensor) and not isinstance(each, ms.Parameter):
+            each.assign_value(each.copy())
+    return result
 
 
 def size_of(x):
@@ -121,6 +133,14 @@ def new_tensor(x, data, dtype=None, device=None, requires_grad=False):
     if isinstance(data, ms.Tensor):
         return ops.stop_gradient(data).astype(dtype or x.dtype)
     return ms.Tensor(list(data) if isinstance(data, range) else data, dtype or x.dtype)
+
+
+def new_of(x, *arguments):
+    """torch's x.new: numbers or a shape are sizes of zeros (torch: whatever was in memory), anything else is data."""
+    sizes = arguments[0] if len(arguments) == 1 and isinstance(arguments[0], tuple) else arguments
+    if all(isinstance(each, (int, np.integer)) for each in sizes):
+        return ops.zeros(tuple(map(int, sizes)) or (0,), x.dtype)
+    return new_tensor(x, arguments[0])
 
 
 def cast(x, like):

@@ -1,4 +1,4 @@
-"""What torch's types say of themselves."""
+"""What torch's types say of themselves, and results that keep the type of what they are written into."""
 
 import mindspore as ms
 
@@ -11,3 +11,11 @@ def is_floating_type(dtype):
 def is_complex_type(dtype):
     """torch.dtype.is_complex."""
     return dtype in (ms.complex64, ms.complex128)
+
+
+def write_out(result, out):
+    """torch's out=: it gets the result's shape and values, in its own dtype, and is what the call returns."""
+    if isinstance(out, (tuple, list)):
+        return tuple(write_out(each, own) for each, own in zip(result, out))
+    out.assign_value(result.astype(out.dtype))
+    return out

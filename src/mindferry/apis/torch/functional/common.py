@@ -4,7 +4,7 @@ import ast
 
 from ... import Case, rule
 from ..._call import Call
-from .._selections import EMPTY_SUMS, may_be_empty
+from .._selections import EMPTY_SUMS, may_be_empty, may_hold_nothing
 from .._void_rows import VOID_ROWS, may_be_void
 
 F = "torch.nn.functional."
@@ -178,13 +178,15 @@ def dropout(call: Call) -> None:
     rename={"pad": "padding"},
     like="compat.pad",
     cases=[
-        Case("F.pad(x, (1, 2, 3, 0))", "ops.pad(x, (1, 2, 3, 0))", shapes=((2, 3, 4, 5),)),
-        Case("F.pad(x, [1, 2], value=1.5)", "ops.pad(x, [1, 2], value=1.5)", shapes=((2, 3, 4),)),
+        Case("F.pad(x + 1, (1, 2, 3, 0))", "ops.pad(x + 1, (1, 2, 3, 0))", shapes=((2, 3, 4, 5),)),
+        Case("F.pad(x + 1, [1, 2], value=1.5)", "ops.pad(x + 1, [1, 2], value=1.5)", shapes=((2, 3, 4),)),
         Case(
-            "F.pad(x, pad=(1, 1), mode='constant', value=0)",
-            "ops.pad(x, padding=(1, 1), mode='constant', value=0)",
+            "F.pad(x + 1, pad=(1, 1), mode='constant', value=0)",
+            "ops.pad(x + 1, padding=(1, 1), mode='constant', value=0)",
             shapes=((2, 3, 4),),
         ),
+        Case("F.pad(x, (1, 2, 3, 0))", "ms_compat.pad(x, (1, 2, 3, 0))", shapes=((2, 3, 4, 5),)),
+        Case("F.pad(x[x > 0], (0, 9))", "ms_compat.pad(x[x > 0], (0, 9))", shapes=((2, 3),)),
         Case(
             "F.pad(x, (1, 1, 1, 1), mode='reflect')",
             "ms_compat.pad(x, (1, 1, 1, 1), mode='reflect')",
@@ -196,7 +198,8 @@ def dropout(call: Call) -> None:
 def pad(call: Call) -> None:
     sides = call.literal("pad")
     known = isinstance(sides, tuple | list) and all(isinstance(each, int) and each >= 0 for each in sides)
-    if not known or call.literal("mode", "constant") != "constant":
+    is_native = known and call.literal("mode", "constant") == "constant"
+    if not is_native or ("input" in call.given and may_hold_nothing(call, call.given["input"])):
         call.use_like()
 
 

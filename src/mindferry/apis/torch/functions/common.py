@@ -4,14 +4,15 @@ import ast
 
 from ... import Case, rule
 from ..._call import Call
-from .._selections import EMPTY_SUMS, makes_empty_tensors, may_be_empty
+from .._element_types import may_differ_in_type
+from .._selections import EMPTY_SUMS, makes_empty_tensors, may_be_empty, may_hold_nothing
 from .._void_rows import VOID_ROWS, may_be_void
 
 AXIS = {"dim": "axis"}
 
 
 def _cat(call: Call) -> None:
-    if makes_empty_tensors(call):
+    if makes_empty_tensors(call) or may_differ_in_type(call.reading, call.given.get("tensors")):
         call.use_like()
 
 
@@ -40,6 +41,8 @@ rule(
             "ops.sum(x) + ms_compat.cat((ops.zeros((0,)), x[:0], y[:0]), 1).shape[1]",
             shapes=((2, 3), (2, 4)),
         ),
+        Case("torch.cat((x, y > 0), 1)", "ms_compat.cat((x, y > 0), 1)", shapes=((2, 3), (2, 4))),
+        Case("torch.cat([x.double(), y])", "ms_compat.cat([x.double(), y])", shapes=((2, 3), (4, 3))),
         Case("torch.cat((x, y), dim=1)", "ops.cat((x, y), axis=1)", shapes=((2, 3), (2, 4))),
         Case("torch.cat([x, y])", "ops.cat([x, y])", shapes=((2, 3), (4, 3))),
         Case("torch.cat([x, y], 1)", "ops.cat([x, y], 1)", shapes=((2, 3), (2, 4))),
@@ -330,13 +333,16 @@ def meshgrid(call: Call) -> None:
     args="input dims",
     like="compat.tile",
     cases=[
-        Case("torch.tile(x, (2, 3))", "ops.tile(x, (2, 3))", shapes=((2, 3),)),
-        Case("torch.tile(x, (2,))", "ms_compat.tile(x, (2,))", shapes=((2, 3),)),
+        Case("torch.tile(x.abs(), (2, 3))", "ops.tile(ops.abs(x), (2, 3))", shapes=((2, 3),)),
+        Case("torch.tile(x.abs(), (2,))", "ms_compat.tile(ops.abs(x), (2,))", shapes=((2, 3),)),
+        Case("torch.tile(x, (2, 3))", "ms_compat.tile(x, (2, 3))", shapes=((2, 3),)),
+        Case("torch.tile(x[x > 0] + 1, (2, 3))", "ms_compat.tile(x[x > 0] + 1, (2, 3))", shapes=((2, 3),)),
     ],
 )
 def tile(call: Call) -> None:
     dims = call.literal("dims")
-    if not isinstance(dims, tuple | list) or len(dims) < 2 or 0 in dims:
+    is_plain = isinstance(dims, tuple | list) and len(dims) > 1 and 0 not in dims
+    if not is_plain or may_hold_nothing(call, call.given["input"]):
         call.use_like()
 
 

@@ -280,6 +280,7 @@ rule(
     "torch.asarray",
     to="compat.as_tensor",
     args="obj",
+    rename={"obj": "data"},
     like="compat.as_tensor",
     cases=[Case("x + torch.asarray([1, 2, 3, 4])", "x + ms_compat.as_tensor([1, 2, 3, 4])", shapes=((3, 4),))],
 )

@@ -15,6 +15,12 @@ rule(
     cases=[Case("optim.Optimizer", "ms_compat.Optimizer", runs=False, why=WHY)],
 )
 rule(
+    "torch.optim.optimizer.required",
+    to="compat.required",
+    like="compat.required",
+    cases=[Case("torch.optim.optimizer.required", "ms_compat.required", runs=False, why=WHY)],
+)
+rule(
     "torch.optim.Optimizer.zero_grad",
     to=".zero_grad",
     args="set_to_none",

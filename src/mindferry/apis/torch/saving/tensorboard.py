@@ -19,9 +19,11 @@ rule(
         ),
     ],
 )
-for (
-    _name
-) in "add_scalar add_scalars add_histogram add_image add_text add_graph add_figure add_hparams flush close".split():
+NAMES = (
+    "add_scalar add_scalars add_histogram add_image add_images add_text add_graph add_figure add_hparams add_video add_audio "
+    "add_embedding add_pr_curve add_mesh add_custom_scalars export_scalars_to_json get_logdir flush close"
+)
+for _name in NAMES.split():
     rule(
         f"torch.utils.tensorboard.SummaryWriter.{_name}",
         to=f".{_name}",

@@ -2,6 +2,7 @@
 
 from ... import Case, rule
 from ..._call import Call
+from .._selections import may_hold_nothing
 from ._files import mentions_sparse
 
 MADE = "torch.sparse_coo_tensor(y, x, (4, 5))"
@@ -182,6 +183,8 @@ for _name in (
 def _product(call: Call) -> None:
     if mentions_sparse(call):
         call.use("compat.sparse_mm")
+    elif not call.is_opaque and (may_hold_nothing(call, *call.given.values())):
+        call.use_like()
 
 
 for _name, _other in (("matmul", "other"), ("mm", "mat2")):
@@ -189,9 +192,16 @@ for _name, _other in (("matmul", "other"), ("mm", "mat2")):
         f"torch.{_name}",
         to=f"mindspore.ops.{_name}",
         args=f"input {_other}",
-        like=f"mindspore.ops.{_name}",
+        like="compat.matmul",
+        differs="a product over no elements is garbage on CPU; what a mask selects is multiplied by a helper that minds it",
         cases=[
-            Case(f"torch.{_name}(x, y)", f"ops.{_name}(x, y)", shapes=((3, 4), (4, 2))),
+            Case(f"torch.{_name}(x, y.abs())", f"ops.{_name}(x, ops.abs(y))", shapes=((3, 4), (4, 2))),
+            Case(f"torch.{_name}(x, y)", "ms_compat.matmul(x, y)", shapes=((3, 4), (4, 2))),
+            Case(
+                f"torch.{_name}(x[y > 0].t(), x[y > 0])",
+                "ms_compat.matmul(x[y > 0].T, x[y > 0])",
+                shapes=((4, 3), (4,)),
+            ),
             Case(f"torch.{_name}({MADE}, z)", f"ms_compat.sparse_mm({BECOMES}, z)", inputs=(*ENTRIES, "float32[5,3]")),
             Case(
                 f"torch.{_name}(x, y.to_sparse().to_dense())",

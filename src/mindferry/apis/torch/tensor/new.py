@@ -1,5 +1,7 @@
 """New tensors of an old one's type."""
 
+import ast
+
 from ... import Case, rule
 from ..._call import Call
 from .._lazy_lists import is_lazy
@@ -101,21 +103,30 @@ def new_tensor(call: Call) -> None:
 
 @rule(
     "torch.Tensor.new",
+    is_variadic=True,
     cases=[
+        Case("x.new(*x.size())", "ms_compat.new_of(x, *x.shape)", shapes=((2, 3),), random=True),
         Case("x.new(2, 3)", "ops.zeros((2, 3), x.dtype)", shapes=((2, 3),), random=True),
         Case("x.new([1, 2, 3]) * x", "ms.Tensor([1, 2, 3], x.dtype) * x", shapes=((2, 3),)),
     ],
 )
 def new(call: Call) -> None:
     kinds = [call.reading.type(each).kind for each in call.node.args]
-    if kinds and (all(kind == "int" for kind in kinds) or kinds == ["size"]):
+    if call.node.keywords:
+        call.leave("is not called as torch has it", "write ops.zeros(shape, x.dtype) or ms.Tensor(data, x.dtype)")
+    elif any(isinstance(each, ast.Starred) for each in call.node.args):
+        _ask_values(call)
+    elif kinds and (all(kind == "int" for kind in kinds) or kinds == ["size"]):
         call.replace(f"{call.name('mindspore.ops.zeros')}({sizes_of(call)}, {call.target}.dtype)")
     elif kinds in (["list"], ["tuple"], ["ndarray"]) and not is_lazy(call, call.node.args[0]):
         call.replace(f"{call.name('mindspore.Tensor')}({call.of(call.node.args[0])}, {call.target}.dtype)")
     elif kinds == ["tensor"]:
         call.replace(f"{call.of(call.node.args[0])}.to({call.target}.dtype)")
     else:
-        call.leave(
-            "an old constructor: sizes or data can't be told apart",
-            "write ops.zeros(shape, x.dtype) or ms.Tensor(data, x.dtype)",
-        )
+        _ask_values(call)
+
+
+def _ask_values(call: Call) -> None:
+    """Sizes or data: the values tell."""
+    arguments = ", ".join([call.target, *map(call.of, call.node.args)])
+    call.replace(f"{call.name('compat.new_of')}({arguments})")

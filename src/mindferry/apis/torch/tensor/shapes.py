@@ -4,6 +4,7 @@ import ast
 
 from ... import Case, Form, rule
 from ..._call import Call
+from .._selections import may_hold_nothing
 
 
 @rule(
@@ -208,12 +209,20 @@ rule(
     args="memory_format",
     differs="memory layout is MindSpore's own business",
     cases=[
+        Case(
+            "x.t().contiguous().as_strided((2, 2), (3, 1))",
+            "ms_compat.as_strided(x.T.contiguous(), (2, 2), (3, 1))",
+            shapes=((3, 4),),
+        ),
         Case("x.permute(1, 0).contiguous()", "x.permute(1, 0)", shapes=((3, 4),)),
         Case("x.contiguous(memory_format=torch.channels_last) * 2", "x * 2", shapes=((1, 2, 3, 4),)),
     ],
 )
 def contiguous(call: Call) -> None:
-    call.replace(call.target)
+    if call.reading.source.mentions("as_strided"):  # the one function for which it matters how numbers lie in memory
+        call.replace(f"{call.target}.contiguous()")
+    else:
+        call.replace(call.target)
 
 
 def sizes_given(call: Call) -> list[ast.expr]:
@@ -262,18 +271,21 @@ def expand(call: Call) -> None:
     to=".repeat",
     like=".repeat",
     cases=[
-        Case("x.repeat(2, 1, 3)", "x.tile((2, 1, 3))", shapes=((2, 3),)),
-        Case("x.repeat(repeats=(1, 2))", "x.tile((1, 2))", shapes=((2, 3),)),
-        Case("x.repeat((1, 2))", "x.tile((1, 2))", shapes=((2, 3),)),
-        Case("x.repeat([1, 2])", "x.tile(tuple([1, 2]))", shapes=((2, 3),)),
-        Case("x.repeat(x.size(0), 1)", "x.tile((x.shape[0], 1))", shapes=((2, 3),)),
-        Case("x.repeat(*[2, 1])", "x.tile((*[2, 1],))", shapes=((2, 3),)),
+        Case("(x + 1).repeat(2, 1, 3)", "(x + 1).tile((2, 1, 3))", shapes=((2, 3),)),
+        Case("(x + 1).repeat(repeats=(1, 2))", "(x + 1).tile((1, 2))", shapes=((2, 3),)),
+        Case("(x + 1).repeat((1, 2))", "(x + 1).tile((1, 2))", shapes=((2, 3),)),
+        Case("(x + 1).repeat([1, 2])", "(x + 1).tile(tuple([1, 2]))", shapes=((2, 3),)),
+        Case("(x + 1).repeat(x.size(0), 1)", "(x + 1).tile((x.shape[0], 1))", shapes=((2, 3),)),
+        Case("(x + 1).repeat(*[2, 1])", "(x + 1).tile((*[2, 1],))", shapes=((2, 3),)),
+        Case("x.repeat(2, 1, 3)", "ms_compat.repeat_by(x, 2, 1, 3)", shapes=((2, 3),)),
+        Case("x[x > 0].repeat(2, 1)", "ms_compat.repeat_by(x[x > 0], 2, 1)", shapes=((2, 3),)),
         Case("x.repeat((0, 2))", "ms_compat.repeat_by(x, (0, 2))", shapes=((2, 3),), gradient=False),
     ],
 )
 def repeat(call: Call) -> None:
     counts = [each for argument in sizes_given(call) for each in getattr(argument, "elts", [argument])]
     is_empty = any(isinstance(each, ast.Constant) and each.value == 0 for each in counts)
+    is_empty = is_empty or (call.receiver is not None and may_hold_nothing(call, call.receiver))
     sizes = "" if is_empty else sizes_of(call)  # MindSpore refuses to repeat nothing
     call.replace(f"{call.target}.tile({sizes})" if sizes else _helped(call, "repeat_by"))
 
@@ -300,12 +312,14 @@ def any_repeat(call: Call) -> None:
     to=".tile",
     like=".tile",
     cases=[
-        Case("x.tile(2, 1, 3)", "x.tile((2, 1, 3))", shapes=((2, 3),)),
-        Case("x.tile((3,))", "x.tile((3,))", shapes=((2, 3),)),
+        Case("(x + 1).tile(2, 1, 3)", "(x + 1).tile((2, 1, 3))", shapes=((2, 3),)),
+        Case("(x + 1).tile((3,))", "(x + 1).tile((3,))", shapes=((2, 3),)),
+        Case("x.tile(2, 1, 3)", "ms_compat.repeat_by(x, 2, 1, 3)", shapes=((2, 3),)),
     ],
 )
 def tile(call: Call) -> None:
-    sizes = sizes_of(call)
+    is_empty = call.receiver is not None and may_hold_nothing(call, call.receiver)
+    sizes = "" if is_empty else sizes_of(call)
     call.replace(f"{call.target}.tile({sizes})" if sizes else _helped(call, "repeat_by"))
 
 

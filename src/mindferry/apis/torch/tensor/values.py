@@ -212,12 +212,36 @@ def get_device(call: Call) -> None:
     call.replace(f"-1 if {call.target}.device == 'CPU' else 0")
 
 
+def _resize(name: str, helper: str, given: str) -> None:
+    @rule(
+        f"torch.Tensor.{name}",
+        to=f"compat.{helper}",
+        differs="a new tensor; what torch leaves uninitialised is zero",
+        cases=[
+            Case(
+                f"x.detach().clone().{name}({given})",
+                f"ms_compat.{helper}(ops.stop_gradient(x).copy(), {given})",
+                shapes=((2, 6),),
+                gradient=False,
+            )
+        ],
+    )
+    def resize(call: Call) -> None:
+        """What others hold, a parameter say, keeps its shape."""
+        if isinstance(call.receiver, ast.Name | ast.Call):
+            arguments = (call.receiver, *call.node.args, *(each.value for each in call.node.keywords))
+            call.replace(f"{call.name(f'compat.{helper}')}({', '.join(map(call.of, arguments))})")
+        else:
+            call.leave("a tensor's shape is fixed", "build a new tensor with ops instead")
+
+
+_resize("resize_", "resized", "3, 4")
+_resize("resize_as_", "resized_as", "x[:, :4]")
+
 for _name, _why in (
     ("storage", "a tensor's memory is MindSpore's own"),
     ("untyped_storage", "a tensor's memory is MindSpore's own"),
     ("set_", "a tensor can't be given other memory"),
-    ("resize_", "a tensor's shape is fixed"),
-    ("resize_as_", "a tensor's shape is fixed"),
     ("record_stream", "streams keep track of tensors themselves"),
     ("apply_", "Python functions don't run on tensors element by element"),
     ("map_", "Python functions don't run on tensors element by element"),

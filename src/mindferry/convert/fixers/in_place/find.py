@@ -17,10 +17,11 @@ from ....read.guesses import looks_like_parameter
 from ....read.types import TENSOR, Type
 from ....read.uses import Use
 from ...facts import Facts
-from ...plan import Change, ReplaceSpan, claim
+from ...plan import Change, claim
 from ..bindings import CERTAIN_VIEWS, Names, is_held_by_network
 from .arguments import is_given_true, tensor_argument
-from .holders import is_held, views
+from .data_attribute import is_data_of_gradient, is_data_of_parameter, is_parameter, strip_data
+from .holders import is_for_the_caller, is_held, views
 
 MARKS_ONLY = frozenset({"requires_grad_", "share_memory_"})  # the numbers stay
 COLLECTIVES = frozenset({"all_reduce", "broadcast", "reduce"})  # the first argument takes the result
@@ -35,6 +36,9 @@ class How(Enum):
     SET_DATA = "set_data"
     ITEM = "item"  # an indexed assignment
     ENTRY = "entry"  # an entry of a dict or a list, which may be a parameter
+
+
+HOW_IN_TUPLES = {"tuple": How.OVERWRITE}  # its items can't be assigned to
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,7 @@ def find_in_place(facts: Facts) -> InPlace:
     for node in [each for each in facts.source.nodes if type(each) in CHANGING]:
         if isinstance(node, ast.Attribute):
             if node.attr == "data":
-                _strip_data(facts, found, node)
+                found.planned += strip_data(facts, node)
             elif node.attr == "grad" and facts.reading.type(node.value).is_tensor:
                 _check_gradient(facts, found, facts.derived(Names), node)
             continue
@@ -106,7 +110,7 @@ def find_in_place(facts: Facts) -> InPlace:
 
 def _changed(facts: Facts, node: ast.AST) -> ast.expr | None:
     """What the node changes in place, if it is a tensor; `p.grad.data *= 2` binds p.grad again."""
-    if isinstance(node, ast.Assign | ast.AugAssign) and _is_data_of_gradient(node):
+    if isinstance(node, ast.Assign | ast.AugAssign) and is_data_of_gradient(node):
         return None
     if isinstance(node, ast.Call):
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
@@ -123,13 +127,13 @@ def _changed(facts: Facts, node: ast.AST) -> ast.expr | None:
     if isinstance(node, ast.AugAssign) and (
         facts.reading.type(node.target).is_tensor
         or is_held_by_network(facts, node.target)
-        or _is_data_of_parameter(node.target)
+        or is_data_of_parameter(node.target)
     ):
         return node.target
     if isinstance(node, ast.Assign) and len(node.targets) == 1:
         target = node.targets[0]
         if isinstance(target, ast.Subscript) or (isinstance(target, ast.Attribute) and target.attr == "data"):
-            return target.value if facts.reading.type(target.value).is_tensor or _is_parameter(target.value) else None
+            return target.value if facts.reading.type(target.value).is_tensor or is_parameter(target.value) else None
     return None
 
 
@@ -142,30 +146,6 @@ def _chain(facts: Facts, call: ast.Call, changed: ast.expr) -> tuple[list[ast.Ca
     return chain, base
 
 
-def _strip_data(facts: Facts, found: InPlace, node: ast.Attribute) -> None:
-    """`w.data` is the tensor itself where it is written to, measured or shown; elsewhere it is cut off from gradients."""
-    parent = facts.parents.get(node)
-    is_changed = isinstance(parent, ast.Attribute) and parent.attr in facts.reading.symbols.framework.members.in_place
-    if not (is_changed or facts.reading.type(node.value).is_tensor or _is_parameter(node.value)):
-        return
-    while isinstance(parent, ast.Subscript) and parent.value is node and isinstance(parent.ctx, ast.Load):
-        parent = facts.parents.get(parent)
-    is_entry = isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store)
-    is_written = is_entry or isinstance(node.ctx, ast.Store)
-    if is_written and not is_entry and not _is_rewritten(facts, node):
-        found.planned.append(claim(node))  # `p.data, q.data = q.data, p.data` means the same in MindSpore
-        return
-    is_method = isinstance(parent, ast.Attribute) and (parent.attr.endswith("_") or parent.attr in MEASURES)
-    call = facts.parents.get(node)
-    is_initialised = isinstance(call, ast.Call) and (
-        facts.is_use(Use.INIT_FUNCTION, call.func) or facts.is_use(Use.COLLECTIVE, call.func)
-    )
-    if is_written or is_method or is_initialised:
-        source = facts.source
-        dot = source.find_token(b".", source.end(node.value), source.end(node))
-        found.planned += [ReplaceSpan(dot, source.end(node), ""), claim(node)]
-
-
 def _check_gradient(facts: Facts, found: InPlace, names: Names, node: ast.Attribute) -> None:
     """Training steps keep gradients on parameters; on nothing else."""
     owner = facts.enclosing(node, ast.ClassDef)
@@ -173,7 +153,7 @@ def _check_gradient(facts: Facts, found: InPlace, names: Names, node: ast.Attrib
     is_optimizer = role in (Role.OPTIMIZER, Role.SCHEDULER)
     holder = node.value.value if isinstance(node.value, ast.Attribute) and node.value.attr == "data" else node.value
     is_named = isinstance(holder, ast.Name) and (looks_like_parameter(holder.id) or names.binding(holder).is_parameter)
-    if is_optimizer or is_named or _is_parameter(holder):
+    if is_optimizer or is_named or is_parameter(holder):
         parent = facts.parents.get(node)
         is_operand = isinstance(parent, ast.Attribute | ast.Subscript | ast.BinOp | ast.UnaryOp | ast.AugAssign)
         if is_operand or (isinstance(parent, ast.Call) and _changed(facts, parent) is not None):
@@ -184,32 +164,6 @@ def _check_gradient(facts: Facts, found: InPlace, names: Names, node: ast.Attrib
         message = f"{facts.source.text(node)}: only parameters keep gradients, and only in a training step"
         advice = "take the gradient by ms.grad(fn, position)(inputs)"
         found.planned.append(facts.found(node, findings.MF142, message, advice))
-
-
-MEASURES = frozenset("size shape dim ndim ndimension numel nelement dtype device cpu numpy tolist item is_cuda".split())
-
-
-def _is_parameter(node: ast.expr) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr in ("weight", "bias")
-
-
-def _is_data_of_parameter(node: ast.expr) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == "data" and _is_parameter(node.value)
-
-
-def _is_rewritten(facts: Facts, node: ast.Attribute) -> bool:
-    """Whether `w.data` is all that a statement assigns to, and what holds it is known: `any.grad.data` becomes a call."""
-    parent, held = facts.parents.get(node), node.value
-    is_alone = isinstance(parent, ast.AugAssign) or (isinstance(parent, ast.Assign) and len(parent.targets) == 1)
-    is_unknown = (
-        isinstance(held, ast.Attribute) and held.attr == "grad" and not facts.reading.type(held.value).is_tensor
-    )
-    return is_alone and not is_unknown
-
-
-def _is_data_of_gradient(node: ast.Assign | ast.AugAssign) -> bool:
-    target = node.target if isinstance(node, ast.AugAssign) else node.targets[0]
-    return isinstance(target, ast.Attribute) and getattr(target.value, "attr", "") == "grad"
 
 
 def _plan(facts: Facts, found: InPlace, names: Names, chain: list[ast.Call], base: ast.expr) -> None:
@@ -240,7 +194,7 @@ def _plan(facts: Facts, found: InPlace, names: Names, chain: list[ast.Call], bas
         found.changes.append(InPlaceChange(call, base.value, How.BIND, suffix=".grad"))
         return
     is_data = isinstance(base, ast.Attribute) and base.attr == "data"
-    if is_bare and (is_data or (_is_parameter(base) and not isinstance(base, ast.Name))):
+    if is_bare and (is_data or (is_parameter(base) and not isinstance(base, ast.Name))):
         found.changes.append(InPlaceChange(call, base, How.SET_DATA))
     elif isinstance(base, ast.Name):
         _plan_name(facts, found, names, call, base)
@@ -249,16 +203,12 @@ def _plan(facts: Facts, found: InPlace, names: Names, chain: list[ast.Call], bas
     elif (
         isinstance(base, ast.Attribute) and facts.parents.get(base) is not None and not isinstance(base.ctx, ast.Store)
     ):
-        if is_bare:
-            found.changes.append(InPlaceChange(call, base, How.ASSIGN if _is_held_by_module(facts, base) else How.BIND))
+        is_held = _is_held_by_module(facts, base)
+        if is_bare or (not is_held and getattr(facts.parents.get(call), "targets", None)):  # `noise = self.noise = ...`
+            found.changes.append(InPlaceChange(call, base, How.ASSIGN if is_held else How.BIND))
         else:
-            _refuse(
-                facts,
-                found,
-                chain,
-                f"{facts.source.text(base)} is changed and its value used at once",
-                "write two statements",
-            )
+            reason = f"{facts.source.text(base)} is changed and its value used at once"
+            _refuse(facts, found, chain, reason, "write two statements")
     elif isinstance(base, ast.Call) and (is_bare or _is_view(facts, base)):
         viewed = facts.source.text(base.func.value) if isinstance(base.func, ast.Attribute) else facts.source.text(base)
         if _is_view(facts, base):
@@ -317,8 +267,9 @@ def _plan_item(facts: Facts, found: InPlace, chain: list[ast.Call], base: ast.Su
     elif isinstance(base.value, ast.Subscript) and facts.reading.type(base.value.value).is_tensor:
         _refuse(facts, found, chain, "an index of an index makes a copy in MindSpore", "write one index: x[i, j]")
     elif is_bare:
-        how = How.ENTRY if _may_hold_parameters(owner, base.slice) else How.ITEM
-        found.changes.append(InPlaceChange(chain[0], base, how, _filling(facts, chain[0])))
+        how = How.ENTRY if _may_hold_parameters(owner, base.slice) else HOW_IN_TUPLES.get(owner.kind, How.ITEM)
+        value = "" if how is How.OVERWRITE else _filling(facts, chain[0])
+        found.changes.append(InPlaceChange(chain[0], base, how, value))
     else:
         _refuse(
             facts,
@@ -356,12 +307,12 @@ def _plan_name(facts: Facts, found: InPlace, names: Names, call: ast.Call, base:
         if is_read_later and all(not isinstance(each, ast.Name) or each.id != base.id for each in statement.targets):
             found.changes.append(InPlaceChange(call, base, How.BIND))
             statement.targets.append(_stored(facts, StoredAgain(base.id, ast.Store()), base))
-    elif is_read_later:
+    elif is_read_later or (isinstance(statement, ast.Lambda) and names.binding(base).how == "argument"):
         _refuse(
             facts,
             found,
             [call],
-            f"{base.id} is changed inside an expression and read again below",
+            f"{base.id} is changed inside an expression and read again below, or by a caller",
             f"write {base.id} = ... in a statement of its own first",
         )
 
@@ -376,25 +327,12 @@ def _way(facts: Facts, names: Names, base: ast.Name, is_read_later: bool) -> How
     if (
         binding.how == "argument"
         and not _is_in_forward(facts, base)
-        and (not is_read_later or _is_for_the_caller(facts, base))
+        and (not is_read_later or is_for_the_caller(facts, base))
     ):
         return How.OVERWRITE
     if binding.how == "alias" and binding.other != base.id and names.is_loaded_after(binding.other, base):
         return How.OVERWRITE  # `y = x; y += 1`: x changes too
     return How.OVERWRITE if is_held(facts, names, base) else How.BIND
-
-
-def _is_for_the_caller(facts: Facts, node: ast.AST) -> bool:
-    """Without gradients, or in a function named like trunc_normal_, arguments are changed for the caller to see."""
-    function = facts.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef)
-    marks: list[ast.expr] = list(getattr(function, "decorator_list", []))
-    block = facts.enclosing(node, ast.With, ast.FunctionDef, ast.AsyncFunctionDef)
-    while isinstance(block, ast.With):
-        marks += [item.context_expr for item in block.items]
-        block = facts.enclosing(block, ast.With, ast.FunctionDef, ast.AsyncFunctionDef)
-    is_off = any(facts.is_use(Use.NO_GRADIENT, each.func if isinstance(each, ast.Call) else each) for each in marks)
-    name = getattr(function, "name", "")
-    return is_off or (name.endswith("_") and not name.endswith("__"))
 
 
 def _is_in_forward(facts: Facts, node: ast.AST) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ....read.uses import Use
 from ...facts import Facts
 from ..bindings import CERTAIN_VIEWS, Names
 
@@ -28,6 +29,54 @@ def views(facts: Facts, names: Names, base: ast.Name) -> Iterator[str]:
             ) if viewed == base.id != other and name in CERTAIN_VIEWS - {"detach"}:
                 if names.is_loaded_after(other, base):
                     yield other
+
+
+def is_for_the_caller(facts: Facts, node: ast.Name) -> bool:
+    """Without gradients, in a function named like trunc_normal_, or where a call of this file says so, arguments are changed for the caller to see."""
+    function = facts.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef)
+    marks: list[ast.expr] = list(getattr(function, "decorator_list", []))
+    block = facts.enclosing(node, ast.With, ast.FunctionDef, ast.AsyncFunctionDef)
+    while isinstance(block, ast.With):
+        marks += [item.context_expr for item in block.items]
+        block = facts.enclosing(block, ast.With, ast.FunctionDef, ast.AsyncFunctionDef)
+    is_off = any(facts.is_use(Use.NO_GRADIENT, each.func if isinstance(each, ast.Call) else each) for each in marks)
+    name = getattr(function, "name", "")
+    return is_off or (name.endswith("_") and not name.endswith("__")) or _is_read_by_caller(facts, node)
+
+
+def _is_read_by_caller(facts: Facts, base: ast.Name) -> bool:
+    """Whether the name is an argument of a function that this file calls with a variable which it reads again below."""
+    function = facts.enclosing(base, ast.FunctionDef)
+    if not isinstance(function, ast.FunctionDef):
+        return False
+    arguments = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    is_method = isinstance(facts.parents.get(function), ast.ClassDef)
+    if base.id not in arguments:
+        return False
+    position, names = arguments.index(base.id) - is_method, facts.derived(Names)
+    return any(
+        isinstance(given := call.args[position], ast.Name) and _is_read_again(facts, names, call, given)
+        for call in facts.source.of(ast.Call)
+        if _is_called(call.func, function.name, is_method) and 0 <= position < len(call.args)
+    )
+
+
+def _is_called(function: ast.expr, name: str, is_method: bool) -> bool:
+    match function:
+        case ast.Name(id=called):
+            return called == name and not is_method
+        case ast.Attribute(value=ast.Name(id="self"), attr=called):
+            return called == name and is_method
+    return False
+
+
+def _is_read_again(facts: Facts, names: Names, call: ast.Call, given: ast.Name) -> bool:
+    statement = facts.statement_of(call)
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    is_bound = any(
+        isinstance(each, ast.Name) and each.id == given.id for target in targets for each in ast.walk(target)
+    )
+    return not is_bound and names.is_loaded_after(given.id, call)
 
 
 def _since_bound(facts: Facts, names: Names, base: ast.Name) -> Iterator[ast.AST]:

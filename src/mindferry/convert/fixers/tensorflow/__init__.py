@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...facts import Facts
 from ...plan import Change
 from .. import format_tensors
-from . import compiled_functions, gradient_tapes
+from . import brought_networks, compiled_functions, gradient_tapes, shape_members
 
 SOURCE = "tensorflow"
 
@@ -15,4 +15,6 @@ SOURCE = "tensorflow"
 def plan(facts: Facts) -> Iterator[Change]:
     yield from compiled_functions.plan(facts)
     yield from gradient_tapes.plan(facts)
+    yield from brought_networks.plan(facts)
+    yield from shape_members.plan(facts)
     yield from format_tensors.plan(facts)

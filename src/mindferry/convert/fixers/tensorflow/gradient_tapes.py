@@ -26,6 +26,7 @@ from ...plan import (
     claim,
     claim_all,
 )
+from .block_names import names_of
 
 TAPE = "tensorflow.GradientTape"
 ADVICE = "see MindSpore's value_and_grad: put what the tape records into a function that returns the loss first"
@@ -43,9 +44,11 @@ class Tape:
     block: ast.With
     names: list[str]
     watched: list[ast.Call] = field(default_factory=list)
+    deleted: list[ast.Delete] = field(default_factory=list)
     gradients: list[ast.Call] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)  # names set in the block that are read behind it
     outer: list[str] = field(default_factory=list)  # names that the block changes, and that have a value before it
+    unset: list[str] = field(default_factory=list)  # outputs that the block may leave without a value
     inputs: list[str] = field(default_factory=list)  # what is watched
     function: str = "forward_fn"
     refusal: str = ""
@@ -91,7 +94,8 @@ def _read(facts: Facts, block: ast.With, is_all: bool) -> Tape:
     tape.refusal = _refusal(facts, block, is_all and len(names) == len(block.items), inside)
     if tape.refusal:
         return tape
-    stored = {node.id for node in inside if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    names_inside = names_of(block.body)
+    stored = names_inside.stored
     begin, end = (block.lineno, block.col_offset), _next_of_its_name(facts, block, names, scope)
     for node in facts.source.walk(scope):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
@@ -103,6 +107,7 @@ def _read(facts: Facts, block: ast.With, is_all: bool) -> Tape:
         for node in facts.source.walk(scope)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node not in inside
     }
+    _sort_names(facts, tape, scope, (begin, end))
     targets = [call.args[0].id for call in tape.gradients if call.args and isinstance(call.args[0], ast.Name)]
     if len(targets) < len(tape.gradients):
         tape.refusal = "the gradient is taken of something that has no name"
@@ -110,7 +115,10 @@ def _read(facts: Facts, block: ast.With, is_all: bool) -> Tape:
         tape.refusal = "the gradient is taken of something that its block doesn't compute"
     rest = sorted(stored & read_outside - set(targets))
     tape.outputs = [*dict.fromkeys(targets), *rest]
-    tape.outer = sorted(_read_first(facts, block, stored))
+    unset = names_inside.read_first | (set(tape.outputs) - names_inside.certain)  # on some way through the block
+    earlier = _values_before(facts, scope, inside)
+    tape.outer = sorted(unset & earlier)
+    tape.unset = sorted(set(tape.outputs) & unset - earlier)
     _watch(tape, stored)
     if not tape.gradients and not tape.refusal:
         tape.refusal = "nothing in the same function asks for a gradient"
@@ -163,23 +171,34 @@ def _sort_call(node: ast.Call, function: ast.Attribute, tape: Tape, is_inside: b
         tape.refusal = f"{function.attr} of a tape has no counterpart"
 
 
-def _read_first(facts: Facts, block: ast.With, stored: set[str]) -> set[str]:
-    """Names that the block reads before it sets them: `total += loss`."""
-    found: set[str] = set()
-    places: dict[str, int] = {}
-    for statement in block.body:
-        for node in facts.source.walk(statement):
-            if isinstance(node, ast.Name) and node.id in stored and isinstance(node.ctx, ast.Store):
-                end = facts.source.end(facts.statement_of(node))
-                places[node.id] = min(places.get(node.id, end), end)
-            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-                places[node.target.id] = min(places.get(node.target.id, 1 << 60), facts.source.start(node))
-                found |= {node.target.id} if places[node.target.id] == facts.source.start(node) else set()
-    for statement in block.body:
-        for node in facts.source.walk(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in places:
-                found |= {node.id} if facts.source.start(node) < places[node.id] else set()
+def _sort_names(
+    facts: Facts, tape: Tape, scope: ast.AST, place: tuple[tuple[float, float], tuple[float, float]]
+) -> None:
+    """`del tape` goes with the tape; a tape that is handed on, to a function or an attribute, can't be lifted."""
+    begin, end = place
+    known = {id(call.func.value) for call in (*tape.watched, *tape.gradients) if isinstance(call.func, ast.Attribute)}
+    for node in facts.source.walk(scope):
+        if not isinstance(node, ast.Name) or node.id not in tape.names or isinstance(node.ctx, ast.Store):
+            continue
+        if not begin < (node.lineno, node.col_offset) < end or id(node) in known:
+            continue
+        statement = facts.statement_of(node)
+        if isinstance(statement, ast.Delete) and all(isinstance(each, ast.Name) for each in statement.targets):
+            tape.deleted.append(statement)
+        elif not tape.refusal:
+            tape.refusal = "the tape itself is handed on"
+
+
+def _values_before(facts: Facts, scope: ast.AST, inside: set[ast.AST]) -> set[str]:
+    """Names that may have a value before the block: arguments, and what statements outside of it set."""
+    found = {node.id for node in facts.source.walk(scope) if isinstance(node, ast.Name) and _is_set(node, inside)}
+    if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
+        found |= {each.arg for each in ast.walk(scope.args) if isinstance(each, ast.arg)}
     return found
+
+
+def _is_set(node: ast.Name, inside: set[ast.AST]) -> bool:
+    return isinstance(node.ctx, ast.Store) and node not in inside
 
 
 def _watch(tape: Tape, stored: set[str]) -> None:
@@ -214,7 +233,7 @@ def _write(facts: Facts, tape: Tape, texts: Texts) -> Iterator[Edit]:
     end = source.end(last_item.optional_vars or last_item.context_expr)
     colon = source.find_token(b":", end, source.start(block.body[0]))
     before = source.data[source.start(block) : colon + 1].decode("utf-8")
-    arguments = [*tape.inputs, *(f"{name}={name}" for name in tape.outer)]
+    arguments = [*tape.inputs, *(f"{name}={name}" for name in tape.outer), *(f"{name}=None" for name in tape.unset)]
     header = f"def {tape.function}({', '.join(arguments)}):"
     yield ReplaceSpan(source.start(block), colon + 1, header)
     yield from _remove_watches(facts, tape)
@@ -229,6 +248,7 @@ def _write(facts: Facts, tape: Tape, texts: Texts) -> Iterator[Edit]:
         lines.append(f"{outer}{_targets(tape)} = {tape.names[0]}.outputs")
     else:
         yield from _write_single(facts, tape, simple, lines, outer, texts)
+        yield from _remove_deletions(facts, tape)
     text = "".join(f"{line}{newline}" for line in lines)
     yield InsertBefore(after, (newline if is_last_line else "") + text)
     yield facts.record(block, TAPE, before, header)
@@ -291,6 +311,18 @@ def _free_name(facts: Facts, name: str) -> str:
     while facts.stores(name):
         name += "_"
     return name
+
+
+def _remove_deletions(facts: Facts, tape: Tape) -> Iterator[Edit]:
+    """`del tape`, where no tape is left to delete."""
+    for statement in dict.fromkeys(tape.deleted):
+        kept = [each.id for each in statement.targets if isinstance(each, ast.Name) and each.id not in tape.names]
+        if kept:
+            yield ReplaceNode(statement, f"del {', '.join(kept)}", swallows=True)
+        elif len(facts.block_of(statement)) > 1:
+            yield RemoveStatement(statement)
+        else:
+            yield ReplaceNode(statement, "pass", swallows=True)
 
 
 def _remove_watches(facts: Facts, tape: Tape) -> Iterator[Edit]:

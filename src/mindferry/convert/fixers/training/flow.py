@@ -79,7 +79,8 @@ def writes(node: ast.AST) -> set[str]:
 
 def _changes_receiver(name: str) -> bool:
     is_in_place = name.endswith("_") and not name.startswith("_") and not name.endswith("__")
-    return is_in_place or name in ("append", "extend", "insert", "appendleft", "update")
+    # What a hook makes of a gradient goes on to whatever the tensor was computed from.
+    return is_in_place or name in ("append", "extend", "insert", "appendleft", "update", "register_hook")
 
 
 def written_in_order(facts: Facts, statements: Iterable[ast.stmt]) -> list[str]:

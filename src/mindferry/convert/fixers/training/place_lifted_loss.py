@@ -49,6 +49,7 @@ def _place(facts: Facts, each: Backward) -> None:
     first, last = block.index(inner[0]), end_of_graph
     own = set().union(*(flow.writes(statement) for statement in each.lifted))
     needed = set().union(*(flow.reads(part) for part in (*inner, *each.losses))) - own
+    needed |= set(flow.read_before_written(inner))  # `h = init()` before a loop of `h = net(h)`
     between = [
         (index, block[index])
         for index in range(first, last)

@@ -18,6 +18,10 @@ OF_OBJECTS = frozenset(
     "parameters named_parameters modules named_modules children train eval state_dict load_state_dict zero_grad step forward".split()
 )
 
+MAKERS = frozenset(
+    "zeros ones empty full zeros_like ones_like empty_like full_like new_zeros new_ones new_empty new_full".split()
+)
+
 
 def differentiable(facts: Facts, chosen: list[ast.stmt]) -> list[ast.stmt]:
     """Those of them that run a network or read a parameter, or work on what such a statement wrote."""
@@ -65,7 +69,7 @@ def with_their_start(lifted: list[ast.stmt], chosen: list[ast.stmt], block: list
         if statement not in lifted
         and statement in block
         and isinstance(statement, ast.Assign)
-        and _is_constant(statement.value)
+        and (_is_constant(statement.value) or _is_filled_by(statement, lifted))
         and flow.writes(statement) <= needed
         and all(earlier.lineno > statement.lineno for earlier in lifted)
     ]
@@ -76,6 +80,21 @@ def with_their_start(lifted: list[ast.stmt], chosen: list[ast.stmt], block: list
         if each not in lifted and each in block and lifted[0].lineno < each.lineno and flow.writes(each) & own
     ]
     return sorted([*starts, *lifted, *between], key=lambda each: each.lineno)
+
+
+def _is_filled_by(statement: ast.Assign, lifted: list[ast.stmt]) -> bool:
+    """`outputs = torch.zeros(n, 3)` before `outputs[i] = net(x)`: MindSpore can't write to what a function is given."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr=maker))) if maker in MAKERS:
+            return any(
+                isinstance(each, ast.Subscript)
+                and isinstance(each.ctx, ast.Store)
+                and isinstance(each.value, ast.Name)
+                and each.value.id == name
+                for written in lifted
+                for each in ast.walk(written)
+            )
+    return False
 
 
 def _is_constant(node: ast.expr) -> bool:
@@ -106,6 +125,8 @@ def _is_source(facts: Facts, node: ast.AST, seen: set[str] | None = None) -> boo
     if isinstance(node, ast.Name):
         return isinstance(node.ctx, ast.Load) and make_leaf_parameters.is_leaf(facts, node)
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+        if make_leaf_parameters.is_held_leaf(facts, node):
+            return True
         parent, owner, kind = facts.parents.get(node), facts.reading.type(node.value), facts.reading.type(node)
         if isinstance(parent, ast.Call) and parent.func is node:
             return False
@@ -310,16 +331,16 @@ def _given_networks(facts: Facts, call: ast.Call) -> list[str]:
 
 def own_leaves(facts: Facts, statements: Iterable[ast.AST]) -> list[str]:
     """Tensors of the user's own that the statements, or functions of this file that they call, need the gradient of."""
-    found: list[ast.Name] = []
+    found: list[ast.Name | ast.Attribute] = []
     stack, seen = list(statements), set()
     while stack:
         for node in ast.walk(stack.pop()):
-            if isinstance(node, ast.Name) and make_leaf_parameters.is_leaf(facts, node):
+            if isinstance(node, ast.Name | ast.Attribute) and make_leaf_parameters.is_any_leaf(facts, node):
                 found.append(node)
             elif isinstance(node, ast.Call) and (body := _body(facts, node)) is not None and body not in seen:
                 seen.add(body)
                 stack.append(body)
-    return list(dict.fromkeys(node.id for node in sorted(found, key=facts.source.start)))
+    return list(dict.fromkeys(facts.source.text(node) for node in sorted(found, key=facts.source.start)))
 
 
 def _body(facts: Facts, call: ast.Call) -> ast.FunctionDef | None:

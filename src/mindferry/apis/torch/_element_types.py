@@ -1,0 +1,55 @@
+"""Tensors of several types in one list: torch.cat and torch.stack promote them, MindSpore's refuse."""
+
+from __future__ import annotations
+
+import ast
+
+from ...read.infer import Reading
+
+CASTS = frozenset("float double half bfloat16 long int short byte char bool type type_as".split())
+TYPED = frozenset(
+    "arange randint randperm one_hot argmax argmin argsort nonzero bincount LongTensor IntTensor BoolTensor ByteTensor "
+    "isnan isinf isfinite eq ne lt le gt ge logical_and logical_or logical_not".split()
+)
+SAME_TYPE = frozenset(
+    "view reshape unsqueeze squeeze expand expand_as repeat permute transpose t flatten clone detach contiguous cuda cpu".split()
+)
+
+
+def may_differ_in_type(reading: Reading, tensors: ast.expr | None) -> bool:
+    """Whether one of the tensors is written with a type of its own: a cast, a comparison, counted places."""
+    parts = tensors.elts if isinstance(tensors, ast.List | ast.Tuple) else []
+    kinds = {_written_type(reading, part) for part in parts}
+    return len(kinds) > 1
+
+
+def _written_type(reading: Reading, node: ast.expr) -> str:
+    """What the text says about the type; '' if nothing."""
+    match node:
+        case ast.Compare():
+            return "bool"
+        case ast.Subscript(value=inner) | ast.UnaryOp(operand=inner):
+            return _written_type(reading, inner)
+        case ast.Call(func=ast.Attribute(attr=name, value=owner)) if name in SAME_TYPE:
+            return _written_type(reading, owner)
+        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) if name in CASTS | TYPED:
+            types = [ast.unparse(each.value) for each in node.keywords if each.arg == "dtype"]
+            return types[0] if types else name
+        case ast.Call(keywords=keywords):
+            return next((ast.unparse(each.value) for each in keywords if each.arg == "dtype"), "")
+        case ast.Name():
+            values = assigned_values(reading, node)
+            return _written_type(reading, values[0]) if len(values) == 1 and not isinstance(values[0], ast.Name) else ""
+    return ""
+
+
+def assigned_values(reading: Reading, name: ast.Name) -> list[ast.expr]:
+    """What the function around gives the name."""
+    source, scope = reading.source, reading.source.parents.get(name)
+    while scope is not None and not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        scope = source.parents.get(scope)
+    return [
+        each.value
+        for each in source.assigned.get(name.id, ())
+        if scope is None or source.start(scope) <= source.start(each) < source.end(scope)
+    ]

@@ -1,0 +1,1 @@
+"""Parts of sentence_transformers.base."""

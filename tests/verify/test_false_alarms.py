@@ -216,3 +216,9 @@ STYLES = {
 @pytest.mark.parametrize("style", STYLES)
 def test_a_right_conversion_in_an_odd_style_is_called_same(style: str, tmp_path: Path) -> None:
     assert said_of(Attack(style, *linear(*STYLES[style])), tmp_path) == "same"
+
+
+def test_a_number_that_only_the_conversion_counts_is_listed_and_not_called_different(tmp_path: Path) -> None:
+    """A network that keeps something is looked at more closely, and its outputs go by other names there."""
+    counting = Attack("counting", *linear("return self.fc(x)", "self.n += 1\nreturn self.fc(x)", "", "self.n = 0"))
+    assert said_of(counting, tmp_path) == "same as far as compared"

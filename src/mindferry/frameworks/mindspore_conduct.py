@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..errors import MindferryError
@@ -100,14 +100,15 @@ def _is_its_name(value: Any) -> bool:
     return isinstance(value, str) and value.split(".")[0] == JUDGE
 
 
-def check_judge() -> None:
-    """A difference that is known has to be seen: the conversion runs in the process that compares."""
+def check_judge(measure: Callable[..., tuple[float, float, str]]) -> None:
+    """A difference that is known has to be seen by what measures them: the conversion runs in the process that compares."""
     import mindspore as ms
     import numpy as np
 
     right = np.arange(6, dtype=np.float32).reshape(2, 3)
-    found = distance(as_numpy(ms.Tensor(right + 1.5)), right)
-    if found[0] != 1.5 or distance(right, right.copy())[0] != 0.0:
+    value = as_numpy(ms.Tensor(right + 1.5))
+    found = [each(value, right)[0] for each in (measure, distance)]
+    if found != [1.5, 1.5] or distance(right, right.copy())[0] != 0.0:
         raise MindferryError(
             "the conversion changes how values are read or compared (a difference of 1.5 was not seen): no verdict is possible"
         )

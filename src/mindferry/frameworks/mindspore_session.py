@@ -66,7 +66,7 @@ class Session:
             is_changed = has_changed(state)
             if self.record.second and (self.record.is_stateful or is_changed):
                 self._second()
-            elif is_changed:
+            elif is_changed and not (self.golden.is_quick or self.record.is_stateful):
                 self.keeps_state = True
         if self.golden.is_quick:
             return
@@ -80,7 +80,7 @@ class Session:
         """Numbers that only the conversion moves: a later call may come out otherwise."""
         if not (self.record.is_stateful or self.record.kept or self.record.draws_outside):
             for name in moved:
-                why = "a call changes it in the conversion, and nothing in the reference"
+                why = "a call changes it in the conversion, and no attribute in the reference"
                 self.shortfalls.append(Shortfall("state", name, "not comparable", why))
 
     def second_step(self) -> None:

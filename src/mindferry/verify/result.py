@@ -55,7 +55,12 @@ def confirmed(first: Result, found: Result, rule: Rule) -> Result:
     """A closer look, held against what the network returned before while nothing was watched: a network may tell the two apart."""
     if not found.verdict.passed or found.golden.is_rough:
         return found
-    outputs = [row for row in first.measured.measurements if row.kind == "network"]
+    keys = {row.name: row.key for row in found.measured.measurements if row.kind == "network" and row.run == "whole"}
+    outputs = [
+        replace(row, key=keys[row.name])  # where only the network was recorded, its outputs go by other keys
+        for row in first.measured.measurements
+        if row.kind == "network" and row.name in keys
+    ]
     failing = [row for row in judge(outputs, found.golden, rule).differences if not row.passed]
     if not failing:
         return found

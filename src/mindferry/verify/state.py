@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 _TABLES = ("_parameters", "_buffers", "_modules")  # and every other dictionary of torch's own, which starts with "_"
@@ -40,7 +41,7 @@ class Watch:
             if now is not buffer or (buffer is not None and not torch.equal(buffer, value)):
                 found.append(self._path(module, name))
         for module, plain, containers, tensors in self._attributes:
-            held = {name: value for name, value in vars(module).items() if not name.startswith("_")}
+            held = _plain(module)
             for name in {**plain, **held}:
                 if name == "training":
                     continue
@@ -85,7 +86,7 @@ def _attributes(model: Any) -> list[tuple[Any, dict[str, Any], dict[str, Any], d
     """For each module: itself, its attributes, copies of lists and dictionaries, and of tensors."""
     found = []
     for module in model.modules():
-        plain = {name: value for name, value in vars(module).items() if not name.startswith("_")}
+        plain = _plain(module)
         containers = {name: _copied(value) for name, value in plain.items() if type(value) in (list, dict, set)}
         tensors = {name: value.detach().clone() for name, value in plain.items() if _is_plain_tensor(value)}
         found.append((module, plain, containers, tensors))
@@ -97,7 +98,7 @@ def _restore_attributes(before: list[tuple[Any, dict[str, Any], dict[str, Any], 
 
     for module, plain, containers, tensors in before:
         held = vars(module)
-        for name in [name for name in held if not name.startswith("_") and name not in plain]:
+        for name in _plain(module).keys() - plain.keys():
             del held[name]
         for name, value in plain.items():
             if name not in held or held[name] is not value:
@@ -107,6 +108,25 @@ def _restore_attributes(before: list[tuple[Any, dict[str, Any], dict[str, Any], 
             if name in tensors and not torch.equal(value, tensors[name]):
                 with torch.no_grad():
                     value.data.copy_(tensors[name])
+
+
+def _plain(module: Any) -> dict[str, Any]:
+    """The attributes that a module's class may keep something in: of the network's own classes, those with an underscore too."""
+    is_own = not type(module).__module__.startswith("torch.")
+    hidden = _torch_names() if is_own else frozenset()
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if not name.startswith("_") or (is_own and name not in hidden)
+    }
+
+
+@cache
+def _torch_names() -> frozenset[str]:
+    """What torch itself keeps in a module, parametrizations and weight norms among it."""
+    import torch
+
+    return frozenset(vars(torch.nn.Module())) | {"_is_hf_initialized", "_is_full_backward_hook"}
 
 
 def _is_plain_tensor(value: Any) -> bool:

@@ -354,7 +354,7 @@ MF908 = Code(
     "Written for an older Python",
     "The line is not Python 3 as it stands (a print statement, `.cuda(async=True)`, indents of tabs and spaces). It was "
     "read as Python 3 has it, and the conversion is Python 3.",
-    "Where the file was written for Python 2, look at its divisions: `/` of two integers gave an integer there.",
+    "Where the file was written for Python 2, look at its divisions: that of two integers gave an integer there.",
 )
 
 CODES: dict[str, Code] = {str(value): value for value in list(globals().values()) if isinstance(value, Code)}

@@ -216,3 +216,8 @@ def run():
     return plain([net._all_weights, shapes, net.bias_hh_l1_reverse])
 """)
     assert same(ours, theirs) and len(theirs[0]) == 4
+
+
+def test_a_name_that_is_cut_from_itself_ends_the_search_for_its_type() -> None:
+    code = "import torch\n\n\ndef f(x, y):\n    x = x[1:]\n    a = b[0]\n    b = a[0]\n    return torch.cat([x, y]), torch.cat([a, b])\n"
+    assert "ops.cat" in convert_source(code).main or "ms_compat.cat" in convert_source(code).main

@@ -206,7 +206,8 @@ def test_every_script_that_measures_is_there_and_tells_its_options(script: str) 
     text = path.read_text("utf-8")
     compile(text, path, "exec")
     if "argparse" in text:
-        done = subprocess.run([sys.executable, path, "--help"], cwd=ROOT, capture_output=True, text=True)
+        start = [script] if script.endswith(".py") else ["-m", script]
+        done = subprocess.run([sys.executable, *start, "--help"], cwd=ROOT, capture_output=True, text=True)
         assert done.returncode == 0 and "usage" in done.stdout, done.stderr
 
 

@@ -340,10 +340,10 @@ def test_a_cell_that_names_the_mark_keeps_its_text(tmp_path):
 
 
 def test_a_notebook_with_numbers_for_lines_stops_no_library(tmp_path, project):
-    from mindferry.library.bring import _project_modules
+    from mindferry.library.bring import project_modules
 
     (project / "b.ipynb").write_bytes(notebook([1, "import torch"], 3, {"a": 1}, "(" * 5000))
-    assert _project_modules(ProjectFile(project / "b.ipynb", "b.ipynb", ""))
+    assert project_modules(ProjectFile(project / "b.ipynb", "b.ipynb", ""))
 
 
 def test_every_kind_of_record_is_refused_by_its_stage(tmp_path):

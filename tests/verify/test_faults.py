@@ -11,14 +11,17 @@ from .attacks import ATTACKS, Attack, said_of
 from .command_attacks import COMMAND_ATTACKS, CommandAttack
 from .conduct_attacks import CONDUCT
 from .fault import Fault
-from .faults import FAULTS, false_alarm, plant
+from .faults import FAULTS, false_alarm, names_of, plant, run_case
 from .more_attacks import MORE
 from .outside_attacks import OUTSIDE
+from .separate import Separate
 from .twins import TWINS, Twin
 
 SAMPLE = (*FAULTS[2::12], *second_faults.OPEN[::16], *second_faults.SEALED[::21])
 QUICK = ("labels that are shifted",)  # of those on whole projects; all take many minutes
-FOOLING = (*ATTACKS[:6], *ATTACKS[11:24:3], *ATTACKS[25::6], *MORE[1::6], *OUTSIDE[::5], *CONDUCT[::3])
+PATCHING = ("a patched comparison", "a tensor that is read otherwise")  # they change the process that they run in
+SEEN = [each for each in CONDUCT if each.name not in PATCHING]
+FOOLING = (*ATTACKS[:6], *ATTACKS[11:24:3], *ATTACKS[25::6], *MORE[1::6], *OUTSIDE[::5], *SEEN[::3])
 
 
 @pytest.mark.parametrize("fault", SAMPLE, ids=str)
@@ -30,6 +33,14 @@ def test_a_planted_fault_is_found_and_named(fault: Fault, tmp_path: Path) -> Non
 @pytest.mark.parametrize("attack", FOOLING, ids=str)
 def test_an_attack_is_not_called_same(attack: Attack, tmp_path: Path) -> None:
     assert said_of(attack, tmp_path) != "same"
+
+
+def test_an_attack_on_the_judge_is_refused() -> None:
+    separate = Separate(run_case)
+    cases = [index for index, (name, _) in enumerate(names_of("attacks")) if name.removeprefix("attack ") in PATCHING]
+    said = [separate.ask(("attacks", index), "attacks") for index in cases]
+    separate.close()
+    assert len(said) == 2 and all(each and str(each[0]).startswith("refused") for each in said), said
 
 
 @pytest.mark.parametrize("twin", TWINS[::2], ids=lambda twin: twin.name)

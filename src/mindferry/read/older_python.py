@@ -22,7 +22,7 @@ class Older(Enum):
 
     STATEMENT = (
         "written for Python 2; the conversion is Python 3",
-        "look at the file's divisions: `/` of two integers gave an integer in Python 2",
+        "look at the file's divisions: that of two integers gave an integer in Python 2",
     )
     ARGUMENT = (
         "`async` is a keyword since Python 3.7; it was read as non_blocking, torch's name for it since 0.4",

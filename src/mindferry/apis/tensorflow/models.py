@@ -116,7 +116,7 @@ for name in APPLICATIONS:
         f"keras.applications.{name}",
         missing="it is a network in Keras' own folder, which is converted along where that is asked for",
         strategy="equivalent",
-        advice="convert again with `--with keras`, which brings it into the project; its weights come by `mindferry weights convert`",
+        advice="convert again with `mindferry convert PROJECT -o OUT --with keras`, which brings it into the project; its weights come by `mindferry weights convert`",
     )
 same("keras.utils", "set_random_seed to_categorical unpack_x_y_sample_weight pack_x_y_sample_weight")
 same("keras.backend", "clear_session image_data_format floatx name_scope get_uid")

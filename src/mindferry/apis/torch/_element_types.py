@@ -23,23 +23,23 @@ def may_differ_in_type(reading: Reading, tensors: ast.expr | None) -> bool:
     return len(kinds) > 1
 
 
-def _written_type(reading: Reading, node: ast.expr) -> str:
-    """What the text says about the type; '' if nothing."""
+def _written_type(reading: Reading, node: ast.expr, known: frozenset[str] = frozenset()) -> str:
+    """What the text says about the type; '' if nothing. `known`: names on the way here, for `x = x[1:]`."""
     match node:
         case ast.Compare():
             return "bool"
         case ast.Subscript(value=inner) | ast.UnaryOp(operand=inner):
-            return _written_type(reading, inner)
+            return _written_type(reading, inner, known)
         case ast.Call(func=ast.Attribute(attr=name, value=owner)) if name in SAME_TYPE:
-            return _written_type(reading, owner)
+            return _written_type(reading, owner, known)
         case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) if name in CASTS | TYPED:
             types = [ast.unparse(each.value) for each in node.keywords if each.arg == "dtype"]
             return types[0] if types else name
         case ast.Call(keywords=keywords):
             return next((ast.unparse(each.value) for each in keywords if each.arg == "dtype"), "")
-        case ast.Name():
+        case ast.Name(id=name) if name not in known:
             values = assigned_values(reading, node)
-            return _written_type(reading, values[0]) if len(values) == 1 and not isinstance(values[0], ast.Name) else ""
+            return _written_type(reading, values[0], known | {name}) if len(values) == 1 else ""
     return ""
 
 

@@ -35,7 +35,8 @@ QUIRKS = (
         "CPU",
         "2.10",
         "a row of nothing but -inf leaves the rows after it unwritten",
-        "not np.allclose(ops.softmax(t([[-inf, -inf], [0, 0], [0, 0]]), axis=-1).asnumpy()[1:], 0.5)",
+        # no halves: what was in that memory before is often such
+        "not np.allclose(ops.softmax(t([[-inf, -inf], [0, 3.17]]), axis=-1).asnumpy()[1], [0.04030, 0.95970], atol=1e-4)",
     ),
     Quirk(
         "sum of nothing",

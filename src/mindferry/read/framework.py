@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from .types import Type
@@ -99,6 +99,9 @@ class Framework:
     network_call_result: Callable[[str], Type]  # (class of its own)
     object_method: Callable[[str, str, int], Type]  # (class, method, number of arguments) of what is no network
     object_attribute: Callable[[str, str], Type]  # (class, attribute)
+    typed_tensors: Mapping[str, str] = field(
+        default_factory=dict
+    )  # class of tensors of one type -> MindSpore's name of that
     tensor_maker: str = ""  # what stands for the tensor class where it is handed on to be called
     helpers: str = "ms_compat"  # what the module is called that its helpers are emitted as
 

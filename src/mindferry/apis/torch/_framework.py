@@ -13,6 +13,7 @@ from ...read.uses import read_uses
 from ._aliases import canonical
 from ._members import is_lost_when_sparse, members
 from ._objects import DISTRIBUTIONS, SPARSE, object_attribute, object_method
+from ._typed_tensors import TYPED_NAMES
 
 TYPED_TENSORS = frozenset(
     f"torch.{place}{kind}Tensor"
@@ -98,6 +99,7 @@ def describe() -> Framework:
         ),
         functional=("functional", "F"),
         tensor="torch.Tensor",
+        typed_tensors=TYPED_NAMES,
         tensor_maker="compat.FloatTensor",
         tensor_classes=TENSOR_CLASSES,
         annotations=TENSOR_CLASSES | TYPED_TENSORS,

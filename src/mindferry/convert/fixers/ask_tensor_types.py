@@ -9,22 +9,9 @@ from functools import partial
 from ..facts import Facts
 from ..plan import Change, ReplaceNode, Texts, claim_all
 
-DTYPES = {
-    "Float": "float32",
-    "Double": "float64",
-    "Half": "float16",
-    "BFloat16": "bfloat16",
-    "Long": "int64",
-    "Int": "int32",
-    "Short": "int16",
-    "Char": "int8",
-    "Byte": "uint8",
-    "Bool": "bool_",
-}
-
 
 def plan(facts: Facts) -> Iterator[Change]:
-    if facts.framework.name != "torch" or not facts.source.mentions("isinstance"):
+    if not facts.framework.typed_tensors or not facts.source.mentions("isinstance"):
         return
     for call in facts.source.of(ast.Call):
         match call:
@@ -46,5 +33,4 @@ def _spelled(name: str, texts: Texts) -> str:
 def _dtype(facts: Facts, node: ast.expr) -> str:
     """'int64' for torch.LongTensor and torch.cuda.LongTensor, '' for anything else."""
     api = facts.api(node) if isinstance(node, ast.Name | ast.Attribute) else ""
-    name = api.rpartition(".")[2].removesuffix("Tensor")
-    return DTYPES.get(name, "") if api in facts.framework.annotations else ""
+    return facts.framework.typed_tensors.get(api, "")

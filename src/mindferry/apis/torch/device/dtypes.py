@@ -3,7 +3,7 @@
 from ... import Case, rule
 from ..._call import Call
 from .._lazy_lists import is_lazy
-from ..tensor.casts import TYPED
+from .._typed_tensors import TYPED
 
 NAMES = {
     "float32": "float32",

@@ -5,6 +5,7 @@ import ast
 from ... import Case, Form, rule
 from ..._call import Call
 from .._framework import DTYPES
+from .._typed_tensors import TYPED_NAMES
 
 DEVICE_WORDS = (
     "device",
@@ -20,19 +21,6 @@ DEVICE_WORDS = (
     "device_ids",
     "map_location",
 )
-TYPED = {
-    "Float": "float32",
-    "Double": "float64",
-    "Half": "float16",
-    "BFloat16": "bfloat16",
-    "Long": "int64",
-    "Int": "int32",
-    "Short": "int16",
-    "Char": "int8",
-    "Byte": "uint8",
-    "Bool": "bool_",
-}
-TYPED_NAMES = {f"torch.{place}{name}Tensor": dtype for name, dtype in TYPED.items() for place in ("", "cuda.")}
 
 
 def role(call: Call, node: ast.expr) -> str:

@@ -387,6 +387,7 @@ def _verify_observed(state: Migration) -> tuple[Comparison, bool, str]:
     from .frameworks.process import WorkerError
     from .observe.use import comparables
     from .observe.verified import as_the_run_reached, joined
+    from .report.words import plural
     from .verify.run import verify
     from .verify.settings import settings
     from .verify.table import plural_gaps
@@ -414,7 +415,7 @@ def _verify_observed(state: Migration) -> tuple[Comparison, bool, str]:
     else:
         wrong = "" if result.passed else f", first divergence: {result.first_divergence or 'predictions'}"
     is_well = result.outcome is not artifacts.Outcome.DIFFERENT
-    return result, is_well, f"{len(result.differences)} tensors of {len(compared)} networks compared{wrong}"
+    return result, is_well, f"{len(result.differences)} tensors of {plural(len(compared), 'network')} compared{wrong}"
 
 
 def _words(state: Migration) -> list[list[str]]:

@@ -117,6 +117,7 @@ def _parts(module: Any, cell: Any, inputs: Sequence[str], seed: int) -> dict[str
 
     from .verify.dropout import without_dropout
     from .verify.named import make_inputs
+    from .verify.nested_inputs import call
 
     cells = dict(cell.cells_and_names())
     paths: dict[str, str] = {}
@@ -133,7 +134,7 @@ def _parts(module: Any, cell: Any, inputs: Sequence[str], seed: int) -> dict[str
         handles.append(module.get_submodule(path).register_forward_pre_hook(note, with_kwargs=True))
     given = make_inputs(inputs, seed)
     with torch.no_grad(), without_dropout(module.eval()):
-        module(*(value for name, value in given if not name), **{name: value for name, value in given if name})
+        call(module, [value for name, value in given if not name], {name: value for name, value in given if name})
     for handle in handles:
         handle.remove()
     return {

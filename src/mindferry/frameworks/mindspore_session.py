@@ -13,6 +13,7 @@ from ..errors import MindferryError
 from ..verify.capture import plain_arguments
 from ..verify.compare import Measurement, distance
 from ..verify.golden import CallRecord, Golden, ModeRecord
+from ..verify.nested_inputs import call
 from ..verify.nesting import leaves, rebuild
 from ..verify.reach import Reach
 from ..verify.seeding import seeded
@@ -94,7 +95,7 @@ class Session:
         with seeded(self.golden.seed), self.reach or contextlib.nullcontext():
             positional, named = make_inputs(self.golden, self.golden.inputs)
             shifted = [rolled(value) for value in positional], {name: rolled(value) for name, value in named.items()}
-            found = leaves(self.cell(*shifted[0], **shifted[1]), is_tensor, objects=True)
+            found = leaves(call(self.cell, *shifted), is_tensor, objects=True)
         if len(found) != self.record.second:
             problem = f"{len(found)} output tensors when it is called again, not {self.record.second}"
             self._add("whole", "network", NETWORK, "", (), float("inf"), float("nan"), problem)
@@ -146,12 +147,12 @@ class Session:
         positional, named = make_inputs(self.golden, self.golden.inputs)
         self.doing("the compiled network")
         self.running[:] = ["the compiled network"]
-        self._network(ms.jit(self.cell)(*positional, **named))
+        self._network(call(ms.jit(self.cell), positional, named))
         self.running.clear()
 
     def _call(self, given: dict[int, Tensor] | None = None) -> Any:
         positional, named = make_inputs(self.golden, self.golden.inputs, given or {})
-        output = self.cell(*positional, **named)
+        output = call(self.cell, positional, named)
         if not given:
             self._overwritten(positional, named)
         return output

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..verify.compare import Measurement, distance
 from ..verify.golden import Golden
+from ..verify.nested_inputs import call
 from ..verify.nesting import leaves
 from ..verify.update import LEAST, SIZE, STEPS, STRIDE, phase
 from .mindspore_dropout import without_dropout
@@ -55,7 +56,7 @@ def train(
     is_keras = isinstance(cell, KerasNetwork)
 
     def forward() -> Tensor:
-        value = loss(cell(*positional, **named), *targets)
+        value = loss(call(cell, positional, named), *targets)
         added = cell.penalties() if is_keras else None
         return value if added is None else value.sum() + added
 
@@ -75,7 +76,7 @@ def mixed(cell: Cell, golden: Golden) -> Iterator[Measurement]:
     positional, named = make_inputs(golden, golden.inputs)
     network = ms.amp.auto_mixed_precision(copy.deepcopy(cell).set_train(False), "auto", ms.float16)
     keys = golden.modes["amp"].outputs
-    found = leaves(network(*positional, **named), is_tensor, objects=True)
+    found = leaves(call(network, positional, named), is_tensor, objects=True)
     for index, (tensor, key) in enumerate(zip(found, keys, strict=True)):
         value = as_numpy(tensor)
         name = f"output {index}" if len(keys) > 1 else "output"

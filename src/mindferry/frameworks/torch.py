@@ -10,6 +10,7 @@ from ..errors import MindferryError
 from ..verify.goldenfile import RecordError
 from ..verify.initial import initial_errors
 from ..verify.named import build, find, load_weights, make_inputs, shake, source_of
+from ..verify.nested_inputs import call
 from ..verify.nesting import leaves
 from ..verify.noise import measure_noise
 from ..verify.predict import batches, save
@@ -132,7 +133,7 @@ def trace(request: TraceRequest, link: Link) -> Traced:
         without_dropout(model),
         traced(module, request.call, "forward", _plain) as found,
     ):
-        model(*positional, **named)
+        call(model, positional, named)
     model.train(was_training)
     path = link.scratch / "trace.npz"
     return Traced(save_trace(found, path), str(path))

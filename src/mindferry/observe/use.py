@@ -6,7 +6,7 @@ import ast
 import itertools
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -15,11 +15,13 @@ from ..apis import framework
 from ..config import MODULE, Train
 from ..errors import MindferryError, brief
 from ..foreign import BROKEN, text_of, tree_of
+from ..frameworks.watch.mindferry_watch.written_values import MAPPINGS, RECORDS
 from ..observation import UNREADABLE, Maker, Network, Observation, Value, extract_part
 from ..read.uses import Use
 
 NOT_FACTORIES = {"main", "train", "run", "fit", "test", "evaluate", "cli"}
 LAUNCHERS = {"torchrun"}
+LEAVES = ("array", "plain", "other")
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 PLAIN = (
     *(ast.Expression, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.Name),
@@ -119,7 +121,9 @@ def is_factory(maker: Maker, root: Path) -> bool:
     if Path(maker.file).is_absolute() or not all(part.isidentifier() for part in _module(maker).split(".")):
         return False
     tree = tree_of(path)
-    if tree is None or not all(name.isidentifier() and _is_plain(text) for name, text in maker.arguments.items()):
+    if tree is None or not all(
+        name.isidentifier() and makes_records(text, root) for name, text in maker.arguments.items()
+    ):
         return False
     if maker.module == "__main__" and not _is_importable(path):
         return False
@@ -129,6 +133,50 @@ def is_factory(maker: Maker, root: Path) -> bool:
         if isinstance(node, ast.FunctionDef) and node.name == maker.name:
             returned = [each for each in ast.walk(node) if isinstance(each, ast.Return)]
             return bool(returned) and not any(isinstance(each.value, ast.Tuple | type(None)) for each in returned)
+    return False
+
+
+def makes_records(text: str, root: Path) -> bool:
+    """Whether an argument is made of plain values, and calls no more than the project's own classes and known records."""
+    try:
+        tree = ast.parse(text, mode="eval")
+    except BROKEN:
+        return False
+    inside = {id(part) for node in ast.walk(tree) for part in _names_in(node)}
+    for node in ast.walk(tree):
+        if id(node) in inside or isinstance(node, (ast.keyword, *PLAIN)):
+            continue
+        names = ast.unparse(node.func if isinstance(node, ast.Call) else node).split(".")
+        if not isinstance(node, ast.Call | ast.Attribute) or not (
+            names == ["object"] or _is_known(names, root, isinstance(node, ast.Call))
+        ):
+            return False
+    return True
+
+
+def _names_in(node: ast.AST) -> Iterator[ast.AST]:
+    """The parts of a dotted name that is looked at as a whole."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute | ast.Name):
+        yield node.func
+    if isinstance(node, ast.Attribute):
+        yield node.value
+
+
+def _is_known(names: list[str], root: Path, is_called: bool) -> bool:
+    """Whether it is a record's class, or something at the top of one of the project's files; not called, a class's member too."""
+    dotted = ".".join(names)
+    if dotted in {*RECORDS.values(), *MAPPINGS, "torch.device"} or re.fullmatch(
+        r"torch\.b?float\d+|torch\.u?int\d+|torch\.bool", dotted
+    ):
+        return True
+    for count in range(len(names) - 1, 0, -1):
+        for path in (root.joinpath(*names[:count]).with_suffix(".py"), root.joinpath(*names[:count], "__init__.py")):
+            tree = tree_of(path) if path.is_file() else None
+            if tree is not None:
+                found = [node for node in tree.body if getattr(node, "name", "") == names[count]]
+                kinds = ast.ClassDef if is_called or len(names) > count + 1 else ast.ClassDef | ast.FunctionDef
+                deepest = count + (1 if is_called else 2)
+                return len(names) <= deepest and any(isinstance(node, kinds) for node in found)
     return False
 
 
@@ -146,13 +194,30 @@ def _module(maker: Maker) -> str:
 
 
 def _inputs(network: Network, archive: Path, folder: Path) -> tuple[str, ...] | None:
-    """The first call's arguments as verify's inputs; None where one is neither an array nor a plain value."""
+    """The first call's arguments as verify's inputs; None where one holds what is neither an array nor a plain value."""
     if not network.inputs:
         return None
     call = network.inputs[0]
-    specs = [_spec("", value, archive, folder) for value in call.positional]
-    specs += [_spec(name, value, archive, folder) for name, value in call.named.items() if value.text != "None"]
+    given = [("" if value.kind in LEAVES else f"*{index}", value) for index, value in enumerate(call.positional)]
+    given += [(name, value) for name, value in call.named.items() if value.text != "None"]
+    specs = [_spec(way, leaf, archive, folder) for name, value in given for way, leaf in _leaves(name, value)]
     return tuple(each for each in specs if each is not None) if None not in specs else None
+
+
+def _leaves(way: str, value: Value) -> Iterator[tuple[str, Value]]:
+    """What lies in lists, tuples and dictionaries, with the way to each."""
+    if value.kind in LEAVES:
+        yield way, value
+    elif not value.items:
+        yield (
+            "" if way.startswith("*") and way[1:].isdigit() else way,
+            Value("plain", {"list": "[]", "tuple": "()"}.get(value.kind, "{}")),
+        )
+    for index, item in enumerate(value.items):
+        if value.keys and "'" in value.keys[index]:  # keys stand in quotes
+            item = Value("other")
+        step = {"list": f"[{index}]", "tuple": f"({index})"}.get(value.kind) or f"{{'{value.keys[index]}'}}"
+        yield from _leaves(f"{way}{step}", item)
 
 
 def _spec(name: str, value: Value, archive: Path, folder: Path) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import re
 import shlex
@@ -76,6 +75,7 @@ def move_seeds(offset: int) -> None:
 
 def make(spec: str, prepare: Callable[[ModuleType], None] = lambda module: None) -> Any:
     """`data:test_loader` or `data:test_loader(batch_size=8)` -> what the function returns."""
+    from .arguments import read_arguments
     from .named import find
 
     match = FUNCTION.fullmatch(spec.strip())
@@ -83,15 +83,7 @@ def make(spec: str, prepare: Callable[[ModuleType], None] = lambda module: None)
         raise MindferryError(
             f"{spec!r} names no function; write module:function, for instance data:test_loader(batch_size=8)"
         )
-    try:
-        call = ast.parse(f"f{match[3] or '()'}", mode="eval").body
-        assert isinstance(call, ast.Call)
-        positional = [ast.literal_eval(each) for each in call.args]
-        keywords = {str(each.arg): ast.literal_eval(each.value) for each in call.keywords}
-    except (SyntaxError, ValueError):
-        raise MindferryError(
-            f"the arguments in {spec!r} must be plain values; for anything else write a function that makes the pipeline, and name that"
-        ) from None
+    positional, keywords = read_arguments(spec, match[3] or "")
     function = find(f"{match[1]}:{match[2]}")
     prepare(sys.modules[match[1]])
     return function(*positional, **keywords)

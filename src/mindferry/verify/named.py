@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from .arguments import read_arguments
 from .goldenfile import RecordError
 
 Tensor = Any  # torch.Tensor
@@ -25,7 +26,7 @@ def build(spec: str) -> Any:
     is_model = hasattr(made, "named_parameters") or hasattr(made, "parameters_and_names")
     if is_model and not isinstance(made, type):
         return made
-    positional, named = _literals(spec, bracket + rest)
+    positional, named = read_arguments(spec, bracket + rest)
     return made(*positional, **named)
 
 
@@ -45,19 +46,9 @@ def find(spec: str) -> Any:
         raise RecordError(f"{module} has no {name!r}; check {spec}") from None
 
 
-def _literals(spec: str, arguments: str) -> tuple[list[Any], dict[str, Any]]:
-    try:
-        call = ast.parse(f"f{arguments or '()'}", mode="eval").body
-        assert isinstance(call, ast.Call)
-        positional = [ast.literal_eval(argument) for argument in call.args]
-        return positional, {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
-    except (SyntaxError, ValueError):
-        raise RecordError(
-            f"the arguments in {spec!r} must be plain values; for anything else write a function that makes the model, and name that"
-        ) from None
-
-
-_SPEC = re.compile(r"(?:(\w+)=)?(float32|float64|float16|int64|int32|bool)\[([\d,\s]*)\](?:@([-\d.e]+)\.\.([-\d.e]+))?")
+_SPEC = re.compile(
+    r"(?:([*\w][^=]*)=)?(float32|float64|float16|int64|int32|bool)\[([\d,\s]*)\](?:@([-\d.e]+)\.\.([-\d.e]+))?"
+)
 
 
 def make_inputs(specs: Sequence[str], seed: int) -> list[tuple[str, Any]]:

@@ -28,6 +28,7 @@ from .jitter import jittered, jittering
 from .kernels import ROUGH, as_mindspore
 from .lifted import full_precision, in_double
 from .named import one_line, plain_settings
+from .nested_inputs import call
 from .nesting import leaves
 from .randomness import shared_randomness
 from .reach import Reach
@@ -162,7 +163,7 @@ class Recorder:
             shared = self._shared(mode, which, found)
             with torch.set_grad_enabled(gradients), seeded(self.seed), jitter, kernels, shared:
                 before, host = torch.get_rng_state(), host_state()
-                output = self.model(*positional, **named)
+                output = call(self.model, positional, named)
                 is_random = not torch.equal(before, torch.get_rng_state())
                 draws_outside = host != host_state()
         finally:

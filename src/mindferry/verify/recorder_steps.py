@@ -12,6 +12,7 @@ from .given import as_type, rolled
 from .goldenfile import RecordError
 from .lifted import cast
 from .named import one_line
+from .nested_inputs import call
 from .nesting import leaves
 from .seeding import seeded
 from .state import same_state
@@ -31,7 +32,7 @@ def record_second_call(recorder: Recorder, mode: str, facts: dict[str, Any]) -> 
     moved = [rolled(value) for value in positional], {name: rolled(value) for name, value in named.items()}
     try:
         with torch.no_grad(), seeded(recorder.seed), recorder.reach:
-            again = leaves(recorder.model(*moved[0], **moved[1]), is_tensor, objects=True)
+            again = leaves(call(recorder.model, *moved), is_tensor, objects=True)
     except Exception:  # whatever the user's code makes of inputs that were shifted
         return
     facts["second"] = len(again)
@@ -48,7 +49,7 @@ def record_second_step(recorder: Recorder, mode: str, facts: dict[str, Any]) -> 
     positional, named, _ = recorder.given(torch.float32, False)
     with same_state(recorder.model):
         with torch.no_grad(), seeded(recorder.seed):
-            recorder.model(*positional, **named)
+            call(recorder.model, positional, named)
         record_second_call(recorder, mode, facts)
 
 
@@ -86,7 +87,7 @@ def record_training(recorder: Recorder, make: Callable[[Any], Any], steps: int) 
 
 def _loss(recorder: Recorder, positional: list[Any], named: dict[str, Any], targets: list[Any]) -> Tensor:
     assert recorder.loss is not None
-    return recorder.loss(recorder.model(*positional, **named), *targets)
+    return recorder.loss(call(recorder.model, positional, named), *targets)
 
 
 def record_mixed(recorder: Recorder, device: str) -> dict[str, Any]:
@@ -99,11 +100,11 @@ def record_mixed(recorder: Recorder, device: str) -> dict[str, Any]:
     with torch.no_grad(), without_dropout(model):
         with same_state(model), cast(model, torch.float64):
             positional, named, _ = recorder.given(torch.float64, False)
-            right = leaves(model(*positional, **named), is_tensor, objects=True)
+            right = leaves(call(model, positional, named), is_tensor, objects=True)
         positional, named, _ = recorder.given(torch.float32, False)
         try:
             with same_state(model), torch.autocast(device.partition(":")[0], dtype=torch.float16):
-                found = leaves(model(*positional, **named), is_tensor, objects=True)
+                found = leaves(call(model, positional, named), is_tensor, objects=True)
         except (RuntimeError, NotImplementedError) as error:
             raise RecordError(
                 f"torch does not run the model in float16 on {device} ({one_line(error)}); leave amp out of the modes"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import inspect
 import os
@@ -15,6 +14,7 @@ from typing import Any
 from .probes import GIVEN
 from .session import Session
 from .types_seen import describe, public_name
+from .written_values import literal, written
 
 NETWORKS = 16  # kept at most
 SHAPES = 64  # for each network
@@ -99,8 +99,9 @@ class Objects:
         names = code.co_varnames[skip : code.co_argcount + code.co_kwonlyargcount]
         given = frame.f_locals.get(GIVEN, {})  # before the function bound them anew
         values = {each: given.get(each, frame.f_locals.get(each)) for each in names} | _rest(frame)
-        arguments = {each: _literal(value) or f"<{type(value).__name__}>" for each, value in values.items()}
-        is_plain = all(_literal(value) is not None for value in values.values()) and not _more(frame)
+        texts = {each: written(value, self._own_place) for each, value in values.items()}
+        arguments = {each: text or f"<{type(values[each]).__name__}>" for each, text in texts.items()}
+        is_plain = None not in texts.values() and not _more(frame)
         return {
             "module": module,
             "name": name,
@@ -113,6 +114,9 @@ class Objects:
     def _place(self, path: str) -> str:
         real = os.path.realpath(path)
         return self.session.relative(real) if self.session.is_own(real) else path
+
+    def _own_place(self, path: str) -> str | None:
+        return self.session.relative(path) if self.session.is_own(path) else None
 
     def before_call(self, module: Any, args: Any, kwargs: Any) -> None:
         entry = self.networks.get(id(module))
@@ -144,9 +148,12 @@ class Objects:
     def _keep_inputs(self, entry: dict[str, Any], module: Any, args: Any, kwargs: Any) -> None:
         prefix = f"network-{entry['number']}-call-{len(entry['inputs'])}"
         room = [LARGEST]
-        kept = [self._value(each, f"{prefix}-{index}", room) for index, each in enumerate(args)]
-        named = {name: self._value(each, f"{prefix}-{name}", room) for name, each in kwargs.items()}
+        kept = [self._input(each, f"{prefix}-{index}", room) for index, each in enumerate(args)]
+        named = {name: self._input(each, f"{prefix}-{name}", room) for name, each in kwargs.items()}
         entry["inputs"].append({"args": kept, "kwargs": named, "training": bool(module.training)})
+
+    def _input(self, value: Any, name: str, room: list[int]) -> list[Any]:
+        return self._value(value, name, room) if _is_plainly_held(value) else ["other", public_name(type(value))]
 
     def _value(self, value: Any, name: str, room: list[int]) -> list[Any]:
         """["array", its name], ["plain", its repr], ["list" or "tuple" or "dict", its parts], ["other", its class]."""
@@ -156,8 +163,9 @@ class Objects:
             parts = [self._value(each, f"{name}-{index}", room) for index, each in enumerate(value)]
             return ["tuple" if isinstance(value, tuple) else "list", parts]
         if isinstance(value, dict):
-            return ["dict", {str(key): self._value(each, f"{name}-{key}", room) for key, each in value.items()}]
-        text = _literal(value)
+            items = enumerate(value.items())
+            return ["dict", {str(key): self._value(each, f"{name}-{index}", room) for index, (key, each) in items}]
+        text = literal(value)
         return ["plain", text] if text is not None else ["other", public_name(type(value))]
 
     def _tensor(self, value: Any, name: str, room: list[int]) -> list[Any]:
@@ -338,15 +346,14 @@ def _rest(frame: FrameType) -> dict[str, Any]:
     return dict(frame.f_locals.get(GIVEN, {}).get(name, frame.f_locals.get(name)) or {})
 
 
-def _literal(value: Any) -> str | None:
-    text = repr(value) if isinstance(value, int | float | str | bool | None | list | tuple | dict) else ""
-    if not text or len(text) > 500:
-        return None
-    try:
-        ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None
-    return text
+def _is_plainly_held(value: Any) -> bool:
+    """Whether its containers are Python's own: another kind may have attributes, or read its items otherwise."""
+    if isinstance(value, dict):
+        is_own = type(value).__module__ in ("builtins", "collections") and all(isinstance(key, str) for key in value)
+        return is_own and all(map(_is_plainly_held, value.values()))
+    if isinstance(value, list | tuple):
+        return type(value) in (list, tuple) and all(map(_is_plainly_held, value))
+    return True
 
 
 def _size(parameter: Any) -> int:

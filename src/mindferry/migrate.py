@@ -300,13 +300,15 @@ def _weights(state: Migration) -> tuple[WeightsReport, bool, str]:
 
     source = state.weights
     assert source is not None
-    if not source.is_file():
+    is_made = not source.is_file()
+    if is_made:
         _make_weights(state, source)
     model = state.config.verify.model or None
     report = convert_weights(
         source, state.output / state.converted_weights, model=model, project=state.output, force=True
     )
-    return report, report.complete, f"{len(report.entries)} parameters carried to {state.converted_weights}"
+    made = f", from a checkpoint that {state.config.weights.create[0]} was run for" if is_made else ""
+    return report, report.complete, f"{len(report.entries)} parameters carried to {state.converted_weights}{made}"
 
 
 def _make_weights(state: Migration, target: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ...read.guesses import looks_like_loader
 from ..facts import Facts
-from . import make_leaf_parameters
+from . import hold_leaf_parameters, make_leaf_parameters
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 # Methods and attributes that share memory with the tensor they are of.
@@ -135,7 +135,8 @@ class Names:
 
     def binding(self, name: ast.Name) -> Binding:
         """How the name's tensor came to be, judged by its last assignment above."""
-        if make_leaf_parameters.is_leaf(self.facts, name):
+        is_leaf = make_leaf_parameters.is_leaf(self.facts, name)
+        if is_leaf or hold_leaf_parameters.holds(self.facts, name) == hold_leaf_parameters.ONE:
             return Binding("fresh", is_parameter=True)
         scope, start = self.scope(name), self.facts.source.start(name)
         stores = [

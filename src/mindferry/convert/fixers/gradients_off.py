@@ -15,7 +15,7 @@ from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, RemoveDecorator, RemoveStatement, ReplaceSpan, Texts, claim_all
 from . import detach_no_grad_results, mixed_precision
 
-AFTER = ("format_tensors", "in_place", "make_leaf_parameters")
+AFTER = ("format_tensors", "hold_leaf_parameters", "in_place", "make_leaf_parameters")
 
 OFF = (Use.NO_GRADIENT, Use.GRADIENT_SWITCH, Use.AUTOCAST)
 

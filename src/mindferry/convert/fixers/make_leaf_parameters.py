@@ -57,7 +57,7 @@ def is_leaf(facts: Facts, name: ast.Name) -> bool:
     scope = _scope(facts, name)
     if (scope, name.id) in known:
         return _is_bound(facts, scope, name.id, known[scope, name.id], facts.source.start(name))
-    while scope is not facts.source.tree and not _is_local(scope, name.id):  # a closure reads what its function made
+    while scope is not facts.source.tree and not is_local(scope, name.id):  # a closure reads what its function made
         scope = _scope(facts, scope)
         if (scope, name.id) in known:
             return _is_bound(facts, scope, name.id, known[scope, name.id])
@@ -69,7 +69,7 @@ def _is_bound(facts: Facts, scope: ast.AST, name: str, makers: list[ast.stmt], b
     start = facts.source.start
     stores = [
         node
-        for node in _own_nodes(scope)
+        for node in own_nodes(scope)
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
     ]
     bound: list[tuple[int, bool]] = [(start(maker), True) for maker in makers]
@@ -98,7 +98,7 @@ def makes_leaf(facts: Facts, statement: ast.stmt) -> bool:
     return any(statement in makers for makers in facts.derived(_find).values())
 
 
-def _own_nodes(scope: ast.AST) -> list[ast.AST]:
+def own_nodes(scope: ast.AST) -> list[ast.AST]:
     """Without those of functions inside."""
     found, stack = [], list(ast.iter_child_nodes(scope))
     while stack:
@@ -128,7 +128,7 @@ def _find_held(facts: Facts) -> dict[tuple[ast.AST | None, str], list[ast.Assign
         match node:
             case ast.Assign(
                 targets=[ast.Attribute(attr=name, value=ast.Name(id="self") as owner)], value=ast.Call() as call
-            ) if _requires(facts, call):
+            ) if requires(facts, call):
                 kind = facts.reading.type(owner)
                 if kind.kind == "instance" and not facts.reading.symbols.is_module(kind.qual):
                     found.setdefault((facts.enclosing(node, ast.ClassDef), name), []).append(node)
@@ -161,9 +161,9 @@ def _made(facts: Facts, node: ast.AST) -> str:
     """The name that a statement makes a leaf, or ''."""
     match node:
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
-            return name if _requires(facts, call) else ""
+            return name if requires(facts, call) else ""
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr="requires_grad_", value=ast.Name() as owner)) as call):
-            return owner.id if _is_marked(call) and _keeps_gradient(facts, owner) else ""
+            return owner.id if is_marked(call) and _keeps_gradient(facts, owner) else ""
         case ast.Assign(
             targets=[ast.Attribute(attr="requires_grad", value=ast.Name() as owner)], value=ast.Constant(value=True)
         ):
@@ -171,9 +171,9 @@ def _made(facts: Facts, node: ast.AST) -> str:
     return ""
 
 
-def _requires(facts: Facts, call: ast.Call) -> bool:
+def requires(facts: Facts, call: ast.Call) -> bool:
     if isinstance(call.func, ast.Attribute) and call.func.attr == "requires_grad_":
-        return _is_marked(call)
+        return is_marked(call)
     is_tensor = facts.reading.type(call).is_tensor or facts.is_use(Use.VARIABLE, call.func)
     flags = [key.value for key in call.keywords if key.arg == "requires_grad"]
     are_set = [isinstance(flag, ast.Constant) and flag.value is True for flag in flags]
@@ -194,7 +194,7 @@ def _is_parameter(facts: Facts, node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and facts.is_use(Use.PARAMETER, node.func)
 
 
-def _is_marked(call: ast.Call) -> bool:
+def is_marked(call: ast.Call) -> bool:
     flags = [*call.args, *(key.value for key in call.keywords)]
     return not flags or (isinstance(flags[0], ast.Constant) and flags[0].value is True)
 
@@ -215,7 +215,7 @@ def _scope(facts: Facts, node: ast.AST) -> ast.AST:
     return facts.enclosing(node, *FUNCTIONS) or facts.source.tree
 
 
-def _is_local(scope: ast.AST, name: str) -> bool:
+def is_local(scope: ast.AST, name: str) -> bool:
     if not isinstance(scope, FUNCTIONS):
         return False
     arguments = {each.arg for each in ast.walk(scope.args) if isinstance(each, ast.arg)}

@@ -13,6 +13,7 @@ from ..plan import AtEnd, Change, Edit, RemoveStatement, ReplaceSpan, Texts
 AFTER = (
     "format_tensors",
     "gradients_off",
+    "hold_leaf_parameters",
     "in_place",
     "layer_settings",
     "make_leaf_parameters",

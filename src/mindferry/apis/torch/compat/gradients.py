@@ -1,6 +1,7 @@
 """Gradients kept on the parameters, as torch keeps them: for loops that accumulate, clip, or have several optimizers."""
 
 import contextlib
+import itertools
 
 import mindspore as ms
 from mindspore import ops
@@ -115,10 +116,36 @@ def statistics_kept(*networks):
 
 def parameters_of(*networks):
     """What backward() gives gradients to, of networks that are known only when they run."""
+    found = []
     for network in networks:
-        if not hasattr(network, "trainable_params"):
+        own = leaves_in(
+            network if hasattr(network, "trainable_params") else list(getattr(network, "__dict__", {}).values())
+        )
+        if not own and not hasattr(network, "trainable_params"):
             raise TypeError(f"no parameters are known of {network!r}: name the network that this loss trains")
-    return [p for network in networks for p in network.trainable_params()]
+        found += own
+    return found
+
+
+_numbers = itertools.count(1)
+
+
+def leaf(tensor):
+    """A tensor that requires a gradient, as a parameter with a name of its own."""
+    if not isinstance(tensor, ms.Parameter):
+        return ms.Parameter(tensor.copy(), name=f"leaf{next(_numbers)}")
+    tensor.requires_grad = True
+    return tensor
+
+
+def leaves_in(value):
+    """The parameters in a list or a dictionary, however deep, and those of the networks in it."""
+    if isinstance(value, ms.Parameter):
+        return [value]
+    if hasattr(value, "trainable_params"):
+        return list(value.trainable_params())
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return [leaf for part in parts for leaf in leaves_in(part)]
 
 
 def along(output, gradient=None):

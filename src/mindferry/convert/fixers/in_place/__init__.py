@@ -11,7 +11,7 @@ from ...plan import AtEnd, Change, Keep
 from . import write
 from .find import How, find_in_place
 
-AFTER = ("make_leaf_parameters",)
+AFTER = ("hold_leaf_parameters", "make_leaf_parameters")
 
 
 def plan(facts: Facts) -> Iterator[Change]:

@@ -18,6 +18,7 @@ from ....read.types import TENSOR, Type
 from ....read.uses import Use
 from ...facts import Facts
 from ...plan import Change, claim
+from .. import hold_leaf_parameters
 from ..bindings import CERTAIN_VIEWS, Names, is_held_by_network
 from .arguments import is_given_true, tensor_argument
 from .data_attribute import is_data_of_gradient, is_data_of_parameter, is_parameter, strip_data
@@ -153,7 +154,7 @@ def _check_gradient(facts: Facts, found: InPlace, names: Names, node: ast.Attrib
     is_optimizer = role in (Role.OPTIMIZER, Role.SCHEDULER)
     holder = node.value.value if isinstance(node.value, ast.Attribute) and node.value.attr == "data" else node.value
     is_named = isinstance(holder, ast.Name) and (looks_like_parameter(holder.id) or names.binding(holder).is_parameter)
-    if is_optimizer or is_named or is_parameter(holder):
+    if is_optimizer or is_named or is_parameter(holder) or _is_held(facts, holder):
         parent = facts.parents.get(node)
         is_operand = isinstance(parent, ast.Attribute | ast.Subscript | ast.BinOp | ast.UnaryOp | ast.AugAssign)
         if is_operand or (isinstance(parent, ast.Call) and _changed(facts, parent) is not None):
@@ -164,6 +165,16 @@ def _check_gradient(facts: Facts, found: InPlace, names: Names, node: ast.Attrib
         message = f"{facts.source.text(node)}: only parameters keep gradients, and only in a training step"
         advice = "take the gradient by ms.grad(fn, position)(inputs)"
         found.planned.append(facts.found(node, findings.MF142, message, advice))
+
+
+def _is_held(facts: Facts, node: ast.expr) -> bool:
+    """`params["w"]`: what lies in a container of such tensors, or in one that a caller gives."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+        is_named = isinstance(node, ast.Name) and looks_like_parameter(node.id)
+        if is_named or hold_leaf_parameters.holds(facts, node) == hold_leaf_parameters.MANY:
+            return True
+    return False
 
 
 def _plan(facts: Facts, found: InPlace, names: Names, chain: list[ast.Call], base: ast.expr) -> None:
@@ -415,7 +426,8 @@ def _forget(facts: Facts) -> None:
 
 def _plan_flag(facts: Facts, found: InPlace, call: ast.Call) -> None:
     """`p.requires_grad_(False)` as a statement sets the parameter's attribute."""
-    if not isinstance(call.func, ast.Attribute) or call.func.attr != "requires_grad_":
+    is_mark = isinstance(call.func, ast.Attribute) and call.func.attr == "requires_grad_"
+    if not is_mark or hold_leaf_parameters.marks(facts, call):
         return
     api, receiver, _ = api_of(call.func, facts.reading, facts.rules)
     if facts.uses.has(Use.REQUIRES_GRADIENT, api) and isinstance(receiver, ast.Name | ast.Attribute | ast.Subscript):

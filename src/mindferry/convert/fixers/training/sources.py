@@ -11,7 +11,7 @@ from ....read.guesses import looks_like_loss
 from ....read.networks import is_named_like_network
 from ....read.walk import children_of, walk
 from ...facts import Facts
-from .. import make_leaf_parameters
+from .. import hold_leaf_parameters, make_leaf_parameters
 from . import flow
 
 # Methods of networks, optimizers and schedulers that no tensor has.
@@ -29,7 +29,8 @@ def differentiable(facts: Facts, chosen: list[ast.stmt]) -> list[ast.stmt]:
     carrying: set[str] = set()
     result = []
     for statement in chosen:
-        if makes_object(facts, statement) or make_leaf_parameters.makes_leaf(facts, statement):
+        is_start = make_leaf_parameters.makes_leaf(facts, statement) or hold_leaf_parameters.makes(facts, statement)
+        if is_start or makes_object(facts, statement):
             carrying -= flow.writes(statement)
         elif carries(facts, statement) or flow.reads(statement, with_gradient=True) & carrying:
             result.append(statement)
@@ -122,9 +123,9 @@ def _is_source(facts: Facts, node: ast.AST, seen: set[str] | None = None) -> boo
     if isinstance(node, ast.Call):
         return calls_network(facts, node, seen)
     if isinstance(node, ast.Name):
-        return isinstance(node.ctx, ast.Load) and make_leaf_parameters.is_leaf(facts, node)
+        return isinstance(node.ctx, ast.Load) and _is_leaf(facts, node)
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-        if make_leaf_parameters.is_held_leaf(facts, node):
+        if _is_leaf(facts, node):
             return True
         parent, owner, kind = facts.parents.get(node), facts.reading.type(node.value), facts.reading.type(node)
         if isinstance(parent, ast.Call) and parent.func is node:
@@ -134,6 +135,11 @@ def _is_source(facts: Facts, node: ast.AST, seen: set[str] | None = None) -> boo
             node.attr in ("weight", "bias") and kind.kind in ("tensor", "unknown", "method")
         )
     return False
+
+
+def _is_leaf(facts: Facts, node: ast.Name | ast.Attribute) -> bool:
+    """Whether it is a tensor of the user's own that requires a gradient, or holds some."""
+    return make_leaf_parameters.is_any_leaf(facts, node) or bool(hold_leaf_parameters.holds(facts, node))
 
 
 def calls_network(facts: Facts, call: ast.Call, seen: set[str] | None = None) -> bool:
@@ -183,7 +189,10 @@ def holds_network(facts: Facts, qual: str, seen: set[str] | None = None) -> bool
     body = facts.derived(_definitions).get((ast.ClassDef, qual))
     if body is None or any(base in symbols.classes and base != qual for base in symbols.bases(qual)):
         return True
-    return _reaches_network(facts, qual, (each for each in walk(body) if isinstance(each, ast.Call)), seen)
+    parts = [each for each in walk(body) if isinstance(each, ast.Call | ast.Attribute)]
+    if any(isinstance(each, ast.Attribute) and _is_leaf(facts, each) for each in parts):
+        return True
+    return _reaches_network(facts, qual, (each for each in parts if isinstance(each, ast.Call)), seen)
 
 
 def _reaches_network(facts: Facts, qual: str, parts: Iterable[ast.AST], seen: set[str] | None) -> bool:
@@ -288,6 +297,8 @@ def unknown_networks(facts: Facts, statements: Iterable[ast.AST]) -> list[str]:
         for call in walk(statement):
             if isinstance(call, ast.Call) and calls_network(facts, call):
                 callee = _called(facts, call)
+                if isinstance(callee, ast.Attribute) and facts.reading.type(callee.value).kind == "instance":
+                    callee = callee.value  # a method of an object: what it trains lies in that
                 if not flow.key(callee) or facts.reading.type(callee).kind not in ("unknown", "instance", "method"):
                     return []
                 found[flow.key(callee)] = None
@@ -328,18 +339,25 @@ def _given_networks(facts: Facts, call: ast.Call) -> list[str]:
     return [facts.source.text(each) for each in given if _is_network(facts, each) and flow.key(each)]
 
 
-def own_leaves(facts: Facts, statements: Iterable[ast.AST]) -> list[str]:
-    """Tensors of the user's own that the statements, or functions of this file that they call, need the gradient of."""
-    found: list[ast.Name | ast.Attribute] = []
+def own_leaves(facts: Facts, statements: Iterable[ast.AST]) -> dict[str, str]:
+    """What the statements, or functions of this file that they call, need the gradient of: tensors of the user's own (ONE),
+    and containers of such (MANY)."""
+    found: list[tuple[ast.expr, str]] = []
     stack, seen = list(statements), set()
     while stack:
-        for node in walk(stack.pop()):
-            if isinstance(node, ast.Name | ast.Attribute) and make_leaf_parameters.is_any_leaf(facts, node):
-                found.append(node)
+        root = stack.pop()
+        for node in walk(root):
+            if isinstance(node, ast.Name | ast.Attribute):
+                held = hold_leaf_parameters.holds(facts, node)
+                if make_leaf_parameters.is_any_leaf(facts, node):
+                    found.append((node, hold_leaf_parameters.ONE))
+                elif held and (root not in seen or hold_leaf_parameters.is_seen_from_outside(node, root)):
+                    found.append((node, held))
             elif isinstance(node, ast.Call) and (body := _body(facts, node)) is not None and body not in seen:
                 seen.add(body)
                 stack.append(body)
-    return list(dict.fromkeys(facts.source.text(node) for node in sorted(found, key=facts.source.start)))
+    found.sort(key=lambda each: facts.source.start(each[0]))
+    return {facts.source.text(node): held for node, held in found}
 
 
 def _body(facts: Facts, call: ast.Call) -> ast.FunctionDef | None:

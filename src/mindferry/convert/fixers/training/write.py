@@ -11,6 +11,7 @@ from ....read.walk import walk
 from ...facts import Facts, OriginalTexts
 from ...plan import Edit, InsertBefore, RemoveStatement, ReplaceNode, ReplaceSpan, Text
 from ...refused import Refused
+from ..hold_leaf_parameters import MANY
 from . import flow, place_lifted_loss, sources, styles
 from .draft import Draft
 from .find_unreached_parameters import may_be_unreached
@@ -271,7 +272,10 @@ def _parameters(draft: Draft, each: Backward) -> str:
     if each.only is not None:
         return _chosen(draft, each.only)
     statements = [*each.lifted, *each.others, each.loss]
-    own = sources.own_leaves(draft, statements)
+    leaves = sources.own_leaves(draft, statements)
+    own = [
+        f"*{draft.texts.name('compat.leaves_in')}({name})" if held == MANY else name for name, held in leaves.items()
+    ]
     found = sources.networks(draft, statements)
     if found is not None and (found or own):
         parts = [*(_trained(draft, name, each.scope) for name in found), *own]

@@ -120,7 +120,9 @@ class Session:
     def begin_in_fork(self) -> None:
         """A worker that was forked has a record of its own, with what it reached; the rest is its parent's."""
         self._process, self.ended, self.steps = os.getpid(), "", []
-        self._lock = threading.RLock()  # the parent's may have been held when it forked, and nobody is here to release it
+        self._lock = (
+            threading.RLock()
+        )  # the parent's may have been held when it forked, and nobody is here to release it
         self.facts = {"argv": sys.orig_argv, "pid": self._process, "rank": "worker"}
         self._gather = [each for each in self._gather if each in self._gather_in_forks]
         multiprocessing.util.Finalize(None, self.write, args=("itself",), exitpriority=100)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 if __package__:
-    from . import second_faults, second_twins
+    from . import second_faults, second_twins, third_faults
     from .attacks import ATTACKS as FIRST_ATTACKS
     from .attacks import has_failed, outcome_of
     from .conduct_attacks import CONDUCT
@@ -31,6 +31,7 @@ if __package__:
 else:  # run as a script
     import second_faults
     import second_twins
+    import third_faults
     from attacks import ATTACKS as FIRST_ATTACKS
     from attacks import has_failed, outcome_of
     from conduct_attacks import CONDUCT
@@ -157,7 +158,7 @@ FAULTS = (
 )
 
 
-SETS = {"first": FAULTS, "open": second_faults.OPEN, "sealed": second_faults.SEALED}
+SETS = {"first": FAULTS, "open": second_faults.OPEN, "sealed": second_faults.SEALED, "third": third_faults.THIRD}
 ATTACKS = (*FIRST_ATTACKS, *MORE, *OUTSIDE, *CONDUCT)
 LISTED = "same as far as compared, but for a setting of "  # which is not counted as found
 PARTS = (*SETS, "attacks", "right")

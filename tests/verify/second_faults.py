@@ -216,7 +216,12 @@ SEALED = (
         ("sign of a divergence", "- mean.pow(2)", "+ mean.pow(2)", NETWORK),
         ("mean for sum", ").sum(1).mean()", ").mean(1).mean()", NETWORK),
         ("epsilon of a norm", "nn.BatchNorm1d(16)", "nn.BatchNorm1d(16, eps=1e-3)", "enc.2"),
-        ("softplus twice as steep", "ops.log(1 + ops.exp(x))", "ops.log(1 + ops.exp(2 * x)) / 2", "dec.1"),
+        (
+            "softplus twice as steep",
+            "ops.relu(x) + ops.log(1 + ops.exp(-ops.abs(x)))",
+            "ops.relu(x) + ops.log(1 + ops.exp(-2 * ops.abs(x))) / 2",
+            "dec.1",
+        ),
         (
             "two outputs exchanged",
             "return self.dec(z), mean, logvar, kl",

@@ -524,7 +524,8 @@ class Net(nn.Cell):
         a = self.c1(x)
         b = self.c2(a)
         p = self.lateral[0](a) + ops.interpolate(self.lateral[1](b), size=(a.shape[2], a.shape[3]), mode="nearest")
-        heat, size = ops.sigmoid(self.heat(p)), ops.log(1 + ops.exp(self.size(p)))
+        heat, size = ops.sigmoid(self.heat(p)), self.size(p)
+        size = ops.relu(size) + ops.log(1 + ops.exp(-ops.abs(size)))
         best, place = ops.topk(heat.flatten(start_dim=1), 3, dim=1)
         place = place.astype(ms.int64)
         n = heat.shape[2] * heat.shape[3]
@@ -552,7 +553,7 @@ class Net(nn.Module):
     """
 class Softplus(nn.Cell):
     def construct(self, x):
-        return ops.log(1 + ops.exp(x))
+        return ops.relu(x) + ops.log(1 + ops.exp(-ops.abs(x)))
 
 class Net(nn.Cell):
     def __init__(self):

@@ -15,10 +15,11 @@ from ..verify.named import build, find, one_line, plain_settings, small_settings
 from ..verify.nesting import leaves
 from ..verify.predict import batches, save
 from ..verify.reach import Reach
+from ..verify.surroundings import names_training
 from ..verify.trace import save as save_trace
 from ..verify.trace import traced
 from . import mindspore_session
-from .mindspore_conduct import check_judge, looks_at_judge, other_defaults
+from .mindspore_conduct import check_judge, is_own, looks_at_judge, other_defaults
 from .mindspore_keras import KerasNetwork, build_network
 from .mindspore_session import Session
 from .mindspore_state import State, restore, state_of
@@ -201,9 +202,8 @@ def against(
 
 def asks_mode(cell: Cell) -> bool:
     """Whether the code of a cell of the project's own asks for the mode."""
-    homes = {type(each): type(each).__module__ for _, each in cell.cells_and_names()}
-    own = [kind for kind, home in homes.items() if not (home.startswith("mindspore.") or home.endswith("ms_compat"))]
-    return any(".training" in source_of(kind)[2] for kind in own)
+    kinds = {type(each) for _, each in cell.cells_and_names() if is_own(each)}
+    return any(names_training(kind, "mindspore.") for kind in kinds)
 
 
 @dataclass(slots=True)

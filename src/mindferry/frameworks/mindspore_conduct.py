@@ -78,7 +78,8 @@ def looks_at_judge(cell: Cell) -> Iterator[Shortfall]:
     for home in sorted(homes):
         module = sys.modules.get(home)
         try:
-            tree = ast.parse(inspect.getsource(module)) if module is not None else ast.Module([], [])
+            text = inspect.getsource(module) if module is not None else ""
+            tree = ast.parse(text if JUDGE in text else "")
         except (OSError, TypeError, SyntaxError):
             continue
         if any(_names_judge(node) for node in ast.walk(tree)):

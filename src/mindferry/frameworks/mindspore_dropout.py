@@ -58,7 +58,7 @@ def replaced_dropout(cell: Cell, function: Callable[..., Tensor]) -> Iterator[No
     from mindspore import mint, ops
 
     cells = [c for _, c in cell.cells_and_names() if is_dropout(c) and c.training]
-    homes = (vars(ops), vars(mint.nn.functional), *_helpers(cell), *_own_files(cell))
+    homes = (vars(ops), vars(mint.nn.functional), *_helpers(cell), *own_files(cell))
     places = [
         (home, name)
         for home in {id(each): each for each in homes}.values()
@@ -81,18 +81,21 @@ def replaced_dropout(cell: Cell, function: Callable[..., Tensor]) -> Iterator[No
 
 def _helpers(cell: Cell) -> list[dict[str, Any]]:
     """The names of every ms_compat that the cells use. Not from sys.modules alone: a test may have let go of it there."""
-    used = [getattr(type(found).construct, "__globals__", {}) for _, found in cell.cells_and_names()]
+    used = own_files(cell)
     modules = [
         *sys.modules.values(),
         *(value for names in used for value in names.values() if isinstance(value, ModuleType)),
     ]
     every = [*used, *(vars(module) for module in modules if module is not None)]
-    return list({id(names): names for names in every if "ms_compat" in str(names.get("__name__")).split(".")}.values())
+    named = {id(names): names for names in every if "ms_compat" in str(names.get("__name__"))}
+    return [names for names in named.values() if "ms_compat" in str(names["__name__"]).split(".")]
 
 
-def _own_files(cell: Cell) -> list[dict[str, Any]]:
-    """Where a file took the function by `from mindspore.ops import dropout`."""
-    return [getattr(type(found).construct, "__globals__", {}) for _, found in cell.cells_and_names()]
+def own_files(cell: Cell) -> list[dict[str, Any]]:
+    """The names of each file that defines a class of the cells: it may have taken a function by `from mindspore.ops import dropout`."""
+    kinds = {type(found) for _, found in cell.cells_and_names()}
+    files = [getattr(kind.construct, "__globals__", {}) for kind in kinds]
+    return list({id(names): names for names in files}.values())
 
 
 def is_drop_function(value: Any) -> bool:

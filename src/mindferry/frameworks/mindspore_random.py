@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .mindspore_dropout import is_dropout, multiply, other_unit, replaced_dropout
+from .mindspore_dropout import is_dropout, multiply, other_unit, own_files, replaced_dropout
 
 Cell = Any
 Tensor = Any
@@ -124,10 +124,9 @@ def _replaced_draws(cell: Cell, here: Callable[[], str], draws: Stock, lost: lis
             original = getattr(home, name, None)
             if original is not None:
                 made[id(original)] = (original, _drawing(original, family, finish, here, draws, lost))
-    globals_of = [getattr(type(found).construct, "__globals__", {}) for _, found in cell.cells_and_names()]
     places = [
         (names, name, value)
-        for names in {id(each): each for each in (vars(ops), vars(mint), *globals_of)}.values()
+        for names in {id(each): each for each in (vars(ops), vars(mint), *own_files(cell))}.values()
         for name, value in list(names.items())
         if id(value) in made
     ]

@@ -23,7 +23,7 @@ from .mindspore_keras import KerasNetwork
 from .mindspore_pin import pin
 from .mindspore_random import Stock, shared_randomness
 from .mindspore_state import State, changed_parameters, has_changed, moved_numbers
-from .mindspore_tensors import as_numpy, is_activation, is_tensor, like, make_inputs, rolled
+from .mindspore_tensors import as_numpy, in_parts, is_activation, is_tensor, like, make_inputs, rolled
 from .mindspore_weights import gradient_pairs, tensor_of, torn_ties
 from .requests import Shortfall
 
@@ -189,7 +189,7 @@ class Session:
             row = CallRecord("loss", 0, "", ())
             self._add("own", "loss", row, key, (), *distance(as_numpy(total), self.golden.array(key)))
             return self._with_penalties(total)
-        found = leaves(output, is_tensor, objects=True)
+        found = [in_parts(tensor) for tensor in leaves(output, is_tensor, objects=True)]
         total = ms.Tensor(0.0)
         for index, key in self.record.cotangents.items():
             if index < len(found) and found[index].is_floating_point():
@@ -341,7 +341,7 @@ class Session:
     def _pin(self, tensor: Tensor, reference: Any, gradient: str, record: CallRecord, kind: str) -> Tensor:
         """The reference's value with this tensor's gradient, which is compared when it arrives."""
         right = like(reference, tensor)
-        if not tensor.is_floating_point() or tensor.shape != right.shape:
+        if not (tensor.is_floating_point() or tensor.is_complex()) or tensor.shape != right.shape:
             return right
         if not (self.record.gradients and gradient in self.golden.entries):
             return pin(tensor, right, lambda arriving: arriving)
@@ -373,7 +373,9 @@ class Session:
         for (index, key), gradient in zip(places.items(), gradients, strict=True):
             row = CallRecord("", index, "", ())
             value = as_numpy(gradient)
-            self._add("own", "input gradient", row, key, value.shape, *distance(value, self.golden.array(key)))
+            problem = "a gradient where the reference has none" if value.any() else ""
+            found = distance(value, self.golden.array(key)) if key else (math.inf if problem else 0.0, 0.0, problem)
+            self._add("own", "input gradient", row, key, value.shape, *found)
 
     def _parameter_gradients(self, gradients: dict[str, Tensor]) -> None:
         for name, problem in torn_ties(self.names, self.golden):

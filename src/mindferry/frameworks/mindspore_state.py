@@ -114,7 +114,7 @@ def _plain(owner: Cell) -> dict[str, Any]:
     return {
         name: value
         for name, value in vars(owner).items()
-        if name != "training" and (not name.startswith("_") or (own and name not in hidden))
+        if name != "training" and (name[0] != "_" or (own and name not in hidden))
     }
 
 

@@ -55,6 +55,13 @@ def as_numpy(tensor: Tensor) -> Any:
     return (tensor.astype(ms.float32) if tensor.dtype == ms.bfloat16 else tensor).asnumpy()
 
 
+def in_parts(tensor: Tensor) -> Tensor:
+    """Complex numbers as pairs of their parts; everything else as it is."""
+    from mindspore import ops
+
+    return ops.stack([ops.real(tensor), ops.imag(tensor)], axis=-1) if tensor.is_complex() else tensor
+
+
 def like(reference: Any, tensor: Any) -> Any:
     """The reference's numbers as a tensor of the other one's type."""
     import mindspore as ms

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -28,7 +29,7 @@ def load_weights(cell: Cell, golden: Golden) -> dict[str, str]:
 
     refuse_collisions(cell)
     try:
-        names = {entry.source: entry.target for entry in load_torch_weights(cell, golden.state()).entries}
+        names = {entry.source: entry.target for entry in load_torch_weights(cell, _state(cell, golden)).entries}
     except WeightsMismatchError as error:
         found = error.report
         lists = (
@@ -43,6 +44,26 @@ def load_weights(cell: Cell, golden: Golden) -> dict[str, str]:
         ) from None
     _load_loose(cell, golden)
     return names
+
+
+def _state(cell: Cell, golden: Golden) -> dict[str, Array]:
+    """What a checkpoint of torch's would hold, and buffers that are parameters here alone."""
+    parameters = {name for name, _ in cell.parameters_and_names()} if golden.loose else set()
+    loose = {name: golden.lent(key) for name, key in golden.loose.items() if name in parameters}
+    return {**golden.state(), **loose}
+
+
+@contextlib.contextmanager
+def kept_parameters(cell: Cell, is_kept: bool) -> Iterator[None]:
+    """Afterwards every parameter has the value that it had."""
+    import mindspore as ms
+
+    held = [(p, as_numpy(p).copy()) for _, p in cell.parameters_and_names()] if is_kept else []
+    try:
+        yield
+    finally:
+        for parameter, value in held:
+            parameter.set_data(ms.Tensor(value).astype(parameter.dtype))
 
 
 def refuse_collisions(cell: Cell) -> None:

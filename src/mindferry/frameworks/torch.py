@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import MindferryError
+from ..verify.far_weights import all_variants, far_weights
 from ..verify.goldenfile import RecordError
 from ..verify.initial import initial_errors
 from ..verify.named import build, find, load_weights, make_inputs, shake, source_of
@@ -41,25 +42,26 @@ def record(request: RecordRequest, link: Link) -> None:
             made = build_with_buffers(request.model, request.weights, request.seed, link)
             link.state["model"], link.state["initial"] = made
         model, initial = link.state["model"], link.state["initial"]
-        write(
-            model,
-            _inputs(request),
-            Path(request.golden),
-            modes=request.modes,
-            seed=request.seed,
-            title=request.model,
-            inside=request.inside,
-            loss=find(request.loss) if request.loss else None,
-            targets=make_inputs(request.targets, request.seed + 1),
-            optimizer=find(request.optimizer) if request.optimizer else None,
-            steps=request.steps,
-            initial=initial,
-            is_quick=request.is_quick,
-            has_weights=request.has_weights,
-            is_rough=request.is_rough,
-            remake=lambda: build(request.model),
-            note=lambda run: link.doing(f"{run} on {', '.join(request.inputs)}"),
-        )
+        with far_weights(model, request.variant):
+            write(
+                model,
+                _inputs(request, model),
+                Path(request.golden),
+                modes=request.modes,
+                seed=request.seed,
+                title=request.model,
+                inside=request.inside,
+                loss=find(request.loss) if request.loss else None,
+                targets=make_inputs(request.targets, request.seed + 1),
+                optimizer=find(request.optimizer) if request.optimizer else None,
+                steps=request.steps,
+                initial=initial,
+                is_quick=request.is_quick,
+                has_weights=request.has_weights,
+                is_rough=request.is_rough,
+                remake=lambda: build(request.model),
+                note=lambda run: link.doing(f"{run} on {', '.join(request.inputs)}"),
+            )
     except RecordError as error:
         raise MindferryError(str(error)) from None
 
@@ -67,20 +69,23 @@ def record(request: RecordRequest, link: Link) -> None:
 def float32_errors(request: RecordRequest, link: Link) -> dict[str, float]:
     """In the worker, after `record` with the same request: how far torch's own float32 is off."""
     link.doing("the run in float64")
-    return measure_noise(link.state["model"], _inputs(request), Path(request.golden), request.seed)
+    model = link.state["model"]
+    with far_weights(model, request.variant):
+        return measure_noise(model, _inputs(request, model), Path(request.golden), request.seed)
 
 
-def _inputs(request: RecordRequest) -> list[tuple[str, Any]]:
+def _inputs(request: RecordRequest, model: Any) -> list[tuple[str, Any]]:
     inputs = make_inputs(request.inputs, request.seed)
     if not request.variant:
         return inputs
-    return next(given for group in variants(inputs) for said, given in group if said == request.variant)
+    return next(given for group in all_variants(model, inputs) for said, given in group if said == request.variant)
 
 
 def other_sizes(request: VariantsRequest, link: Link) -> tuple[tuple[str, ...], ...]:
     """In the worker: groups of descriptions."""
     try:
-        groups = variants(make_inputs(request.inputs, request.seed))
+        model, inputs = link.state.get("model"), make_inputs(request.inputs, request.seed)
+        groups = all_variants(model, inputs) if model is not None else variants(inputs)
         return tuple(tuple(said for said, _ in group) for group in groups)
     except RecordError as error:
         raise MindferryError(str(error)) from None

@@ -81,7 +81,7 @@ def _backward(rows: list[Difference], golden: Golden) -> dict[str, None]:
                 modules[caller(row, golden)] = None
         elif row.kind == "input gradient":
             inherited = any(("gradient", row.mode, path) in lost for path in (row.name, *above))
-            if row.note != LOST or not inherited:
+            if not inherited:  # of several outputs one that has lost its gradient makes this one wrong
                 modules[row.name or NETWORK] = None
     return modules
 

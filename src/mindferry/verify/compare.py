@@ -46,7 +46,9 @@ def distance(
         value = value.reshape(reference.shape)
     if not value.size:
         return 0.0, 1.0, ""
-    if value.dtype.kind not in "fc" or reference.dtype.kind not in "fc":
+    if value.dtype.kind == "c" or reference.dtype.kind == "c":
+        value, reference = (np.ascontiguousarray(each, np.complex64).view(np.float32) for each in (value, reference))
+    if value.dtype.kind != "f" or reference.dtype.kind != "f":
         return _whole_numbers(value, reference)
     a: Any = np.ascontiguousarray(value, np.float32).ravel()
     b: Any = np.ascontiguousarray(reference, np.float32).ravel()

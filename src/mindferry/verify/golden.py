@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 FORMAT = "mindferry golden 3"
 _DTYPES = {"F32": "<f4", "F64": "<f8", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1", "BOOL": "?"}
+_DTYPES["C64"] = "<c8"
+FRACTIONS = ("F32", "F64", "C64")  # what is not compared as whole numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ class ModeRecord:
     draws: tuple[tuple[str, str, str], ...] = ()  # module path, key, family of every other random tensor
     is_random: bool = False  # it drew numbers that could not be shared
     structure: tuple[Leaf, ...] = ()  # of what the network returns
-    input_gradients: dict[int, str] = field(default_factory=dict)  # number of the input -> key
+    input_gradients: dict[int, str] = field(default_factory=dict)  # number of the input -> key; "" if none arrives
     second: int = 0  # how many tensors a second call returns, on rolled inputs; 0 if there was none
     is_stateful: bool = False  # the first call changed an attribute or a buffer
     draws_outside: bool = False  # from Python's or numpy's random numbers

@@ -19,21 +19,23 @@ class RecordError(Exception):
 
 
 _DTYPES = {"float32": "F32", "float64": "F64", "int64": "I64", "int32": "I32", "int16": "I16", "int8": "I8"}
-_DTYPES |= {"uint8": "U8", "bool": "BOOL"}
+_DTYPES |= {"uint8": "U8", "bool": "BOOL", "complex64": "C64"}
 
 
 def as_kept(tensor: Tensor) -> Tensor:
-    """As it is in the file: on the CPU, what has a point in float32."""
+    """As it is in the file: on the CPU, what has a point in float32, complex numbers as two of these."""
     import torch
 
     with torch._C.DisableTorchFunction():  # lifted.py would make float64 of it
         kept = tensor.detach().to("cpu")
-        return (kept.to(torch.float32) if kept.is_floating_point() else kept).contiguous()
+        if kept.is_floating_point() or kept.is_complex():
+            kept = kept.to(torch.complex64 if kept.is_complex() else torch.float32).resolve_conj()
+        return kept.contiguous()
 
 
-def _memory(tensor: Tensor, begin: int, size: int) -> Any:
+def _memory(tensor: Tensor, size: int) -> memoryview:
     """By address, since numpy may not be there."""
-    return (ctypes.c_char * size).from_address(tensor.data_ptr() + begin)
+    return memoryview((ctypes.c_char * size).from_address(tensor.data_ptr()) if size else b"").cast("B")
 
 
 class GoldenWriter:
@@ -59,14 +61,17 @@ class GoldenWriter:
         self._file.close()
 
     def write(self, key: str, tensor: Tensor) -> None:
-        kept = as_kept(tensor)
+        self.write_kept(key, as_kept(tensor))
+
+    def write_kept(self, key: str, kept: Tensor) -> None:
         name = str(kept.dtype).removeprefix("torch.")
         if name not in _DTYPES:
             raise RecordError(f"{key} has dtype {name}, which a golden file cannot hold")
         size = kept.numel() * kept.element_size()
         self._file.seek(8 + self._room + self._end)
+        memory = _memory(kept, size)
         for begin in range(0, size, BLOCK):
-            self._file.write(_memory(kept, begin, min(BLOCK, size - begin)))
+            self._file.write(memory[begin : begin + BLOCK])
         offsets = [self._end, self._end + size]
         self.entries[key] = {"dtype": _DTYPES[name], "shape": list(kept.shape), "data_offsets": offsets}
         self._end += size
@@ -89,7 +94,7 @@ class GoldenWriter:
             tensor = torch.empty(entry["shape"], dtype=dtype)
         self._file.seek(8 + self._room + start)
         if start != end:
-            self._file.readinto(_memory(tensor, 0, end - start))
+            self._file.readinto(_memory(tensor, end - start))
         return tensor
 
     def finish(self, metadata: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from ..artifacts import Difference
 from .blame import culprits_of, first_of
 from .compare import Measurement
-from .golden import Golden, Reference
+from .golden import FRACTIONS, Golden, Reference
 
 NAN = math.nan
 RANDOM = 1e-2  # no single module rounds that badly
@@ -151,15 +151,26 @@ def _size(golden: Golden, key: str) -> float:
 
 def _is_whole(key: str, golden: Golden) -> bool:
     entry = golden.entries.get(key)
-    return entry is not None and entry["dtype"] not in ("F32", "F64")
+    return entry is not None and entry["dtype"] not in FRACTIONS
 
 
 def _is_choice(found: Measurement, golden: Golden) -> bool:
-    """A choice (argmax, top-k) may turn on a rounding that came in from before; made on the same values it may not."""
-    if found.run != "whole" or found.problem or not (_is_whole(found.key, golden) and golden.complete):
+    """A choice (argmax, top-k) may turn on a rounding that came in from before; made on the same values only if torch's own turns too.
+
+    That is where values are equal, such as scores that a sigmoid has brought to 1.
+    """
+    if found.problem or not (_is_whole(found.key, golden) and golden.complete):
         return False
-    reference = golden.references.get(found.key, Reference(0.0))
-    return reference.whole > 0 or 1 - found.cosine <= CHOICES
+    beside = [golden.references.get(key, Reference(0.0)) for key in _whole_beside(found.key, golden)]
+    if found.run != "whole":
+        return any(reference.own > 0 for reference in beside)
+    return any(reference.whole > 0 for reference in beside) or 1 - found.cosine <= CHOICES
+
+
+def _whole_beside(key: str, golden: Golden) -> set[str]:
+    """The whole numbers that the same calls return: a choice that turns gives another row and another label."""
+    calls = [call.outputs for mode in golden.modes.values() for call in mode.calls if key in call.outputs]
+    return {key, *(each for outputs in calls for each in outputs if _is_whole(each, golden))}
 
 
 def _tolerance(found: Measurement, golden: Golden, rule: Rule, measured: float) -> float:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ..artifacts import Coverage, Difference, Gap, Outcome
 from ..frameworks.requests import Measured
-from .golden import Golden
+from .golden import FRACTIONS, Golden
+from .other_settings import Settings, other_settings
 
 SUBJECTS = {"network": "output", "parameter": "gradient", "output": "module", "init": "buffer"}
 MODES = ("eval", "train")
@@ -79,7 +79,7 @@ def _outputs(golden: Golden, differences: Sequence[Difference]) -> Iterator[Gap]
             yield Gap("output", "the network", "not comparable", f"{mode}: it returns no tensor")
         for index, key in enumerate(record.outputs):
             reference = golden.references.get(key)
-            if reference is not None and reference.is_constant and golden.entries[key]["dtype"] in ("F32", "F64"):
+            if reference is not None and reference.is_constant and golden.entries[key]["dtype"] in FRACTIONS:
                 way = tensors[index].way if index < len(tensors) else ""
                 why = f"{mode}: it is the same number everywhere, which says little; choose other inputs"
                 yield Gap("output", way or "output", "not comparable", why)
@@ -153,17 +153,11 @@ def _parameters(golden: Golden, differences: Sequence[Difference]) -> Iterator[G
             yield Gap("update", name, "not comparable", "the conversion has no parameter of its own for it")
 
 
-def _settings(golden: Golden, converted: Mapping[str, Mapping[str, float]]) -> Iterator[Gap]:
+def _settings(golden: Golden, converted: Settings) -> Iterator[Gap]:
     """Settings of torch's own layers that differ, and that no value showed."""
-    for path, part in golden.parts.items():
-        if not part.home.startswith(("torch.nn", "keras.")):
-            continue
-        for name, ours in converted.get(path, {}).items():
-            theirs = golden.attributes.get(path, {}).get(name)
-            if isinstance(theirs, int | float) and not math.isclose(theirs, ours, rel_tol=1e-6):
-                said = f"{ours:g}" if ours >= 0 else "none"
-                why = f"its {name} is {theirs:g} in {golden.framework} and {said} in MindSpore, which does not show on these inputs"
-                yield Gap("module", path, "not comparable", why)
+    for each in other_settings(golden, converted):
+        why = f"{each.said}, which does not show on these inputs"
+        yield Gap("module", each.path, "not comparable", why)
 
 
 def _states(golden: Golden) -> Iterator[Gap]:

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from .scale import has_fraction
+
 
 @contextlib.contextmanager
 def cast(model: Any, dtype: Any) -> Iterator[None]:
     """The model in another floating type, for a while; the way back is exact."""
     tensors = [*model.parameters(), *model.buffers(), *_plain_tensors(model)]
-    before = [(tensor, tensor.dtype) for tensor in tensors if tensor.is_floating_point()]
+    before = [(tensor, tensor.dtype) for tensor in tensors if has_fraction(tensor)]
     for tensor, _ in before:
-        tensor.data = tensor.data.to(dtype)
+        tensor.data = tensor.data.to(dtype.to_complex() if tensor.is_complex() else dtype)
     try:
         yield
     finally:

@@ -14,7 +14,8 @@ from ..artifacts import Comparison, Gap
 from ..errors import MindferryError
 from ..frameworks import process
 from ..frameworks.mindspore import against
-from ..frameworks.mindspore_weights import Buffers, initial_buffers
+from ..frameworks.mindspore_weights import Buffers, initial_buffers, kept_parameters
+from .far_weights import all_variants, far_weights, has_far_weights
 from .golden import open_golden
 from .goldenfile import RecordError
 from .initial import initial_errors
@@ -22,10 +23,11 @@ from .judge import Rule, Verdict, judge
 from .ledger import coverage, outcome_of
 from .named import one_line
 from .noise import is_near, measure_noise, with_noise
+from .other_settings import with_settings
 from .recorder import record
 from .result import Look, Result, closer, confirmed, has_unsettled, join, judge_initial, next_look, notes_on
 from .surroundings import computed_buffers
-from .variants import floor_on, variants
+from .variants import floor_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,11 @@ class _Pair:
     def try_size(self, path: Path, said: str, inputs: list[tuple[str, Any]], look: Look) -> Result | None:
         """Outputs alone, in eval mode, on other inputs; None if the reference does not take them."""
         options: dict[str, Any] = {"inside": look.inside, "is_quick": not look.inside, "is_rough": look.is_rough}
-        options["has_weights"] = look.inside
+        options["has_weights"] = look.inside or has_far_weights(said)
+        with far_weights(self.module, said), kept_parameters(self.cell, has_far_weights(said)):
+            return self._tried(path, said, inputs, options)
+
+    def _tried(self, path: Path, said: str, inputs: list[tuple[str, Any]], options: dict[str, Any]) -> Result | None:
         try:
             record(self.module, inputs, path, modes=["eval"], seed=self.seed, **options)
         except Exception:  # whatever the user's code raises on a size that it was not made for
@@ -91,7 +97,7 @@ class _Pair:
         rows = [row for row in measured.measurements if row.mode != "init"]
         rule = replace(self.rule, floor=floor_on(said, self.rule.floor))
         verdict = judge(rows, golden, rule)
-        if not look.inside and is_near(verdict, golden):
+        if not options["inside"] and is_near(verdict, golden):
             golden = with_noise(golden, measure_noise(self.module, inputs, path, self.seed))
             verdict = judge(rows, golden, rule)
         return Result(golden, measured, verdict)
@@ -143,7 +149,7 @@ def compare(
         )
     cell.set_train(was_training)
     verdict, golden, measured = result.verdict, result.golden, result.measured
-    verdict = join([("", verdict), *others])
+    verdict = with_settings(join([("", verdict), *others]), golden, measured.settings)
     ledger = coverage(golden, measured, verdict.differences, modes, gaps)
     outcome = outcome_of(verdict.passed, ledger)
     return Comparison(
@@ -166,7 +172,7 @@ def _try_sizes(pair: _Pair, path: Path) -> tuple[list[tuple[str, Verdict]], list
     """The first of each group of sizes that the reference takes."""
     found: list[tuple[str, Verdict]] = []
     gaps: list[Gap] = []
-    for group in variants(pair.inputs):
+    for group in all_variants(pair.module, pair.inputs):
         for said, inputs in group:
             try:
                 tried = pair.try_size(path, said, inputs, Look())

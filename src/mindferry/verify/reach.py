@@ -52,6 +52,7 @@ class Reach:
         self.lines: dict[CodeType, set[int]] = {}
         self._steps: dict[CodeType, set[int]] = {}  # instructions, where a line holds a choice
         self._trees: dict[str, ast.Module | None] = {}
+        self._choices: dict[str, list[int]] = {}  # lines of a file that hold one
         self._also = set(also)
         self._libraries = (sysconfig.get_paths()["stdlib"], *filter(_is_installed, sys.path))
         self._watched: dict[CodeType, bool] = {}
@@ -106,9 +107,12 @@ class Reach:
     def _has_choice(self, code: CodeType) -> bool:
         if not hasattr(code, "co_positions"):  # the stand-alone recorder under Python 3.10
             return False
-        tree = self._tree(code.co_filename)
+        file = code.co_filename
+        if file not in self._choices:
+            tree = self._tree(file)
+            self._choices[file] = [each.lineno for each in choices(tree)] if tree is not None else []
         lines = [line for _, _, line in code.co_lines() if line is not None]
-        return tree is not None and any(min(lines) <= each.lineno <= max(lines) for each in choices(tree))
+        return any(min(lines) <= line <= max(lines) for line in self._choices[file])
 
     def _places(self, file: str) -> set[Place]:
         """What was evaluated of the lines that hold choices."""
@@ -159,11 +163,14 @@ def _function(tree: ast.Module, code: CodeType) -> ast.FunctionDef | None:
 def _states(tree: ast.Module) -> set[str]:
     """Attributes that are assigned outside `__init__`: a condition on one is not a matter of how the network was made."""
     found = set()
-    for function in ast.walk(tree):
-        if isinstance(function, ast.FunctionDef) and function.name != "__init__":
-            for node in ast.walk(function):
-                if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-                    found.add(node.attr)
+    left: list[tuple[ast.AST, bool]] = [(tree, False)]
+    while left:
+        node, counts = left.pop()
+        if isinstance(node, ast.FunctionDef):
+            counts = counts or node.name != "__init__"
+        elif counts and isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found.add(node.attr)
+        left += [(child, counts) for child in ast.iter_child_nodes(node)]
     return found
 
 

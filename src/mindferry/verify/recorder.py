@@ -33,9 +33,9 @@ from .nesting import leaves
 from .randomness import shared_randomness
 from .reach import Reach
 from .recorder_steps import record_mixed, record_second_call, record_second_step, record_training, record_updates
-from .scale import apart, scale_of
+from .scale import apart, has_fraction, in_parts, scale_of
 from .seeding import host_state, seeded
-from .state import Watch, same_state
+from .state import Watch, same_state, without_gradients
 from .surroundings import (
     asks_mode,
     call_defaults,
@@ -292,7 +292,7 @@ class Recorder:
             return total
         generator = torch.Generator().manual_seed(self.seed)
         weighted: Any = None
-        for index, tensor in enumerate(outputs):
+        for index, tensor in enumerate(map(in_parts, outputs)):
             if not (tensor.is_floating_point() and tensor.requires_grad):
                 continue
             cotangent = torch.randn(tensor.shape, generator=generator, dtype=torch.float32)
@@ -319,7 +319,9 @@ class Recorder:
                     self.errors[key]["sum"] = self.sums.get(owner, 0.0) / max(1, parameter.numel())
                 parameter.grad = None
         for index, tensor in watched.items():
-            if tensor.grad is not None:
+            if tensor.grad is None and which == "write":  # and none may arrive in the conversion
+                facts["input_gradients"].append([index, ""])
+            elif tensor.grad is not None:
                 key = f"{mode}/input gradient/{index}"
                 if which == "write":
                     facts["input_gradients"].append([index, key])
@@ -332,7 +334,7 @@ class Recorder:
     def _visit(self, which: str, key: str, tensor: Tensor) -> Tensor:
         self.keep(which, key, tensor)
         tensor = self._pinned(which, key, tensor)
-        if tensor.requires_grad and which != "whole":
+        if tensor.requires_grad and which != "whole" and not tensor.is_complex():
             tensor.register_hook(partial(self._visit_gradient, which, f"{key}~"))
         return tensor
 
@@ -340,7 +342,7 @@ class Recorder:
         if is_new:
             self.keep(which, key, tensor)
             tensor = self._pinned(which, key, tensor)
-        if not tensor.requires_grad:
+        if not tensor.requires_grad or tensor.is_complex():  # the frameworks disagree on which conjugate
             return tensor
         branch = tensor.view_as(tensor)
         branch.register_hook(partial(self._visit_gradient, which, f"{key}~"))
@@ -353,7 +355,7 @@ class Recorder:
         if which != "own" or key not in self.writer.entries:
             return tensor
         right = self._jittered(self.writer.read(key).to(tensor))
-        if not tensor.is_floating_point():
+        if not has_fraction(tensor):
             return right
         with torch.no_grad():
             off = right - tensor
@@ -361,7 +363,7 @@ class Recorder:
         return tensor + off
 
     def _jittered(self, right: Tensor) -> Tensor:
-        if not self.jitter or not right.is_floating_point():
+        if not self.jitter or not has_fraction(right):
             return right
         return jittered(right, self.jitter + right.numel())
 
@@ -383,7 +385,7 @@ class Recorder:
             measure = scale_of(kept)
             if measure["scale"] != measure["scale"]:
                 raise RecordError(f"the reference gives NaN in {describe(key)}; choose other inputs or weights")
-            self.writer.write(key, kept)
+            self.writer.write_kept(key, kept)
             self.errors[key] = measure
         elif key in self.errors:
             right = self.writer.read(key).to(tensor.device)
@@ -429,13 +431,14 @@ def record(
     metadata: dict[str, Any] = {"format": FORMAT, "title": title, "torch": torch.__version__, "device": device}
     metadata |= {"seed": seed, "weights": write_weights(model, writer) if has_weights else {}}
     metadata |= {"inputs": write_inputs("input", inputs, writer), "targets": write_inputs("target", targets, writer)}
-    metadata["attributes"] = {path: plain_settings(module) for path, module in model.named_modules()}
+    modules = () if is_quick else tuple(model.named_modules())  # on other inputs, what the network is was told before
+    metadata["attributes"] = {path: plain_settings(module) for path, module in modules}
     plain = [mode for mode in modes if mode != "amp"] or ["eval"]
     buffers = computed_buffers(model) if initial is None else initial
     metadata["initial"] = write_tensors("initial", buffers if has_weights else {}, writer)
     metadata["loose"] = write_tensors("loose", loose_buffers(model) if has_weights else {}, writer)
     metadata |= {"tied": tied_parameters(model), "parts": module_parts(model), "modal": is_modal(model)}
-    metadata |= {"asks_mode": asks_mode(model), "defaults": call_defaults(model)}
+    metadata |= {"asks_mode": asks_mode(model), "defaults": {} if is_quick else call_defaults(model)}
     metadata["trainable"] = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
     reach = Reach(forward_codes(model))
     takes_gradients = plain if metadata["asks_mode"] else plain[-1:]
@@ -443,7 +446,7 @@ def record(
     recorder = Recorder(model, inputs, writer, seed, note, inside, runs, loss, targets, reach, is_quick)
     recorder.is_rough = is_rough
     was_training = model.training
-    with full_precision():
+    with full_precision(), without_gradients(model):
         metadata["modes"] = {mode: recorder.mode(mode, mode in takes_gradients and not is_quick) for mode in plain}
         metadata["step"] = record_updates(recorder, optimizer) if optimizer is not None else {}
         if "amp" in modes:

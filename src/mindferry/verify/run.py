@@ -27,10 +27,12 @@ from ..frameworks.requests import (
 from ..frameworks.worker import Link
 from .bisect import Culprit, bisect
 from .compare import Measurement
+from .far_weights import has_far_weights
 from .golden import Golden, open_golden
 from .judge import Verdict, judge
 from .ledger import coverage, outcome_of
 from .noise import is_near, with_noise
+from .other_settings import with_settings
 from .predict import agreement
 from .result import FIRST, Look, Result, closer, confirmed, has_unsettled, join, judge_initial, next_look, notes_on
 from .settings import Verification
@@ -118,7 +120,7 @@ def verify(settings: Verification, show: Show = lambda text: None, into: bool = 
             )
         is_tried = golden is None and (result.verdict.passed or settings.more_inputs)
         others, gaps = _other_sets(settings, sides, show) if is_tried else ([], [])
-        verdict = join([("", result.verdict), *others])
+        verdict = with_settings(join([("", result.verdict), *others]), result.golden, result.measured.settings)
         predictions, notes = _predictions(settings, sides, show)
     ledger = coverage(result.golden, result.measured, verdict.differences, settings.modes, gaps)
     passed = verdict.passed and (predictions is None or predictions.passed)
@@ -224,7 +226,7 @@ def _try_size(settings: Verification, sides: Sides, said: str) -> Verdict | None
     result: Result | None = None
     while look is not None:
         is_quick = not look.inside
-        has_weights = not (is_quick and sides.has_cell)
+        has_weights = not (is_quick and sides.has_cell) or has_far_weights(said)
         request = replace(_request(chosen, sides, look, said), variant=said, is_quick=is_quick, has_weights=has_weights)
         try:
             golden = sides.record(request)

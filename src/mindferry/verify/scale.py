@@ -16,6 +16,7 @@ def scale_of(tensor: Tensor) -> dict[str, float]:
     """The largest value that counts; with "cut", the size from which values are masks. NaN if there is a NaN."""
     import torch
 
+    tensor = in_parts(tensor)
     if not tensor.numel():
         return {"scale": 0.0}
     values = tensor if tensor.is_floating_point() else tensor.double()
@@ -34,10 +35,23 @@ def scale_of(tensor: Tensor) -> dict[str, float]:
     return {"scale": float(found[-1])} if math.isfinite(largest) else {"scale": float(found[-1]), "cut": math.inf}
 
 
+def has_fraction(tensor: Tensor) -> bool:
+    """Numbers with a point, complex ones among them."""
+    return bool(tensor.is_floating_point() or tensor.is_complex())
+
+
+def in_parts(tensor: Tensor) -> Tensor:
+    """Complex numbers as pairs of their parts; everything else as it is."""
+    import torch
+
+    return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
+
+
 def apart(right: Tensor, value: Tensor, measure: dict[str, float]) -> float:
     """The largest absolute difference; that of a mask counts in proportion to its size."""
     import torch
 
+    right, value = in_parts(right), in_parts(value)
     if not value.numel():
         return 0.0
     if "cut" not in measure:

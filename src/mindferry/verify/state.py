@@ -25,6 +25,19 @@ def same_state(model: Any) -> Iterator[None]:
         _restore_attributes(attributes)
 
 
+@contextlib.contextmanager
+def without_gradients(model: Any) -> Iterator[None]:
+    """Gradients that the parameters hold from before are put aside: torch adds to them."""
+    held = [(parameter, parameter.grad) for parameter in model.parameters()]
+    for parameter, _ in held:
+        parameter.grad = None
+    try:
+        yield
+    finally:
+        for parameter, gradient in held:
+            parameter.grad = gradient
+
+
 class Watch:
     """Tells which buffers and plain attributes are no longer what they were when it was made."""
 
@@ -77,6 +90,8 @@ def _restore_buffers(before: list[tuple[Any, str, Any, Any]]) -> None:
     for module, name, buffer, value in before:
         if module._buffers.get(name) is not buffer:
             module._buffers[name] = buffer
+        if buffer is not None and buffer.grad_fn is not None:  # what a run wrote into it was computed, and not detached
+            buffer.detach_()
         if buffer is not None and not (buffer.dtype == value.dtype and torch.equal(buffer, value)):
             with torch.no_grad():
                 buffer.copy_(value)
@@ -114,11 +129,7 @@ def _plain(module: Any) -> dict[str, Any]:
     """The attributes that a module's class may keep something in: of the network's own classes, those with an underscore too."""
     is_own = not type(module).__module__.startswith("torch.")
     hidden = _torch_names() if is_own else frozenset()
-    return {
-        name: value
-        for name, value in vars(module).items()
-        if not name.startswith("_") or (is_own and name not in hidden)
-    }
+    return {name: value for name, value in vars(module).items() if name[0] != "_" or (is_own and name not in hidden)}
 
 
 @cache

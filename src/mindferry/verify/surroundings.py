@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from functools import cache
+from collections.abc import Iterator
 from types import CodeType
 from typing import Any
 
@@ -56,8 +56,27 @@ def is_modal(model: Any) -> bool:
 
 def asks_mode(model: Any) -> bool:
     """Whether the code of some module of its own asks for the mode: what it computes and what it trains may differ there."""
-    kinds: set[Any] = {type(each) for each in model.modules() if not is_torchs(each)}
-    return any(".training" in _source(kind) for kind in kinds)
+    kinds = {type(each) for each in model.modules() if not is_torchs(each)}
+    return any(names_training(kind, "torch.") for kind in kinds)
+
+
+def names_training(kind: type, framework: str) -> bool:
+    """Whether a method of the class, or of a base that is not the framework's, names the attribute `training`."""
+    own = [base for base in kind.__mro__ if base is not object and not base.__module__.startswith(framework)]
+    return any(_has_name(code, "training") for base in own for code in _codes(base))
+
+
+def _codes(kind: type) -> Iterator[CodeType]:
+    for value in vars(kind).values():
+        for each in (value, getattr(value, "__func__", None), getattr(value, "fget", None)):
+            code = getattr(inspect.unwrap(each), "__code__", None) if callable(each) else None
+            if isinstance(code, CodeType):
+                yield code
+
+
+def _has_name(code: CodeType, name: str) -> bool:
+    inner = (each for each in code.co_consts if isinstance(each, CodeType))
+    return name in code.co_names or name in code.co_consts or any(_has_name(each, name) for each in inner)
 
 
 def call_defaults(model: Any) -> dict[str, dict[str, Any]]:
@@ -83,14 +102,6 @@ def own_state(model: Any, changed: list[str]) -> list[str]:
     """Of what a call changed, what the network's own code keeps: not the statistics of torch's layers."""
     modules = dict(model.named_modules())
     return [name for name in changed if not is_torchs(modules[name.rpartition(".")[0]])]
-
-
-@cache
-def _source(kind: Any) -> str:
-    try:
-        return inspect.getsource(kind)
-    except (OSError, TypeError):
-        return ".training"  # not known
 
 
 def forward_codes(model: Any) -> set[CodeType]:

@@ -11,6 +11,7 @@ FAR = 100.0  # times the values: where a clamp, a threshold or another branch of
 NEAR = 1e-3  # times the values: where an epsilon counts
 GROSS = 1e-2  # what counts as different there: rounding is judged on the inputs that were asked for
 VALUES = "values times"
+WEIGHTS = "weights times"
 LONGER = 2  # times the length of a sequence, and one more
 LIGHT = 1 << 15  # input elements, up to which batch and sizes change one by one, and values on all samples
 MOST = 64  # samples, so that a table of whole numbers is gone through
@@ -32,7 +33,7 @@ def variants(inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
     groups += [list(_lengthened(small, first))]
     light = inputs if is_light else small
     groups += [_with_far_values(light, tensors), _near_zero(light, tensors), _in_turn(inputs, batch, tensors)]
-    groups += [_turned(light)]
+    groups += [_turned(light), _all_least(light, tensors)]
     return [group for group in groups if group]
 
 
@@ -127,6 +128,14 @@ def _in_turn(inputs: Inputs, batch: int, tensors: list[Tensor]) -> list[tuple[st
     return found
 
 
+def _all_least(inputs: Inputs, tensors: list[Tensor]) -> list[tuple[str, Inputs]]:
+    """Whole numbers beside others may be labels: none that says "here" is a batch without a target."""
+    if not (_has_whole(tensors) and any(value.is_floating_point() for value in tensors)):
+        return []
+    least = [(name, value * 0 + value.min() if _is_whole(value) and value.numel() else value) for name, value in inputs]
+    return [("whole numbers all the least", least)]
+
+
 def _counted(value: Any) -> Any:
     import torch
 
@@ -149,8 +158,8 @@ def _has_whole(tensors: list[Tensor]) -> bool:
 
 
 def is_far(said: str) -> bool:
-    """Whether a variant is about values that nobody asked for; only gross differences count there."""
-    return said.startswith(VALUES)
+    """Whether a variant is about values or weights that nobody asked for; only gross differences count there."""
+    return said.startswith((VALUES, WEIGHTS))
 
 
 def floor_on(said: str, floor: float) -> float:

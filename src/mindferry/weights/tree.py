@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from .layers import AFFINE, layer_of, short
@@ -75,7 +76,12 @@ def _owner(cell: Any, path: str) -> Any:
 
 
 def _classes(cell: Any) -> tuple[str, ...]:
+    return _bases(type(cell))
+
+
+@cache
+def _bases(kind: type) -> tuple[str, ...]:
     from mindspore import nn
 
-    bases = [base for base in type(cell).__mro__ if issubclass(base, nn.Cell) and base is not nn.Cell]
+    bases = [base for base in kind.__mro__ if issubclass(base, nn.Cell) and base is not nn.Cell]
     return tuple(short(f"{base.__module__}.{base.__qualname__}") for base in bases)

@@ -1,0 +1,42 @@
+"""The same network with far larger weights: behind a norm, a softmax or a choice of codes no input is large enough to reach a limit."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from .scale import has_fraction
+from .variants import WEIGHTS, Inputs, variants
+
+TIMES = 16.0  # a power of two: the way there and back is exact
+LIGHT = 1 << 20  # parameters up to which a run more is for nothing
+
+
+def all_variants(model: Any, inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
+    """Other inputs, and at last the same ones with other weights: the conversion keeps those."""
+    groups = variants(inputs)
+    is_light = 0 < sum(parameter.numel() for parameter in model.parameters()) <= LIGHT
+    return [*groups, [(f"{WEIGHTS} {TIMES:g}", inputs)]] if groups and is_light else groups
+
+
+def has_far_weights(said: str) -> bool:
+    """Whether a variant, by its description, is about weights."""
+    return said.startswith(WEIGHTS)
+
+
+@contextlib.contextmanager
+def far_weights(model: Any, said: str) -> Iterator[None]:
+    """The torch model with the weights of a variant."""
+    import torch
+
+    tensors = [each for each in model.parameters() if has_fraction(each)] if has_far_weights(said) else []
+    with torch.no_grad():
+        for tensor in tensors:
+            tensor.mul_(TIMES)
+    try:
+        yield
+    finally:
+        with torch.no_grad():
+            for tensor in tensors:
+                tensor.mul_(1 / TIMES)

@@ -397,6 +397,7 @@ class Curves:
     updates: int = 0  # parameters whose way through the steps was compared
     unmatched: tuple[str, ...] = ()  # those of the reference that the conversion's script never met
     networks: tuple[str, ...] = ()  # classes with the same first output, whose parameters all agree
+    conduct: tuple[str, ...] = ()  # what the script does otherwise besides its steps: modes, figures that it prints
 
     @property
     def gaps(self) -> tuple[str, ...]:
@@ -410,7 +411,7 @@ class Curves:
         if self.unmatched:
             count, first = len(self.unmatched), ", ".join(self.unmatched[:3])
             found.append(f"updates of {count} parameter{'s' if count > 1 else ''} without a twin in training ({first})")
-        return tuple(found)
+        return (*found, *self.conduct)
 
     @property
     def outcome(self) -> Outcome:

@@ -15,7 +15,10 @@ from pathlib import Path
 from . import command_attacks
 from .command_attacks import COMMAND_ATTACKS
 from .faults import Kept, names_of, run_case
+from .loop_attacks import LOOP_ATTACKS
 from .separate import Separate
+
+PROJECTS = (*COMMAND_ATTACKS, *LOOP_ATTACKS)
 
 
 def run(kept: Kept, part: int, of: int) -> None:
@@ -24,7 +27,7 @@ def run(kept: Kept, part: int, of: int) -> None:
         if index % of == part and name not in kept.results:
             said(kept, name, separate.ask(("attacks", index), group) or ["crashed"])
     separate.close()
-    for index, attack in enumerate(COMMAND_ATTACKS):
+    for index, attack in enumerate(PROJECTS):
         name = f"project {attack.name}"
         if index % of == part and name not in kept.results:
             with tempfile.TemporaryDirectory() as folder:
@@ -40,7 +43,7 @@ def count(kept: Kept) -> dict[str, object]:
     """Of networks and of projects: how many there are, how many ran, and those that were called same."""
     wanted = {
         "networks": [name for name, _ in names_of("attacks")],
-        "projects": [f"project {attack.name}" for attack in COMMAND_ATTACKS],
+        "projects": [f"project {attack.name}" for attack in PROJECTS],
     }
     found: dict[str, object] = {}
     for kind, names in wanted.items():

@@ -24,6 +24,7 @@ if __package__:
     from .attacks import has_failed, outcome_of
     from .conduct_attacks import CONDUCT
     from .fault import Fault
+    from .fresh_attacks import FRESH
     from .more_attacks import MORE
     from .outside_attacks import OUTSIDE
     from .separate import Case, Separate
@@ -36,6 +37,7 @@ else:  # run as a script
     from attacks import has_failed, outcome_of
     from conduct_attacks import CONDUCT
     from fault import Fault
+    from fresh_attacks import FRESH
     from more_attacks import MORE
     from outside_attacks import OUTSIDE
     from separate import Case, Separate
@@ -159,7 +161,7 @@ FAULTS = (
 
 
 SETS = {"first": FAULTS, "open": second_faults.OPEN, "sealed": second_faults.SEALED, "third": third_faults.THIRD}
-ATTACKS = (*FIRST_ATTACKS, *MORE, *OUTSIDE, *CONDUCT)
+ATTACKS = (*FIRST_ATTACKS, *MORE, *OUTSIDE, *CONDUCT, *FRESH)
 LISTED = "same as far as compared, but for a setting of "  # which is not counted as found
 PARTS = (*SETS, "attacks", "right")
 SEEDS = 17  # of each of the twelve networks of the second set

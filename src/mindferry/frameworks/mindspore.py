@@ -15,7 +15,7 @@ from ..verify.named import build, find, one_line, plain_settings, small_settings
 from ..verify.nesting import leaves
 from ..verify.predict import batches, save
 from ..verify.reach import Reach
-from ..verify.surroundings import names_training
+from ..verify.surroundings import MODE, names_any
 from ..verify.trace import save as save_trace
 from ..verify.trace import traced
 from . import mindspore_session
@@ -23,7 +23,7 @@ from .mindspore_conduct import check_judge, is_own, looks_at_judge, other_defaul
 from .mindspore_keras import KerasNetwork, build_network
 from .mindspore_session import Session
 from .mindspore_state import State, restore, state_of
-from .mindspore_steps import mixed, step, train
+from .mindspore_steps import mixed, moving_rates, step, train
 from .mindspore_tensors import as_numpy, is_tensor
 from .mindspore_weights import Buffers, compare_initial, initial_buffers, load_weights
 from .requests import (
@@ -163,6 +163,7 @@ def against(
     if optimizer is not None and golden.updates and not found.is_spoilt:
         doing("the optimizer")
         found.measurements += step(cell, golden, optimizer, names)
+        found.shortfalls += moving_rates(optimizer(cell))
         load_weights(cell, golden)
     if optimizer is not None and loss is not None and golden.steps and not found.is_spoilt:
         doing("the training steps")
@@ -203,7 +204,7 @@ def against(
 def asks_mode(cell: Cell) -> bool:
     """Whether the code of a cell of the project's own asks for the mode."""
     kinds = {type(each) for _, each in cell.cells_and_names() if is_own(each)}
-    return any(names_training(kind, "mindspore.") for kind in kinds)
+    return any(names_any(kind, MODE, "mindspore.") for kind in kinds)
 
 
 @dataclass(slots=True)

@@ -5,18 +5,19 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..errors import MindferryError
 from ..verify.compare import distance
 from ..verify.golden import Golden
 from ..verify.surroundings import plain_defaults
-from .mindspore_tensors import as_numpy
+from .mindspore_tensors import as_numpy, is_tensor
 from .requests import Shortfall
 
 Cell = Any
 JUDGE = "mindferry"
+LEFT = 1e-3  # of the largest value: it went through the whole network, and nobody measured the rounding there
 Counts = list[tuple[str, Any, Any]]  # where it is, what holds it, a copy
 
 
@@ -57,6 +58,23 @@ def _is_count(value: Any) -> bool:
 
 def _copied(value: Any) -> Any:
     return type(value)(value) if isinstance(value, list | dict) else value
+
+
+def other_attributes(cell: Cell, golden: Golden, left: Mapping[str, str]) -> Iterator[Shortfall]:
+    """Tensors that a call leaves in attributes, and that nobody returns: attention weights, features for a later loss."""
+    import numpy as np
+
+    cells = dict(cell.cells_and_names()) if left else {}
+    for path, key in left.items():
+        owner, _, name = path.rpartition(".")
+        value, right = getattr(cells.get(owner), name, None), golden.array(key)
+        if not is_tensor(value):
+            continue
+        error, _, problem = distance(as_numpy(value), right)
+        allowed = LEFT * float(np.abs(right[np.isfinite(right)]).max(initial=0.0))
+        if problem or error > allowed:
+            why = f"a call leaves another tensor there, {problem or f'off by {error:.1e}'}, which is not among the outputs"
+            yield Shortfall("state", path, "not comparable", why)
 
 
 def other_defaults(cell: Cell, golden: Golden) -> Iterator[Shortfall]:

@@ -18,7 +18,7 @@ from ..verify.nesting import leaves, rebuild
 from ..verify.reach import Reach
 from ..verify.seeding import seeded
 from ..verify.structure import compare_structure
-from .mindspore_conduct import counts_of, moved_counts
+from .mindspore_conduct import counts_of, moved_counts, other_attributes
 from .mindspore_keras import KerasNetwork
 from .mindspore_pin import pin
 from .mindspore_random import Stock, shared_randomness
@@ -60,6 +60,8 @@ class Session:
         """The network as it is: every output against the reference's. `state` is what it starts from."""
         counts = counts_of(self.cell) if not self.golden.is_quick else []
         self._network(self.forward("whole"))
+        if not (self.golden.is_quick or self.record.is_random):
+            self.shortfalls += other_attributes(self.cell, self.golden, self.record.left)
         if self.mode == "eval":
             self._counts([*moved_counts(counts), *moved_numbers(state)])
             self._buffers()

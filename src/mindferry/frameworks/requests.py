@@ -179,6 +179,8 @@ class Cause:
 class Trained:
     steps: tuple[TrainStep, ...]
     has_optimizer: bool = False
+    printed: tuple[str, ...] = ()  # lines
+    modes: tuple[str, ...] = ()  # in which networks were called: "Net in eval mode"
 
 
 @dataclass(frozen=True, slots=True)

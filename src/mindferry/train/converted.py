@@ -13,6 +13,7 @@ from ..errors import MindferryError
 from ..frameworks.requests import Trained, TrainRequest, TrainStep
 from ..frameworks.watch.mindferry_watch.helper_package import as_one_module
 from ..frameworks.worker import Link
+from .conduct import OURS, Saves, called_in, listening, saved_tensors
 from .exchange import Exchange, leaves, sample
 from .networks import Networks, is_optimizer
 from .randomness import FAMILY, METHODS, Draws, HostStream, wrap
@@ -25,12 +26,13 @@ def replay(request: TrainRequest, link: Link) -> Trained:
     _hide_torch()
     player = _Player(request, link)
     player.install([as_one_module(importlib.import_module(name)) for name in request.helpers])
-    run_script(link.project, request.script, request.args, request.stdin)
+    with listening() as printed:
+        run_script(link.project, request.script, request.args, request.stdin)
     if not player.steps:
         raise MindferryError(
             f"the converted {request.script} made no training step; was its loop converted? see `mindferry convert`"
         )
-    return Trained(tuple(player.steps), player.has_optimizer)
+    return Trained(tuple(player.steps), player.has_optimizer, tuple(printed), tuple(player.modes))
 
 
 def _hide_torch() -> None:
@@ -58,6 +60,7 @@ class _Player:
         self.steps: list[TrainStep] = []
         self.losses: list[float] = []
         self.norm = float("nan")
+        self.modes: dict[str, None] = {}
         self.depth = self.nesting = self.iterations = 0
         self.batch: tuple[int, ...] = ()
 
@@ -70,6 +73,7 @@ class _Player:
         self._watch_gradients()
         self._share_draws(helpers)
         self._replay_batches(helpers)
+        self._watch_saves(helpers)
         for helper in helpers:
             self._watch_closures(helper)
             self._watch_kept_gradients(helper)
@@ -89,6 +93,7 @@ class _Player:
                 player.before_step(cell, args[0] if args else ())
             else:
                 player.networks.meet(cell)
+                player.modes[called_in(type(cell).__name__, cell.training)] = None
             player.depth += 1
             try:
                 result = original(cell, *args, **kwargs)
@@ -101,6 +106,30 @@ class _Player:
             return result
 
         nn.Cell.__call__ = call
+
+    def _watch_saves(self, helpers: list[Any]) -> None:
+        """What one of these writes by way of another counts once."""
+        import mindspore as ms
+
+        saves, nesting = Saves(self.exchange, OURS), [0]
+
+        def watched(original: Any) -> Any:
+            def save(value: Any, *args: Any, **kwargs: Any) -> Any:
+                if not nesting[0]:
+                    held = value.parameters_dict() if isinstance(value, ms.nn.Cell) else value
+                    saves.keep({way: each.asnumpy() for way, each in saved_tensors(held, "asnumpy")})
+                nesting[0] += 1
+                try:
+                    return original(value, *args, **kwargs)
+                finally:
+                    nesting[0] -= 1
+
+            return save
+
+        ms.save_checkpoint = watched(ms.save_checkpoint)
+        for helper in helpers:
+            if hasattr(helper, "save"):
+                helper.save = watched(helper.save)
 
     def _watch_closures(self, helper: Any) -> None:
         """LBFGS.step(closure) is no call of a Cell."""

@@ -11,6 +11,8 @@ from typing import Any
 from ..errors import MindferryError
 from ..frameworks.requests import Trained, TrainRequest, TrainStep
 from ..frameworks.worker import Link
+from ..verify.surroundings import is_modal
+from .conduct import SAVED, Saves, called_in, listening, saved_tensors
 from .exchange import Exchange, leaves, sample
 from .randomness import FAMILY, METHODS, Draws, host_state, wrap
 from .script import EnoughSteps, run_script
@@ -21,11 +23,12 @@ def record(request: TrainRequest, link: Link) -> Trained:
     assert link.project is not None
     recorder = Recorder(request, link)
     recorder.install()
-    run_script(link.project, request.script, request.args, request.stdin)
+    with listening() as printed:
+        run_script(link.project, request.script, request.args, request.stdin)
     recorder.exchange.write_draws(recorder.draws.kept)
     if not recorder.steps:
         raise MindferryError(f"{request.script} made no training step; check [train] script and args in mindferry.toml")
-    return Trained(tuple(recorder.steps), recorder.has_optimizer)
+    return Trained(tuple(recorder.steps), recorder.has_optimizer, tuple(printed), tuple(recorder.modes))
 
 
 class Recorder:
@@ -41,6 +44,7 @@ class Recorder:
         self.known: set[int] = set()  # parameters of networks that have been met
         self.modules: list[Any] = []  # weak references
         self.has_optimizer = False
+        self.modes: dict[str, None] = {}
         self.shown: set[int] = set()  # networks whose first output was written down
         self.depth = self.iterations = 0
         self.batch: tuple[int, ...] = ()  # the loop and the number of the last batch
@@ -55,6 +59,7 @@ class Recorder:
         self._watch_backward()
         self._watch_networks()
         self._watch_draws()
+        self._watch_saves()
         module.register_module_forward_pre_hook(self._before_forward)
         module.register_module_forward_hook(self._after_forward, always_call=True)
         optimizer.register_optimizer_step_pre_hook(lambda optimizer, args, kwargs: self.before_step(optimizer))
@@ -102,6 +107,24 @@ class Recorder:
             return result
 
         torch.Tensor.backward = backward
+
+    def _watch_saves(self) -> None:
+        import torch
+
+        original, saves = torch.save, Saves(self.exchange, SAVED)
+
+        def save(value: Any, *args: Any, **kwargs: Any) -> Any:
+            held = value.state_dict() if isinstance(value, torch.nn.Module) else value
+            saves.keep(
+                {
+                    way: each.detach().cpu().numpy()
+                    for way, each in saved_tensors(held, "detach")
+                    if each.is_floating_point()
+                }
+            )
+            return original(value, *args, **kwargs)
+
+        torch.save = save
 
     def _watch_networks(self) -> None:
         """A network's first weights are taken before anything can change or read them: an optimizer, a checkpoint, a copy."""
@@ -185,6 +208,9 @@ class Recorder:
     def _before_forward(self, module: Any, inputs: Any) -> None:
         if self.depth == 0:
             self.meet(module)
+            mode = called_in(type(module).__name__, module.training)
+            if mode not in self.modes and next(module.parameters(), None) is not None and is_modal(module):
+                self.modes[mode] = None
         self.depth += 1
 
     def _after_forward(self, module: Any, inputs: Any, output: Any) -> None:

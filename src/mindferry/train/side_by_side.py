@@ -17,6 +17,7 @@ from ..frameworks.requests import CauseRequest, TrainRequest, TrainStep
 from ..layout import SECOND, source_framework
 from ..progress import Advance
 from .cause import explain
+from .conduct import other_figures, other_modes, other_saves
 from .converted import replay
 from .double import record_double
 from .exchange import Exchange
@@ -77,6 +78,9 @@ def train_side_by_side(
         curves = replace(curves, framework=TITLES[source])
         if not is_keras:
             curves = _with_updates(curves, compare_updates(Exchange(Path(exchange)), len(theirs.steps)))
+        conduct = [*other_modes(theirs.modes, ours.modes), *other_figures(theirs.printed, ours.printed)]
+        conduct += other_saves(Exchange(Path(exchange)), curves.distances)
+        curves = replace(curves, conduct=tuple(dict.fromkeys(conduct)))
         if not curves.passed and not is_keras:
             curves = replace(curves, cause=_cause(home, CauseRequest(exchange, theirs.steps, ours.steps)))
     save(curves, converted, "train")

@@ -7,15 +7,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from .scale import has_fraction
-from .variants import WEIGHTS, Inputs, variants
+from .surroundings import handles_gaps
+from .variants import WEIGHTS, Inputs, variants, with_gaps
 
-TIMES = 16.0  # a power of two: the way there and back is exact
+TIMES = 16.0
 LIGHT = 1 << 20  # parameters up to which a run more is for nothing
 
 
 def all_variants(model: Any, inputs: Inputs) -> list[list[tuple[str, Inputs]]]:
-    """Other inputs, and at last the same ones with other weights: the conversion keeps those."""
+    """Other inputs, gaps in them among these, and at last the same ones with other weights: the conversion keeps those."""
     groups = variants(inputs)
+    if handles_gaps(model):
+        groups += [with_gaps(inputs)]
     is_light = 0 < sum(parameter.numel() for parameter in model.parameters()) <= LIGHT
     return [*groups, [(f"{WEIGHTS} {TIMES:g}", inputs)]] if groups and is_light else groups
 
@@ -31,6 +34,7 @@ def far_weights(model: Any, said: str) -> Iterator[None]:
     import torch
 
     tensors = [each for each in model.parameters() if has_fraction(each)] if has_far_weights(said) else []
+    held = [each.detach().clone() for each in tensors]
     with torch.no_grad():
         for tensor in tensors:
             tensor.mul_(TIMES)
@@ -38,5 +42,5 @@ def far_weights(model: Any, said: str) -> Iterator[None]:
         yield
     finally:
         with torch.no_grad():
-            for tensor in tensors:
-                tensor.mul_(1 / TIMES)
+            for tensor, value in zip(tensors, held, strict=True):
+                tensor.copy_(value)

@@ -104,6 +104,7 @@ class ModeRecord:
     drawn: tuple[
         tuple[str, tuple[int, ...]], ...
     ] = ()  # module path and shape of every draw from shared numbers; of Keras alone
+    left: dict[str, str] = field(default_factory=dict)  # attribute that a call leaves a tensor in -> key
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,4 +299,5 @@ def _mode(facts: dict[str, Any]) -> ModeRecord:
         tuple(Columns(output, axis, tuple(found), key) for output, axis, found, key in facts.get("columns", ())),
         facts.get("penalties", ""),
         tuple((path, tuple(shape)) for path, shape in facts.get("drawn", ())),
+        facts.get("left", {}),
     )

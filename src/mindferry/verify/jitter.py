@@ -10,6 +10,10 @@ from functools import cache
 from typing import Any
 
 JITTER = 2.0**-23
+UNDERFLOWING = frozenset(
+    "sigmoid softmax exp exp2 softplus".split()
+)  # a zero of these is a small number, and any other would do
+TINY = 1e-37
 NAMES = (
     "exp exp2 expm1 log log2 log10 log1p pow __pow__ __rpow__ sqrt rsqrt sin cos tan tanh sigmoid softmax log_softmax "
 )
@@ -19,13 +23,14 @@ NAMES += (
 NAMES += "cumsum cumprod mul __mul__ __rmul__ erf gelu silu softplus normalize"
 
 
-def jittered(tensor: Any, seed: int) -> Any:
-    """The tensor times numbers within a rounding of 1."""
+def jittered(tensor: Any, seed: int, least: float = 0.0) -> Any:
+    """The tensor times numbers within a rounding of 1, plus some that are below `least`."""
     import torch
 
     generator = torch.Generator().manual_seed(seed)
     noise = torch.rand(tensor.shape, dtype=torch.float32, generator=generator).to(tensor.device)
-    return tensor * (1 + JITTER * (2 * noise - 1))
+    moved = tensor * (1 + JITTER * (2 * noise - 1))
+    return moved + least * noise if least else moved
 
 
 @cache
@@ -42,11 +47,12 @@ def jittering() -> Any:
 
         def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             found = function(*args, **(kwargs or {}))
-            if getattr(function, "__name__", "") not in names or (kwargs or {}).get("out") is not None:
+            name = getattr(function, "__name__", "")
+            if name not in names or (kwargs or {}).get("out") is not None:
                 return found
             if isinstance(found, torch.Tensor) and found.dtype == torch.float32:
                 self.seed += 1
-                return jittered(found, self.seed)
+                return jittered(found, self.seed, TINY if name in UNDERFLOWING else 0.0)
             return found
 
     return Jittering

@@ -162,9 +162,9 @@ def _is_choice(found: Measurement, golden: Golden) -> bool:
     if found.problem or not (_is_whole(found.key, golden) and golden.complete):
         return False
     beside = [golden.references.get(key, Reference(0.0)) for key in _whole_beside(found.key, golden)]
-    if found.run != "whole":
-        return any(reference.own > 0 for reference in beside)
-    return any(reference.whole > 0 for reference in beside) or 1 - found.cosine <= CHOICES
+    if any(reference.own > 0 or reference.whole > 0 for reference in beside):
+        return True
+    return found.run == "whole" and 1 - found.cosine <= CHOICES
 
 
 def _whole_beside(key: str, golden: Golden) -> set[str]:

@@ -16,7 +16,12 @@ from .arguments import read_arguments
 from .goldenfile import RecordError
 
 Tensor = Any  # torch.Tensor
-SMALL = {"eps": ("epsilon",), "negative_slope": ("alpha",), "padding_idx": ()}  # torch's name -> MindSpore's
+SMALL = {
+    "eps": ("epsilon",),
+    "negative_slope": ("alpha",),
+    "padding_idx": (),
+    "momentum": (),
+}  # torch's name -> MindSpore's
 
 
 def build(spec: str) -> Any:

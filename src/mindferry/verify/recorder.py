@@ -48,7 +48,7 @@ from .surroundings import (
     own_state,
     tied_parameters,
 )
-from .written import json_errors, write_inputs, write_tensors, write_weights
+from .written import json_errors, write_inputs, write_left, write_tensors, write_weights
 
 FORMAT = "mindferry golden 3"  # 2: no structure of the outputs, no initial buffers, no random numbers but dropout's
 Tensor = Any  # torch.Tensor
@@ -191,6 +191,7 @@ class Recorder:
                 changed = watch.changed()
                 facts |= {"kept": watch.changed(with_buffers=False), "moved": own_state(self.model, changed)}
                 facts["is_stateful"] = bool(changed)
+                facts["left"] = write_left(self.model, facts["kept"], self.writer, mode)
         if gradients and facts["gradients"]:
             total = self._total(mode, which, output, outputs, facts, dtype)
             facts["gradients"] = total is not None

@@ -12,6 +12,8 @@ from .nesting import Opaque, containers, parts
 
 Tensor = Any  # torch.Tensor
 STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
+MODE = frozenset({"training"})
+GAPS = frozenset({"isnan", "nan_to_num", "isfinite", "nansum", "nanmean", "nanmedian", "nanquantile"})
 
 
 def computed_buffers(model: Any) -> dict[str, Tensor]:
@@ -56,14 +58,22 @@ def is_modal(model: Any) -> bool:
 
 def asks_mode(model: Any) -> bool:
     """Whether the code of some module of its own asks for the mode: what it computes and what it trains may differ there."""
-    kinds = {type(each) for each in model.modules() if not is_torchs(each)}
-    return any(names_training(kind, "torch.") for kind in kinds)
+    return any(names_any(kind, MODE, "torch.") for kind in _own_kinds(model))
 
 
-def names_training(kind: type, framework: str) -> bool:
-    """Whether a method of the class, or of a base that is not the framework's, names the attribute `training`."""
+def handles_gaps(model: Any) -> bool:
+    """Whether its own code asks for what is no number: then it may be given some."""
+    return any(names_any(kind, GAPS, "torch.") for kind in _own_kinds(model))
+
+
+def _own_kinds(model: Any) -> set[type]:
+    return {type(each) for each in model.modules() if not is_torchs(each)}
+
+
+def names_any(kind: type, names: frozenset[str], framework: str) -> bool:
+    """Whether a method of the class, or of a base that is not the framework's, names one of these attributes."""
     own = [base for base in kind.__mro__ if base is not object and not base.__module__.startswith(framework)]
-    return any(_has_name(code, "training") for base in own for code in _codes(base))
+    return any(_has_name(code, names) for base in own for code in _codes(base))
 
 
 def _codes(kind: type) -> Iterator[CodeType]:
@@ -74,9 +84,10 @@ def _codes(kind: type) -> Iterator[CodeType]:
                 yield code
 
 
-def _has_name(code: CodeType, name: str) -> bool:
+def _has_name(code: CodeType, names: frozenset[str]) -> bool:
     inner = (each for each in code.co_consts if isinstance(each, CodeType))
-    return name in code.co_names or name in code.co_consts or any(_has_name(each, name) for each in inner)
+    texts = (each for each in code.co_consts if isinstance(each, str))
+    return not names.isdisjoint((*code.co_names, *texts)) or any(_has_name(each, names) for each in inner)
 
 
 def call_defaults(model: Any) -> dict[str, dict[str, Any]]:

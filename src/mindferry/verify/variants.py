@@ -79,12 +79,17 @@ def _near_zero(inputs: Inputs, tensors: list[Tensor]) -> list[tuple[str, Inputs]
     return [(f"{said}, and a zero in each sample", [(name, _with_zero(value)) for name, value in near]), (said, near)]
 
 
-def _with_zero(value: Any) -> Any:
+def with_gaps(inputs: Inputs) -> list[tuple[str, Inputs]]:
+    """For a network that knows what to do with what is no number."""
+    return [("a NaN in each sample", [(name, _with_zero(value, float("nan"))) for name, value in inputs])]
+
+
+def _with_zero(value: Any, put: float = 0.0) -> Any:
     """One zero a sample, where a sign or a quotient is another; two would leave open which is the larger."""
     if not (_is_tensor(value) and value.is_floating_point() and value.ndim > 1 and value[0].numel() > 1):
         return value
     changed = value.clone().reshape(len(value), -1)
-    changed[:, 1] = 0.0
+    changed[:, 1] = put
     return changed.reshape(value.shape)
 
 

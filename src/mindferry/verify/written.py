@@ -42,6 +42,18 @@ def write_tensors(kind: str, tensors: dict[str, Tensor], writer: GoldenWriter) -
     return {name: f"{kind}/{name}" for name in tensors}
 
 
+def write_left(model: Any, names: list[str], writer: GoldenWriter, mode: str) -> dict[str, str]:
+    """Tensors that a call leaves in attributes: path -> key."""
+    modules, keys = dict(model.named_modules()), {}
+    for path in names:
+        owner, _, name = path.rpartition(".")
+        value = getattr(modules.get(owner), name, None)
+        if is_tensor(value) and not value.is_sparse:
+            keys[path] = f"{mode}/left/{path}"
+            writer.write(keys[path], value)
+    return keys
+
+
 def json_errors(errors: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
     """Without what only the recorder needs, but with whether there are masks."""
     return {key: _facts(facts) for key, facts in errors.items()}

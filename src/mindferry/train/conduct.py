@@ -1,0 +1,150 @@
+"""What a script does besides its steps: the figures that it prints, the tensors that it saves, the modes in which it calls its networks.
+
+Both runs have the same weights, batches and random numbers, so what they print of losses and scores has to agree, and so do checkpoints; a
+validation that averages otherwise or forgets eval mode, or an average of weights that stands still, changes no training step.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count, zip_longest
+from typing import Any
+
+from .exchange import Exchange, sample
+
+SAVED, OURS = "saved", "ours-saved"
+MOST = 2000  # lines that are kept
+SHOWN = 100  # letters of a line
+SAVES = 20  # of which the tensors are kept
+DRIFT = 3.0  # times the distance of the weights themselves
+LEAST = 1e-3  # of its length, that a saved tensor may be off in any case
+CLOSE = 1e-2  # of a printed figure: a rounding that training has made larger
+METRIC = re.compile(
+    r"loss|acc|score|f1|auc|mse|mae|rmse|psnr|ssim|bleu|rouge|iou|dice|error|recall|precision|perplexity|ppl|reward|r2|map\b",
+    re.IGNORECASE,
+)
+NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.]*\w)")
+TIMED = re.compile(r"time|elapsed|eta|took|speed|sec|seed|/s|\bms\b|\bs\b|min\b|[gmk]b\b|memory", re.IGNORECASE)
+NEAR = 8  # letters around a number that tell what it is of
+
+
+class _Kept(io.TextIOBase):
+    """Standard output that is also kept."""
+
+    def __init__(self, target: io.TextIOBase) -> None:
+        self.target, self.lines, self._open = target, list[str](), ""
+
+    def write(self, text: str) -> int:
+        *whole, self._open = (self._open + text).split("\n")
+        self.lines += whole[: MOST - len(self.lines)]
+        return self.target.write(text)
+
+    def flush(self) -> None:
+        self.target.flush()
+
+
+@contextlib.contextmanager
+def listening() -> Iterator[list[str]]:
+    """While the block runs, the lines that are printed."""
+    original = sys.stdout
+    kept = _Kept(original)  # type: ignore[arg-type]
+    sys.stdout = kept  # type: ignore[assignment]
+    try:
+        yield kept.lines
+    finally:
+        sys.stdout = original
+
+
+def other_figures(theirs: Sequence[str], ours: Sequence[str]) -> Iterator[str]:
+    """Lines about a loss or a score that say the same in other numbers; those of which only one side has such a line are not looked at."""
+    seen: Counter[str] = Counter()
+    found: dict[tuple[str, int], str] = {}
+    for line in ours:
+        words = NUMBER.sub("#", line)
+        found[words, seen[words]] = line
+        seen[words] += 1
+    seen.clear()
+    for line in theirs:
+        words = NUMBER.sub("#", line)
+        other = found.get((words, seen[words]))
+        seen[words] += 1
+        if other is not None and METRIC.search(line) and not _agree(line, other):
+            yield f"figures: the original prints `{line.strip()[:SHOWN]}`, the conversion `{other.strip()[:SHOWN]}`"
+
+
+def _agree(one: str, other: str) -> bool:
+    pairs = zip_longest(NUMBER.finditer(one), NUMBER.finditer(other))
+    return all(a is not None and b is not None and (_is_timed(a) or _is_close(a[0], b[0])) for a, b in pairs)
+
+
+def _is_timed(number: re.Match[str]) -> bool:
+    start, end = number.span()
+    around = number.string[max(0, start - NEAR) : start] + " " + number.string[end : end + NEAR // 2]
+    return TIMED.search(around) is not None
+
+
+def _is_close(one: str, other: str) -> bool:
+    digits = min(len(text.partition("e")[0].partition(".")[2]) for text in (one.lower(), other.lower()))
+    step = 10.0**-digits if "e" not in one.lower() else 0.0
+    is_whole = "." not in one and "." not in other
+    allowed = 0.0 if is_whole else max(1.5 * step, CLOSE * abs(float(one)))
+    return abs(float(one) - float(other)) <= allowed
+
+
+def called_in(name: str, is_training: bool) -> str:
+    return f"{name} in {'train' if is_training else 'eval'} mode"
+
+
+def other_modes(theirs: Sequence[str], ours: Sequence[str]) -> Iterator[str]:
+    """Networks that only the reference calls in a mode, of those that both call at all."""
+    called = {each.partition(" ")[0] for each in ours}
+    for each in sorted(set(theirs) - set(ours)):
+        if each.partition(" ")[0] in called:
+            yield f"modes: the original calls {each}, the conversion never does"
+
+
+def saved_tensors(value: Any, read: str, way: str = "") -> Iterator[tuple[str, Any]]:
+    """(way to it, tensor) of everything in a checkpoint; `read` is the method that only tensors have."""
+    if hasattr(value, read):
+        yield way, value
+    elif isinstance(value, Mapping):
+        for name, each in value.items():
+            yield from saved_tensors(each, read, f"{way}.{name}".lstrip("."))
+    elif isinstance(value, list | tuple):
+        for index, each in enumerate(value):
+            yield from saved_tensors(each, read, f"{way}.{index}".lstrip("."))
+
+
+class Saves:
+    """Writes down what a script saves, a file after another."""
+
+    def __init__(self, exchange: Exchange, name: str) -> None:
+        self._exchange, self._name, self._numbers = exchange, name, count()
+
+    def keep(self, tensors: Mapping[str, Any]) -> None:
+        """Arrays by their way."""
+        number = next(self._numbers)
+        if number < SAVES:
+            self._exchange.write_step(
+                f"{self._name}-{number}",
+                {way: sample(array) for way, array in tensors.items() if array.dtype.kind == "f"},
+            )
+
+
+def other_saves(exchange: Exchange, distances: Sequence[float]) -> Iterator[str]:
+    """Tensors of one name that are further apart than the weights of the networks are."""
+    import numpy as np
+
+    allowed = max(LEAST, DRIFT * max(distances, default=0.0))
+    for number in range(SAVES):
+        theirs, ours = (exchange.read_step(f"{name}-{number}") for name in (SAVED, OURS))
+        for way in theirs.keys() & ours.keys():
+            one, other = theirs[way], ours[way]
+            if one.shape == other.shape and np.linalg.norm(one - other) > allowed * np.linalg.norm(one):
+                yield f"checkpoints: {way} is another tensor in what the script saves"
+                break

@@ -1,0 +1,83 @@
+"""What a script does besides its steps: modes, printed figures, checkpoints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mindferry.train.conduct import (
+    OURS,
+    SAVED,
+    Saves,
+    called_in,
+    listening,
+    other_figures,
+    other_modes,
+    other_saves,
+    saved_tensors,
+)
+from mindferry.train.exchange import Exchange
+
+LINE = "epoch 0: loss 1.0989, accuracy 0.350"
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        (LINE, LINE),
+        (LINE, "epoch 0: loss 1.0990, accuracy 0.350"),
+        ("loss 2.30 in 12 ms, 3.1 it/s", "loss 2.31 in 99 ms, 0.4 it/s"),
+        ("test loss: 1.2e-05", "test loss: 1.21e-05"),
+        ("seed 3 of 5", "seed 4 of 5"),
+        ("loss on cuda 1.5", "loss on CPU 1.7"),
+    ],
+)
+def test_figures_within_rounding_times_and_other_words_are_left_alone(theirs: str, ours: str) -> None:
+    assert list(other_figures([theirs], [ours])) == []
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        (LINE, "epoch 0: loss 1.0989, accuracy 0.400"),
+        (LINE, "epoch 0: loss 1.1989, accuracy 0.350"),
+        ("Accuracy: 3/20 (15%)", "Accuracy: 4/20 (15%)"),
+    ],
+)
+def test_a_figure_that_is_another_is_listed(theirs: str, ours: str) -> None:
+    (said,) = other_figures(["start", theirs], ["start", ours])
+    assert theirs in said and ours in said
+
+
+def test_the_second_line_of_the_same_words_is_held_against_the_second() -> None:
+    assert list(other_figures(["loss 1.0", "loss 2.0"], ["loss 1.0", "loss 2.0"])) == []
+    assert len(list(other_figures(["loss 1.0", "loss 2.0"], ["loss 1.0", "loss 3.0"]))) == 1
+
+
+def test_a_mode_in_which_only_the_reference_calls_is_listed() -> None:
+    both = [called_in("Net", True), called_in("Net", False)]
+    assert list(other_modes(both, both)) == []
+    (said,) = other_modes([*both, called_in("Head", True)], both[:1])
+    assert said == "modes: the original calls Net in eval mode, the conversion never does"
+
+
+def test_what_is_printed_is_kept_and_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with listening() as lines:
+        print("loss", 1.5, end="")
+        print(" in step 2")
+    assert lines == ["loss 1.5 in step 2"] and capsys.readouterr().out == "loss 1.5 in step 2\n"
+
+
+@pytest.mark.parametrize(("apart", "is_listed"), [(1e-5, False), (1e-2, True)])
+def test_a_saved_tensor_that_is_another_is_listed(tmp_path: Path, apart: float, is_listed: bool) -> None:
+    weight = np.random.default_rng(3).normal(size=(5, 7)).astype(np.float32)
+    held = {"net": {"a": weight, "steps": np.array(3)}, "more": [weight * 2]}
+    exchange = Exchange(tmp_path)
+    Saves(exchange, SAVED).keep(dict(saved_tensors(held, "dtype")))
+    held["net"] = {"a": weight * (1 + apart), "steps": np.array(3)}
+    Saves(exchange, OURS).keep(dict(saved_tensors(held, "dtype")))
+    found = list(other_saves(exchange, [1e-5]))
+    assert found == (["checkpoints: net.a is another tensor in what the script saves"] if is_listed else [])
+    assert list(other_saves(exchange, [1e-2])) == []  # the weights themselves have parted

@@ -10,10 +10,12 @@ import pytest
 from mindferry.train.conduct import (
     OURS,
     SAVED,
+    Loops,
     Saves,
     called_in,
     listening,
     other_figures,
+    other_loops,
     other_modes,
     other_saves,
     saved_tensors,
@@ -61,6 +63,17 @@ def test_a_mode_in_which_only_the_reference_calls_is_listed() -> None:
     assert list(other_modes(both, both)) == []
     (said,) = other_modes([*both, called_in("Head", True)], both[:1])
     assert said == "modes: the original calls Net in eval mode, the conversion never does"
+
+
+def test_a_loop_that_reads_another_loader_again_is_listed() -> None:
+    train, test = [1], [2]
+    theirs, ours = Loops(), Loops()
+    for one, other in ((train, train), (test, train), (train, train)):
+        theirs.add(one)
+        ours.add(other)
+    assert list(other_loops(theirs.numbers, theirs.numbers)) == []
+    assert list(other_loops(ours.numbers, theirs.numbers)) == []  # two objects for one loader: the batches tell
+    assert len(list(other_loops(theirs.numbers, ours.numbers))) == 1
 
 
 def test_what_is_printed_is_kept_and_printed(capsys: pytest.CaptureFixture[str]) -> None:

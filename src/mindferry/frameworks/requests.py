@@ -181,6 +181,7 @@ class Trained:
     has_optimizer: bool = False
     printed: tuple[str, ...] = ()  # lines
     modes: tuple[str, ...] = ()  # in which networks were called: "Net in eval mode"
+    loops: tuple[int, ...] = ()  # of each loop over a loader, which loader, in the order of their first loops
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ def listening() -> Iterator[list[str]]:
     """While the block runs, the lines that are printed."""
     original = sys.stdout
     kept = _Kept(original)  # type: ignore[arg-type]
-    sys.stdout = kept  # type: ignore[assignment]
+    sys.stdout = kept
     try:
         yield kept.lines
     finally:
@@ -94,6 +94,29 @@ def _is_close(one: str, other: str) -> bool:
     is_whole = "." not in one and "." not in other
     allowed = 0.0 if is_whole else max(1.5 * step, CLOSE * abs(float(one)))
     return abs(float(one) - float(other)) <= allowed
+
+
+class Loops:
+    """Which loader each loop reads."""
+
+    def __init__(self) -> None:
+        self.numbers: list[int] = []
+        self._loaders: list[Any] = []  # held, or another could be taken for one that is gone
+
+    def add(self, loader: Any) -> None:
+        place = next((index for index, each in enumerate(self._loaders) if each is loader), len(self._loaders))
+        if place == len(self._loaders):
+            self._loaders.append(loader)
+        self.numbers.append(place)
+
+
+def other_loops(theirs: Sequence[int], ours: Sequence[int]) -> Iterator[str]:
+    """A loop that reads again what another one read, and not in the original: its batches were the original's all the same."""
+    pairs = list(zip(theirs, ours, strict=False))
+    for number, (one, other) in enumerate(pairs):
+        if any(other == ours_before and one != theirs_before for theirs_before, ours_before in pairs[:number]):
+            yield f"loops: the original reads another loader in loop {number + 1} than the conversion"
+            return
 
 
 def called_in(name: str, is_training: bool) -> str:

@@ -13,7 +13,7 @@ from ..errors import MindferryError
 from ..frameworks.requests import Trained, TrainRequest, TrainStep
 from ..frameworks.watch.mindferry_watch.helper_package import as_one_module
 from ..frameworks.worker import Link
-from .conduct import OURS, Saves, called_in, listening, saved_tensors
+from .conduct import OURS, Loops, Saves, called_in, listening, saved_tensors
 from .exchange import Exchange, leaves, sample
 from .networks import Networks, is_optimizer
 from .randomness import FAMILY, METHODS, Draws, HostStream, wrap
@@ -32,7 +32,9 @@ def replay(request: TrainRequest, link: Link) -> Trained:
         raise MindferryError(
             f"the converted {request.script} made no training step; was its loop converted? see `mindferry convert`"
         )
-    return Trained(tuple(player.steps), player.has_optimizer, tuple(printed), tuple(player.modes))
+    return Trained(
+        tuple(player.steps), player.has_optimizer, tuple(printed), tuple(player.modes), tuple(player.loops.numbers)
+    )
 
 
 def _hide_torch() -> None:
@@ -61,6 +63,7 @@ class _Player:
         self.losses: list[float] = []
         self.norm = float("nan")
         self.modes: dict[str, None] = {}
+        self.loops = Loops()
         self.depth = self.nesting = self.iterations = 0
         self.batch: tuple[int, ...] = ()
 
@@ -259,6 +262,7 @@ class _Player:
 
         def batches(loader: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
             iteration, player.iterations = player.iterations, player.iterations + 1
+            player.loops.add(loader)
             for number, batch in enumerate(player.exchange.read_batches(iteration, ms.Tensor)):
                 player.host.move_to(player.exchange.read_state(f"batch-{iteration}-{number}"))
                 player.batch = (iteration, number)

@@ -12,7 +12,7 @@ from ..errors import MindferryError
 from ..frameworks.requests import Trained, TrainRequest, TrainStep
 from ..frameworks.worker import Link
 from ..verify.surroundings import is_modal
-from .conduct import SAVED, Saves, called_in, listening, saved_tensors
+from .conduct import SAVED, Loops, Saves, called_in, listening, saved_tensors
 from .exchange import Exchange, leaves, sample
 from .randomness import FAMILY, METHODS, Draws, host_state, wrap
 from .script import EnoughSteps, run_script
@@ -28,7 +28,13 @@ def record(request: TrainRequest, link: Link) -> Trained:
     recorder.exchange.write_draws(recorder.draws.kept)
     if not recorder.steps:
         raise MindferryError(f"{request.script} made no training step; check [train] script and args in mindferry.toml")
-    return Trained(tuple(recorder.steps), recorder.has_optimizer, tuple(printed), tuple(recorder.modes))
+    return Trained(
+        tuple(recorder.steps),
+        recorder.has_optimizer,
+        tuple(printed),
+        tuple(recorder.modes),
+        tuple(recorder.loops.numbers),
+    )
 
 
 class Recorder:
@@ -45,6 +51,7 @@ class Recorder:
         self.modules: list[Any] = []  # weak references
         self.has_optimizer = False
         self.modes: dict[str, None] = {}
+        self.loops = Loops()
         self.shown: set[int] = set()  # networks whose first output was written down
         self.depth = self.iterations = 0
         self.batch: tuple[int, ...] = ()  # the loop and the number of the last batch
@@ -72,6 +79,7 @@ class Recorder:
 
         def iterate(loader: Any) -> Iterator[Any]:
             iteration, recorder.iterations = recorder.iterations, recorder.iterations + 1
+            recorder.loops.add(loader)
             yield from recorder.batches(loader, original, iteration)
 
         DataLoader.__iter__ = iterate

@@ -17,7 +17,7 @@ from ..frameworks.requests import CauseRequest, TrainRequest, TrainStep
 from ..layout import SECOND, source_framework
 from ..progress import Advance
 from .cause import explain
-from .conduct import other_figures, other_modes, other_saves
+from .conduct import other_figures, other_loops, other_modes, other_saves
 from .converted import replay
 from .double import record_double
 from .exchange import Exchange
@@ -79,6 +79,7 @@ def train_side_by_side(
         if not is_keras:
             curves = _with_updates(curves, compare_updates(Exchange(Path(exchange)), len(theirs.steps)))
         conduct = [*other_modes(theirs.modes, ours.modes), *other_figures(theirs.printed, ours.printed)]
+        conduct += other_loops(theirs.loops, ours.loops)
         conduct += other_saves(Exchange(Path(exchange)), curves.distances)
         curves = replace(curves, conduct=tuple(dict.fromkeys(conduct)))
         if not curves.passed and not is_keras:

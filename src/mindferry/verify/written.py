@@ -47,7 +47,7 @@ def write_left(model: Any, names: list[str], writer: GoldenWriter, mode: str) ->
     modules, keys = dict(model.named_modules()), {}
     for path in names:
         owner, _, name = path.rpartition(".")
-        value = getattr(modules.get(owner), name, None)
+        value: Any = getattr(modules.get(owner), name, None)
         if is_tensor(value) and not value.is_sparse:
             keys[path] = f"{mode}/left/{path}"
             writer.write(keys[path], value)

@@ -76,11 +76,12 @@ def _owner(cell: Any, path: str) -> Any:
 
 
 def _classes(cell: Any) -> tuple[str, ...]:
-    return _bases(type(cell))
+    kind: Any = type(cell)
+    return _bases(kind)
 
 
 @cache
-def _bases(kind: type) -> tuple[str, ...]:
+def _bases(kind: Any) -> tuple[str, ...]:
     from mindspore import nn
 
     bases = [base for base in kind.__mro__ if issubclass(base, nn.Cell) and base is not nn.Cell]

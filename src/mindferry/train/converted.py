@@ -122,7 +122,7 @@ class _Player:
 
         def initialise(optimizer: Any, *args: Any, **kwargs: Any) -> None:
             kind = type(optimizer)
-            is_own = kind.step.__module__ != base.__module__
+            is_own = hasattr(kind, "step") and kind.step.__module__ != base.__module__
             if kind not in watched and (is_own or kind.__name__ == "LBFGS"):
                 watched.add(kind)
                 watch_step(kind)

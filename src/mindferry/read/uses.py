@@ -52,6 +52,8 @@ class Use(Enum):
     LEFT_SHIFT = "left shift"
     RIGHT_SHIFT = "right shift"
     BITWISE_NOT = "bitwise not"
+    COMPLEX = "complex"  # what they return is complex
+    COMPLEX_TYPE = "complex type"
     TAKES_PARAMETER = "takes parameter"  # a parameter itself, not its values
     IMAGE_TO_ARRAY = "image to array"
     SEARCH = "search"  # gives places

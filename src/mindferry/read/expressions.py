@@ -193,6 +193,13 @@ class Expressions:
             self.is_api(f"{home}.{name}") for home in (base, self.framework.network)
         )
 
+    def _is_run(self, qual: str, scope: Scope) -> bool:
+        """Whether it is a network of the project's own that is called by what is no network."""
+        symbols = self.symbols
+        return (
+            symbols.origin(qual) in symbols.classes and symbols.is_module(qual) and not symbols.is_module(scope.owner)
+        )
+
     def _Call(self, node: ast.Call, scope: Scope) -> Type:
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("train", "eval"):
             self.symbols.sets_inner_mode |= self.symbols.is_module(scope.owner)
@@ -231,6 +238,7 @@ class Expressions:
                 scope.names[owner.id] = assumed(MODULE if is_module else TENSOR)
             return resting_on(function, self.calls.of_method(node, function.qual, count))
         if function.kind == "instance":
+            self.symbols.runs_networks |= self._is_run(function.qual, scope)
             return resting_on(function, self.calls.of_instance(function.qual))
         return function if function.kind == "foreign" else UNKNOWN
 

@@ -28,9 +28,12 @@ REDUCTIONS = frozenset("sum mean std var max min prod argmax argmin all any dot 
 # Packages whose values are never a framework's: what comes from them is left alone.
 FOREIGN = frozenset(
     "pandas PIL cv2 matplotlib scipy sklearn skimage yaml requests wandb h5py nltk omegaconf networkx rdkit librosa "
-    "soundfile plotly seaborn imageio psutil argparse logging json re pathlib os sys time datetime subprocess csv math "
+    "soundfile plotly seaborn imageio psutil argparse logging json re pathlib os sys time datetime subprocess csv "
     "string shutil glob io zipfile tarfile tempfile hashlib base64 urllib socket platform textwrap struct uuid".split()
 )
+
+
+WHOLE = frozenset("floor ceil trunc gcd lcm comb perm factorial isqrt".split())  # of math
 
 
 class CallResults:
@@ -57,6 +60,8 @@ class CallResults:
             return self.symbols.results[qual]
         if qual.partition(".")[0] in ("numpy", "np"):
             return NDARRAY
+        if qual.startswith("math.") and not self.symbols.is_local(qual):
+            return INT if qual[5:] in WHOLE else FLOAT
         if qual.partition(".")[0] in FOREIGN and not self.symbols.is_local(qual):
             return foreign(qual)
         return self._of_builtin(qual, node, arguments)

@@ -29,8 +29,9 @@ def looks_like_trainer(text: str) -> bool:
 
 
 def looks_like_optimizer(text: str) -> bool:
-    """`opt`, `self.optimizer_g`, `optim`; not `opt_scheduler`."""
-    return "opt" in text.lower() and "sched" not in text.lower()
+    """`opt`, `self.optimizer_g`, `optim`, `D_solver`; not `opt_scheduler`."""
+    words = text.lower()
+    return ("opt" in words or "solver" in words) and "sched" not in words
 
 
 def looks_like_optimizer_wrapper(text: str) -> bool:

@@ -168,6 +168,7 @@ def calls_network(facts: Facts, call: ast.Call, seen: set[str] | None = None) ->
     if any(_is_network(facts, argument) for argument in call.args):
         return True
     is_own = isinstance(call.func, ast.Attribute) and flow.key(call.func).startswith("self.")
+    is_own |= isinstance(call.func, ast.Subscript)  # models["encoder"](x)
     is_named = isinstance(call.func, ast.Name) and not _makes_no_gradient(facts, call.func.id)
     is_method = isinstance(call.func, ast.Attribute) and (
         call.func.attr == "forward" or is_named_like_network(call.func.value)
@@ -221,7 +222,8 @@ def _is_loss(facts: Facts, node: ast.expr) -> bool:
     kind = facts.reading.type(node)
     if kind.kind == "instance":
         return facts.reading.symbols.framework.role(kind.qual) is Role.LOSS
-    return kind.kind in ("unknown", "method") and looks_like_loss(flow.key(node))
+    is_network = any(word in flow.key(node).lower() for word in ("model", "net"))  # `self.loss_model(inputs, targets)`
+    return kind.kind in ("unknown", "method") and looks_like_loss(flow.key(node)) and not is_network
 
 
 def holds_network(facts: Facts, qual: str, seen: set[str] | None = None) -> bool:

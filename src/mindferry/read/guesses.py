@@ -23,6 +23,11 @@ def looks_like_network(name: str) -> bool:
     return _NETWORK.fullmatch(name) is not None or _NETWORK.fullmatch(name.lower()) is not None
 
 
+def looks_like_class(name: str) -> bool:
+    """`Model`, `QNetwork`; not `G`, nor `netG`."""
+    return name[:1].isupper() and any(each.islower() for each in name)
+
+
 def looks_like_trainer(text: str) -> bool:
     """`trainer`, `runner`, `learner`: its train() is its own."""
     return any(word in text.lower() for word in _TRAINERS)

@@ -92,6 +92,10 @@ def standard_numbers(name: str, args: Any, result: Any) -> tuple[str, Any]:
     """What a draw of a distribution rests on, whichever way it is made there: normal and uniform numbers."""
     if name == "normal" and len(args) == 2:
         return "randn", (result - args[0]) / args[1]
+    if name == "normal_like" and len(args) == 1:  # torch.empty(shape).normal_()
+        return "randn", result
+    if name == "uniform_like" and len(args) == 3:
+        return "rand", (result - args[1]) / (args[2] - args[1])
     if name == "bernoulli":
         return "rand", 1 - result  # below the probability where the draw is 1
     return name, result
@@ -100,6 +104,8 @@ def standard_numbers(name: str, args: Any, result: Any) -> tuple[str, Any]:
 def from_standard_numbers(name: str, args: Any, numbers: Any) -> Any:
     if name == "normal" and len(args) == 2:
         return numbers * args[1] + args[0]
+    if name == "uniform_like" and len(args) == 3:
+        return numbers * (args[2] - args[1]) + args[1]
     return 1 - numbers if name == "bernoulli" else numbers
 
 

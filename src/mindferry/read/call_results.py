@@ -33,6 +33,10 @@ FOREIGN = frozenset(
 )
 
 
+OF_NUMBERS = frozenset(
+    "sqrt log log2 log10 log1p exp power square abs floor ceil sin cos tan tanh sign".split()
+)  # of numpy
+NUMBER = foreign("numpy.generic")
 WHOLE = frozenset("floor ceil trunc gcd lcm comb perm factorial isqrt".split())  # of math
 
 
@@ -59,7 +63,8 @@ class CallResults:
             self._note_arguments(qual, node, arguments)
             return self.symbols.results[qual]
         if qual.partition(".")[0] in ("numpy", "np"):
-            return NDARRAY
+            is_number = qual.rpartition(".")[2] in OF_NUMBERS and all(map(_is_number, arguments)) and bool(arguments)
+            return NUMBER if is_number else NDARRAY
         if qual.startswith("math.") and not self.symbols.is_local(qual):
             return INT if qual[5:] in WHOLE else FLOAT
         if qual.partition(".")[0] in FOREIGN and not self.symbols.is_local(qual):
@@ -187,8 +192,12 @@ def iterated(kind: Type, symbols: Symbols) -> Type:
     return kind.element() if kind.kind != "dict" else UNKNOWN  # its keys
 
 
+def _is_number(kind: Type) -> bool:
+    return kind.kind in ("int", "float", "bool") or kind == NUMBER
+
+
 def _array_method_result(name: str) -> Type:
     """What a method of a numpy array gives: an array, though a reduction may give a number of numpy's."""
     if name in REDUCTIONS:
-        return foreign("numpy.generic")
+        return NUMBER
     return {"tolist": Type("list"), "item": FLOAT, "nonzero": list_of(NDARRAY)}.get(name, NDARRAY)

@@ -7,7 +7,8 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
-from .call_results import CallResults, iterated
+from .call_results import NUMBER, CallResults, iterated
+from .guesses import looks_like_space, name_of
 from .handed_over import note_handed_over
 from .networks import is_mode_call, is_named_like_network
 from .observed import Span, span_of
@@ -131,6 +132,8 @@ class Expressions:
             return resting_on(base, self.members.parts[name])
         if base.kind != "unknown":
             return resting_on(base, Type("method", f".{name}"))
+        if name == "n" and looks_like_space(name_of(node.value)):
+            return NUMBER  # how many actions an environment knows
         return self._member_of_unknown(node, name)
 
     def _member_of_unknown(self, node: ast.Attribute, name: str) -> Type:

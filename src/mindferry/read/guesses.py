@@ -23,6 +23,11 @@ def looks_like_network(name: str) -> bool:
     return _NETWORK.fullmatch(name) is not None or _NETWORK.fullmatch(name.lower()) is not None
 
 
+def looks_like_space(name: str) -> bool:
+    """`action_space`, `envs.single_action_space`: of gym's environments."""
+    return name.lower().endswith("space")
+
+
 def looks_like_class(name: str) -> bool:
     """`Model`, `QNetwork`; not `G`, nor `netG`."""
     return name[:1].isupper() and any(each.islower() for each in name)

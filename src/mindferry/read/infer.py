@@ -333,7 +333,9 @@ class _Reader:
                 continue
             default = defaults[index] if index < len(positional) else arguments.kw_defaults[index - len(positional)]
             kind = self.values.annotation(argument.annotation, scope)
-            is_class = looks_like_class(argument.arg) and kind == MODULE  # `Model: nn.Module`, which is called to make one
+            is_class = (
+                looks_like_class(argument.arg) and kind == MODULE
+            )  # `Model: nn.Module`, which is called to make one
             if kind.kind in ("unknown", "none") or is_class:
                 kind = (
                     self.symbols.settle([*called.get(index, []), *called.get(argument.arg, [])]) if called else UNKNOWN

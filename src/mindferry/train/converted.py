@@ -15,7 +15,7 @@ from ..frameworks.watch.mindferry_watch.helper_package import as_one_module
 from ..frameworks.worker import Link
 from .exchange import Exchange, leaves, sample
 from .networks import Networks, is_optimizer
-from .randomness import FAMILY, METHODS, Draws, HostStream, wrap
+from .randomness import FAMILY, METHODS, Draws, HostStream, share_fresh_generators, wrap
 from .script import EnoughSteps, run_script
 
 
@@ -64,6 +64,7 @@ class _Player:
     def install(self, helpers: list[Any]) -> None:
         self.host.move_to(self.exchange.read_state("first"))
         self.host.install()
+        share_fresh_generators()
         switch_dropout_off(helpers)
         self.networks.install()
         self._watch_cells()

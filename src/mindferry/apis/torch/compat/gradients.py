@@ -143,6 +143,11 @@ def leaf(tensor):
     return tensor
 
 
+def hold_leaf(network, name, tensor):
+    """A tensor that requires a gradient, beside the network's own parameters: its parameters() don't have it."""
+    network.__dict__[name] = leaf(tensor)
+
+
 def leaves_in(value):
     """The parameters in a list or a dictionary, however deep, and those of the networks in it."""
     if isinstance(value, ms.Parameter):

@@ -17,7 +17,7 @@ AFTER = ("set_training_mode",)
 
 def plan(facts: Facts) -> Iterator[Change]:
     derived, known = derivatives.find(facts)
-    found, refused = steps.find(facts)
+    found, refused = facts.derived(steps.find)
     yield from (*known, *refused)
     plain = {statement for each in found if each.step is not None for statement in (each.step, *each.idle, *each.clips)}
     for statement in (*(own for each in found for own in (each.statement, *each.merged)), *plain):

@@ -195,7 +195,7 @@ def _is_loss(facts: Facts, node: ast.expr, call: ast.Call) -> bool:
         and facts.reading.type(call.args[0]).kind in ("str", "int", "float", "bool", "none", "list", "dict")
     ):
         return False
-    return kind in ("tensor", "unknown", "float", "int", "none")
+    return kind in ("tensor", "unknown", "float", "int", "none") or (kind == "foreign" and not call.args)
 
 
 def _read(facts: Facts, statement: ast.Expr, call: ast.Call, loss: ast.expr) -> Backward:

@@ -12,6 +12,7 @@ from ...facts import Facts, OriginalTexts
 from ...plan import Edit, InsertBefore, RemoveStatement, ReplaceNode, ReplaceSpan, Text
 from ...refused import Refused
 from ..hold_leaf_parameters import MANY
+from ..make_leaf_parameters import is_local
 from . import flow, place_lifted_loss, sources, styles
 from .draft import Draft
 from .find_unreached_parameters import may_be_unreached
@@ -320,6 +321,7 @@ def _optimizers(draft: Draft, each: Backward) -> list[str]:
             _parameters_of(draft, each, optimizer)
             for optimizer in draft.derived(_stepping_optimizers)
             if draft.is_within(optimizer, region)
+            and _is_visible(draft, each, optimizer)
             and not _is_made_later(draft, each, optimizer)
             and not _is_made_sometimes(draft, each, optimizer)
         ]
@@ -333,6 +335,21 @@ def _optimizers(draft: Draft, each: Backward) -> list[str]:
         if isinstance(optimizer, ast.Name) and optimizer.id == "optimizer"
     )
     return ["optimizer.parameters"] if "optimizer" in known and is_sure else []
+
+
+def _is_visible(draft: Draft, each: Backward, optimizer: ast.expr) -> bool:
+    """Not another function's variable, nor another class's attribute."""
+    home = draft.enclosing(optimizer, ast.FunctionDef, ast.AsyncFunctionDef)
+    if home is None or draft.is_within(each.statement, home):
+        return True
+    root = optimizer
+    while isinstance(root, ast.Attribute | ast.Subscript | ast.Call):
+        root = root.func if isinstance(root, ast.Call) else root.value
+    name = root.id if isinstance(root, ast.Name) else ""
+    if name == "self":
+        owner = draft.enclosing(optimizer, ast.ClassDef)
+        return owner is not None and draft.enclosing(each.statement, ast.ClassDef) is owner
+    return not is_local(home, name)
 
 
 def _is_made_sometimes(draft: Draft, each: Backward, optimizer: ast.expr) -> bool:

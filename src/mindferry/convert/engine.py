@@ -329,7 +329,10 @@ def _convert_call(node: ast.Call, context: Context) -> None:
         return
     api = found.api or framework.of_tensor(found.unknown)
     if entry is None:
-        if framework.is_of_tensor(api):
+        every = framework.members.of_all_tensors
+        if framework.is_of_tensor(api) and every and api.rpartition(".")[2] not in every:  # `batch.items()`
+            context.verdicts[node.func] = Verdict(Outcome.NOT_TORCH, "no tensor has such a method", "proven")
+        elif framework.is_of_tensor(api):
             _unknown(node, api, context, severity="error" if framework.is_in_place(api) else "warning")
         elif framework.is_own(api) and not framework.is_of_network(api) and api.rpartition(".")[2] not in OF_OBJECTS:
             _unknown(node, api, context)

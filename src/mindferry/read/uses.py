@@ -20,6 +20,7 @@ class Use(Enum):
     ZERO_GRADIENT = "zero gradient"
     DRIVES_STEP = "drives step"  # whatever else stands around these
     CLIPS_NORM = "clips norm"
+    CLIPS_VALUE = "clips value"
     CLIPS = "clips"
     NO_GRADIENT = "no gradient"  # blocks and decorators
     GRADIENT_SWITCH = "gradient switch"  # the same, by an argument

@@ -16,7 +16,7 @@ from ..make_leaf_parameters import is_local
 from . import flow, place_lifted_loss, sources, styles
 from .draft import Draft
 from .find_unreached_parameters import may_be_unreached
-from .steps import Backward
+from .steps import Backward, Clip
 
 GUESS = "its parameters"
 
@@ -171,7 +171,8 @@ def _plain(step: styles.Step, forward: str, names: set[str]) -> Generator[Edit, 
     """The call of the gradient function, and the lines that make it."""
     draft, each, optimizer = step.draft, step.each, step.optimizer
     assert each.step is not None
-    gradient, grads = _free("grad_fn", names), _free("grads", names)
+    suffix = forward.removeprefix("forward_fn")  # of the second loss in a function
+    gradient, grads = (_free(f"{name}{suffix}", names) for name in ("grad_fn", "grads"))
     auxiliary = ", has_aux=True" if each.outputs else ""
     is_native = yield from _is_native(draft, each)
     made = f"{draft.texts.name('mindspore.value_and_grad')}({forward}, None, {optimizer}.parameters{auxiliary})"
@@ -181,23 +182,29 @@ def _plain(step: styles.Step, forward: str, names: set[str]) -> Generator[Edit, 
     if is_native and (yield from _is_compiled(step)):
         maker = [f"{gradient} = {draft.texts.name('mindspore.jit')}({made})"]
         if step.is_updated_at_once:
-            update = _free("update", names)
+            update = _free(f"update{suffix}", names)
             maker.append(f"{update} = {draft.texts.name('compat.compiled_update')}({optimizer})")
     for clip in each.clips:
-        call = clip.value
-        assert isinstance(call, ast.Call)
-        limit = draft.texts.of(
-            call.args[1] if len(call.args) > 1 else next(k.value for k in call.keywords if k.arg == "max_norm")
-        )
-        yield ReplaceNode(
-            clip,
-            f"{grads} = {draft.texts.name('mindspore.ops.clip_by_global_norm' if is_native else 'compat.clip_gradients')}({grads}, {limit})",
-            swallows=True,
-        )
+        yield ReplaceNode(clip.statement, _clipped(draft, clip, grads, is_native), swallows=True)
     yield ReplaceNode(each.step, f"{update}({grads})")
     for statement in each.idle:
         yield RemoveStatement(statement)
     return f"{_result(each)}, {grads} = {gradient}({', '.join(each.inputs)})", maker
+
+
+def _clipped(draft: Draft, clip: Clip, grads: str, is_native: bool) -> str:
+    limit = draft.texts.of(clip.limit)
+    if isinstance(clip.statement, ast.Assign):
+        norm = draft.texts.of(clip.statement.targets[0])
+        return f"{grads}, {norm} = {draft.texts.name('compat.clip_with_norm')}({grads}, {limit})"
+    if not clip.is_by_value:
+        name = "mindspore.ops.clip_by_global_norm" if is_native else "compat.clip_gradients"
+        return f"{grads} = {draft.texts.name(name)}({grads}, {limit})"
+    if not is_native:
+        return f"{grads} = {draft.texts.name('compat.clip_values')}({grads}, {limit})"
+    is_whole = isinstance(clip.limit, ast.Constant | ast.Name | ast.Attribute | ast.Subscript | ast.Call)
+    lowest = f"-{limit}" if is_whole else f"-({limit})"
+    return f"{grads} = {draft.texts.name('mindspore.ops.clip_by_value')}({grads}, {lowest}, {limit})"
 
 
 def _is_native(draft: Draft, each: Backward) -> Generator[Edit, None, bool]:

@@ -117,7 +117,7 @@ class Backward:
 def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
     """All of them, and what is known at once; those that can't be lifted become findings."""
     from . import place_lifted_loss, plain_steps
-    from .write import names_parameters
+    from .trained_parameters import names_parameters
 
     found: list[Backward] = []
     planned: list[Change] = []

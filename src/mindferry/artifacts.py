@@ -419,7 +419,7 @@ class Curves:
 
 @dataclass(frozen=True, slots=True)
 class PlainRun:
-    """The converted script as it is: own data, own random numbers, dropout on, no torch in reach."""
+    """The converted script as it is: own data, own random numbers, dropout on, its first framework not in reach."""
 
     command: str
     ended: str  # itself, steps, seconds, error, killed
@@ -431,6 +431,7 @@ class PlainRun:
     outside: tuple[int, ...] = ()  # steps, from 0, whose loss lies outside of what the seeds span
     seconds: float = 0.0
     output: str = ""  # the last lines that it printed
+    framework: str = "torch"  # the reference's, as people call it
 
     @property
     def gaps(self) -> tuple[str, ...]:

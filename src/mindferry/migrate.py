@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import artifacts
-from .apis import title_of
+from .apis import SOURCES, title_of
 from .artifacts import STATE, Comparison, Curves, Inventory, PlainRun, ProjectConversion, WeightsReport
 from .config import Config, read_config
 from .errors import MindferryError
@@ -77,7 +77,7 @@ class Migration:
     command: Command | None = None  # how the project is run
     observation: Observation | None = None
     first: Run | None = None  # the run that was observed, if it was this time
-    is_keras: bool = False  # a project that is not watched, and whose data and plain run are not compared
+    is_keras: bool = False  # a project that is not watched, and whose data are not compared
 
     @property
     def archive(self) -> Path:
@@ -116,7 +116,7 @@ def migrate(project: Path, output: Path, show: Show, command: Command | None = N
     state = Migration(project, output, read_config(project), "", command, is_keras=source_framework(project) == SECOND)
     outcomes: list[Outcome] = []
     tidy(output)
-    if command is not None and not state.is_keras:
+    if command is not None:
         outcomes.append(_run_stage(state, "observe", _observe))
         show(outcomes[0])
         state.observation = load_observation(state.archive)
@@ -215,7 +215,7 @@ def _stages(state: Migration) -> list[tuple[str, Stage]]:
         chosen.append(("train", _train))
     if state.config.train.script or _own_commands(state):
         chosen.append(("plain", _plain))
-    return [each for each in chosen if each[0] not in ("data", "plain") or not state.is_keras]
+    return [each for each in chosen if each[0] != "data" or not state.is_keras]
 
 
 def _code_of(project: Path) -> bytes:
@@ -405,7 +405,7 @@ def _verify_observed(state: Migration) -> tuple[Comparison, bool, str]:
                 results.append(as_the_run_reached(compared_one, state.observation))
                 compared.append(each)
             except WorkerError as error:
-                if error.framework != "torch":
+                if error.framework not in SOURCES:
                     raise
                 # What only the whole script can build, as with a global that its main part sets, is compared by training.
                 missing.append(f"{each.network.name}: the original can't build it outside of its script")

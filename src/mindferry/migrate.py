@@ -21,7 +21,7 @@ from .artifacts import STATE, Comparison, Curves, Inventory, PlainRun, ProjectCo
 from .config import Config, read_config
 from .errors import MindferryError
 from .files import remove, write_text
-from .layout import SECOND, find_files, source_framework
+from .layout import find_files
 from .observation import Observation, load_observation, save_observation
 from .progress import progress
 from .resume import converted_code, digest, file_digest, made, read_state, tidy, write_state
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .verify.data import Pipelines
 
 OBSERVED = "observed.zip"
+LOADERS = rb"DataLoader|tf\.data|\bDataset\b|PyDataset|\bSequence\b|dataset_from_directory"  # torch's, and those of Keras projects
 SECONDS = 600.0  # that a run of the original may take
 REFERENCE = f"{STATE}/reference"  # where the reference runs when it has to make its weights
 
@@ -77,7 +78,6 @@ class Migration:
     command: Command | None = None  # how the project is run
     observation: Observation | None = None
     first: Run | None = None  # the run that was observed, if it was this time
-    is_keras: bool = False  # a project that is not watched, and whose data are not compared
 
     @property
     def archive(self) -> Path:
@@ -113,7 +113,7 @@ Stage = Callable[[Migration], tuple[Any, bool, str]]  # -> artifact, whether all
 
 def migrate(project: Path, output: Path, show: Show, command: Command | None = None) -> list[Outcome]:
     """Run all stages; a stage that fails is reported, and those that don't need it go on."""
-    state = Migration(project, output, read_config(project), "", command, is_keras=source_framework(project) == SECOND)
+    state = Migration(project, output, read_config(project), "", command)
     outcomes: list[Outcome] = []
     tidy(output)
     if command is not None:
@@ -215,7 +215,7 @@ def _stages(state: Migration) -> list[tuple[str, Stage]]:
         chosen.append(("train", _train))
     if state.config.train.script or _own_commands(state):
         chosen.append(("plain", _plain))
-    return [each for each in chosen if each[0] != "data" or not state.is_keras]
+    return chosen
 
 
 def _code_of(project: Path) -> bytes:
@@ -224,7 +224,7 @@ def _code_of(project: Path) -> bytes:
 
 
 def _has_loader(project: Path) -> bool:
-    return b"DataLoader" in _code_of(project)
+    return re.search(LOADERS, _code_of(project)) is not None
 
 
 def looks_drawn(text: bytes) -> bool:

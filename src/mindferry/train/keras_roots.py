@@ -24,14 +24,14 @@ class Roots:
         original, roots = layer.__call__, self
 
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if roots.depth or not is_real(args, kwargs):
-                return original(self, *args, **kwargs)
+            is_outermost = not roots.depth and is_real(args, kwargs)
             roots.depth += 1
             try:
                 output = original(self, *args, **kwargs)
             finally:
                 roots.depth -= 1
-            roots.meet(self, output)
+            if is_outermost:
+                roots.meet(self, output)
             return output
 
         layer.__call__ = call
@@ -39,11 +39,11 @@ class Roots:
     def meet(self, layer: Layer, output: Any) -> None:
         if any(each is layer for each in self.found) or not layer.weights:
             return
-        number, kind = len(self.found), type(layer).__name__
+        number = len(self.found)
         self.found.append(layer)
         if not self.side:
-            values = {_title(index, kind): self.value(each) for index, each in enumerate(layer.weights)}
-            self.exchange.write_weights(number, kind, values)
+            values = {_title(index, number): self.value(each) for index, each in enumerate(layer.weights)}
+            self.exchange.write_weights(number, type(layer).__name__, values)
         self.exchange.write_output(self.side, number, self.to_arrays(output))
 
     def value(self, weight: Any) -> Array:
@@ -51,14 +51,14 @@ class Roots:
 
     def names(self) -> dict[int, str]:
         return {
-            id(weight): f"{number}:{_title(index, type(layer).__name__)}"
+            id(weight): f"{number}:{_title(index, number)}"
             for number, layer in enumerate(self.found)
             for index, weight in enumerate(layer.weights)
         }
 
     def weights(self) -> dict[str, Array]:
         return {
-            f"{number}:{_title(index, type(layer).__name__)}": sample(self.value(weight))
+            f"{number}:{_title(index, number)}": sample(self.value(weight))
             for number, layer in enumerate(self.found)
             for index, weight in enumerate(layer.weights)
         }
@@ -78,5 +78,6 @@ class Roots:
         self.exchange.write_step(f"{self.side}after-{step}", self.weights())
 
 
-def _title(index: int, kind: str) -> str:
-    return f"weight {index} of {kind}"
+def _title(index: int, number: int) -> str:
+    """Not by its class or its names: these may be others in the conversion."""
+    return f"weight {index + 1} of network {number + 1}"

@@ -27,7 +27,7 @@ def _torch(session: Session, module: Any) -> None:
 def _tensorflow(session: Session, module: Any) -> None:
     from .tensorflow_run import watch_tensorflow
 
-    watch_tensorflow(session)
+    watch_tensorflow(session, module.__name__)
 
 
 def _mindspore(session: Session, module: Any) -> None:

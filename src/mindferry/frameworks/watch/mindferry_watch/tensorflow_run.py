@@ -11,12 +11,11 @@ from .session import Session
 PACKAGES = ("tensorflow", "keras", "tensorflow_datasets", "keras_hub", "sklearn", "pandas")
 
 
-def watch_tensorflow(session: Session) -> None:
+def watch_tensorflow(session: Session, imported: str) -> None:
     """Called when TensorFlow or Keras has been imported: what is watched needs both, and each may import the other."""
-    keras = sys.modules.get("keras")
-    if keras is not None and getattr(getattr(keras, "__spec__", None), "_initializing", False):
-        return  # it imports TensorFlow just now, and is whole a little later
-    import keras  # its own import calls this function again
+    if imported == "tensorflow" and "keras" in sys.modules:
+        return  # Keras imports it just now, and is whole a little later
+    import keras  # its own import calls this function again, if it is not there yet
 
     if session.facts.get("has_tensorflow") or keras.backend.backend() != "tensorflow":
         return

@@ -80,6 +80,8 @@ class _Player:
         setattr(helpers, name, function)
 
     def _watch_weights(self, helpers: Any) -> None:
+        import mindspore as ms
+
         if not hasattr(helpers, "Layer"):
             return
         original, player = helpers.Layer.add_weight, self
@@ -91,8 +93,8 @@ class _Player:
             finally:
                 player.depth -= 1
             value = player.value_of(player.order.numbered(f"{self.name}/{made.short_name}"), tuple(made.shape))
-            if value is not None:
-                helpers.assign(made, value)
+            if value is not None:  # not by the helper's assign, which does nothing while layers only make their weights
+                ms.ops.assign(made, ms.Tensor(value).astype(made.dtype))
             return made
 
         helpers.Layer.add_weight = add_weight

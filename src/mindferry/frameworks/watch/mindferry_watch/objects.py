@@ -21,6 +21,7 @@ SHAPES = 64  # for each network
 CALLS = 2  # whose inputs are kept
 LARGEST = 32 * 2**20  # bytes of arrays kept for a call or a batch
 LARGEST_STATE = 2 * 2**30
+BASE = "Optimizer"  # Keras makes one of the base class itself, to compare with when it saves a network
 FRAMES = 6  # functions that may have made a network
 
 
@@ -225,7 +226,7 @@ class Objects:
         def noted_start(made: Any, *args: Any, **kwargs: Any) -> None:
             start(made, *args, **kwargs)
             place = objects.place_of(sys._getframe(1))
-            if len(noted) < NETWORKS:
+            if len(noted) < NETWORKS and type(made).__name__ != BASE:
                 noted.append({"class": public_name(type(made)), "at": place, **more(made)})
 
         kind.__init__ = noted_start

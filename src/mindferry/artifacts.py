@@ -389,9 +389,7 @@ class Curves:
     first_difference: str = ""
     seconds: float = 0.0
     distances: tuple[float, ...] = ()  # per step: how far the parameter that differs most is from its twin, relative
-    drift: tuple[
-        float, ...
-    ] = ()  # per step: the reference's own float32 loss against its float64 loss, relative; empty if not measured
+    drift: tuple[float, ...] = ()  # per step: its own float32 loss against its float64 loss, relative, if measured
     cause: str = ""  # why they part: the rate, decay, momentum, clipping, the schedule, the order of data
     framework: str = "torch"  # of the reference, as people call it
     updates: int = 0  # parameters whose way through the steps was compared

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from . import artifacts
 from .apis import SOURCES, title_of
 from .artifacts import STATE, Comparison, Curves, Inventory, PlainRun, ProjectConversion, WeightsReport
 from .config import Config, read_config
+from .data_seen import code_of, has_loader, looks_drawn
 from .errors import MindferryError
 from .files import remove, write_text
 from .layout import find_files
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from .verify.data import Pipelines
 
 OBSERVED = "observed.zip"
-LOADERS = rb"DataLoader|tf\.data|\bDataset\b|PyDataset|\bSequence\b|dataset_from_directory"  # torch's, and those of Keras projects
 SECONDS = 600.0  # that a run of the original may take
 REFERENCE = f"{STATE}/reference"  # where the reference runs when it has to make its weights
 
@@ -205,7 +204,7 @@ def _stages(state: Migration) -> list[tuple[str, Stage]]:
     if state.config.weights.file:
         chosen.append(("weights", _weights))
     is_loader_seen = state.observation is None or any(state.observation.loaders)
-    if state.config.verify.data or (state.config.train.script and is_loader_seen and _has_loader(state.project)):
+    if state.config.verify.data or (state.config.train.script and is_loader_seen and has_loader(state.project)):
         chosen.append(("data", _data))
     if state.config.verify.model:
         chosen.append(("verify", _verify))
@@ -216,21 +215,6 @@ def _stages(state: Migration) -> list[tuple[str, Stage]]:
     if state.config.train.script or _own_commands(state):
         chosen.append(("plain", _plain))
     return chosen
-
-
-def _code_of(project: Path) -> bytes:
-    files = [file.path for file in find_files(project, ()).files if file.is_code]
-    return b"\n".join(path.read_bytes() for path in files if path.is_file())
-
-
-def _has_loader(project: Path) -> bool:
-    return re.search(LOADERS, _code_of(project)) is not None
-
-
-def looks_drawn(text: bytes) -> bool:
-    """Whether samples may be drawn at random in each run: then they can't be compared by value."""
-    drawn = rb"\b(?:torch|np\.random|numpy\.random|random|rng|generator)\.(?:rand\w*|normal|uniform|choice|sample|integers)\("
-    return re.search(drawn, text) is not None
 
 
 def _run_stage(state: Migration, name: str, run: Stage) -> Outcome:
@@ -338,7 +322,7 @@ def _data(state: Migration) -> tuple[Pipelines, bool, str]:
 
     train = state.config.train  # of the command, if there is one
     script = "" if state.config.verify.data else shlex.join([train.script, *train.args])
-    is_drawn = looks_drawn(_code_of(state.project))
+    is_drawn = looks_drawn(code_of(state.project))
     with progress("data") as advance:
         try:
             found = run(data_settings(state.output, data=script), lambda text: advance(text, 0), is_drawn)

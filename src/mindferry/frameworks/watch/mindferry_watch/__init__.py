@@ -14,8 +14,8 @@ def start(path: str) -> None:
     with contextlib.suppress(OSError, ValueError):
         session = Session(WatchRequest.read(path))
         session.install()
-        frameworks = {"torch": _torch, "tensorflow": _tensorflow, "keras": _tensorflow, "mindspore": _mindspore}
-        Watcher(session, frameworks).install()
+        watched = {"torch": _torch, "tensorflow": _tensorflow, "keras": _tensorflow, "mindspore": _mindspore}
+        Watcher(session, {**watched}).install()
 
 
 def _torch(session: Session, module: Any) -> None:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from .layout import find_files
 
-LOADERS = rb"DataLoader|\b(?:tf|tensorflow)\.data\b|PyDataset|utils\.Sequence|dataset_from_directory"  # torch's, and Keras'
+LOADERS = (
+    rb"DataLoader|\b(?:tf|tensorflow)\.data\b|PyDataset|utils\.Sequence|dataset_from_directory"  # torch's, and Keras'
+)
 
 
 def code_of(project: Path) -> bytes:

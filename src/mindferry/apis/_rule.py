@@ -57,6 +57,7 @@ class Rule:
     )  # dropped when one of these, otherwise `like` or a finding
     positional: int | None = None  # how many leading arguments may stay positional; None: all
     like: str = ""  # something with torch's own signature: for classes as values, *args, and what `to` can't do
+    base: str = ""  # what a class derives from, where that is neither `like` nor `to`
     params: Mapping[str, str] = field(default_factory=dict)  # torch's parameter name -> MindSpore's
     cases: tuple[Case, ...] = ()
     differs: str = ""  # what a user should know, one sentence
@@ -100,6 +101,7 @@ def rule(
     only: Mapping[str, str | tuple[str, ...]] | None = None,
     positional: int | None = None,
     like: str = "",
+    base: str = "",
     params: Mapping[str, str] | None = None,
     cases: list[Case] | None = None,
     differs: str = "",
@@ -123,6 +125,7 @@ def rule(
         options,
         positional,
         like,
+        base,
         params or {},
         tuple(cases or ()),
         differs,

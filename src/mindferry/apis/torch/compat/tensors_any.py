@@ -97,8 +97,8 @@ def tensor_same(x, *args, **kwargs):
 
 
 def tensor_clone(x, memory_format=None):
-    """torch's x.clone()."""
-    return x.copy()
+    """torch's x.clone(): no gradient flows through Parameter.copy()."""
+    return ops.deepcopy(x)
 
 
 def tensor_detach(x):
@@ -217,10 +217,11 @@ def tensor_element_size(x):
 
 
 def tensor_requires_grad(x, requires_grad=True):
-    """torch's x.requires_grad_."""
+    """torch's x.requires_grad_: a parameter stays one, another tensor is cut off from gradients."""
     if isinstance(x, ms.Parameter):
         x.requires_grad = requires_grad
-    return x
+        return x
+    return x if requires_grad else ops.stop_gradient(x)
 
 
 def module_children(cell):

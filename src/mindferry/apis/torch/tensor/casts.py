@@ -40,10 +40,12 @@ def role(call: Call, node: ast.expr) -> str:
         and not node.args
     ):
         return "dtype"  # x.type(y.type())
-    if kind.is_tensor and not _is_named_as_type(call, node):
-        return "tensor"
     if kind.kind in ("str", "int", "none") or (kind.kind == "instance" and kind.qual == "torch.device"):
         return "device"
+    if isinstance(node, ast.Name) and _role_by_name(node) == "device":
+        return "device"  # even if it is the argument of a network's forward
+    if kind.is_tensor and not _is_named_as_type(call, node):
+        return "tensor"
     return "dtype" if kind.is_tensor else _role_by_name(node)
 
 

@@ -12,7 +12,8 @@ from .functions_shape import tile
 def overwrite(x, value):
     """Write into a tensor that others hold too. Gradients go through an indexed assignment; ops.assign would cut them off."""
     if isinstance(x, ms.Parameter):
-        ops.assign(x, value)
+        is_flat = isinstance(value, ms.Tensor) and value.ndim == 3 and x.ndim == 4  # a Conv1d's weight
+        ops.assign(x, value.reshape(x.shape) if is_flat else value)
     else:
         x[...] = value
 

@@ -36,7 +36,11 @@ class FunctionCell(nn.Cell):
         self.function, self.context = function, FunctionContext(inputs)
 
     def construct(self, *inputs):
-        return self.function.forward(self.context, *inputs)
+        if not hasattr(self.function, "setup_context"):
+            return self.function.forward(self.context, *inputs)
+        output = self.function.forward(*inputs)
+        self.function.setup_context(self.context, inputs, output)
+        return output
 
     def bprop(self, *values):
         inputs, gradient = values[:-2], values[-1]

@@ -69,6 +69,9 @@ class Rule:
     line: int = 0
     function: Callable[[Call], None] | None = None
     form: Form = Form.CALL
+    is_group: bool = (
+        False  # `like` is a tuple of classes, in place of one that they have in common: good for isinstance only
+    )
     is_variadic: bool = False  # takes any number of arguments as they come: `*layers` stays as it is
     target: str = "portable"  # what it is converted for: a function may ask which defects of MindSpore it must mind
 
@@ -110,6 +113,7 @@ def rule(
     advice: str = "",
     platforms: str = "CPU Ascend",
     form: Form = Form.CALL,
+    is_group: bool = False,
     is_variadic: bool = False,
 ) -> Callable[[Callable[[Call], None]], Callable[[Call], None]]:
     """Add an entry. Used alone it is declarative; as a decorator, the function edits the call after the declared part."""
@@ -136,6 +140,7 @@ def rule(
         frame.f_code.co_filename,
         frame.f_lineno,
         form=form,
+        is_group=is_group,
         is_variadic=is_variadic,
     )
     _collecting.append(entry)

@@ -12,21 +12,16 @@ from .context import Context
 def target_of_reference(node: ast.Attribute | ast.Name, api: str, entry: Rule, context: Context) -> str:
     """The dotted name that takes its place; '' if there is none."""
     if _is_base(node, context):
-        return entry.base or ("" if _is_group(entry.like) else entry.like or entry.to)
+        return entry.base or ("" if entry.is_group else entry.like or entry.to)
     if api == context.framework.tensor and context.framework.tensor_maker and _is_made_later(node, context):
         return context.framework.tensor_maker
-    if _is_group(entry.like) and not _is_tested(node, context):
+    if entry.is_group and not _is_tested(node, context):
         network = context.rules.get(context.framework.network)
         return network.to if network is not None and _is_annotation(node, context) else entry.like
     is_type = isinstance(context.parents.get(node), ast.ClassDef) or is_type_position(node, context)
     if is_type and entry.to and not entry.to.startswith("compat."):
         return entry.to
     return entry.like or entry.to
-
-
-def _is_group(target: str) -> bool:
-    """Several classes, in a tuple, in place of one that they have in common: good for isinstance, no class itself."""
-    return target.rpartition(".")[2].isupper()
 
 
 def _is_tested(node: ast.AST, context: Context) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from ...read.uses import Use
 from ...read.walk import walk
 from ..facts import Facts
 from ..plan import Change, ReplaceNode, claim
@@ -14,7 +15,7 @@ def plan(facts: Facts) -> Iterator[Change]:
     if b"requires_grad" not in facts.source.data:
         return
     for node, qual in facts.reading.owners.items():
-        if isinstance(node, ast.ClassDef) and facts.reading.symbols.torch_base(qual) == "torch.autograd.Function":
+        if isinstance(node, ast.ClassDef) and facts.uses.has(Use.OWN_GRADIENT, facts.reading.symbols.torch_base(qual)):
             for method in node.body:
                 if isinstance(method, ast.FunctionDef) and method.name == "forward":
                     yield from _answer(facts, method)

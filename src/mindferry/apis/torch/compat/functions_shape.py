@@ -8,9 +8,8 @@ from mindspore import ops
 
 
 def as_shape(args):
-    """The shape given as numbers, tensors of one number among them, or as one tuple."""
-    sizes = args[0] if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
-    return tuple([int(each) if isinstance(each, ms.Tensor) else each for each in sizes])
+    """The shape given as numbers or as one tuple."""
+    return tuple(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else tuple(args)
 
 
 def positions(x):

@@ -242,6 +242,7 @@ for name, target in CLASSES.items():
         to=target,
         like=target,
         base=BASES.get(name, ""),
+        is_group=target[7:].isupper(),
         advice="derive from the layer itself, such as nn.Conv2d",
         differs="for isinstance",
         params=NAMES if name.startswith("batchnorm") else {},

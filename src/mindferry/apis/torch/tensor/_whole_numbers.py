@@ -52,13 +52,26 @@ def _is_computed_with(call: Call, node: ast.AST, seen: frozenset[str]) -> bool:
     return False
 
 
-def _reads(call: Call, statement: ast.AST, name: str) -> list[ast.Name]:
-    """Where the function around reads the name."""
+def _reads(call: Call, statement: ast.Assign, name: str) -> list[ast.Name]:
+    """Where the function around reads the name, until it is bound again."""
+    source = call.reading.source
     scope: ast.AST | None = statement
     while scope is not None and not isinstance(scope, FUNCTIONS | ast.Module):
-        scope = call.reading.source.parents.get(scope)
-    return [
+        scope = source.parents.get(scope)
+    begin = source.end(statement)
+    later = [
         each
         for each in ast.walk(scope or statement)
-        if isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Load)
+        if isinstance(each, ast.Name) and each.id == name and source.start(each) >= begin
     ]
+    bound = [_end_of_statement(call, each) for each in later if isinstance(each.ctx, ast.Store)]
+    end = min(bound, default=source.end(scope or statement))
+    return [each for each in later if isinstance(each.ctx, ast.Load) and source.start(each) < end]
+
+
+def _end_of_statement(call: Call, node: ast.AST) -> int:
+    """Up to here the old value is read: `x = f(x)`."""
+    source, current = call.reading.source, node
+    while not isinstance(current, ast.stmt):
+        current = source.parents[current]
+    return source.end(current) if isinstance(current, ast.Assign | ast.AugAssign) else source.start(current)

@@ -202,9 +202,10 @@ rule(
 def requires_grad(call: Call) -> None:
     """A parameter stays a parameter; which one it is, and by a flag that is known at run time only, a helper tells."""
     flag = call.literal("requires_grad", True)
-    if flag is True and not isinstance(call.subject, ast.Call):
+    is_made = isinstance(call.subject, ast.Call) and call.reading.type(call.subject.func).qual.endswith("Parameter")
+    if flag is True and not is_made:
         call.replace(call.target)
-    elif flag is False and not isinstance(call.subject, ast.Call | ast.Attribute):
+    elif flag is False and not is_made and not isinstance(call.subject, ast.Attribute):
         detach(call)
     else:
         wanted = call.text("requires_grad") if call.has("requires_grad") else "True"

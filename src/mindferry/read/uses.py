@@ -23,6 +23,7 @@ class Use(Enum):
     CLIPS_VALUE = "clips value"
     CLIPS = "clips"
     NO_GRADIENT = "no gradient"  # blocks and decorators
+    OWN_GRADIENT = "own gradient"  # a class that says how its result is differentiated
     GRADIENT_SWITCH = "gradient switch"  # the same, by an argument
     AUTOCAST = "autocast"
     LOSS_SCALER = "loss scaler"

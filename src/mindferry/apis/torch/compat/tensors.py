@@ -12,9 +12,14 @@ from .functions_shape import tile
 def overwrite(x, value):
     """Write into a tensor that others hold too. Gradients go through an indexed assignment; ops.assign would cut them off."""
     if isinstance(x, ms.Parameter):
-        ops.assign(x, value)
+        ops.assign(x, in_shape_of(x, value) if isinstance(value, ms.Tensor) else value)
     else:
         x[...] = value
+
+
+def in_shape_of(parameter, value):
+    """A value for a Conv1d's weight, which has an axis more in MindSpore: (out, in, 1, width)."""
+    return value.reshape(parameter.shape) if value.ndim == 3 and parameter.ndim == 4 else value
 
 
 def write_entry(holder, key, value):

@@ -71,7 +71,9 @@ def _is_called(facts: Facts, called: ast.expr, function: ast.FunctionDef, is_met
         case ast.Attribute(value=owner, attr=name) if name == function.name and is_method:
             kind, home = facts.reading.type(owner), facts.parents.get(function)
             is_own = isinstance(owner, ast.Name) and owner.id == "self"
-            return is_own or (kind.kind == "instance" and home is not None and kind.qual == facts.reading.owners.get(home))
+            return is_own or (
+                kind.kind == "instance" and home is not None and kind.qual == facts.reading.owners.get(home)
+            )
     return False
 
 

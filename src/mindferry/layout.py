@@ -99,8 +99,8 @@ def find_files(path: Path, exclude: tuple[str, ...], output: Path | None = None)
     if path.is_file():
         if path.suffix not in (".py", ".ipynb"):
             raise MindferryError(f"{path} is not a Python file; give a .py file or a folder")
-        file = ProjectFile(path, path.name, path.stem if path.suffix == ".py" else "")
-        return Layout(path.parent, (file,), (), is_package=(path.parent / "__init__.py").is_file())
+        single = ProjectFile(path, path.name, path.stem if path.suffix == ".py" else "")
+        return Layout(path.parent, (single,), (), is_package=(path.parent / "__init__.py").is_file())
     kept: list[ProjectFile] = []
     left: list[ProjectFile] = []
     out: list[LeftOut] = []

@@ -128,7 +128,8 @@ def share_fresh_generators() -> None:
     def default_rng(seed: Any = None) -> Any:
         return make(entropy() if seed is None else seed)
 
-    np.random.SeedSequence, np.random.default_rng = SharedSeeds, default_rng  # type: ignore[misc]
+    patched: Any = np.random
+    patched.SeedSequence, patched.default_rng = SharedSeeds, default_rng
 
 
 def wrap(owner: Any, names: dict[str, str], wrapper: Callable[[str, Any], Any]) -> None:

@@ -218,7 +218,7 @@ def _read(facts: Facts, statement: ast.Expr, call: ast.Call, loss: ast.expr) -> 
     result = Backward(statement, loss, scope, block, [], statement, only=given.get("inputs"))
     if given.get("gradient") is not None or facts.is_use(Use.BACKWARD_FUNCTION, call.func):
         result.directions[loss] = given.get("gradient") or ast.Constant(None)
-    chosen = flow.slice_for(before, loss)
+    chosen = flow.slice_for(before, loss, facts.derived(sources.changed_by_callees))
     lifted = sources.differentiable(facts, chosen)
     lifted = sources.with_their_start(lifted, chosen, facts.block_of(lifted[0])) if lifted else lifted
     if not lifted and not sources.carries(facts, loss):

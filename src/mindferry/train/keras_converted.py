@@ -12,8 +12,8 @@ from ..errors import MindferryError
 from ..frameworks.requests import Trained, TrainRequest, TrainStep
 from ..frameworks.shared_draws import SharedDraws
 from ..frameworks.worker import Link
-from .exchange import Exchange, sample
-from .keras_reference import FIRST, SEED, Batches, Order, is_of_project, watch_fit
+from .exchange import Exchange
+from .keras_reference import FIRST, SEED, Batches, MetWeights, Order, is_of_project, watch_fit
 from .script import EnoughSteps, run_script
 
 HELPERS = "ms_keras"
@@ -38,7 +38,7 @@ class _Player:
         self.steps: list[TrainStep] = []
         self.losses: list[float] = []
         self.first = self.exchange.read_step(FIRST)
-        self.order, self.depth = Order(), 0
+        self.order, self.depth, self.met = Order(), 0, MetWeights()
         self.loops = self.fitted = 0
         self.feeding = 0  # data sets that are at work: what they draw, TensorFlow's draw from numbers of their own
 
@@ -133,6 +133,7 @@ class _Player:
         def apply(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
             grads = list(grads)
             weights = self.known if trainable_variables is None else list(trainable_variables)
+            player.before_step(weights)
             made = original(self, grads, weights)
             rate = self.learning_rate
             player.after_step(float(rate.asnumpy() if hasattr(rate, "asnumpy") else rate), grads, weights)
@@ -197,30 +198,44 @@ class _Player:
         except StopIteration:
             return batch
 
-    def distance(self, weights: list[Any]) -> tuple[float, str]:
+    def keys(self) -> list[str]:
+        """The reference's names, by the order in which optimizers met the weights; own ones where it met others."""
+        theirs = list(self.exchange.read_step(f"before-{len(self.steps)}"))
+        own = self.met.keys(lambda each: f"{each.name} of the conversion")
+        return theirs if len(theirs) == len(own) else own
+
+    def before_step(self, weights: list[Any]) -> None:
+        self.met.meet(weights)
+        self.exchange.write_step(f"ours-before-{len(self.steps)}", self.met.samples(self.keys(), _array))
+
+    def distance(self, ours: dict[str, Any]) -> tuple[float, str]:
         """(largest relative distance between a weight and its twin, which one); nan where they are not the same ones."""
         import numpy as np
 
-        theirs = self.exchange.read_sample(len(self.steps))
+        theirs = self.exchange.read_step(f"after-{len(self.steps)}")
         worst, name = 0.0, ""
-        if len(theirs) != len(weights):
-            return float("nan"), "the number of weights"
-        for (key, expected), weight in zip(theirs.items(), weights, strict=True):
-            actual = sample(weight.asnumpy())
-            if actual.shape != expected.shape:
-                return float("nan"), f"the shape of {weight.name}"
-            found = float(np.linalg.norm(actual - expected) / (np.linalg.norm(expected) or 1.0))
+        for key, expected in theirs.items():
+            if key not in ours or ours[key].shape != expected.shape:
+                return float("nan"), f"the shape of {key.partition(':')[2]}"
+            found = float(np.linalg.norm(ours[key] - expected) / (np.linalg.norm(expected) or 1.0))
             if found > worst:
                 worst, name = found, key.partition(":")[2]
         return worst, name
 
     def after_step(self, rate: float, gradients: list[Any], weights: list[Any]) -> None:
-        arrays = [each.asnumpy().astype("f8") for each in gradients if each is not None]
-        norm = float(sum(float((each**2).sum()) for each in arrays) ** 0.5)
+        arrays = [each if each is None else _array(each) for each in gradients]
+        norm = float(sum(float((each.astype("f8") ** 2).sum()) for each in arrays if each is not None) ** 0.5)
         losses, self.losses = self.losses, []
-        loss = sum(losses) if losses else float("nan")
-        self.steps.append(TrainStep(loss, rate, norm, *self.distance(weights)))
+        loss, step, keys = sum(losses) if losses else float("nan"), len(self.steps), self.keys()
+        after = self.met.samples(keys, _array)
+        self.exchange.write_step(f"ours-gradients-{step}", self.met.gradients(keys, weights, arrays))
+        self.exchange.write_step(f"ours-after-{step}", after)
+        self.steps.append(TrainStep(loss, rate, norm, *self.distance(after)))
         self.link.say(f"MindSpore loss {self.steps[-1].loss:.4f}")
         self.link.doing(f"step {len(self.steps) + 1}")
         if len(self.steps) >= self.wanted:
             raise EnoughSteps
+
+
+def _array(tensor: Any) -> Any:
+    return tensor.asnumpy()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,32 @@ class Order:
         return f"{name}#{number}" if number else name
 
 
+class MetWeights:
+    """The weights that optimizers were given so far, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._all: list[Any] = []
+        self._places: dict[int, int] = {}
+
+    def meet(self, weights: Sequence[Any]) -> None:
+        for each in weights:
+            if id(each) not in self._places:
+                self._places[id(each)] = len(self._all)
+                self._all.append(each)
+
+    def samples(self, keys: Sequence[str], as_array: Callable[[Any], Any]) -> dict[str, Any]:
+        """A few elements of each, by its key."""
+        return {key: sample(as_array(each)) for key, each in zip(keys, self._all, strict=False)}
+
+    def gradients(self, keys: Sequence[str], weights: Sequence[Any], arrays: Sequence[Any]) -> dict[str, Any]:
+        """A few elements of each gradient, by the key of its weight."""
+        places = ((self._places[id(each)], array) for each, array in zip(weights, arrays, strict=False))
+        return {keys[place]: sample(array) for place, array in places if place < len(keys) and array is not None}
+
+    def keys(self, name_of: Callable[[Any], str]) -> list[str]:
+        return [f"{place}:{name_of(each)}" for place, each in enumerate(self._all)]
+
+
 def watch_fit(model: Any, taken: Callable[[Any], Any]) -> None:
     """Every batch that fit() trains on is what `taken` makes of it."""
     original = model.fit
@@ -66,7 +92,7 @@ class _Recorder:
         self.losses: list[float] = []
         self.first: dict[str, Any] = {}  # weight -> its first value
         self.made: dict[int, str] = {}  # weights of which that is not written down yet
-        self.order, self.depth = Order(), 0
+        self.order, self.depth, self.met = Order(), 0, MetWeights()
         self.loops = self.fitted = 0
 
     def here(self) -> str:
@@ -131,9 +157,10 @@ class _Recorder:
 
         def apply(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
             grads = list(grads)
+            weights = list(self._trainable_variables if trainable_variables is None else trainable_variables)
+            recorder.before_step(weights)
             made = original(self, grads, trainable_variables)
-            weights = self._trainable_variables if trainable_variables is None else trainable_variables
-            recorder.after_step(float(self.learning_rate), grads, list(weights))
+            recorder.after_step(float(self.learning_rate), grads, weights)
             return made
 
         base.apply = apply
@@ -180,19 +207,32 @@ class _Recorder:
         arrays = [each.numpy() if hasattr(each, "numpy") else each for each in tf.nest.flatten(batch)]
         self.exchange.write_step(f"{place}-{number}", {str(index): each for index, each in enumerate(arrays)})
 
+    def before_step(self, weights: list[Any]) -> None:
+        self.met.meet(weights)
+        self.exchange.write_step(f"before-{len(self.steps)}", self._weights())
+
+    def _weights(self) -> dict[str, Any]:
+        return self.met.samples(self.met.keys(_path), lambda each: each.numpy())
+
     def after_step(self, rate: float, gradients: list[Any], weights: list[Any]) -> None:
         import tensorflow as tf
 
-        arrays = [tf.convert_to_tensor(each).numpy().astype("f8") for each in gradients if each is not None]
-        norm = float(sum(float((each**2).sum()) for each in arrays) ** 0.5)
+        arrays = [each if each is None else tf.convert_to_tensor(each).numpy() for each in gradients]
+        squares = [float((each.astype("f8") ** 2).sum()) for each in arrays if each is not None]
         losses, self.losses = self.losses, []
-        self.steps.append(TrainStep(sum(losses) if losses else float("nan"), rate, norm))
-        values = {f"{index}:{each.name}": sample(each.numpy()) for index, each in enumerate(weights)}
-        self.exchange.write_sample(len(self.steps) - 1, values)
+        step = len(self.steps)
+        self.steps.append(TrainStep(sum(losses) if losses else float("nan"), rate, float(sum(squares) ** 0.5)))
+        self.exchange.write_step(f"gradients-{step}", self.met.gradients(self.met.keys(_path), weights, arrays))
+        self.exchange.write_step(f"after-{step}", self._weights())
         self.link.say(f"TensorFlow loss {self.steps[-1].loss:.4f}")
         self.link.doing(f"step {len(self.steps) + 1}")
         if len(self.steps) >= self.wanted:
             raise EnoughSteps
+
+
+def _path(weight: Any) -> str:
+    """dense/kernel; tf.Variable has a name only."""
+    return str(getattr(weight, "path", None) or weight.name)
 
 
 class Batches:

@@ -30,12 +30,12 @@ class Updates:
     networks: tuple[str, ...] = ()  # classes whose outputs, at their first call, and all of whose updates agree
 
 
-def compare_updates(exchange: Exchange, steps: int) -> Updates:
+def compare_updates(exchange: Exchange, steps: int, framework: str = "torch") -> Updates:
     """Over all steps, each parameter moves on both sides or on neither; the first update is the same by and large."""
     if not steps:
         return Updates(0, ())
-    first, last = _first(exchange, "before-0"), exchange.read_step(f"after-{steps - 1}")
-    ours_first, ours_last = _first(exchange, "ours-before-0"), exchange.read_step(f"ours-after-{steps - 1}")
+    first, last = _first(exchange, "before", steps), exchange.read_step(f"after-{steps - 1}")
+    ours_first, ours_last = _first(exchange, "ours-before", steps), exchange.read_step(f"ours-after-{steps - 1}")
     theirs, ours = _gradients(exchange, "gradients", steps), _gradients(exchange, "ours-gradients", steps)
     shared = [name for name in last if name in ours_last and ours_last[name].shape == last[name].shape]
     told: list[str] = []
@@ -43,9 +43,9 @@ def compare_updates(exchange: Exchange, steps: int) -> Updates:
         way, own_way = _way(first, last, name), _way(ours_first, ours_last, name)
         length = _length(last[name])
         if way > VISIBLE * length and own_way == 0 and not _is_faint(name, theirs):
-            told.append(f"{_short(name)} stays as it was, in torch it moves")
+            told.append(f"{_short(name)} stays as it was, in {framework} it moves")
         if own_way > VISIBLE * length and way == 0 and not _is_faint(name, ours):
-            told.append(f"{_short(name)} moves, in torch it stays as it was")
+            told.append(f"{_short(name)} moves, in {framework} it stays as it was")
     loud = [name for name in shared if not _is_faint(name, theirs)]
     for step in range(min(steps, WATCHED) if not told else 0):
         told += _other_update(exchange, loud, step)
@@ -79,9 +79,12 @@ def _is_close(theirs: np.ndarray[Any, Any], ours: np.ndarray[Any, Any]) -> bool:
     return bool(math.isfinite(largest) and abs(a - b).max() <= CLOSE * largest and (a.size == 1 or a.min() < a.max()))
 
 
-def _first(exchange: Exchange, name: str) -> Arrays:
-    """The weights before the first step; what the networks began with, where there is no optimizer to tell."""
-    known: Arrays = exchange.read_step(name)
+def _first(exchange: Exchange, kind: str, steps: int) -> Arrays:
+    """The weights before the first step that has them; what the networks began with, where there is no optimizer to tell."""
+    known: Arrays = {}
+    for step in range(steps):
+        for key, value in exchange.read_step(f"{kind}-{step}").items():
+            known.setdefault(key, value)
     for root in range(len(exchange.networks())):
         for key, value in exchange.read_weights(root).items():
             known.setdefault(f"{root}:{key}", sample(value))

@@ -10,6 +10,7 @@ from mindspore import Tensor, ops
 
 from .graph import symbolic
 from .layers_shaping import pad_axes
+from .row_gradients import look_up
 from .tensors import Names, as_dtype, as_tensor, both_tensors, flat, is_number, map_structure
 
 
@@ -190,7 +191,7 @@ def tf_pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
 def tf_gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
     params, indices = as_tensor(params), ops.cast(as_tensor(indices), ms.int32)
     if not batch_dims:
-        return ops.gather(params, indices, 0 if axis is None else axis)
+        return ops.gather(params, indices, axis) if axis else look_up(params, indices)
     axis = batch_dims if axis is None else axis % params.ndim
     rows = [
         tf_gather(params[place], indices[place], axis=axis - 1, batch_dims=batch_dims - 1)

@@ -10,6 +10,7 @@ from .activations import get_regularizer
 from .graph import call_on_symbols, is_symbolic
 from .initializers import get_initializer, initial_value, snake_case
 from .random_values import Chance
+from .row_gradients import gradients_by_rows
 from .tensors import Calls, Names, as_dtype, as_tensor, assign, dtype_name, flat, is_float, make_variable, map_structure
 
 
@@ -373,7 +374,8 @@ def _by_weights(forward, wanted):
     weights = distinct(flat(wanted))
     if not all(isinstance(each, ms.Parameter) for each in weights):
         raise ValueError("gradients are taken by variables, or by tensors that the tape watches")
-    (_, out), gradients = ms.value_and_grad(lambda: _first_and_all(forward()), None, weights, has_aux=True)()
+    take = ms.value_and_grad(lambda: _first_and_all(forward()), None, weights, has_aux=True)
+    (_, out), gradients = gradients_by_rows(take, weights)
     found = {id(weight): gradient for weight, gradient in zip(weights, gradients)}
     return out, map_structure(lambda weight: found[id(weight)], wanted)
 

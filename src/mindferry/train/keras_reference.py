@@ -69,6 +69,13 @@ class MetWeights:
         return [f"{place}:{name_of(each)}" for place, each in enumerate(self._all)]
 
 
+def run_eagerly(tf: Any) -> None:
+    """Functions run as Python, so that what they do is seen; those of a data set stay graphs, which may need that."""
+    tf.config.run_functions_eagerly(True)
+    compiled = type(tf.function(lambda: None))
+    compiled._run_functions_eagerly = property(lambda self: tf.executing_eagerly())
+
+
 def watch_fit(model: Any, taken: Callable[[Any], Any]) -> None:
     """Every batch that fit() trains on is what `taken` makes of it."""
     original = model.fit
@@ -104,7 +111,7 @@ class _Recorder:
         import numpy as np
         import tensorflow as tf
 
-        tf.config.run_functions_eagerly(True)
+        run_eagerly(tf)
         np.random.seed(SEED)
         self._watch_weights(keras.Layer)
         self._watch_steps(keras.optimizers.Optimizer)

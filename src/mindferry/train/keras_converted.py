@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
 from collections.abc import Iterator
@@ -39,7 +40,7 @@ class _Player:
         self.losses: list[float] = []
         self.first = self.exchange.read_step(FIRST)
         self.order, self.depth, self.met = Order(), 0, MetWeights()
-        self.loops = self.fitted = 0
+        self.loops = self.fitted = self.tapes = 0
         self.feeding = 0  # data sets that are at work: what they draw, TensorFlow's draw from numbers of their own
 
     def install(self, helpers: Any) -> None:
@@ -108,22 +109,41 @@ class _Player:
             original = helpers.value_and_gradients
 
             def value_and_gradients(forward: Any, sources: Any) -> Any:
-                out, gradients = original(forward, sources)
+                with player.taking_gradient():
+                    out, gradients = original(forward, sources)
                 player.note(out[0] if isinstance(out, tuple) else out)
                 return out, gradients
 
             helpers.value_and_gradients = value_and_gradients
         if hasattr(helpers, "RecordedTape"):
-            take = helpers.RecordedTape.gradient
+            self._watch_tapes(helpers.RecordedTape)
 
-            def gradient(self: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
-                player.note(target)
+    def _watch_tapes(self, tape: Any) -> None:
+        make, take, player = tape.__init__, tape.gradient, self
+
+        def record(self: Any, *args: Any) -> None:
+            with player.taking_gradient():
+                make(self, *args)
+
+        def gradient(self: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
+            player.note(target)
+            with player.taking_gradient():
                 return take(self, target, *args, **kwargs)
 
-            helpers.RecordedTape.gradient = gradient
+        tape.__init__, tape.gradient = record, gradient
+
+    @contextlib.contextmanager
+    def taking_gradient(self) -> Iterator[None]:
+        self.tapes += 1
+        try:
+            yield
+        finally:
+            self.tapes -= 1
 
     def note(self, loss: Any) -> None:
-        self.losses.append(float(loss.asnumpy().sum()))
+        """A loss; what a gradient is taken of within another one is none."""
+        if not self.tapes:
+            self.losses.append(float(loss.asnumpy().sum()))
 
     def _watch_steps(self, helpers: Any) -> None:
         if not hasattr(helpers, "Optimizer"):

@@ -174,12 +174,14 @@ class _Recorder:
 
     def _watch_tapes(self, tape: Any) -> None:
         import tensorflow as tf
+        from tensorflow.python.eager import record
 
         original, recorder = tape.gradient, self
 
         def gradient(self: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
-            values = [float(tf.reduce_sum(each)) for each in tf.nest.flatten(target) if each.dtype.is_floating]
-            recorder.losses.append(sum(values))
+            if not record.could_possibly_record():  # else it is a part of another tape's loss
+                values = [float(tf.reduce_sum(each)) for each in tf.nest.flatten(target) if each.dtype.is_floating]
+                recorder.losses.append(sum(values))
             return original(self, target, sources, *args, **kwargs)
 
         tape.gradient = gradient

@@ -7,7 +7,7 @@ import numpy as np
 from mindspore import Tensor, ops
 
 from .initializers import snake_case
-from .row_gradients import scaled_rows, squared, sum_rows
+from .row_gradients import map_rows, squared
 from .tensors import Names, as_tensor, assign
 
 
@@ -177,12 +177,13 @@ class Optimizer:
 
     def clipped(self, gradients):
         if self.clipnorm:
-            return [each * norm_factor(global_norm([each]), self.clipnorm) for each in gradients]
+            return [clip_by_norm(each, self.clipnorm) for each in gradients]
         if self.global_clipnorm:
             factor = norm_factor(global_norm(gradients), self.global_clipnorm)
             return [each * factor for each in gradients]
         if self.clipvalue:
-            return [ops.clamp(each, -float(self.clipvalue), float(self.clipvalue)) for each in gradients]
+            limit = float(self.clipvalue)
+            return [map_rows(each, lambda part: ops.clamp(part, -limit, limit)) for each in gradients]
         return gradients
 
     def get_config(self):
@@ -198,7 +199,8 @@ def clip_by_norm(t, clip_norm, axes=None, name=None):
     """tf.clip_by_norm."""
     t = as_tensor(t)
     norm = ops.sqrt(ops.sum(t * t, axes, True)) if axes is not None else global_norm([t])
-    return scaled_rows(t, norm_factor(norm, clip_norm))
+    factor = norm_factor(norm, clip_norm)
+    return map_rows(t, lambda each: each * factor)
 
 
 def global_norm(t_list, name=None):
@@ -210,7 +212,7 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
     """tf.clip_by_global_norm: the clipped tensors, and the norm."""
     norm = global_norm(t_list) if use_norm is None else as_tensor(use_norm)
     factor = norm_factor(norm, clip_norm)
-    return [None if each is None else scaled_rows(each, factor) for each in t_list], norm
+    return [None if each is None else map_rows(each, lambda part: part * factor) for each in t_list], norm
 
 
 class SGD(Optimizer):
@@ -305,7 +307,7 @@ class Adamax(Optimizer):
     def update_step(self, gradient, variable, rate):
         m, u = self.slots(variable, "momentum", "norm")
         ops.assign(m, m + (gradient - m) * (1 - self.beta_1))
-        ops.assign(u, ops.maximum(self.beta_2 * u, sum_rows(gradient, ops.abs)))
+        ops.assign(u, ops.maximum(self.beta_2 * u, map_rows(gradient, ops.abs)))
         ops.assign(variable, variable - rate * m / ((1 - self.beta_1**self.step_number) * (u + self.epsilon)))
 
 

@@ -41,21 +41,15 @@ def mark_rows(gradient, parts):
     return gradient
 
 
-def sum_rows(gradient, function):
-    """A function of the gradient; where it consists of rows, the sum of that of each."""
-    rows, values = getattr(gradient, "rows", (None, gradient))
-    made = function(values)
-    return made if rows is None else ops.unsorted_segment_sum(made, rows, gradient.shape[0])
+def map_rows(gradient, function):
+    """A function of the gradient; where it consists of rows, of each, and the result consists of rows too."""
+    if not hasattr(gradient, "rows"):
+        return function(gradient)
+    rows, values = gradient.rows[0], function(gradient.rows[1])
+    made = ops.unsorted_segment_sum(values, rows, gradient.shape[0])
+    made.rows = (rows, values)
+    return made
 
 
 def squared(gradient):
-    return sum_rows(gradient, lambda each: each * each)
-
-
-def scaled_rows(gradient, factor):
-    """As often as `factor` says, and still by rows."""
-    made = gradient * factor
-    if hasattr(gradient, "rows"):
-        rows, values = gradient.rows
-        made.rows = (rows, values * factor)
-    return made
+    return map_rows(gradient, lambda each: each * each)

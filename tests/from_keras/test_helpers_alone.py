@@ -9,7 +9,10 @@ def test_each_helper_is_defined_by_itself() -> None:
     failed = {}
     for name in library("tensorflow")[0]:
         try:
-            exec(compile(render({name}, source="tensorflow"), f"ms_keras.py for {name}", "exec"), {"__name__": "ms_keras"})
+            exec(
+                compile(render({name}, source="tensorflow"), f"ms_keras.py for {name}", "exec"),
+                {"__name__": "ms_keras"},
+            )
         except NameError as error:
             failed[name] = str(error)
     assert failed == {}

@@ -17,7 +17,9 @@ for name in "mnist fashion_mnist cifar10 cifar100 imdb reuters boston_housing".s
 for name in ("imdb", "reuters"):
     _add(f"keras.datasets.{name}.get_word_index", f"{name}.get_word_index")
 _add("keras.utils.get_file", "get_file")
-for name in "lower upper strip length substr regex_replace regex_full_match to_number as_string join reduce_join split".split():
+for name in (
+    "lower upper strip length substr regex_replace regex_full_match to_number as_string join reduce_join split".split()
+):
     _add(f"tensorflow.strings.{name}", f"strings_{name}")
 _add("tensorflow.strings.unicode_split", "strings_characters")
 _add("tensorflow.strings.bytes_split", "strings_characters")
@@ -81,6 +83,7 @@ for helper, names in (("caffe", CAFFE), ("tf", TF), ("torch", "densenet"), ("non
     for name in names.split():
         _add(f"keras.applications.{name}.preprocess_input", f"preprocess_{helper}")
 _add("tensorflow.image.non_max_suppression", "non_max_suppression")
+_add("keras.ops.image.extract_patches", "ops_extract_patches")
 _add("keras.ops.image.resize", "image_resize", {"interpolation": "method"})
 _add("keras.utils.text_dataset_from_directory", "text_dataset_from_directory")
 _add("keras.preprocessing.text_dataset_from_directory", "text_dataset_from_directory")
@@ -107,4 +110,9 @@ for name in ("MirroredStrategy", "OneDeviceStrategy", "experimental.CentralStora
     rule(f"tensorflow.distribute.{name}", to=helper, like=helper, is_variadic=True)(_note_devices)
 RAGGED = "use dense tensors, padded: keras.utils.pad_sequences, Dataset.padded_batch"
 for api in "ragged.constant ragged.stack RaggedTensor SparseTensor sparse.from_dense sparse.to_dense sparse.SparseTensor".split():
-    rule(f"tensorflow.{api}", missing="ragged and sparse tensors have no counterpart", strategy="equivalent", advice=RAGGED)
+    rule(
+        f"tensorflow.{api}",
+        missing="ragged and sparse tensors have no counterpart",
+        strategy="equivalent",
+        advice=RAGGED,
+    )

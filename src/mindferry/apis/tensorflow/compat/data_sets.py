@@ -15,7 +15,14 @@ TORONTO = "https://www.cs.toronto.edu/~kriz/"
 
 
 def get_file(
-    fname=None, origin=None, untar=False, cache_subdir="datasets", extract=False, cache_dir=None, archive_format="auto", **_
+    fname=None,
+    origin=None,
+    untar=False,
+    cache_subdir="datasets",
+    extract=False,
+    cache_dir=None,
+    archive_format="auto",
+    **_,
 ):
     """keras.utils.get_file: the path of a file, or of the folder that it was unpacked into."""
     name = fname or os.path.basename(origin.partition("?")[0])
@@ -162,9 +169,7 @@ class reuters:
     ):
         with np.load(get_file(path, f"{STORE}reuters.npz"), allow_pickle=True) as file:
             texts, labels = shuffled_words(file["x"], file["y"], np.random.RandomState(seed))
-        texts, labels = limited_words(
-            texts, num_words, skip_top, maxlen, start_char, oov_char, index_from, labels
-        )
+        texts, labels = limited_words(texts, num_words, skip_top, maxlen, start_char, oov_char, index_from, labels)
         count = int(len(texts) * (1 - test_split))
         rows = [np.array(each, object) for each in (texts[:count], texts[count:])]
         return (rows[0], labels[:count]), (rows[1], labels[count:])

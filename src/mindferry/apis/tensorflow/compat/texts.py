@@ -47,9 +47,7 @@ def strings_strip(input, name=None):
 
 
 def strings_length(input, unit="BYTE", name=None):
-    return as_tensor(
-        text_of_each(lambda each: len(each.encode() if unit == "BYTE" else each), input).astype(np.int32)
-    )
+    return as_tensor(text_of_each(lambda each: len(each.encode() if unit == "BYTE" else each), input).astype(np.int32))
 
 
 def strings_substr(input, pos, len, unit="BYTE", name=None):

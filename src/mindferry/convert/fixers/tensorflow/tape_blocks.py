@@ -56,7 +56,10 @@ def _is_watch_of_own(facts: Facts, before: list[ast.stmt], statement: ast.stmt, 
 
 def _can_move(facts: Facts, statement: ast.stmt) -> bool:
     """Whether its lines can be indented otherwise: text over several lines would change."""
-    return not any(
-        isinstance(node, ast.Constant | ast.JoinedStr) and node.lineno != node.end_lineno
-        for node in facts.source.walk(statement)
-    ) and facts.source.indent(statement).isspace()
+    return (
+        not any(
+            isinstance(node, ast.Constant | ast.JoinedStr) and node.lineno != node.end_lineno
+            for node in facts.source.walk(statement)
+        )
+        and facts.source.indent(statement).isspace()
+    )

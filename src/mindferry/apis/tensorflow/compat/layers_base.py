@@ -29,6 +29,7 @@ class Layer(nn.Cell):
         self.__dict__["_nodes"] = []
         self.name = name or Names.unique(snake_case(type(self).__name__))
         self.built, self.autocast = False, autocast
+        Calls.made.add(self)
         self.dtype = dtype_name(getattr(dtype, "name", dtype) or "float32") if "mixed" not in str(dtype) else "float32"
         self.compute_dtype = self.dtype
         self.activity_regularizer = get_regularizer(activity_regularizer)
@@ -334,16 +335,23 @@ def distinct(weights):
 def value_and_gradients(forward, sources):
     """(what `forward` returns, the gradients of its first value).
 
-    `sources` gives the variables when it is asked: layers that were never called have none yet, so a network without any
-    is rehearsed first. Tensors instead of a function are given to `forward`, and what the gradient is taken by.
+    `sources` gives the variables when it is asked: layers that were never called have none yet, so where there are new
+    ones it is rehearsed first. Tensors instead of a function are given to `forward`, and what the gradient is taken by.
     """
     if not callable(sources) or isinstance(sources, Tensor):
         return _by_inputs(forward, sources)
-    if not flat(sources()):
+    if has_new_layers() or not flat(sources()):
         rehearse(forward)
     count = Calls.built
     out, gradients = _by_weights(forward, sources())
     return (out, gradients) if Calls.built == count else _by_weights(forward, sources())
+
+
+def has_new_layers():
+    """Whether layers were made, since this was asked before, that have no weights yet."""
+    is_new = any(not each.built for each in Calls.made)
+    Calls.made.clear()
+    return is_new
 
 
 def rehearse(forward):

@@ -1,5 +1,7 @@
 """Values as TensorFlow takes them: lists, numbers and arrays become tensors; variables are MindSpore's parameters."""
 
+import weakref
+
 import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
@@ -145,6 +147,7 @@ class Calls:
     modes = []
     is_rehearsal = False  # layers make their weights, and nothing else is changed
     built = 0  # layers, so far
+    made = weakref.WeakSet()  # layers, since a gradient was taken
 
 
 class Names:

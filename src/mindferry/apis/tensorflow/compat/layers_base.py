@@ -96,16 +96,17 @@ class Layer(nn.Cell):
         if any(map(is_symbolic, flat([args, kwargs]))):
             return call_on_symbols(self, args, kwargs)
         args, kwargs = map_structure(self._taken, args), map_structure(self._taken, kwargs)
-        args, kwargs, mode = self._with_mode(args, kwargs)
-        if not Calls.modes:
+        args, kwargs, Calls.mode = self._with_mode(args, kwargs)
+        if not Calls.depth:
             self._forget_losses()
-        Calls.modes.append(mode)
+        Calls.depth += 1
         try:
             self._ensure_built(args, kwargs)
             self._hand_masks(args, kwargs)
             out = super().__call__(*args, **kwargs)
         finally:
-            Calls.modes.pop()
+            Calls.depth -= 1
+            Calls.mode = Calls.mode if Calls.depth else None
         if self.activity_regularizer is not None:
             for each in flat(out):
                 self._added_losses.append(self.activity_regularizer(each) / each.shape[0])
@@ -127,23 +128,19 @@ class Layer(nn.Cell):
         return self.__dict__["_signature"]
 
     def _with_mode(self, args, kwargs):
-        names = self._parameters_of_call()
+        """The mode that is given; else that of the layer that was called last, within what is being called; else the default."""
+        names = list(self._parameters_of_call())
         takes = "training" in names
-        if takes and list(names).index("training") < len(args):
-            position = list(names).index("training")
-            mode = args[position]
-            args = args if mode is not None else (*args[:position], self._inherited(), *args[position + 1 :])
-            return args, kwargs, mode if mode is not None else self._inherited()
-        mode = kwargs.pop("training", None)
-        mode = self._inherited() if mode is None else mode
-        if takes and mode is None and names["training"].default not in (None, inspect.Parameter.empty):
-            mode = names["training"].default
-        if takes or any(each.kind is each.VAR_KEYWORD for each in names.values()):
-            kwargs = {**kwargs, "training": bool(mode)} if takes else kwargs
-        return args, kwargs, mode
-
-    def _inherited(self):
-        return Calls.modes[-1] if Calls.modes else None
+        if takes and names.index("training") < len(args):
+            return args, kwargs, args[names.index("training")]
+        if "training" in kwargs:
+            mode = kwargs.pop("training")
+        elif Calls.mode is not None:
+            mode = Calls.mode
+        else:
+            default = self._parameters_of_call()["training"].default if takes else None
+            mode = None if default is inspect.Parameter.empty else default
+        return args, {**kwargs, "training": mode} if takes and mode is not None else kwargs, mode
 
     def _ensure_built(self, args, kwargs):
         if self.built:

@@ -142,9 +142,9 @@ def make_variable(value, trainable, name):
 
 
 class Calls:
-    """The layers that are being called: their mode is that of what they stand in, unless they are told."""
+    """The layers that are being called: how many stand in each other, and the mode that was told last."""
 
-    modes = []
+    depth, mode = 0, None
     is_rehearsal = False  # layers make their weights, and nothing else is changed
     built = 0  # layers, so far
     made = weakref.WeakSet()  # layers, since a gradient was taken

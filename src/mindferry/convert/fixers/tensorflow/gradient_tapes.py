@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -85,11 +85,32 @@ def _is_tape(facts: Facts, call: ast.expr) -> bool:
 
 
 def _has_others(facts: Facts, block: ast.With) -> bool:
-    """Whether the file has another tape that may be around this one."""
-    return any(
-        other is not block and any(_is_tape(facts, item.context_expr) for item in other.items)
-        for other in facts.source.of(ast.With)
-    )
+    """Whether another tape of the file is around this one, or may call the function that it stands in."""
+    scope = facts.enclosing(block, ast.FunctionDef, ast.AsyncFunctionDef)
+    name = scope.name if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef) else ""
+    others = [
+        each
+        for each in facts.source.of(ast.With)
+        if each is not block and any(_is_tape(facts, item.context_expr) for item in each.items)
+    ]
+    return any(facts.is_within(block, each) for each in others) or name in _reached(facts, others)
+
+
+def _reached(facts: Facts, blocks: Iterable[ast.AST]) -> set[str]:
+    """Names of functions and methods that these call, or that functions of the file call which they call."""
+    functions: dict[str, list[ast.AST]] = {}
+    for each in facts.source.of(ast.FunctionDef):
+        functions.setdefault(each.name, []).append(each)
+    found: set[str] = set()
+    waiting = list(blocks)
+    while waiting:
+        for node in facts.source.walk(waiting.pop()):
+            if isinstance(node, ast.Call):
+                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                if name not in found:
+                    found.add(name)
+                    waiting += functions.get(name, [])
+    return found
 
 
 def _read(facts: Facts, block: ast.With, is_all: bool) -> Tape:

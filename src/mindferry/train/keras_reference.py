@@ -213,7 +213,7 @@ class _Recorder:
     def keep(self, place: str, number: int, batch: Any) -> None:
         import tensorflow as tf
 
-        arrays = [each.numpy() if hasattr(each, "numpy") else each for each in tf.nest.flatten(batch)]
+        arrays = [_as_array(each) for each in tf.nest.flatten(batch)]
         self.exchange.write_step(f"{place}-{number}", {str(index): each for index, each in enumerate(arrays)})
 
     def before_step(self, weights: list[Any]) -> None:
@@ -237,6 +237,14 @@ class _Recorder:
         self.link.doing(f"step {len(self.steps) + 1}")
         if len(self.steps) >= self.wanted:
             raise EnoughSteps
+
+
+def _as_array(tensor: Any) -> Any:
+    """Text as text: TensorFlow has it as objects, which are not written."""
+    import numpy as np
+
+    array = np.asarray(tensor.numpy() if hasattr(tensor, "numpy") else tensor)
+    return np.char.decode(array.astype("S"), "utf-8") if array.dtype == object else array
 
 
 def _path(weight: Any) -> str:

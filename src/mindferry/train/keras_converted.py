@@ -13,8 +13,9 @@ from ..errors import MindferryError
 from ..frameworks.requests import Trained, TrainRequest, TrainStep
 from ..frameworks.shared_draws import SharedDraws
 from ..frameworks.worker import Link
-from .exchange import Exchange
-from .keras_reference import FIRST, SEED, Batches, MetWeights, Order, is_of_project, watch_fit
+from .exchange import Exchange, leaves, sample
+from .keras_reference import FIRST, SEED, Batches, Order, is_of_project, watch_fit
+from .keras_roots import Roots
 from .script import EnoughSteps, run_script
 
 HELPERS = "ms_keras"
@@ -39,8 +40,10 @@ class _Player:
         self.steps: list[TrainStep] = []
         self.losses: list[float] = []
         self.first = self.exchange.read_step(FIRST)
-        self.order, self.depth, self.met = Order(), 0, MetWeights()
+        self.order, self.depth = Order(), 0
         self.loops = self.fitted = self.tapes = 0
+        self.has_optimizer = False
+        self.roots = Roots(self.exchange, "ours-", _arrays)
         self.feeding = 0  # data sets that are at work: what they draw, TensorFlow's draw from numbers of their own
 
     def install(self, helpers: Any) -> None:
@@ -56,6 +59,8 @@ class _Player:
             if hasattr(helpers, name):
                 self._draw_again(helpers, name, draws)
         self._watch_weights(helpers)
+        if hasattr(helpers, "Layer"):
+            self.roots.watch(helpers.Layer, lambda args, kwargs: _is_real(helpers, args, kwargs))
         self._watch_gradients(helpers)
         self._watch_steps(helpers)
         if hasattr(helpers, "Fitting"):
@@ -76,6 +81,8 @@ class _Player:
         setattr(helpers, name, function)
 
     def _watch_weights(self, helpers: Any) -> None:
+        import mindspore as ms
+
         if not hasattr(helpers, "Layer"):
             return
         original, player = helpers.Layer.add_weight, self
@@ -87,8 +94,8 @@ class _Player:
             finally:
                 player.depth -= 1
             value = player.value_of(player.order.numbered(f"{self.name}/{made.short_name}"), tuple(made.shape))
-            if value is not None:
-                helpers.assign(made, value)
+            if value is not None:  # not by the helper's assign, which does nothing while layers only make their weights
+                ms.ops.assign(made, ms.Tensor(value).astype(made.dtype))
             return made
 
         helpers.Layer.add_weight = add_weight
@@ -111,7 +118,7 @@ class _Player:
             def value_and_gradients(forward: Any, sources: Any) -> Any:
                 with player.taking_gradient():
                     out, gradients = original(forward, sources)
-                player.note(out[0] if isinstance(out, tuple) else out)
+                player.note(out[0] if isinstance(out, tuple) else out, gradients)
                 return out, gradients
 
             helpers.value_and_gradients = value_and_gradients
@@ -126,9 +133,10 @@ class _Player:
                 make(self, *args)
 
         def gradient(self: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
-            player.note(target)
             with player.taking_gradient():
-                return take(self, target, *args, **kwargs)
+                gradients = take(self, target, *args, **kwargs)
+            player.note(target, gradients)
+            return gradients
 
         tape.__init__, tape.gradient = record, gradient
 
@@ -140,26 +148,33 @@ class _Player:
         finally:
             self.tapes -= 1
 
-    def note(self, loss: Any) -> None:
+    def note(self, loss: Any, gradients: Any) -> None:
         """A loss; what a gradient is taken of within another one is none."""
-        if not self.tapes:
-            self.losses.append(float(loss.asnumpy().sum()))
+        if self.tapes:
+            return
+        self.losses.append(float(loss.asnumpy().sum()))
+        if not self.has_optimizer:
+            self.after_step(float("nan"), list(leaves(gradients, "asnumpy")), [])
 
     def _watch_steps(self, helpers: Any) -> None:
         if not hasattr(helpers, "Optimizer"):
             return
-        original, player = helpers.Optimizer.apply, self
+        original, start, player = helpers.Optimizer.apply, helpers.Optimizer.__init__, self
 
         def apply(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
             grads = list(grads)
             weights = self.known if trainable_variables is None else list(trainable_variables)
-            player.before_step(weights)
+            player.roots.before_step(len(player.steps), grads, weights)
             made = original(self, grads, weights)
             rate = self.learning_rate
             player.after_step(float(rate.asnumpy() if hasattr(rate, "asnumpy") else rate), grads, weights)
             return made
 
-        helpers.Optimizer.apply = apply
+        def noted_start(self: Any, *args: Any, **kwargs: Any) -> None:
+            player.has_optimizer = True
+            start(self, *args, **kwargs)
+
+        helpers.Optimizer.apply, helpers.Optimizer.__init__ = apply, noted_start
 
     def recorded_for_fit(self, data: Any) -> Any:
         data = self.recorded("fit", self.fitted, data)
@@ -218,44 +233,51 @@ class _Player:
         except StopIteration:
             return batch
 
-    def keys(self) -> list[str]:
-        """The reference's names, by the order in which optimizers met the weights; own ones where it met others."""
-        theirs = list(self.exchange.read_step(f"before-{len(self.steps)}"))
-        own = self.met.keys(lambda each: f"{each.name} of the conversion")
-        return theirs if len(theirs) == len(own) else own
-
-    def before_step(self, weights: list[Any]) -> None:
-        self.met.meet(weights)
-        self.exchange.write_step(f"ours-before-{len(self.steps)}", self.met.samples(self.keys(), _array))
-
-    def distance(self, ours: dict[str, Any]) -> tuple[float, str]:
+    def distance(self, weights: list[Any]) -> tuple[float, str]:
         """(largest relative distance between a weight and its twin, which one); nan where they are not the same ones."""
         import numpy as np
 
-        theirs = self.exchange.read_step(f"after-{len(self.steps)}")
+        theirs = self.exchange.read_sample(len(self.steps))
         worst, name = 0.0, ""
-        for key, expected in theirs.items():
-            if key not in ours or ours[key].shape != expected.shape:
-                return float("nan"), f"the shape of {key.partition(':')[2]}"
-            found = float(np.linalg.norm(ours[key] - expected) / (np.linalg.norm(expected) or 1.0))
+        if len(theirs) != len(weights):
+            return float("nan"), "the number of weights"
+        for (key, expected), weight in zip(theirs.items(), weights, strict=True):
+            actual = sample(weight.asnumpy())
+            if actual.shape != expected.shape:
+                return float("nan"), f"the shape of {weight.name}"
+            found = float(np.linalg.norm(actual - expected) / (np.linalg.norm(expected) or 1.0))
             if found > worst:
                 worst, name = found, key.partition(":")[2]
         return worst, name
 
     def after_step(self, rate: float, gradients: list[Any], weights: list[Any]) -> None:
-        arrays = [each if each is None else _array(each) for each in gradients]
-        norm = float(sum(float((each.astype("f8") ** 2).sum()) for each in arrays if each is not None) ** 0.5)
+        arrays = [each.asnumpy().astype("f8") for each in gradients if each is not None]
+        norm = float(sum(float((each**2).sum()) for each in arrays) ** 0.5)
         losses, self.losses = self.losses, []
-        loss, step, keys = sum(losses) if losses else float("nan"), len(self.steps), self.keys()
-        after = self.met.samples(keys, _array)
-        self.exchange.write_step(f"ours-gradients-{step}", self.met.gradients(keys, weights, arrays))
-        self.exchange.write_step(f"ours-after-{step}", after)
-        self.steps.append(TrainStep(loss, rate, norm, *self.distance(after)))
+        loss = sum(losses) if losses else float("nan")
+        self.steps.append(TrainStep(loss, rate, norm, *self.distance(weights)))
+        self.roots.after_step(len(self.steps) - 1)
         self.link.say(f"MindSpore loss {self.steps[-1].loss:.4f}")
         self.link.doing(f"step {len(self.steps) + 1}")
         if len(self.steps) >= self.wanted:
             raise EnoughSteps
 
 
-def _array(tensor: Any) -> Any:
-    return tensor.asnumpy()
+def _arrays(value: Any) -> list[Any]:
+    return [each.asnumpy() for each in leaves(value, "asnumpy")]
+
+
+def _is_real(helpers: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Neither symbolic, nor a rehearsal in which layers only make their weights."""
+    is_rehearsal = getattr(getattr(helpers, "Calls", None), "is_rehearsal", False)
+    return not is_rehearsal and not any(
+        hasattr(each, "sample") and hasattr(each, "node") for each in _parts((args, kwargs))
+    )
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict | list | tuple):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _parts(each)
+    else:
+        yield value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from ..frameworks.shared_draws import SharedDraws
 from ..frameworks.tensorflow_numbers import shared_numbers
 from ..frameworks.worker import Link
 from .exchange import Exchange, sample
+from .keras_roots import Roots
 from .script import EnoughSteps, run_script
 
 SEED = 7  # of what both sides draw
@@ -29,7 +30,7 @@ def record_keras(request: TrainRequest, link: Link) -> Trained:
     recorder.exchange.write_step(FIRST, recorder.first)
     if not recorder.steps:
         raise MindferryError(f"{request.script} made no training step; check [train] script and args in mindferry.toml")
-    return Trained(tuple(recorder.steps), True)
+    return Trained(tuple(recorder.steps), recorder.has_optimizer)
 
 
 class Order:
@@ -41,32 +42,6 @@ class Order:
     def numbered(self, name: str) -> str:
         number = self._counts[name] = self._counts.get(name, -1) + 1
         return f"{name}#{number}" if number else name
-
-
-class MetWeights:
-    """The weights that optimizers were given so far, in the order in which they came."""
-
-    def __init__(self) -> None:
-        self._all: list[Any] = []
-        self._places: dict[int, int] = {}
-
-    def meet(self, weights: Sequence[Any]) -> None:
-        for each in weights:
-            if id(each) not in self._places:
-                self._places[id(each)] = len(self._all)
-                self._all.append(each)
-
-    def samples(self, keys: Sequence[str], as_array: Callable[[Any], Any]) -> dict[str, Any]:
-        """A few elements of each, by its key."""
-        return {key: sample(as_array(each)) for key, each in zip(keys, self._all, strict=False)}
-
-    def gradients(self, keys: Sequence[str], weights: Sequence[Any], arrays: Sequence[Any]) -> dict[str, Any]:
-        """A few elements of each gradient, by the key of its weight."""
-        places = ((self._places[id(each)], array) for each, array in zip(weights, arrays, strict=False))
-        return {keys[place]: sample(array) for place, array in places if place < len(keys) and array is not None}
-
-    def keys(self, name_of: Callable[[Any], str]) -> list[str]:
-        return [f"{place}:{name_of(each)}" for place, each in enumerate(self._all)]
 
 
 def run_eagerly(tf: Any) -> None:
@@ -99,8 +74,10 @@ class _Recorder:
         self.losses: list[float] = []
         self.first: dict[str, Any] = {}  # weight -> its first value
         self.made: dict[int, str] = {}  # weights of which that is not written down yet
-        self.order, self.depth, self.met = Order(), 0, MetWeights()
+        self.order, self.depth = Order(), 0
         self.loops = self.fitted = 0
+        self.has_optimizer = False
+        self.roots = Roots(self.exchange, "", _arrays)
 
     def here(self) -> str:
         """First values are drawn apart from what the network draws."""
@@ -114,6 +91,7 @@ class _Recorder:
         run_eagerly(tf)
         np.random.seed(SEED)
         self._watch_weights(keras.Layer)
+        self.roots.watch(keras.Layer, _is_real)
         self._watch_steps(keras.optimizers.Optimizer)
         self._watch_tapes(tf.GradientTape)
         watch_fit(keras.Model, self.keep_fitted)
@@ -160,17 +138,21 @@ class _Recorder:
 
     def _watch_steps(self, optimizer: Any) -> None:
         base = next(each for each in optimizer.__mro__ if "apply" in vars(each))
-        original, recorder = base.apply, self
+        original, start, recorder = base.apply, base.__init__, self
 
         def apply(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
             grads = list(grads)
-            weights = list(self._trainable_variables if trainable_variables is None else trainable_variables)
-            recorder.before_step(weights)
+            weights = self._trainable_variables if trainable_variables is None else list(trainable_variables)
+            recorder.roots.before_step(len(recorder.steps), grads, weights)
             made = original(self, grads, trainable_variables)
             recorder.after_step(float(self.learning_rate), grads, weights)
             return made
 
-        base.apply = apply
+        def noted_start(self: Any, *args: Any, **kwargs: Any) -> None:
+            recorder.has_optimizer = True
+            start(self, *args, **kwargs)
+
+        base.apply, base.__init__ = apply, noted_start
 
     def _watch_tapes(self, tape: Any) -> None:
         import tensorflow as tf
@@ -179,10 +161,14 @@ class _Recorder:
         original, recorder = tape.gradient, self
 
         def gradient(self: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
-            if not record.could_possibly_record():  # else it is a part of another tape's loss
+            is_loss = not record.could_possibly_record()  # else it is a part of another tape's loss
+            if is_loss:
                 values = [float(tf.reduce_sum(each)) for each in tf.nest.flatten(target) if each.dtype.is_floating]
                 recorder.losses.append(sum(values))
-            return original(self, target, sources, *args, **kwargs)
+            made = original(self, target, sources, *args, **kwargs)
+            if is_loss and not recorder.has_optimizer:
+                recorder.after_step(float("nan"), tf.nest.flatten(made), [])
+            return made
 
         tape.gradient = gradient
 
@@ -216,23 +202,16 @@ class _Recorder:
         arrays = [_as_array(each) for each in tf.nest.flatten(batch)]
         self.exchange.write_step(f"{place}-{number}", {str(index): each for index, each in enumerate(arrays)})
 
-    def before_step(self, weights: list[Any]) -> None:
-        self.met.meet(weights)
-        self.exchange.write_step(f"before-{len(self.steps)}", self._weights())
-
-    def _weights(self) -> dict[str, Any]:
-        return self.met.samples(self.met.keys(_path), lambda each: each.numpy())
-
     def after_step(self, rate: float, gradients: list[Any], weights: list[Any]) -> None:
         import tensorflow as tf
 
-        arrays = [each if each is None else tf.convert_to_tensor(each).numpy() for each in gradients]
-        squares = [float((each.astype("f8") ** 2).sum()) for each in arrays if each is not None]
+        arrays = [tf.convert_to_tensor(each).numpy().astype("f8") for each in gradients if each is not None]
+        norm = float(sum(float((each**2).sum()) for each in arrays) ** 0.5)
         losses, self.losses = self.losses, []
-        step = len(self.steps)
-        self.steps.append(TrainStep(sum(losses) if losses else float("nan"), rate, float(sum(squares) ** 0.5)))
-        self.exchange.write_step(f"gradients-{step}", self.met.gradients(self.met.keys(_path), weights, arrays))
-        self.exchange.write_step(f"after-{step}", self._weights())
+        self.steps.append(TrainStep(sum(losses) if losses else float("nan"), rate, norm))
+        values = {f"{index}:{each.name}": sample(each.numpy()) for index, each in enumerate(weights)}
+        self.exchange.write_sample(len(self.steps) - 1, values)
+        self.roots.after_step(len(self.steps) - 1)
         self.link.say(f"TensorFlow loss {self.steps[-1].loss:.4f}")
         self.link.doing(f"step {len(self.steps) + 1}")
         if len(self.steps) >= self.wanted:
@@ -245,11 +224,6 @@ def _as_array(tensor: Any) -> Any:
 
     array = np.asarray(tensor.numpy() if hasattr(tensor, "numpy") else tensor)
     return np.char.decode(array.astype("S"), "utf-8") if array.dtype == object else array
-
-
-def _path(weight: Any) -> str:
-    """dense/kernel; tf.Variable has a name only."""
-    return str(getattr(weight, "path", None) or weight.name)
 
 
 class Batches:
@@ -266,6 +240,20 @@ class Batches:
 
     def get_next(self) -> Any:
         return next(self._source)
+
+
+def _arrays(value: Any) -> list[Any]:
+    import tensorflow as tf
+
+    return [tf.convert_to_tensor(each).numpy() for each in tf.nest.flatten(value) if hasattr(each, "shape")]
+
+
+def _is_real(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    import keras
+    import tensorflow as tf
+
+    given = tf.nest.flatten((args, kwargs))
+    return not any(isinstance(each, keras.KerasTensor) or tf.is_symbolic_tensor(each) for each in given)
 
 
 def is_of_project(file: str, project: Path) -> bool:

@@ -118,7 +118,10 @@ def test_a_table_of_helpers_keeps_what_is_named_unless_names_come_from_outside(t
 @pytest.mark.parametrize(
     ("code", "why"),
     [
-        ("with tf.GradientTape() as t:\n    y = x * x\n    g = t.gradient(y, x)\n", "inside of its own block"),
+        (
+            'with tf.GradientTape() as t:\n    y = x * x\n    print("""a\nb""")\n    g = t.gradient(y, x)\n',
+            "inside of its own block",
+        ),
         ("with tf.GradientTape() as t:\n    y = x * x\ng = t.gradient(y * 2, x)\n", "has no name"),
         ("with tf.GradientTape() as t:\n    y = x * x\ng = t.jacobian(y, x)\n", "jacobian of a tape"),
         (
@@ -283,3 +286,53 @@ def test_the_same_name_in_several_places_is_one() -> None:
     for spelled in ("tf.keras.layers.Dense", "keras.layers.Dense", "tf.python.keras.layers.core.Dense"):
         made = convert_source(f"import tensorflow as tf\nimport keras\nlayer = {spelled}(3)\n")
         assert "layer = ms_keras.Dense(3)" in made.main, spelled
+
+
+def test_modules_under_other_names_are_the_helpers() -> None:
+    code = """import tensorflow as tf
+keras, layers = tf.keras, tf.keras.layers
+K = keras.backend
+net = keras.Sequential([layers.Dense(3), layers.Lambda(lambda x: K.abs(x))])
+"""
+    made = convert_source(code)
+    assert made.findings == ()
+    assert "keras, layers = ms_keras, ms_keras\nK = ms_keras\n" in made.main
+    assert [each.code for each in convert_source(code + "print(layers)\n").findings] == ["MF102"] * 3
+
+
+def test_what_a_class_sets_itself_is_no_method_of_keras() -> None:
+    code = """import keras
+class Mine(keras.losses.Loss):
+    def __init__(self, **settings):
+        super().__init__(**settings)
+        self.mae = keras.losses.MeanAbsoluteError()
+    def call(self, y_true, y_pred):
+        return self.mae(y_true, y_pred)
+"""
+    assert convert_source(code).findings == ()
+    other = code.replace("self.mae(", "self.not_there(")
+    assert [each.code for each in convert_source(other).findings] == ["MF100"]
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "severity"),
+    [
+        ("tf.keras.mixed_precision.set_global_policy('mixed_float16')", "MF110", "note"),
+        ("tf.keras.backend.set_floatx('float64')", "MF110", "note"),
+        ("tf.distribute.MirroredStrategy()", "MF110", "note"),
+        ("tf.keras.backend.set_image_data_format('channels_first')", "MF101", "error"),
+        ("tf.ragged.constant([[1], [2, 3]])", "MF101", "error"),
+        ("tf.keras.models.load_model('net.keras')", "MF101", "error"),
+    ],
+)
+def test_what_is_computed_otherwise_is_said(call: str, code: str, severity: str) -> None:
+    found = convert_source(f"import tensorflow as tf\nx = {call}\n").findings
+    assert [(each.code, each.severity, each.line) for each in found] == [(code, severity, 2)]
+
+
+def test_a_second_derivative_is_told_where_a_tape_may_be_around_another() -> None:
+    inner = "def slope(x):\n    with tf.GradientTape() as t:\n        t.watch(x)\n        y = x * x\n    return t.gradient(y, x)\n"
+    outer = "def step(w):\n    with tf.GradientTape() as t:\n        loss = {0}\n    return t.gradient(loss, w)\n"
+    head = "import tensorflow as tf\n\n"
+    said = [convert_source(head + inner + outer.format(each)).findings for each in ("slope(w)", "w * w")]
+    assert [[each.code for each in found] for found in said] == [["MF101"], []]

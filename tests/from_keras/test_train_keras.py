@@ -36,7 +36,7 @@ net.fit(x, y, epochs=3, batch_size=12, verbose=0)
 
 
 @pytest.mark.skipif(not has_tensorflow(), reason=REASON)
-def test_ten_steps_of_a_tape_and_of_fit_have_the_same_losses_and_a_wrong_rate_has_others(tmp_path: Path) -> None:
+def test_ten_steps_of_a_tape_and_of_fit_agree_and_a_wrong_rate_and_a_weight_that_stays_are_told(tmp_path: Path) -> None:
     project, out = tmp_path / "net", tmp_path / "out"
     project.mkdir()
     (project / "train.py").write_text(SCRIPT)
@@ -45,8 +45,18 @@ def test_ten_steps_of_a_tape_and_of_fit_have_the_same_losses_and_a_wrong_rate_ha
     assert curves.passed and curves.framework == "TensorFlow", curves
     assert len(curves.reference) == len(curves.converted) == 10
     assert curves.worst < 1e-4 and 0 < max(curves.distances) < 1e-3
+    assert (curves.updates, curves.unmatched) == (12, ())
     assert len({round(step.loss, 3) for step in curves.reference}) > 5
     text = (out / "train.py").read_text()
     (out / "train.py").write_text(text.replace("Adam(1e-2)", "Adam(2e-2)"))
     wrong = train_side_by_side(out, Train(script="train.py", steps=3))
     assert not wrong.passed and wrong.first_difference.startswith("step 2: loss")
+    (out / "train.py").write_text(text)
+    helpers = (out / "ms_keras.py").read_text()
+    step = "        m, v = self.slots("
+    assert helpers.count(step) == 1
+    frozen = f'        if variable.name.endswith("beta"):\n            return\n{step}'
+    (out / "ms_keras.py").write_text(helpers.replace(step, frozen))
+    still = train_side_by_side(out, Train(script="train.py", steps=2, tolerance=0.5))
+    assert still.worst < 0.5 and not still.passed
+    assert still.first_difference == "batch_normalization/beta stays as it was, in TensorFlow it moves"

@@ -78,7 +78,7 @@ def _method_api(qual: str, name: str, reading: Reading, rules: Table) -> str:
     if symbols.is_module(qual):
         return symbols.framework.of_network(name)
     if symbols.framework.is_lost(base, name):
-        return own
+        return "" if symbols.has_attribute(qual, name) else own
     for prefix, answering in symbols.framework.answering:
         if base.startswith(prefix):  # a dataset's, a distribution's: its helper class has it too
             return f"{answering}.{name}" if answering else ""

@@ -50,6 +50,7 @@ from .verdict import Outcome, Verdict
 PORTABLE = Settings()
 IMPORTED = HelpersImport()
 CONVERTED = (ast.Call, ast.Attribute)
+HELPERS = "compat"  # the module that the helpers are written to, whatever it is called
 CONTAINERS = (dict, list, str)
 OF_OBJECTS = frozenset("__repr__ __str__ __hash__ __eq__ __ne__ __dir__".split())  # methods that any object has
 
@@ -423,8 +424,13 @@ def _convert_reference(node: ast.Attribute | ast.Name, context: Context) -> None
 
 def _convert_module(node: ast.Name | ast.Attribute, api: str, context: Context) -> None:
     """A module of torch's that is neither called into nor looked into here."""
-    if is_type_position(node, context):  # `input_fmt: F = "NCHW"`: evaluated, although it means nothing
-        context.edits.replace_node(node, context.imports.spell(context.framework.counterparts.get(api, "mindspore")))
+    if is_type_position(node, context) or _is_renaming(node, api, context):  # evaluated, although it means nothing
+        home = context.framework.counterparts.get(api, "mindspore")
+        if home == HELPERS:  # a module has no name but that of what it holds
+            home = context.imports.spell(f"{HELPERS}.prepare_cpu").rpartition(".")[0]
+            context.edits.replace_node(node, home)
+        else:
+            context.edits.replace_node(node, context.imports.spell(home))
     else:
         context.find(
             node,
@@ -433,6 +439,18 @@ def _convert_module(node: ast.Name | ast.Attribute, api: str, context: Context) 
             "name what is taken from it, and convert again",
             rule=api,
         )
+
+
+def _is_renaming(node: ast.expr, api: str, context: Context) -> bool:
+    """`layers = tf.keras.layers`, where all that is taken by that name is taken by `layers.…`, and converted there."""
+    parent = context.parents.get(node)
+    if isinstance(parent, ast.Tuple):
+        parent = context.parents.get(parent)
+    if context.framework.counterparts.get(api) != HELPERS or not isinstance(parent, ast.Assign):
+        return False
+    names = {each.id for target in parent.targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+    uses = [each for each in context.source.of(ast.Name) if each.id in names and isinstance(each.ctx, ast.Load)]
+    return bool(names) and all(isinstance(context.parents.get(each), ast.Attribute) for each in uses)
 
 
 def _convert_attribute(node: ast.Attribute, entry: Rule, receiver: ast.expr, context: Context) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import sys
 from collections.abc import Iterator
@@ -40,7 +41,7 @@ class _Player:
         self.losses: list[float] = []
         self.first = self.exchange.read_step(FIRST)
         self.order, self.depth = Order(), 0
-        self.loops = self.fitted = 0
+        self.loops = self.fitted = self.tapes = 0
         self.has_optimizer = False
         self.roots = Roots(self.exchange, "ours-", _arrays)
         self.feeding = 0  # data sets that are at work: what they draw, TensorFlow's draw from numbers of their own
@@ -115,22 +116,42 @@ class _Player:
             original = helpers.value_and_gradients
 
             def value_and_gradients(forward: Any, sources: Any) -> Any:
-                out, gradients = original(forward, sources)
+                with player.taking_gradient():
+                    out, gradients = original(forward, sources)
                 player.note(out[0] if isinstance(out, tuple) else out, gradients)
                 return out, gradients
 
             helpers.value_and_gradients = value_and_gradients
         if hasattr(helpers, "RecordedTape"):
-            take = helpers.RecordedTape.gradient
+            self._watch_tapes(helpers.RecordedTape)
 
-            def gradient(self: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
+    def _watch_tapes(self, tape: Any) -> None:
+        make, take, player = tape.__init__, tape.gradient, self
+
+        def record(self: Any, *args: Any) -> None:
+            with player.taking_gradient():
+                make(self, *args)
+
+        def gradient(self: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
+            with player.taking_gradient():
                 gradients = take(self, target, *args, **kwargs)
-                player.note(target, gradients)
-                return gradients
+            player.note(target, gradients)
+            return gradients
 
-            helpers.RecordedTape.gradient = gradient
+        tape.__init__, tape.gradient = record, gradient
+
+    @contextlib.contextmanager
+    def taking_gradient(self) -> Iterator[None]:
+        self.tapes += 1
+        try:
+            yield
+        finally:
+            self.tapes -= 1
 
     def note(self, loss: Any, gradients: Any) -> None:
+        """A loss; what a gradient is taken of within another one is none."""
+        if self.tapes:
+            return
         self.losses.append(float(loss.asnumpy().sum()))
         if not self.has_optimizer:
             self.after_step(float("nan"), list(leaves(gradients, "asnumpy")), [])

@@ -44,6 +44,13 @@ class Order:
         return f"{name}#{number}" if number else name
 
 
+def run_eagerly(tf: Any) -> None:
+    """Functions run as Python, so that what they do is seen; those of a data set stay graphs, which may need that."""
+    tf.config.run_functions_eagerly(True)
+    compiled = type(tf.function(lambda: None))
+    compiled._run_functions_eagerly = property(lambda self: tf.executing_eagerly())
+
+
 def watch_fit(model: Any, taken: Callable[[Any], Any]) -> None:
     """Every batch that fit() trains on is what `taken` makes of it."""
     original = model.fit
@@ -81,7 +88,7 @@ class _Recorder:
         import numpy as np
         import tensorflow as tf
 
-        tf.config.run_functions_eagerly(True)
+        run_eagerly(tf)
         np.random.seed(SEED)
         self._watch_weights(keras.Layer)
         self.roots.watch(keras.Layer, _is_real)
@@ -149,14 +156,17 @@ class _Recorder:
 
     def _watch_tapes(self, tape: Any) -> None:
         import tensorflow as tf
+        from tensorflow.python.eager import record
 
         original, recorder = tape.gradient, self
 
         def gradient(self: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
-            values = [float(tf.reduce_sum(each)) for each in tf.nest.flatten(target) if each.dtype.is_floating]
-            recorder.losses.append(sum(values))
+            is_loss = not record.could_possibly_record()  # else it is a part of another tape's loss
+            if is_loss:
+                values = [float(tf.reduce_sum(each)) for each in tf.nest.flatten(target) if each.dtype.is_floating]
+                recorder.losses.append(sum(values))
             made = original(self, target, sources, *args, **kwargs)
-            if not recorder.has_optimizer:
+            if is_loss and not recorder.has_optimizer:
                 recorder.after_step(float("nan"), tf.nest.flatten(made), [])
             return made
 
@@ -189,7 +199,7 @@ class _Recorder:
     def keep(self, place: str, number: int, batch: Any) -> None:
         import tensorflow as tf
 
-        arrays = [each.numpy() if hasattr(each, "numpy") else each for each in tf.nest.flatten(batch)]
+        arrays = [_as_array(each) for each in tf.nest.flatten(batch)]
         self.exchange.write_step(f"{place}-{number}", {str(index): each for index, each in enumerate(arrays)})
 
     def after_step(self, rate: float, gradients: list[Any], weights: list[Any]) -> None:
@@ -206,6 +216,14 @@ class _Recorder:
         self.link.doing(f"step {len(self.steps) + 1}")
         if len(self.steps) >= self.wanted:
             raise EnoughSteps
+
+
+def _as_array(tensor: Any) -> Any:
+    """Text as text: TensorFlow has it as objects, which are not written."""
+    import numpy as np
+
+    array = np.asarray(tensor.numpy() if hasattr(tensor, "numpy") else tensor)
+    return np.char.decode(array.astype("S"), "utf-8") if array.dtype == object else array
 
 
 class Batches:

@@ -34,8 +34,8 @@ def compare_updates(exchange: Exchange, steps: int, title: str = "torch") -> Upd
     """Over all steps, each parameter moves on both sides or on neither; the first update is the same by and large."""
     if not steps:
         return Updates(0, ())
-    first, last = _first(exchange, "before-0"), exchange.read_step(f"after-{steps - 1}")
-    ours_first, ours_last = _first(exchange, "ours-before-0"), exchange.read_step(f"ours-after-{steps - 1}")
+    first, last = _first(exchange, "before", steps), exchange.read_step(f"after-{steps - 1}")
+    ours_first, ours_last = _first(exchange, "ours-before", steps), exchange.read_step(f"ours-after-{steps - 1}")
     theirs, ours = _gradients(exchange, "gradients", steps), _gradients(exchange, "ours-gradients", steps)
     shared = [name for name in last if name in ours_last and ours_last[name].shape == last[name].shape]
     told: list[str] = []
@@ -79,9 +79,12 @@ def _is_close(theirs: np.ndarray[Any, Any], ours: np.ndarray[Any, Any]) -> bool:
     return bool(math.isfinite(largest) and abs(a - b).max() <= CLOSE * largest and (a.size == 1 or a.min() < a.max()))
 
 
-def _first(exchange: Exchange, name: str) -> Arrays:
-    """The weights before the first step; what the networks began with, where there is no optimizer to tell."""
-    known: Arrays = exchange.read_step(name)
+def _first(exchange: Exchange, kind: str, steps: int) -> Arrays:
+    """The weights before the first step that has them; what the networks began with, where there is no optimizer to tell."""
+    known: Arrays = {}
+    for step in range(steps):
+        for key, value in exchange.read_step(f"{kind}-{step}").items():
+            known.setdefault(key, value)
     for root in range(len(exchange.networks())):
         for key, value in exchange.read_weights(root).items():
             known.setdefault(f"{root}:{key}", sample(value))

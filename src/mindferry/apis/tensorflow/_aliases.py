@@ -24,6 +24,13 @@ STARTS = (
     ("keras.optimizers.experimental.", "keras.optimizers."),
     ("keras.mixed_precision.experimental.", "keras.mixed_precision."),
     ("keras.dtype_policies.", "keras.mixed_precision."),
+    ("keras.ops.nn.", "keras.ops."),
+    ("keras.ops.numpy.", "keras.ops."),
+    ("keras.ops.core.", "keras.ops."),
+    ("keras.ops.math.", "keras.ops."),
+    ("keras.ops.linalg.", "keras.ops."),
+    ("tensorflow.io.gfile.FastGFile", "tensorflow.io.gfile.GFile"),
+    ("tensorflow.gfile.", "tensorflow.io.gfile."),
 )
 WHOLE = {
     "tensorflow.keras": "keras",
@@ -32,6 +39,13 @@ WHOLE = {
     "keras.utils.file_utils.get_file": "keras.utils.get_file",
     "keras.utils.get_source_inputs": "keras.ops.operation_utils.get_source_inputs",
     "keras.config.floatx": "keras.backend.floatx",
+    "keras.config.set_floatx": "keras.backend.set_floatx",
+    "keras.config.set_image_data_format": "keras.backend.set_image_data_format",
+    "keras.config.set_dtype_policy": "keras.mixed_precision.set_global_policy",
+    "keras.mixed_precision.set_dtype_policy": "keras.mixed_precision.set_global_policy",
+    "keras.config.dtype_policy": "keras.mixed_precision.global_policy",
+    "keras.DTypePolicy": "keras.mixed_precision.Policy",
+    "keras.version": "keras.__version__",
     "keras.config.backend": "keras.backend.backend",
     "keras.name_scope": "keras.backend.name_scope",
     "tensorflow.name_scope": "keras.backend.name_scope",
@@ -81,7 +95,7 @@ WHOLE = {
     "tensorflow.nn.max_pool": "tensorflow.nn.max_pool2d",
     "tensorflow.nn.avg_pool": "tensorflow.nn.avg_pool2d",
 }
-SUBMODULES = ("keras.layers.", "keras.optimizers.", "keras.callbacks.", "keras.losses.", "keras.metrics.")
+SUBMODULES = tuple(f"keras.{name}." for name in "layers optimizers callbacks losses metrics applications".split())
 KEPT = ("schedules", "deserialize", "serialize", "get", "add", "concatenate", "multiply", "subtract", "average", "dot")
 
 

@@ -17,6 +17,15 @@ DTYPES = frozenset(
 )
 METHODS = frozenset("numpy assign assign_add assign_sub get_shape set_shape as_list read_value eval".split())
 PLAIN = frozenset("shape size rank range function print py_function numpy_function while_loop cond case group".split())
+MODULES = (
+    "keras",
+    *(
+        f"keras.{name}"
+        for name in "activations applications backend callbacks constraints datasets initializers layers losses metrics "
+        "mixed_precision models ops optimizers preprocessing random regularizers utils".split()
+    ),
+    *(f"tensorflow.{name}" for name in "config data image io linalg math nn random strings train".split()),
+)
 VARIABLE = frozenset({"tensorflow.Variable", "keras.Variable"})
 
 
@@ -66,7 +75,7 @@ def describe() -> Framework:
             parameter_names=frozenset(),
         ),
         uses=read_uses((use, names) for use, names in _rows("uses.tsv")),
-        counterparts={"tensorflow": "mindspore", "keras": "compat", "keras.layers": "compat"},
+        counterparts={"tensorflow": "mindspore", **dict.fromkeys(MODULES, "compat")},
         families=(("keras.layers.", "layers"), ("keras.", "keras"), ("tensorflow.", "functions")),
         short=(("tensorflow.", "tf."),),
         page="https://www.tensorflow.org/api_docs/python/tf",

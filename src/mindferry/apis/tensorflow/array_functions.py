@@ -1,6 +1,7 @@
 """keras.ops beyond TensorFlow's names, and keras.backend, whose functions older programs call `K.mean` and the like."""
 
 from .._rule import rule
+from ._options import check_options
 
 OPS = """
 diagonal diff full_like hstack vstack inner outer isclose log10 log2 logaddexp median quantile moveaxis nan_to_num nonzero pad
@@ -78,8 +79,6 @@ BACKEND_RENAMED = {
     "categorical_crossentropy": "categorical_crossentropy",
     "sparse_categorical_crossentropy": "sparse_categorical_crossentropy",
     "dropout": "tf_dropout",
-    "set_floatx": "no_setting",
-    "set_image_data_format": "no_setting",
 }
 KEYWORDS = {
     "keras.backend.clip": {"x": "t", "min_value": "clip_value_min", "max_value": "clip_value_max"},
@@ -121,8 +120,8 @@ for prefix, names in BACKEND.items():
 for name, helper in BACKEND_RENAMED.items():
     _add(f"keras.backend.{name}", helper)
 _add("keras.config.epsilon", "epsilon")
-_add("keras.config.set_floatx", "no_setting")
 _add("keras.activations.serialize", "activation_name")
 _add("keras.activations.deserialize", "get_activation")
 for home in ("losses", "optimizers", "regularizers", "initializers"):
     _add(f"keras.{home}.deserialize", f"get_{home.removesuffix('es') if home == 'losses' else home.removesuffix('s')}")
+rule("keras.backend.set_image_data_format", to="compat.no_setting", args="data_format")(check_options)

@@ -24,7 +24,6 @@ OTHERS = {
     "tensorflow.summary.scalar": "write_scalar",
 }
 LEFT_OUT = {
-    "keras.utils.plot_model": "pictures of networks are not drawn",
     "keras.utils.model_to_dot": "pictures of networks are not drawn",
     "tensorflow.summary.trace_on": "there is no graph to trace",
     "tensorflow.summary.trace_export": "there is no graph to trace",

@@ -125,12 +125,6 @@ rule("keras.utils.file_utils.exists", to="compat.file_exists", like="compat.file
 rule("keras.backend.is_keras_tensor", to="compat.is_symbolic", like="compat.is_symbolic")
 rule("keras.ops.operation_utils.get_source_inputs", to="compat.source_inputs", like="compat.source_inputs")
 rule("keras.api_export.keras_export", to="compat.registered", like="compat.registered")
-rule(
-    "keras.utils.get_file",
-    missing="files are not fetched by a converted project",
-    strategy="equivalent",
-    advice="fetch the file beforehand; weights come by `mindferry weights convert`",
-)
 MISSING_METHODS = (
     "to_json export quantize get_compile_config make_train_function make_test_function stateless_call enable_lora"
 )
@@ -148,18 +142,6 @@ for name in ("fit_generator", "evaluate_generator", "predict_generator"):
         strategy="equivalent",
         advice=f"call {name.removesuffix('_generator')} with the generator, and convert again",
     )
-rule(
-    "keras.mixed_precision.set_global_policy",
-    missing="layers compute in float32",
-    strategy="not needed",
-    advice="leave it out, or use mindspore.amp.auto_mixed_precision on the converted network",
-)
-rule(
-    "tensorflow.distribute.MirroredStrategy",
-    missing="MindSpore's data parallel runs a process a device",
-    strategy="equivalent",
-    advice="leave the strategy out and start the script with `mindferry launch`; see docs/tutorials/07-data-parallel.md",
-)
 for name in ("memory_growth", "visible_devices", "logical_device_configuration"):
     rule(f"tensorflow.config.experimental.set_{name}", to="compat.no_setting", like="compat.no_setting")
     rule(f"tensorflow.config.set_{name}", to="compat.no_setting", like="compat.no_setting")

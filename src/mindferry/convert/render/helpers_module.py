@@ -214,20 +214,41 @@ def _as_twins(units: list[Unit]) -> list[Unit]:
 
 
 def _in_definition_order(units: list[Unit]) -> list[Unit]:
-    """Bases and module-level uses before what needs them; otherwise the library's own order."""
+    """Bases, decorators and module-level uses before what needs them; otherwise the library's own order."""
     names = {unit.name: unit for unit in units}
     done: dict[str, Unit] = {}
+    begun: set[str] = set()
 
     def add(unit: Unit) -> None:
-        if unit.name in done:
+        if unit.name in begun:
             return
-        for needed in sorted(_needed_at_definition(unit.text) & names.keys() - {unit.name}):
-            add(names[needed])
+        begun.add(unit.name)
+        at_once = _needed_at_definition(unit.text) & names.keys()
+        for needed in sorted(at_once | {inner for each in at_once for inner in _run_by_call(names[each].text)}):
+            if needed in names:
+                add(names[needed])
         done.setdefault(unit.name, unit)
 
     for unit in units:
         add(unit)
     return list(done.values())
+
+
+def _run_by_call(text: str) -> set[str]:
+    """What a function runs when it is called, but not what the functions run that it returns."""
+    node = parsed(text).body[0]
+    if not isinstance(node, ast.FunctionDef):
+        return set()
+    waiting: list[ast.AST] = list(node.body)
+    found: set[str] = set()
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, ast.Name):
+            found.add(each.id)
+        is_inner = isinstance(each, ast.FunctionDef | ast.Lambda)
+        decorators = each.decorator_list if isinstance(each, ast.FunctionDef) else []
+        waiting += decorators if is_inner else list(ast.iter_child_nodes(each))
+    return found
 
 
 def _needed_at_definition(text: str) -> set[str]:

@@ -258,12 +258,13 @@ class TensorSpec:
 
 
 def listed(tensors):
-    """A list is one tensor; a tuple is several."""
-    return (
-        np.asarray(tensors)
-        if isinstance(tensors, list) and not any(isinstance(each, Tensor) for each in tensors)
-        else tensors
-    )
+    """Tuples and tables hold several tensors; a list is one."""
+    if isinstance(tensors, tuple):
+        parts = [listed(each) for each in tensors]
+        return type(tensors)(*parts) if hasattr(tensors, "_fields") else tuple(parts)
+    if isinstance(tensors, dict):
+        return {key: listed(each) for key, each in tensors.items()}
+    return np.asarray(to_numpy(as_tensor(tensors))) if isinstance(tensors, list) else tensors
 
 
 def slices_of(value):

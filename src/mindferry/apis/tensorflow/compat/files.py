@@ -1,5 +1,6 @@
 """Images, sequences and datasets from files and folders; what keras.utils and keras.preprocessing have for them."""
 
+import glob
 import os
 
 import numpy as np
@@ -115,7 +116,44 @@ def image_dataset_from_directory(
     **_,
 ):
     """keras.utils.image_dataset_from_directory: files are read and resized when their turn comes."""
-    files, numbers, classes = labelled_files(directory, labels, class_names, IMAGES)
+
+    def image_of(path):
+        image = load_img(path, color_mode)
+        return as_tensor(resized_pixels(img_to_array(image), image_size, interpolation))
+
+    found = labelled_files(directory, labels, class_names, IMAGES)
+    return dataset_of_files(
+        found, image_of, label_mode if labels else None, batch_size, shuffle, seed, validation_split, subset
+    )
+
+
+def text_dataset_from_directory(
+    directory,
+    labels="inferred",
+    label_mode="int",
+    class_names=None,
+    batch_size=32,
+    max_length=None,
+    shuffle=True,
+    seed=None,
+    validation_split=None,
+    subset=None,
+    **_,
+):
+    """keras.utils.text_dataset_from_directory."""
+
+    def text_in(path):
+        with open(path, encoding="utf-8") as file:
+            return np.array(file.read()[:max_length])
+
+    found = labelled_files(directory, labels, class_names, (".txt",))
+    return dataset_of_files(
+        found, text_in, label_mode if labels else None, batch_size, shuffle, seed, validation_split, subset
+    )
+
+
+def dataset_of_files(found, read, label_mode, batch_size, shuffle, seed, validation_split, subset):
+    files, numbers, classes = found
     if shuffle:
         seed = np.random.randint(1_000_000) if seed is None else seed
         for each in (files, numbers):
@@ -124,14 +162,9 @@ def image_dataset_from_directory(
         parts = [chosen_part(files, numbers, validation_split, each) for each in ("training", "validation")]
     else:
         parts = [chosen_part(files, numbers, validation_split, subset)]
-
-    def image_of(path):
-        image = load_img(path, color_mode)
-        return as_tensor(resized_pixels(img_to_array(image), image_size, interpolation))
-
     made = []
     for paths, targets in parts:
-        dataset = labelled_dataset(paths, targets, image_of, label_mode if labels else None, len(classes))
+        dataset = labelled_dataset(paths, targets, read, label_mode, len(classes))
         dataset = dataset.shuffle(8 * (batch_size or 32), seed) if shuffle else dataset
         dataset = dataset.batch(batch_size) if batch_size is not None else dataset
         dataset.class_names, dataset.file_paths = classes, paths
@@ -283,3 +316,37 @@ def split_dataset(dataset, left_size=None, right_size=None, shuffle=False, seed=
     else:
         left = int(left_size) if left_size >= 1 and not isinstance(left_size, float) else round(left_size * len(rows))
     return Dataset(lambda: iter(rows[:left]), left), Dataset(lambda: iter(rows[left:]), len(rows) - left)
+
+
+def text_lines(filenames, *_, **__):
+    """tf.data.TextLineDataset."""
+    names = [filenames] if isinstance(filenames, (str, bytes)) or np.ndim(filenames) == 0 else list(filenames)
+
+    def make():
+        for name in names:
+            with open(text_of(name), encoding="utf-8") as file:
+                yield from (np.array(line.rstrip("\r\n")) for line in file)
+
+    return Dataset(make)
+
+
+def list_files(file_pattern, shuffle=True, seed=None, name=None):
+    """tf.data.Dataset.list_files."""
+    patterns = [file_pattern] if isinstance(file_pattern, (str, bytes)) else list(file_pattern)
+    found = sorted(path for each in patterns for path in glob.glob(text_of(each)))
+    if not found:
+        raise ValueError(f"no file matches {file_pattern}")
+    dataset = Dataset(lambda: (np.array(each) for each in found), len(found))
+    return dataset.shuffle(len(found), seed) if shuffle else dataset
+
+
+def cardinality_of(dataset):
+    return dataset.cardinality()
+
+
+class DataOptions:
+    """tf.data.Options: what it is told about threads and determinism means nothing here."""
+
+    def __getattr__(self, name):
+        made = self.__dict__[name] = DataOptions()
+        return made

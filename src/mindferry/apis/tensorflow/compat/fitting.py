@@ -157,11 +157,15 @@ class Fitting:
         shown = {id(metric): name for _, metric, name, _ in self._named_metrics or []}
         return {shown.get(id(each), each.name): each.result() for each in self.metrics}
 
+    def outputs_for(self, x, is_training):
+        """A network whose `call` does not take `training` is not told, and its layers train as if they were not."""
+        return self(x, training=is_training) if "training" in self._parameters_of_call() else self(x)
+
     def train_step(self, data):
         x, y, sample_weight = unpack_x_y_sample_weight(data)
 
         def forward_fn():
-            y_pred = self(x, training=True)
+            y_pred = self.outputs_for(x, True)
             loss = self.compute_loss(x, y, y_pred, sample_weight)
             return self.optimizer.scale_loss(loss), loss, y_pred
 
@@ -180,14 +184,14 @@ class Fitting:
 
     def test_step(self, data):
         x, y, sample_weight = unpack_x_y_sample_weight(data)
-        y_pred = self(x, training=False)
+        y_pred = self.outputs_for(x, False)
         loss = self.compute_loss(x, y, y_pred, sample_weight, training=False)
         self._track(loss, flat(x)[0].shape[0])
         return self.compute_metrics(x, y, y_pred, sample_weight)
 
     def predict_step(self, data):
         x, _, _ = unpack_x_y_sample_weight(data)
-        return self(x, training=False)
+        return self.outputs_for(x, False)
 
     def fit(
         self,

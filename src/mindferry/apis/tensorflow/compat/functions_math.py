@@ -323,8 +323,12 @@ def tf_softplus(features, name=None):
 
 
 def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
+    """The gradient is softmax(logits) - labels, as TensorFlow's: also of labels that do not add up to one."""
     logits = as_tensor(logits)
-    return -ops.sum(as_tensor(labels, logits.dtype) * log_softmax(logits, axis), axis)
+    labels = as_tensor(labels, logits.dtype)
+    whole = ops.logsumexp(logits, axis)
+    rest = ops.stop_gradient(1 - ops.sum(labels, axis)) * (whole - ops.stop_gradient(whole))  # 0, but for its gradient
+    return rest - ops.sum(labels * log_softmax(logits, axis), axis)
 
 
 def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):

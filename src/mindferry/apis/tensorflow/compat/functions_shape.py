@@ -10,7 +10,9 @@ from mindspore import Tensor, ops
 
 from .graph import symbolic
 from .layers_shaping import pad_axes
+from .row_gradients import look_up
 from .tensors import Names, as_dtype, as_tensor, both_tensors, flat, is_number, map_structure
+from .texts import or_text
 
 
 def sizes_of(shape):
@@ -101,6 +103,7 @@ def tf_linspace(start, stop, num, name=None, axis=0):
     return as_tensor(np.linspace(float(start), float(stop), int(num)).astype(np.float32))
 
 
+@or_text(lambda tensor, shape, name=None: np.reshape(tensor, sizes_of(shape)))
 @symbolic
 def tf_reshape(tensor, shape, name=None):
     return ops.reshape(as_tensor(tensor), sizes_of(shape))
@@ -112,11 +115,13 @@ def tf_transpose(a, perm=None, conjugate=False, name=None):
     return ops.transpose(a, tuple(reversed(range(a.ndim))) if perm is None else sizes_of(perm))
 
 
+@or_text(lambda input, axis, name=None: np.expand_dims(input, int(axis)))
 @symbolic
 def tf_expand_dims(input, axis, name=None):
     return ops.expand_dims(as_tensor(input), int(axis))
 
 
+@or_text(lambda input, axis=None, name=None: np.squeeze(input, axis))
 @symbolic
 def tf_squeeze(input, axis=None, name=None):
     x = as_tensor(input)
@@ -126,12 +131,14 @@ def tf_squeeze(input, axis=None, name=None):
     return ops.reshape(x, tuple(size for place, size in enumerate(x.shape) if place not in axes))
 
 
+@or_text(lambda values, axis, name=None: np.concatenate(values, int(axis)))
 @symbolic
 def tf_concat(values, axis, name=None):
     made = [as_tensor(each) for each in values]
     return ops.cat(made, int(axis)) if len(made) > 1 else made[0]
 
 
+@or_text(lambda values, axis=0, name=None: np.stack(values, axis))
 @symbolic
 def tf_stack(values, axis=0, name=None):
     return ops.stack([as_tensor(each) for each in values], axis)
@@ -190,7 +197,7 @@ def tf_pad(tensor, paddings, mode="CONSTANT", constant_values=0, name=None):
 def tf_gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name=None):
     params, indices = as_tensor(params), ops.cast(as_tensor(indices), ms.int32)
     if not batch_dims:
-        return ops.gather(params, indices, 0 if axis is None else axis)
+        return ops.gather(params, indices, axis) if axis else look_up(params, indices)
     axis = batch_dims if axis is None else axis % params.ndim
     rows = [
         tf_gather(params[place], indices[place], axis=axis - 1, batch_dims=batch_dims - 1)

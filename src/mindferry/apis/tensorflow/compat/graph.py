@@ -298,7 +298,9 @@ class Graph:
                 raise ValueError(f"the network needs the input {node.operation.name}, which it was not given")
             args, kwargs = (self._filled(each, values) for each in (node.args, node.kwargs))
             if training is not None and hasattr(node.operation, "_nodes"):
-                kwargs.setdefault("training", training)
+                kwargs["training"] = (
+                    training  # also where the layer was told otherwise when the network was put together
+                )
             made = node.operation(*args, **kwargs)
             values.update({id(symbol): value for symbol, value in zip(flat(node.outputs), flat(made), strict=True)})
         return map_structure(lambda each: values[id(each)], self.outputs)

@@ -5,6 +5,7 @@ from mindspore import Tensor, ops
 
 from .layers_base import Layer
 from .layers_shaping import pad_axes, resize_smoothly
+from .lookups import batches_in, plain_values
 from .random_values import Chance
 from .tensors import as_tensor, assign, is_float
 
@@ -39,8 +40,9 @@ class Normalization(Layer):
     def _kept(self, rank):
         return () if self.axis is None else tuple(np.atleast_1d(self.axis) % rank)
 
-    def adapt(self, data):
-        array = np.asarray(data.asnumpy() if isinstance(data, Tensor) else data, np.float64)
+    def adapt(self, data, steps=None, **_):
+        batches = batches_in(data, steps)
+        array = np.concatenate([np.asarray(plain_values(each), np.float64) for each in batches])
         if not self.built:
             self.build(array.shape)
         axes = tuple(axis for axis in range(array.ndim) if axis not in self._kept(array.ndim))

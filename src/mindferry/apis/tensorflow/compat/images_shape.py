@@ -166,3 +166,13 @@ def extract_patches(images, sizes, strides, rates, padding, name=None):
             part = ops.gather(x, as_tensor((np.arange(height) * down + i * first).astype(np.int32)), 1)
             parts.append(ops.gather(part, as_tensor((np.arange(width) * across + j * second).astype(np.int32)), 2))
     return ops.cat(parts, -1)
+
+
+def ops_extract_patches(images, size, strides=None, dilation_rate=1, padding="valid", data_format=None):
+    """keras.ops.image.extract_patches."""
+    sizes, rates = ((each, each) if isinstance(each, int) else tuple(each) for each in (size, dilation_rate))
+    steps = sizes if strides is None else (strides, strides) if isinstance(strides, int) else tuple(strides)
+    images = as_tensor(images)
+    x = images if images.ndim == 4 else ops.expand_dims(images, 0)
+    made = extract_patches(x, (1, *sizes, 1), (1, *steps, 1), (1, *rates, 1), padding)
+    return made if images.ndim == 4 else ops.squeeze(made, 0)

@@ -10,6 +10,7 @@ from .activations import get_regularizer
 from .graph import call_on_symbols, is_symbolic
 from .initializers import get_initializer, initial_value, snake_case
 from .random_values import Chance
+from .row_gradients import gradients_by_rows
 from .tensors import Calls, Names, as_dtype, as_tensor, assign, dtype_name, flat, is_float, make_variable, map_structure
 
 
@@ -28,6 +29,7 @@ class Layer(nn.Cell):
         self.__dict__["_nodes"] = []
         self.name = name or Names.unique(snake_case(type(self).__name__))
         self.built, self.autocast = False, autocast
+        Calls.made.add(self)
         self.dtype = dtype_name(getattr(dtype, "name", dtype) or "float32") if "mixed" not in str(dtype) else "float32"
         self.compute_dtype = self.dtype
         self.activity_regularizer = get_regularizer(activity_regularizer)
@@ -94,16 +96,17 @@ class Layer(nn.Cell):
         if any(map(is_symbolic, flat([args, kwargs]))):
             return call_on_symbols(self, args, kwargs)
         args, kwargs = map_structure(self._taken, args), map_structure(self._taken, kwargs)
-        args, kwargs, mode = self._with_mode(args, kwargs)
-        if not Calls.modes:
+        args, kwargs, Calls.mode = self._with_mode(args, kwargs)
+        if not Calls.depth:
             self._forget_losses()
-        Calls.modes.append(mode)
+        Calls.depth += 1
         try:
             self._ensure_built(args, kwargs)
             self._hand_masks(args, kwargs)
             out = super().__call__(*args, **kwargs)
         finally:
-            Calls.modes.pop()
+            Calls.depth -= 1
+            Calls.mode = Calls.mode if Calls.depth else None
         if self.activity_regularizer is not None:
             for each in flat(out):
                 self._added_losses.append(self.activity_regularizer(each) / each.shape[0])
@@ -125,23 +128,19 @@ class Layer(nn.Cell):
         return self.__dict__["_signature"]
 
     def _with_mode(self, args, kwargs):
-        names = self._parameters_of_call()
+        """The mode that is given; else that of the layer that was called last, within what is being called; else the default."""
+        names = list(self._parameters_of_call())
         takes = "training" in names
-        if takes and list(names).index("training") < len(args):
-            position = list(names).index("training")
-            mode = args[position]
-            args = args if mode is not None else (*args[:position], self._inherited(), *args[position + 1 :])
-            return args, kwargs, mode if mode is not None else self._inherited()
-        mode = kwargs.pop("training", None)
-        mode = self._inherited() if mode is None else mode
-        if takes and mode is None and names["training"].default not in (None, inspect.Parameter.empty):
-            mode = names["training"].default
-        if takes or any(each.kind is each.VAR_KEYWORD for each in names.values()):
-            kwargs = {**kwargs, "training": bool(mode)} if takes else kwargs
-        return args, kwargs, mode
-
-    def _inherited(self):
-        return Calls.modes[-1] if Calls.modes else None
+        if takes and names.index("training") < len(args):
+            return args, kwargs, args[names.index("training")]
+        if "training" in kwargs:
+            mode = kwargs.pop("training")
+        elif Calls.mode is not None:
+            mode = Calls.mode
+        else:
+            default = self._parameters_of_call()["training"].default if takes else None
+            mode = None if default is inspect.Parameter.empty else default
+        return args, {**kwargs, "training": mode} if takes and mode is not None else kwargs, mode
 
     def _ensure_built(self, args, kwargs):
         if self.built:
@@ -333,16 +332,23 @@ def distinct(weights):
 def value_and_gradients(forward, sources):
     """(what `forward` returns, the gradients of its first value).
 
-    `sources` gives the variables when it is asked: layers that were never called have none yet, so a network without any
-    is rehearsed first. Tensors instead of a function are given to `forward`, and what the gradient is taken by.
+    `sources` gives the variables when it is asked: layers that were never called have none yet, so where there are new
+    ones it is rehearsed first. Tensors instead of a function are given to `forward`, and what the gradient is taken by.
     """
     if not callable(sources) or isinstance(sources, Tensor):
         return _by_inputs(forward, sources)
-    if not flat(sources()):
+    if has_new_layers() or not flat(sources()):
         rehearse(forward)
     count = Calls.built
     out, gradients = _by_weights(forward, sources())
     return (out, gradients) if Calls.built == count else _by_weights(forward, sources())
+
+
+def has_new_layers():
+    """Whether layers were made, since this was asked before, that have no weights yet."""
+    is_new = any(not each.built for each in Calls.made)
+    Calls.made.clear()
+    return is_new
 
 
 def rehearse(forward):
@@ -373,7 +379,8 @@ def _by_weights(forward, wanted):
     weights = distinct(flat(wanted))
     if not all(isinstance(each, ms.Parameter) for each in weights):
         raise ValueError("gradients are taken by variables, or by tensors that the tape watches")
-    (_, out), gradients = ms.value_and_grad(lambda: _first_and_all(forward()), None, weights, has_aux=True)()
+    take = ms.value_and_grad(lambda: _first_and_all(forward()), None, weights, has_aux=True)
+    (_, out), gradients = gradients_by_rows(take, weights)
     found = {id(weight): gradient for weight, gradient in zip(weights, gradients)}
     return out, map_structure(lambda weight: found[id(weight)], wanted)
 

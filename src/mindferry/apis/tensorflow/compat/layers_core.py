@@ -18,6 +18,7 @@ from .activations import (
 from .layers_base import Layer
 from .products import einsum, product
 from .random_values import Chance, dropout_mask
+from .row_gradients import look_up
 from .tensors import as_dtype, as_tensor, assign, is_float
 
 
@@ -173,7 +174,7 @@ class Embedding(Layer):
         return self.vectors(inputs)
 
     def vectors(self, inputs):
-        return ops.gather(self.embeddings, ops.cast(as_tensor(inputs), ms.int32), 0)
+        return look_up(self.embeddings, ops.cast(as_tensor(inputs), ms.int32))
 
     def compute_mask(self, inputs, previous_mask=None):
         return ops.not_equal(inputs, as_tensor(0, inputs.dtype)) if self.mask_zero else None

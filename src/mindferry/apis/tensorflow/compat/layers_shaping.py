@@ -5,7 +5,7 @@ from mindspore import Tensor, ops
 
 from .layers_base import Layer
 from .products import einsum
-from .tensors import as_tensor
+from .tensors import as_tensor, is_float
 
 
 class InputLayer(Layer):
@@ -299,7 +299,9 @@ class Concatenate(Layer):
         return ops.amax(ops.cat(wide, self.axis), -1) > 0
 
     def call(self, inputs, training=None):
-        return ops.cat(list(inputs), self.axis)
+        floats = [each.dtype for each in inputs if is_float(each)]
+        kind = floats[0] if floats else inputs[0].dtype
+        return ops.cat([each if each.dtype == kind else ops.cast(each, kind) for each in inputs], self.axis)
 
 
 class Dot(Layer):

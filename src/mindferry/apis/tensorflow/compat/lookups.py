@@ -30,7 +30,7 @@ def plain_values(data):
 
 def batches_in(data, steps=None):
     """What a layer is adapted to: one array, or an iterable of batches."""
-    if isinstance(data, (list, tuple, np.ndarray, Tensor)):
+    if isinstance(data, (list, tuple, Tensor)) or hasattr(data, "__array__"):
         return [data]
     return (batch for number, batch in enumerate(data) if steps is None or number < steps)
 
@@ -294,7 +294,8 @@ class TextVectorization(Layer):
 
     def standard(self, text):
         if callable(self.standardize):
-            return self.standardize(text)
+            made = self.standardize(text)
+            return made.item() if isinstance(made, np.ndarray) else made
         text = text.lower() if self.standardize in ("lower", "lower_and_strip_punctuation") else text
         has_punctuation = self.standardize not in ("strip_punctuation", "lower_and_strip_punctuation")
         return text if has_punctuation else PUNCTUATION.sub("", text)

@@ -4,6 +4,7 @@ import mindspore as ms
 from mindspore import ops
 
 from .activations import log_softmax, softplus
+from .functions_math import softmax_cross_entropy_with_logits
 from .initializers import snake_case
 from .layers_shaping import unit_vectors
 from .tensors import as_tensor, is_float
@@ -135,6 +136,8 @@ def categorical_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=
     y_true, y_pred = paired(y_true, y_pred)
     if label_smoothing:
         y_true = y_true * (1 - label_smoothing) + label_smoothing / y_pred.shape[axis]
+    if from_logits:
+        return softmax_cross_entropy_with_logits(y_true, y_pred, axis)
     return -ops.sum(y_true * log_probabilities(y_pred, from_logits, axis), axis)
 
 

@@ -169,8 +169,9 @@ class Sequential(Model):
         self.built = True
 
     def call(self, inputs, training=None, mask=None):
+        mode = {} if training is None else {"training": training}
         for layer in self.stack:
-            inputs = layer(inputs, training=training)
+            inputs = layer(inputs, **(mode if "training" in layer._parameters_of_call() else {}))
         return inputs
 
     def build(self, input_shape=None):

@@ -34,12 +34,12 @@ class Module:
 
     @property
     def variables(self):
-        found = []
-        for name in sorted(vars(self)):
-            for each in flat(vars(self)[name]):
-                own = [each] if isinstance(each, ms.Parameter) else getattr(each, "variables", ())
-                found += [one for one in own if not any(one is other for other in found)]
-        return tuple(found)
+        """Its own first, by the names of its attributes, then those of what it holds."""
+        held = [each for name in sorted(vars(self)) for each in flat(vars(self)[name])]
+        found = {id(each): each for each in held if isinstance(each, ms.Parameter)}
+        for each in (one for owner in held for one in getattr(owner, "variables", ())):
+            found.setdefault(id(each), each)
+        return tuple(found.values())
 
     @property
     def trainable_variables(self):

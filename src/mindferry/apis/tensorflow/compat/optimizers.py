@@ -7,6 +7,7 @@ import numpy as np
 from mindspore import Tensor, ops
 
 from .initializers import snake_case
+from .row_gradients import map_rows, squared
 from .tensors import Names, as_tensor, assign
 
 
@@ -178,32 +179,40 @@ class Optimizer:
         if self.clipnorm:
             return [clip_by_norm(each, self.clipnorm) for each in gradients]
         if self.global_clipnorm:
-            return clip_by_global_norm(gradients, self.global_clipnorm)[0]
+            factor = norm_factor(global_norm(gradients), self.global_clipnorm)
+            return [each * factor for each in gradients]
         if self.clipvalue:
-            return [ops.clamp(each, -float(self.clipvalue), float(self.clipvalue)) for each in gradients]
+            limit = float(self.clipvalue)
+            return [map_rows(each, lambda part: ops.clamp(part, -limit, limit)) for each in gradients]
         return gradients
 
     def get_config(self):
         return {"name": self.name, "learning_rate": self.learning_rate}
 
 
+def norm_factor(norm, largest):
+    """What brings a norm down to the largest one that is allowed."""
+    return largest / ops.maximum(norm, as_tensor(largest, norm.dtype))
+
+
 def clip_by_norm(t, clip_norm, axes=None, name=None):
     """tf.clip_by_norm."""
     t = as_tensor(t)
-    norm = ops.sqrt(ops.sum(t * t, axes, True)) if axes is not None else ops.sqrt(ops.sum(t * t))
-    return t * clip_norm / ops.maximum(norm, as_tensor(clip_norm, t.dtype))
+    norm = ops.sqrt(ops.sum(t * t, axes, True)) if axes is not None else global_norm([t])
+    factor = norm_factor(norm, clip_norm)
+    return map_rows(t, lambda each: each * factor)
 
 
 def global_norm(t_list, name=None):
     """tf.linalg.global_norm."""
-    return ops.sqrt(sum(ops.sum(each * each) for each in t_list if each is not None))
+    return ops.sqrt(sum(ops.sum(squared(each)) for each in t_list if each is not None))
 
 
 def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
     """tf.clip_by_global_norm: the clipped tensors, and the norm."""
-    norm = global_norm(t_list) if use_norm is None else use_norm
-    factor = clip_norm / ops.maximum(norm, as_tensor(clip_norm, ms.float32))
-    return [None if each is None else each * factor for each in t_list], norm
+    norm = global_norm(t_list) if use_norm is None else as_tensor(use_norm)
+    factor = norm_factor(norm, clip_norm)
+    return [None if each is None else map_rows(each, lambda part: part * factor) for each in t_list], norm
 
 
 class SGD(Optimizer):
@@ -229,7 +238,7 @@ class RMSprop(Optimizer):
 
     def update_step(self, gradient, variable, rate):
         velocity, average, momentum = self.slots(variable, "velocity", "average_gradient", "momentum")
-        ops.assign(velocity, self.rho * velocity + (1 - self.rho) * gradient * gradient)
+        ops.assign(velocity, self.rho * velocity + (1 - self.rho) * squared(gradient))
         below = velocity + self.epsilon
         if self.centered:
             ops.assign(average, self.rho * average + (1 - self.rho) * gradient)
@@ -253,7 +262,7 @@ class Adam(Optimizer):
         step = self.step_number
         size = rate * math.sqrt(1 - self.beta_2**step) / (1 - self.beta_1**step)
         ops.assign(m, m + (gradient - m) * (1 - self.beta_1))
-        ops.assign(v, v + (gradient * gradient - v) * (1 - self.beta_2))
+        ops.assign(v, v + (squared(gradient) - v) * (1 - self.beta_2))
         if self.amsgrad:
             (largest,) = self.slots(variable, "velocity_hat")
             ops.assign(largest, ops.maximum(largest, v))
@@ -284,7 +293,7 @@ class Nadam(Optimizer):
         step = self.step_number
         now, later = self.share(step), self.share(step + 1)
         ops.assign(m, m + (gradient - m) * (1 - self.beta_1))
-        ops.assign(v, v + (gradient * gradient - v) * (1 - self.beta_2))
+        ops.assign(v, v + (squared(gradient) - v) * (1 - self.beta_2))
         first = later * m / (1 - self.product * later) + (1 - now) * gradient / (1 - self.product)
         second = v / (1 - self.beta_2**step)
         ops.assign(variable, variable - first * rate / (ops.sqrt(second) + self.epsilon))
@@ -298,7 +307,7 @@ class Adamax(Optimizer):
     def update_step(self, gradient, variable, rate):
         m, u = self.slots(variable, "momentum", "norm")
         ops.assign(m, m + (gradient - m) * (1 - self.beta_1))
-        ops.assign(u, ops.maximum(self.beta_2 * u, ops.abs(gradient)))
+        ops.assign(u, ops.maximum(self.beta_2 * u, map_rows(gradient, ops.abs)))
         ops.assign(variable, variable - rate * m / ((1 - self.beta_1**self.step_number) * (u + self.epsilon)))
 
 
@@ -309,7 +318,7 @@ class Adagrad(Optimizer):
 
     def update_step(self, gradient, variable, rate):
         (total,) = self.slots(variable, "accumulator", first=self.initial_accumulator_value)
-        ops.assign(total, total + gradient * gradient)
+        ops.assign(total, total + squared(gradient))
         ops.assign(variable, variable - rate * gradient / ops.sqrt(total + self.epsilon))
 
 
@@ -320,10 +329,10 @@ class Adadelta(Optimizer):
 
     def update_step(self, gradient, variable, rate):
         total, moved = self.slots(variable, "accumulated_grad", "accumulated_delta_var")
-        ops.assign(total, self.rho * total + (1 - self.rho) * gradient * gradient)
-        step = -ops.sqrt(moved + self.epsilon) * gradient / ops.sqrt(total + self.epsilon)
-        ops.assign(moved, self.rho * moved + (1 - self.rho) * step * step)
-        ops.assign(variable, variable + rate * step)
+        ops.assign(total, self.rho * total + (1 - self.rho) * squared(gradient))
+        size = ops.sqrt(moved + self.epsilon) / ops.sqrt(total + self.epsilon)
+        ops.assign(moved, self.rho * moved + (1 - self.rho) * size * size * squared(gradient))
+        ops.assign(variable, variable - rate * size * gradient)
 
 
 class Lion(Optimizer):
@@ -346,7 +355,7 @@ class Lamb(Optimizer):
         m, v = self.slots(variable, "momentum", "velocity")
         step = self.step_number
         ops.assign(m, m + (gradient - m) * (1 - self.beta_1))
-        ops.assign(v, v + (gradient * gradient - v) * (1 - self.beta_2))
+        ops.assign(v, v + (squared(gradient) - v) * (1 - self.beta_2))
         wanted = (m / (1 - self.beta_1**step)) / (ops.sqrt(v / (1 - self.beta_2**step)) + self.epsilon)
         norms = [float(ops.sqrt(ops.sum(each * each)).asnumpy()) for each in (variable, wanted)]
         ratio = norms[0] / norms[1] if norms[0] > 0 and norms[1] > 0 else 1.0
@@ -380,7 +389,7 @@ class Ftrl(Optimizer):
         (line,) = self.slots(variable, "linear")
         l2 = self.l2 + self.beta / (2 * rate)
         used = gradient + 2 * self.shrinkage * variable
-        grown = total + gradient * gradient
+        grown = total + squared(gradient)
         change = (ops.pow(grown, -self.power) - ops.pow(total, -self.power)) / rate
         ops.assign(line, line + used - change * variable)
         below = ops.pow(grown, -self.power) / rate + 2 * l2

@@ -9,6 +9,7 @@ from mindspore import Tensor, ops
 
 from .optimizers import Adam, Optimizer
 from .products import product
+from .row_gradients import squared
 from .tensors import Names, as_tensor
 
 
@@ -47,7 +48,7 @@ class Adafactor(Optimizer):
         step = self.step_number
         share = 1 - step**self.beta_2_decay
         size = ops.maximum(as_tensor(self.epsilon_2), root_mean_square(variable)) * min(rate, 1 / math.sqrt(step))
-        new = ops.square(gradient) + self.epsilon_1
+        new = squared(gradient) + self.epsilon_1
         if variable.ndim >= 2:
             rows = self.squares(variable, "rows", ops.mean(new, -1), share)
             columns = self.squares(variable, "columns", ops.mean(new, -2), share)
@@ -149,7 +150,7 @@ class ScheduleFreeAdamW(Optimizer):
         fast, v = self.slots(variable, "momentum", "velocity")
         step = self.step_number
         rate = rate * min(step / self.warmup_steps, 1.0) if self.warmup_steps else rate
-        ops.assign(v, v + (ops.square(gradient) - v) * (1 - self.beta_2))
+        ops.assign(v, v + (squared(gradient) - v) * (1 - self.beta_2))
         ops.assign(fast, fast - rate * gradient / (ops.sqrt(v / (1 - self.beta_2**step)) + self.epsilon))
         mean = (variable - (1 - self.beta_1) * fast) / self.beta_1  # of the new one: so Keras does on TensorFlow
         mean = (1 - 1 / step) * mean + fast / step

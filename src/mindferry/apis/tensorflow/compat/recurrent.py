@@ -267,10 +267,14 @@ class RNN(Layer):
             return list(initial_state) if isinstance(initial_state, (list, tuple)) else [initial_state]
         if self.stateful and self.states is not None:
             return self.states
+        return self.get_initial_state(inputs.shape[0])
+
+    def get_initial_state(self, batch_size):
+        """Zeros, unless the cell says otherwise."""
         if hasattr(self.cell, "get_initial_state"):
-            return self.cell.get_initial_state(batch_size=inputs.shape[0])
+            return self.cell.get_initial_state(batch_size=int(batch_size))
         sizes = self.cell.state_size if isinstance(self.cell.state_size, (list, tuple)) else [self.cell.state_size]
-        return [ops.zeros((inputs.shape[0], int(size)), inputs.dtype) for size in sizes]
+        return [ops.zeros((int(batch_size), int(size)), ms.float32) for size in sizes]
 
     def call(self, sequences, initial_state=None, mask=None, training=False):
         return self.over_time(sequences, initial_state, mask, training)

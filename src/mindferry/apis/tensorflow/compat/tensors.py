@@ -1,5 +1,7 @@
 """Values as TensorFlow takes them: lists, numbers and arrays become tensors; variables are MindSpore's parameters."""
 
+import weakref
+
 import mindspore as ms
 import numpy as np
 from mindspore import Tensor, ops
@@ -140,11 +142,12 @@ def make_variable(value, trainable, name):
 
 
 class Calls:
-    """The layers that are being called: their mode is that of what they stand in, unless they are told."""
+    """The layers that are being called: how many stand in each other, and the mode that was told last."""
 
-    modes = []
+    depth, mode = 0, None
     is_rehearsal = False  # layers make their weights, and nothing else is changed
     built = 0  # layers, so far
+    made = weakref.WeakSet()  # layers, since a gradient was taken
 
 
 class Names:
@@ -200,3 +203,28 @@ def equip_tensors():
         for name, function in given.items():
             if not hasattr(owner, name):
                 setattr(owner, name, function)
+    if not hasattr(Tensor.__getitem__, "takes_numbers_of_numpy"):
+        Tensor.__getitem__ = with_plain_index(Tensor.__getitem__)
+
+
+def with_plain_index(take):
+    """MindSpore takes neither numpy's numbers as indices nor tensors as bounds of slices."""
+
+    def item(x, index):
+        return take(x, plain_index(index))
+
+    item.takes_numbers_of_numpy = True
+    return item
+
+
+def plain_index(index):
+    if isinstance(index, tuple):
+        return tuple(plain_index(each) for each in index)
+    if isinstance(index, slice):
+        return slice(*(plain_bound(each) for each in (index.start, index.stop, index.step)))
+    return index.item() if isinstance(index, np.generic) else index
+
+
+def plain_bound(bound):
+    is_single = isinstance(bound, (Tensor, np.generic, np.ndarray))
+    return int(bound.asnumpy() if isinstance(bound, Tensor) else bound) if is_single else bound

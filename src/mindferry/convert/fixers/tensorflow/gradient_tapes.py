@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -27,6 +27,7 @@ from ...plan import (
     claim_all,
 )
 from .block_names import names_of
+from .tape_blocks import dedented, split_block
 
 TAPE = "tensorflow.GradientTape"
 ADVICE = "see MindSpore's value_and_grad: put what the tape records into a function that returns the loss first"
@@ -34,6 +35,7 @@ SECOND_ORDER = (
     "if this gradient is part of another tape's loss, MindSpore 2.10 loses terms of its derivative by the weights"
 )
 SECOND_ORDER_ADVICE = "compare with `mindferry verify`; keep reshapes, sums and slices out of what lies between"
+VARIABLES = frozenset({"trainable_variables", "trainable_weights", "variables", "weights"})
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
 
 
@@ -43,10 +45,14 @@ class Tape:
 
     block: ast.With
     names: list[str]
+    before: list[ast.stmt] = field(default_factory=list)  # of the block: what leads to a tensor that is watched
+    body: list[ast.stmt] = field(default_factory=list)  # what becomes the function
+    rest: list[ast.stmt] = field(default_factory=list)  # from the first gradient on, where that is asked for inside
     watched: list[ast.Call] = field(default_factory=list)
     deleted: list[ast.Delete] = field(default_factory=list)
     gradients: list[ast.Call] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)  # names set in the block that are read behind it
+    parts: set[str] = field(default_factory=set)  # `losses["total"]`, where that is what the gradient is taken of
     outer: list[str] = field(default_factory=list)  # names that the block changes, and that have a value before it
     unset: list[str] = field(default_factory=list)  # outputs that the block may leave without a value
     inputs: list[str] = field(default_factory=list)  # what is watched
@@ -79,22 +85,44 @@ def _is_tape(facts: Facts, call: ast.expr) -> bool:
 
 
 def _has_others(facts: Facts, block: ast.With) -> bool:
-    """Whether the file has another tape that may be around this one."""
-    return any(
-        other is not block and any(_is_tape(facts, item.context_expr) for item in other.items)
-        for other in facts.source.of(ast.With)
-    )
+    """Whether another tape of the file is around this one, or may call the function that it stands in."""
+    scope = facts.enclosing(block, ast.FunctionDef, ast.AsyncFunctionDef)
+    name = scope.name if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef) else ""
+    others = [
+        each
+        for each in facts.source.of(ast.With)
+        if each is not block and any(_is_tape(facts, item.context_expr) for item in each.items)
+    ]
+    return any(facts.is_within(block, each) for each in others) or name in _reached(facts, others)
+
+
+def _reached(facts: Facts, blocks: Iterable[ast.AST]) -> set[str]:
+    """Names of functions and methods that these call, or that functions of the file call which they call."""
+    functions: dict[str, list[ast.AST]] = {}
+    for each in facts.source.of(ast.FunctionDef):
+        functions.setdefault(each.name, []).append(each)
+    found: set[str] = set()
+    waiting = list(blocks)
+    while waiting:
+        for node in facts.source.walk(waiting.pop()):
+            if isinstance(node, ast.Call):
+                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                if name not in found:
+                    found.add(name)
+                    waiting += functions.get(name, [])
+    return found
 
 
 def _read(facts: Facts, block: ast.With, is_all: bool) -> Tape:
     names = [item.optional_vars.id for item in block.items if isinstance(item.optional_vars, ast.Name)]
     tape = Tape(block, names)
     scope = facts.enclosing(block, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
-    inside = {node for statement in block.body for node in facts.source.walk(statement)}
+    tape.before, tape.body, tape.rest = split_block(facts, block, names)
+    inside = {node for statement in tape.body for node in facts.source.walk(statement)}
     tape.refusal = _refusal(facts, block, is_all and len(names) == len(block.items), inside)
     if tape.refusal:
         return tape
-    names_inside = names_of(block.body)
+    names_inside = names_of(tape.body)
     stored = names_inside.stored
     begin, end = (block.lineno, block.col_offset), _next_of_its_name(facts, block, names, scope)
     for node in facts.source.walk(scope):
@@ -108,13 +136,16 @@ def _read(facts: Facts, block: ast.With, is_all: bool) -> Tape:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node not in inside
     }
     _sort_names(facts, tape, scope, (begin, end))
-    targets = [call.args[0].id for call in tape.gradients if call.args and isinstance(call.args[0], ast.Name)]
-    if len(targets) < len(tape.gradients):
+    targets = [_target(call) for call in tape.gradients]
+    if not all(targets):
         tape.refusal = "the gradient is taken of something that has no name"
     elif any(name not in stored for name in targets):
         tape.refusal = "the gradient is taken of something that its block doesn't compute"
     rest = sorted(stored & read_outside - set(targets))
     tape.outputs = [*dict.fromkeys(targets), *rest]
+    tape.parts = {ast.unparse(call.args[0]) for call in tape.gradients if call.args} - set(targets)
+    if tape.parts and (len(tape.parts) > 1 or len(tape.gradients) > 1):
+        tape.refusal = "gradients are taken of several parts of what its block computes"
     unset = names_inside.read_first | (set(tape.outputs) - names_inside.certain)  # on some way through the block
     earlier = _values_before(facts, scope, inside)
     tape.outer = sorted(unset & earlier)
@@ -125,16 +156,24 @@ def _read(facts: Facts, block: ast.With, is_all: bool) -> Tape:
     return tape
 
 
+def _target(call: ast.Call) -> str:
+    """The name of what the gradient is taken of; the table's, where it is a part of a table."""
+    node = call.args[0] if call.args else None
+    while isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 def _next_of_its_name(facts: Facts, block: ast.With, names: list[str], scope: ast.AST) -> tuple[float, float]:
-    """Where the same name becomes another tape, in a statement that runs after this block."""
-    lists = [
-        body
-        for node in facts.source.walk(scope)
-        for body in (getattr(node, name, None) for name in ("body", "orelse", "finalbody"))
-        if isinstance(body, list) and block in body
-    ]
-    later = [each for body in lists for each in body[body.index(block) + 1 :]]
-    for node in (inner for each in later for inner in facts.source.walk(each)):
+    """Where the same name becomes another tape, in a statement that runs after this block or what it stands in."""
+    later: list[ast.stmt] = []
+    inner: ast.AST | None = block
+    while inner is not None and inner is not scope:
+        if isinstance(inner, ast.stmt):
+            around = facts.block_of(inner)
+            later += around[around.index(inner) + 1 :]
+        inner = facts.parents.get(inner)
+    for node in (part for each in later for part in facts.source.walk(each)):
         if isinstance(node, ast.With) and any(_is_tape(facts, item.context_expr) for item in node.items):
             own = [item.optional_vars.id for item in node.items if isinstance(item.optional_vars, ast.Name)]
             if set(own) & set(names):
@@ -207,6 +246,8 @@ def _watch(tape: Tape, stored: set[str]) -> None:
         given = call.args[0] if call.args else None
         parts = given.elts if isinstance(given, ast.List | ast.Tuple) else [given]
         for part in parts:
+            if isinstance(part, ast.Attribute) and part.attr in VARIABLES:
+                continue  # these are watched anyway
             if not isinstance(part, ast.Name):
                 tape.refusal = "what is watched has no name of its own"
             elif part.id in stored:
@@ -227,7 +268,7 @@ def _changes(facts: Facts, tape: Tape) -> Iterator[Change]:
 
 def _write(facts: Facts, tape: Tape, texts: Texts) -> Iterator[Edit]:
     source, block = facts.source, tape.block
-    inner = source.indent(block.body[0])
+    inner = source.indent(tape.body[0])
     outer, newline = source.indent(block), source.newline()
     last_item = block.items[-1]
     end = source.end(last_item.optional_vars or last_item.context_expr)
@@ -235,11 +276,17 @@ def _write(facts: Facts, tape: Tape, texts: Texts) -> Iterator[Edit]:
     before = source.data[source.start(block) : colon + 1].decode("utf-8")
     arguments = [*tape.inputs, *(f"{name}={name}" for name in tape.outer), *(f"{name}=None" for name in tape.unset)]
     header = f"def {tape.function}({', '.join(arguments)}):"
-    yield ReplaceSpan(source.start(block), colon + 1, header)
+    if tape.before:
+        yield ReplaceSpan(source.line_start(source.start(block)), source.line_end(colon), "")
+        yield from dedented(source, source.line_end(colon), source.end(tape.before[-1]), inner, outer)
+        watch = source.line_end(source.end(tape.before[-1]))
+        yield InsertBefore(watch, f"{outer}{header}{newline}")
+    else:
+        yield ReplaceSpan(source.start(block), colon + 1, header)
     yield from _remove_watches(facts, tape)
-    after = source.line_end(source.end(block))
-    is_last_line = not source.data[source.end(block) : after].endswith(b"\n")
-    lines = [f"{inner}return {', '.join(tape.outputs)}"]
+    after = source.line_end(source.end(tape.body[-1]))
+    is_last_line = not source.data[source.end(tape.body[-1]) : after].endswith(b"\n")
+    lines = [f"{inner}return {', '.join([*tape.parts, *tape.outputs])}"]
     simple = _single_gradient(facts, tape)
     if simple is None:
         given = "".join(f", {name}" for name in tape.inputs)
@@ -250,7 +297,11 @@ def _write(facts: Facts, tape: Tape, texts: Texts) -> Iterator[Edit]:
         yield from _write_single(facts, tape, simple, lines, outer, texts)
         yield from _remove_deletions(facts, tape)
     text = "".join(f"{line}{newline}" for line in lines)
-    yield InsertBefore(after, (newline if is_last_line else "") + text)
+    if tape.rest:  # what stands behind `after` loses its indentation
+        yield ReplaceSpan(after - 1, after, f"\n{text}")
+        yield from dedented(source, after, source.end(tape.rest[-1]), inner, outer)
+    else:
+        yield InsertBefore(after, (newline if is_last_line else "") + text)
     yield facts.record(block, TAPE, before, header)
     for call in tape.gradients:
         yield facts.record(call, f"{TAPE}.gradient", source.text(call), partial(_text_of, call))
@@ -261,7 +312,14 @@ def _text_of(node: ast.AST, texts: Texts) -> str:
 
 
 def _targets(tape: Tape) -> str:
-    return tape.outputs[0] if len(tape.outputs) == 1 else f"({', '.join(tape.outputs)})"
+    names = [*("_" for _ in tape.parts), *tape.outputs]
+    return names[0] if len(names) == 1 else f"({', '.join(names)})"
+
+
+def _followers(facts: Facts, tape: Tape) -> list[ast.stmt]:
+    """What comes after the function: the rest of the block, and what stands behind it."""
+    around = facts.block_of(tape.block)
+    return [*tape.rest, *around[around.index(tape.block) + 1 :]]
 
 
 def _single_gradient(facts: Facts, tape: Tape) -> ast.Call | None:
@@ -269,10 +327,10 @@ def _single_gradient(facts: Facts, tape: Tape) -> ast.Call | None:
     if len(tape.gradients) != 1 or len(tape.names) != 1:
         return None
     call, statement = tape.gradients[0], facts.statement_of(tape.gradients[0])
-    block = facts.block_of(tape.block)
-    if statement not in block or len(call.args) != 2 or call.keywords:
+    followers = _followers(facts, tape)
+    if statement not in followers or len(call.args) != 2 or call.keywords:
         return None
-    between = block[block.index(tape.block) + 1 : block.index(statement)]
+    between = followers[: followers.index(statement)]
     changed = {
         node.id
         for each in between
@@ -289,13 +347,12 @@ def _write_single(
     facts: Facts, tape: Tape, call: ast.Call, lines: list[str], outer: str, texts: Texts
 ) -> Iterator[Edit]:
     statement = facts.statement_of(call)
-    block = facts.block_of(tape.block)
     function = texts.name("compat.value_and_gradients")
     if tape.inputs:
         made = f"{function}({tape.function}, {texts.of(call.args[1])})"
     else:
         made = f"{function}({tape.function}, lambda: {texts.of(call.args[1])})"
-    follows = block.index(statement) == block.index(tape.block) + 1
+    follows = _followers(facts, tape)[0] is statement
     is_assigned = isinstance(statement, ast.Assign) and statement.value is call and len(statement.targets) == 1
     if follows and is_assigned and isinstance(statement, ast.Assign):
         start, target = facts.source.start(statement), statement.targets[0]

@@ -1,0 +1,106 @@
+"""Text stays in numpy's arrays: tf.strings, and TensorFlow's functions of shape for it."""
+
+import functools
+import re
+
+import numpy as np
+from mindspore import Tensor
+
+from .tensors import as_tensor, flat
+
+
+def holds_text(value):
+    return isinstance(value, (str, bytes)) or (isinstance(value, np.ndarray) and value.dtype.kind in "USO")
+
+
+def or_text(of_arrays):
+    """Another function where the first argument is text, or a list of it."""
+
+    def decorate(function):
+        @functools.wraps(function)
+        def either(*args, **kwargs):
+            is_of_text = any(map(holds_text, flat(args[:1] or list(kwargs.values())[:1])))
+            return (of_arrays if is_of_text else function)(*args, **kwargs)
+
+        return either
+
+    return decorate
+
+
+def text_of_each(function, value):
+    """A function of each text; bytes are read as UTF-8."""
+    array = np.asarray(value.asnumpy() if isinstance(value, Tensor) else value)
+    made = [function(each.decode("utf-8") if isinstance(each, bytes) else str(each)) for each in array.ravel()]
+    return np.array(made).reshape(array.shape)
+
+
+def strings_lower(input, encoding="", name=None):
+    return text_of_each(str.lower, input)
+
+
+def strings_upper(input, encoding="", name=None):
+    return text_of_each(str.upper, input)
+
+
+def strings_strip(input, name=None):
+    return text_of_each(str.strip, input)
+
+
+def strings_length(input, unit="BYTE", name=None):
+    return as_tensor(text_of_each(lambda each: len(each.encode() if unit == "BYTE" else each), input).astype(np.int32))
+
+
+def strings_substr(input, pos, len, unit="BYTE", name=None):
+    return text_of_each(lambda each: each[int(pos) : int(pos) + int(len)], input)
+
+
+def strings_regex_replace(input, pattern, rewrite, replace_global=True, name=None):
+    pattern = pattern.replace("[:punct:]", re.escape("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"))
+    return text_of_each(lambda each: re.sub(pattern, rewrite, each, count=0 if replace_global else 1), input)
+
+
+def strings_regex_full_match(input, pattern, name=None):
+    return as_tensor(text_of_each(lambda each: re.fullmatch(pattern, each) is not None, input).astype(bool))
+
+
+def strings_to_number(input, out_type="float32", name=None):
+    return as_tensor(text_of_each(float, input), out_type)
+
+
+def strings_as_string(input, precision=-1, name=None, **_):
+    array = np.asarray(input.asnumpy() if isinstance(input, Tensor) else input)
+    shown = (lambda each: f"{each:.{6 if precision < 0 else precision}f}") if array.dtype.kind == "f" else str
+    return np.array([shown(each) for each in array.ravel()]).reshape(array.shape)
+
+
+def strings_join(inputs, separator="", name=None):
+    parts = np.broadcast_arrays(*(text_of_each(str, each) for each in inputs))
+    made = [separator.join(each) for each in zip(*(part.ravel() for part in parts))]
+    return np.array(made).reshape(parts[0].shape)
+
+
+def strings_reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
+    array = text_of_each(str, inputs)
+    if axis is None:
+        return np.array(separator.join(array.ravel()))
+    moved = np.moveaxis(array, axis, -1)
+    made = np.array([separator.join(each) for each in moved.reshape(-1, moved.shape[-1])]).reshape(moved.shape[:-1])
+    return np.expand_dims(made, axis) if keepdims else made
+
+
+def rows_of_text(function, value):
+    """A row for each text; rows of several lengths would be a ragged tensor."""
+    array = text_of_each(str, value)
+    rows = [function(each) for each in array.ravel()]
+    if len({len(each) for each in rows}) > 1:
+        raise ValueError("texts of several lengths would make a ragged tensor: split them one at a time, and pad")
+    return np.array(rows).reshape(*array.shape, -1)
+
+
+def strings_split(input, sep=None, maxsplit=-1, name=None):
+    return rows_of_text(lambda each: each.split(sep, maxsplit), input)
+
+
+def strings_characters(input, input_encoding="UTF-8", **_):
+    """tf.strings.unicode_split."""
+    return rows_of_text(list, input)

@@ -1,0 +1,58 @@
+"""Tapes in the shapes that programs have them: asked inside of their block, again under the same name, of a part of a table."""
+
+import tensorflow as tf
+
+w = tf.Variable([[1.0], [2.0]])
+opt = tf.keras.optimizers.SGD(0.1)
+
+
+def losses_of(x):
+    return {"total": tf.reduce_mean((x @ w) ** 2), "other": tf.reduce_sum(w)}
+
+
+def inside(x):
+    with tf.GradientTape() as tape:
+        y = x @ w
+        loss = tf.reduce_mean(y ** 2)
+        # what follows
+        grads = tape.gradient(loss, [w])
+        opt.apply_gradients(zip(grads, [w]))
+    return loss
+
+
+def part(x):
+    with tf.GradientTape() as tape:
+        losses = losses_of(x)
+    grads = tape.gradient(losses["total"], [w])
+    opt.apply_gradients(zip(grads, [w]))
+    return losses
+
+
+def watched(a, b):
+    with tf.GradientTape() as t:
+        mix = a + 0.5 * (b - a)
+        t.watch(mix)
+        out = (mix @ w) ** 3
+    g = t.gradient(out, [mix])[0]
+    return g
+
+
+def again(x):
+    for i in range(2):
+        with tf.GradientTape() as tape:
+            tape.watch([w])
+            a_loss = tf.reduce_mean((x @ w) ** 2) + float(i)
+        g = tape.gradient(a_loss, [w])
+        opt.apply_gradients(zip(g, [w]))
+    with tf.GradientTape() as tape:
+        b_loss = tf.reduce_sum(tf.abs(x @ w))
+    g = tape.gradient(b_loss, [w])
+    opt.apply_gradients(zip(g, [w]))
+    return b_loss
+
+
+x = tf.constant([[1.0, 2.0], [0.5, -1.0]])
+print(inside(x).numpy(), w.numpy().ravel())
+print({k: float(v) for k, v in part(x).items()}, w.numpy().ravel())
+print(watched(x, x * 3).numpy())
+print(again(x).numpy(), w.numpy().ravel())

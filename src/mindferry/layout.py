@@ -392,6 +392,11 @@ def refuse_second(project: Path, what: str, instead: str) -> None:
         )
 
 
+def mentions_source(path: Path) -> bool:
+    """Whether a file has to do with a framework that projects are converted from."""
+    return _mentions(path, tuple(ALL_ROOTS))
+
+
 def mentions_torch(path: Path) -> bool:
     return _mentions(path, FRAMEWORKS)
 

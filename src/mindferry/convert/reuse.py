@@ -46,6 +46,7 @@ def facts_digest(symbols: Symbols) -> str:
         sorted(symbols.beside),
         sorted(symbols.unsure),
         symbols.ported,
+        symbols.served,
         sorted(symbols.collates),
         sorted(symbols.transforms),
     ]

@@ -124,9 +124,13 @@ class _Reader:
                 exported = self.symbols.exports.get(module, {}).get(alias.name)
                 scope.names[alias.asname or alias.name] = exported or ref(f"{module}.{alias.name}")
             elif module in self.symbols.exports:
-                scope.names.update({k: v for k, v in self.symbols.exports[module].items() if not k.startswith("_")})
+                scope.names.update({k: v for k, v in self.symbols.exports[module].items() if self._is_given(k, v)})
             else:
                 scope.stars.append(module)
+
+    def _is_given(self, name: str, kind: Type) -> bool:
+        """Whether `*` brings the name; not what the other module has from this one: its own package, that it is a part of."""
+        return not name.startswith("_") and kind.qual != f"{self.module}.{name}"
 
     def resolve(self, node: ast.ImportFrom) -> str:
         """The absolute module of a possibly relative import."""

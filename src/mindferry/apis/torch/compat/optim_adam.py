@@ -50,9 +50,10 @@ class Adam(GradientOptimizer):
         exact = ops.sqrt(-ops.expm1(step * math.log(beta2 or 1e-45)))
         root, rate = exact * excess, lr / bias_correction(beta1, step)
         size, eps = rate * root, root * group["eps"]
+        kept, fused = 1 - lr * decay, ops.Adam()  # made once: to make an operator takes longer than to run it
         for i, (p, grad) in enumerate(zip(params, grads)):
             if decay != 0 and group["decoupled_weight_decay"]:
-                ops.assign(p, p * (1 - lr * decay))
+                ops.assign(p, p * kept)
             else:
                 grad = decayed(grad, p, decay)
             m, v = slots["exp_avg"][i], slots["exp_avg_sq"][i]
@@ -64,7 +65,7 @@ class Adam(GradientOptimizer):
                     ops.assign(slots["max_exp_avg_sq"][i], largest)
                 ops.assign(p, p - rate * exact * m / (ops.sqrt(largest) + exact * group["eps"]))
             else:
-                ops.Adam()(p, m, v, 0.0, 0.0, size, beta1, beta2, eps, grad)
+                fused(p, m, v, 0.0, 0.0, size, beta1, beta2, eps, grad)
 
 
 class AdamW(Adam):

@@ -173,6 +173,8 @@ def _brings_graph(facts: Facts, call: ast.Call, given: ast.expr) -> bool:
     if sources.carries(facts, given):
         return True
     statement = facts.statement_of(call)
+    if isinstance(given, ast.Name) and sources.is_used_as_object(facts, statement, given.id):
+        return False
     scope = facts.enclosing(statement, *FUNCTIONS) or facts.source.tree
     carrying: set[str] = set()
     for each in _statements(scope):

@@ -46,9 +46,14 @@ def makes_object(facts: Facts, statement: ast.stmt) -> bool:
         case ast.Assign(targets=[ast.Name() as target], value=ast.Call()):
             if facts.reading.type(target).is_tensor:
                 return False
-            scope = facts.enclosing(statement, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
-            return any(_is_object_use(node, target.id) for node in walk(scope))
+            return is_used_as_object(facts, statement, target.id)
     return False
+
+
+def is_used_as_object(facts: Facts, statement: ast.stmt, name: str) -> bool:
+    """Whether the function around the statement calls the name, or asks it for its parameters: it is no tensor there."""
+    scope = facts.enclosing(statement, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
+    return any(_is_object_use(node, name) for node in walk(scope))
 
 
 def _is_object_use(node: ast.AST, name: str) -> bool:

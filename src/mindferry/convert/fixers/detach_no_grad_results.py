@@ -131,10 +131,18 @@ def _region(facts: Facts, node: ast.With) -> ast.AST | None:
 
 def _is_lifted(facts: Facts, node: ast.With) -> bool:
     """Whether the function that a loss is computed by has the block in it."""
+    lifted = facts.derived(_lifted_statements)
+    current: ast.AST | None = node
+    while current is not None and current not in lifted:
+        current = facts.parents.get(current)
+    return current is not None
+
+
+def _lifted_statements(facts: Facts) -> set[ast.AST]:
     from .training import steps
 
     found, _ = facts.derived(steps.find)
-    return any(facts.is_within(node, statement) for each in found for statement in each.lifted)
+    return {statement for each in found for statement in each.lifted}
 
 
 def _works_on_graph(facts: Facts, node: ast.With, scope: ast.AST) -> bool:

@@ -195,6 +195,7 @@ def gives_no_gradient(facts: Facts, call: ast.Call) -> bool:
 def changed_by_callees(facts: Facts) -> dict[ast.stmt, set[str]]:
     """`scale_(h, 4.0)`: statements that only call a function or method of this file, and the variables that it changes in place."""
     found: dict[ast.stmt, set[str]] = {}
+    known: dict[ast.FunctionDef, set[str]] = {}
     for statement in facts.source.of(ast.Expr):
         if not isinstance(call := statement.value, ast.Call):
             continue
@@ -202,8 +203,9 @@ def changed_by_callees(facts: Facts) -> dict[ast.stmt, set[str]]:
         if isinstance(function, ast.FunctionDef):
             names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
             names = names[1:] if isinstance(facts.parents.get(function), ast.ClassDef) else names
-            changed = flow.changed_arguments(function)
-            given = [value for name, value in zip(names, call.args, strict=False) if name in changed]
+            if function not in known:
+                known[function] = flow.changed_arguments(function)
+            given = [value for name, value in zip(names, call.args, strict=False) if name in known[function]]
             found[statement] = {flow.key(each) for each in given} - {""}
     return found
 

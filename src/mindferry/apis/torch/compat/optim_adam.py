@@ -49,7 +49,8 @@ class Adam(GradientOptimizer):
         excess = 1.0 if group["amsgrad"] else math.sqrt(float(np.float32(1) - np.float32(beta2)) / (1 - beta2))
         root = ops.sqrt(-ops.expm1(step * math.log(beta2 or 1e-45))) * excess
         size, eps = lr * root / bias_correction(beta1, step), root * group["eps"]
-        kept, fused = 1 - lr * decay, ops.Adam()  # made once: to make an operator takes longer than to run it
+        kept = 1 - lr * decay
+        fused = ops.Adam()  # made once: to make an operator takes longer than to run it
         for i, (p, grad) in enumerate(zip(params, grads)):
             if decay != 0 and group["decoupled_weight_decay"]:
                 ops.assign(p, p * kept)

@@ -98,7 +98,12 @@ def gathered(optimizer):
 
 
 def closure_with_gradients(closure, optimizer):
-    """step(closure) wants the loss and its gradients; torch's closures leave the gradients on the parameters."""
+    """step(closure) wants the loss and its gradients; torch's closures leave the gradients on the parameters.
+
+    So does the step() of an optimizer that the project defines itself: it calls the closure for the loss alone.
+    """
+    if "ms_compat" not in type(optimizer).step.__module__:
+        return closure
 
     def evaluate():
         return closure(), gathered(optimizer)
@@ -149,6 +154,11 @@ def leaf(tensor):
         return ms.Parameter(tensor.copy(), name=f"leaf{next(_numbers)}")
     tensor.requires_grad = True
     return tensor
+
+
+def hold_leaf(network, name, tensor):
+    """A tensor that requires a gradient, beside the network's own parameters: its parameters() don't have it."""
+    network.__dict__[name] = leaf(tensor)
 
 
 def leaves_in(value):

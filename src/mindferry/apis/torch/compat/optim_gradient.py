@@ -45,7 +45,7 @@ class SGD(GradientOptimizer):
             grad = decayed(grad, p, group["weight_decay"])
             if group["momentum"] == 0:
                 ops.assign_sub(p, grad * lr)
-            elif group["dampening"] == 0 and not group["nesterov"]:
+            elif group["dampening"] == 0 and not group["nesterov"] and p.dtype != ms.float64:  # the kernel refuses it
                 fused(p, slots["momentum_buffer"][i], lr, grad, momentum)
             else:
                 buffer = slots["momentum_buffer"][i]
@@ -98,7 +98,11 @@ class RMSprop(GradientOptimizer):
                 ops.assign(mean, mean + (grad - mean) * (1 - alpha))
                 variance = square - mean * mean
             change = grad / (ops.sqrt(variance) + group["eps"])
-            if group["momentum"] > 0:
+            if group["momentum"] > 0 and p.dtype == ms.float64:
+                buffer = slots["momentum_buffer"][i]
+                ops.assign(buffer, buffer * momentum + change)
+                ops.assign_sub(p, buffer * lr)
+            elif group["momentum"] > 0:
                 fused(p, slots["momentum_buffer"][i], lr, change, momentum)
             else:
                 ops.assign_sub(p, change * lr)

@@ -17,7 +17,7 @@ AFTER = ("set_training_mode",)
 
 def plan(facts: Facts) -> Iterator[Change]:
     derived, known = derivatives.find(facts)
-    found, refused = steps.find(facts)
+    found, refused = facts.derived(steps.find)
     yield from (*known, *refused)
     plain: set[ast.stmt] = {
         statement

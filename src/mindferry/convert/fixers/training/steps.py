@@ -118,7 +118,7 @@ class Backward:
 def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
     """All of them, and what is known at once; those that can't be lifted become findings."""
     from . import place_lifted_loss, plain_steps
-    from .write import names_parameters
+    from .trained_parameters import names_parameters
 
     found: list[Backward] = []
     planned: list[Change] = []
@@ -206,7 +206,7 @@ def _is_loss(facts: Facts, node: ast.expr, call: ast.Call) -> bool:
         and facts.reading.type(call.args[0]).kind in ("str", "int", "float", "bool", "none", "list", "dict")
     ):
         return False
-    return kind in ("tensor", "unknown", "float", "int", "none")
+    return kind in ("tensor", "unknown", "float", "int", "none") or (kind == "foreign" and not call.args)
 
 
 def _read(facts: Facts, statement: ast.Expr, call: ast.Call, loss: ast.expr) -> Backward:
@@ -219,7 +219,7 @@ def _read(facts: Facts, statement: ast.Expr, call: ast.Call, loss: ast.expr) -> 
     result = Backward(statement, loss, scope, block, [], statement, only=given.get("inputs"))
     if given.get("gradient") is not None or facts.is_use(Use.BACKWARD_FUNCTION, call.func):
         result.directions[loss] = given.get("gradient") or ast.Constant(None)
-    chosen = flow.slice_for(before, loss)
+    chosen = flow.slice_for(before, loss, facts.derived(sources.changed_by_callees))
     lifted = sources.differentiable(facts, chosen)
     lifted = sources.with_their_start(lifted, chosen, facts.block_of(lifted[0])) if lifted else lifted
     if not lifted and not sources.carries(facts, loss):

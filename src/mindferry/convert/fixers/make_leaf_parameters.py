@@ -250,7 +250,7 @@ def is_local(scope: ast.AST, name: str) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _own_names(scope: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> frozenset[str]:
+def _own_names(scope: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
     """A function's arguments and variables, walked once however many names are asked for."""
     arguments = {each.arg for each in ast.walk(scope.args) if isinstance(each, ast.arg)}
     nodes = list(ast.walk(scope))

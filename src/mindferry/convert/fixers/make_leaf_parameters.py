@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import partial
+from functools import lru_cache, partial
 
 from ...apis._own_memory import owned
 from ...read.guesses import looks_like_parameter
@@ -246,7 +246,14 @@ def _scope(facts: Facts, node: ast.AST) -> ast.AST:
 def is_local(scope: ast.AST, name: str) -> bool:
     if not isinstance(scope, FUNCTIONS):
         return False
+    return name in _own_names(scope)
+
+
+@lru_cache(maxsize=64)
+def _own_names(scope: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
+    """A function's arguments and variables, walked once however many names are asked for."""
     arguments = {each.arg for each in ast.walk(scope.args) if isinstance(each, ast.arg)}
-    is_declared = any(isinstance(node, ast.Global) and name in node.names for node in ast.walk(scope))
-    stored = {node.id for node in ast.walk(scope) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    return name in arguments or (name in stored and not is_declared)
+    nodes = list(ast.walk(scope))
+    declared = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
+    stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return frozenset(arguments | (stored - declared))

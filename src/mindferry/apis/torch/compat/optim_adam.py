@@ -50,7 +50,8 @@ class Adam(GradientOptimizer):
         exact = ops.sqrt(-ops.expm1(step * math.log(beta2 or 1e-45)))
         root, rate = exact * excess, lr / bias_correction(beta1, step)
         size, eps = rate * root, root * group["eps"]
-        kept, fused = 1 - lr * decay, ops.Adam()  # made once: to make an operator takes longer than to run it
+        kept = 1 - lr * decay
+        fused = ops.Adam()  # made once: to make an operator takes longer than to run it
         for i, (p, grad) in enumerate(zip(params, grads)):
             if decay != 0 and group["decoupled_weight_decay"]:
                 ops.assign(p, p * kept)

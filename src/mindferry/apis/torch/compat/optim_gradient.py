@@ -86,7 +86,8 @@ class RMSprop(GradientOptimizer):
         return {name: ops.zeros_like(p) for name in names}
 
     def update_group(self, group, slots, step, lr, momentum, params, grads):
-        alpha, fused = group["alpha"], ops.ApplyMomentum()
+        alpha = group["alpha"]
+        fused = ops.ApplyMomentum()
         for i, (p, grad) in enumerate(zip(params, grads)):
             grad = decayed(grad, p, group["weight_decay"])
             square = slots["square_avg"][i]

@@ -19,6 +19,28 @@ def _goes_to_an_optimizer(call: Call) -> bool:
     return callee.kind == "ref" and call.reading.symbols.origin(callee.qual).startswith("torch.optim.")
 
 
+def _are_trained_ones_chosen(call: Call) -> bool:
+    """`[p for p in net.parameters() if p.requires_grad]`, or a filter that says so: frozen ones are left out anyway."""
+    match parent_of(call):
+        case ast.comprehension(target=ast.Name(id=name), iter=node, ifs=tests) if node is call.node:
+            return any(_asks_for_gradient(test, name) for test in tests)
+        case ast.Call(
+            func=ast.Name(id="filter"),
+            args=[ast.Lambda(args=ast.arguments(args=[ast.arg(arg=name)]), body=test), node],
+        ) if node is call.node:
+            return _asks_for_gradient(test, name)
+    return False
+
+
+def _asks_for_gradient(test: ast.expr, name: str) -> bool:
+    match test:
+        case ast.Attribute(value=ast.Name(id=asked), attr="requires_grad"):
+            return asked == name
+        case ast.BoolOp(op=ast.And(), values=parts):
+            return any(_asks_for_gradient(part, name) for part in parts)
+    return False
+
+
 @rule(
     "torch.nn.Module.parameters",
     to="compat.parameters",
@@ -38,10 +60,16 @@ def _goes_to_an_optimizer(call: Call) -> bool:
             runs=False,
             why=STRUCTURE,
         ),
+        Case(
+            "[p * x for p in nn.PReLU().parameters() if p.requires_grad]",
+            "[p * x for p in nn.PReLU().trainable_params() if p.requires_grad]",
+            shapes=((2, 3),),
+            gradient=False,
+        ),
     ],
 )
 def parameters(call: Call) -> None:
-    if len(call.given) == 1 and _goes_to_an_optimizer(call):
+    if len(call.given) == 1 and (_goes_to_an_optimizer(call) or _are_trained_ones_chosen(call)):
         call.replace(f"{call.target}.trainable_params()")
 
 

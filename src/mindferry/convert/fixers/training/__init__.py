@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from ...facts import Facts
-from ...plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, ReplaceNode, Texts, claim
+from ...plan import AtEnd, Change, Edit, InsertAfter, InsertBefore, ReplaceNode, Texts, claim, claim_all
 from . import derivatives, steps
 from .draft import Draft
 from .write import write
@@ -28,6 +28,7 @@ def plan(facts: Facts) -> Iterator[Change]:
     for statement in (*(own for each in found for own in (each.statement, *each.merged)), *plain):
         assert isinstance(statement, ast.Expr | ast.Assign) and isinstance(statement.value, ast.Call)
         yield claim(statement.value, statement.value.func)
+    yield from (claim_all(clip.parameters) for each in found if each.step is not None for clip in each.clips)
     yield from _kept_gradients(facts, plain)
     yield AtEnd(partial(_write, facts, found, derived))
 

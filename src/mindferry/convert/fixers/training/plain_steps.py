@@ -134,7 +134,7 @@ def _clip(facts: Facts, statement: ast.stmt) -> Clip | None:
     if not is_known or not isinstance(order, ast.Constant) or order.value != 2:
         return None
     assert isinstance(statement, ast.Expr | ast.Assign)
-    return Clip(statement, call, given[names[1]], is_by_value)
+    return Clip(statement, call, given["parameters"], given[names[1]], is_by_value)
 
 
 def _is_over_all(facts: Facts, each: Backward, clip: Clip, nets: list[str] | None, optimizer: ast.expr) -> bool:

@@ -47,6 +47,7 @@ class Clip:
 
     statement: ast.Expr | ast.Assign
     call: ast.Call
+    parameters: ast.expr
     limit: ast.expr
     is_by_value: bool  # each gradient by itself; else the norm of all
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import bisect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -76,12 +77,8 @@ class Facts:
 
     def block_of(self, statement: ast.stmt) -> list[ast.stmt]:
         """The list of statements that it stands in."""
-        parent = self.parents[statement]
-        for name in ("body", "orelse", "finalbody", "handlers"):
-            block = getattr(parent, name, None)
-            if isinstance(block, list) and statement in block:
-                return block
-        return [statement]
+        found = self.source.blocks.get(statement)
+        return found[0] if found is not None else [statement]
 
     def enclosing(self, node: ast.AST, *kinds: type) -> ast.AST | None:
         current = self.parents.get(node)
@@ -97,7 +94,17 @@ class Facts:
 
     def stores(self, name: str) -> list[ast.Name]:
         """Every place in the file where the name is bound or deleted as a variable."""
-        return self.derived(_stores).get(name, [])
+        return self.source.stored.get(name, [])
+
+    def bound_within(self, name: str, outer: ast.AST) -> list[ast.Name]:
+        """Where the name gets a value in a function, a loop or whatever it is; `name.add_(1)` is one of the places."""
+        again, start = self.derived(bound_again).get(name, []), self.source.start
+        if again and outer is not self.source.tree:
+            first, last = (
+                bisect.bisect_left(again, place, key=start) for place in (start(outer), self.source.end(outer))
+            )
+            again = again[first:last]
+        return [each for each in self.source.stored_within(name, outer) if type(each.ctx) is ast.Store] + again
 
     def found(
         self, node: ast.AST, code: Code, message: str, advice: str = "", severity: str = "", rule: str = ""
@@ -144,12 +151,9 @@ class OriginalTexts:
         return qual
 
 
-def _stores(facts: Facts) -> dict[str, list[ast.Name]]:
-    found: dict[str, list[ast.Name]] = {}
-    for node in facts.source.of(ast.Name):
-        if not isinstance(node.ctx, ast.Load):
-            found.setdefault(node.id, []).append(node)
-    return found
+def bound_again(facts: Facts) -> dict[str, list[ast.Name]]:
+    """Names, none of the text's own, that changes in place bind again, in order: `fixers/in_place` fills this in."""
+    return {}
 
 
 def _calls_by_api(facts: Facts) -> dict[str, list[tuple[int, ast.Call]]]:

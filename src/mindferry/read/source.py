@@ -10,6 +10,7 @@ import io
 import re
 import sys
 import tokenize
+from collections import defaultdict
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any, TypeVar
@@ -106,8 +107,8 @@ class Source:
         ]  # every node, each after its parent: level by level, as `ast.walk` gives them
         self.parents: dict[ast.AST, ast.AST] = {}
         self._children: list[int] = []  # where in `nodes` the children of each node begin; those of the next end them
-        self._by_kind: dict[type, list[Any]] = {}
         self._texts: set[str] = set()  # names and strings
+        self._stored_in_order: dict[str, tuple[list[ast.Name], list[int]]] = {}
         self.kept: dict[str, object] = {}  # what others found out about the text, by who they are; see name_uses.py
         self._list_nodes()
 
@@ -169,10 +170,59 @@ class Source:
 
     def of(self, kind: type[N]) -> list[N]:
         """All nodes of one kind, each after its parent."""
-        if not self._by_kind:
-            for node in self.nodes:
-                self._by_kind.setdefault(type(node), []).append(node)
         return self._by_kind.get(kind, [])
+
+    @functools.cached_property
+    def _by_kind(self) -> dict[type, list[Any]]:
+        found: dict[type, list[Any]] = defaultdict(list)
+        for node in self.nodes:
+            found[type(node)].append(node)
+        return dict(found)
+
+    @functools.cached_property
+    def named(self) -> dict[str, list[ast.Name]]:
+        """Every place where a name stands, by the name: who asks for one does not look at all."""
+        found: dict[str, list[ast.Name]] = defaultdict(list)
+        for node in self.of(ast.Name):
+            found[node.id].append(node)
+        return dict(found)
+
+    @functools.cached_property
+    def stored(self) -> dict[str, list[ast.Name]]:
+        """Those where it is bound or deleted."""
+        found: dict[str, list[ast.Name]] = defaultdict(list)
+        for node in self.of(ast.Name):
+            if type(node.ctx) is not ast.Load:
+                found[node.id].append(node)
+        return dict(found)
+
+    def stored_within(self, name: str, outer: ast.AST) -> list[ast.Name]:
+        """Those of them that lie in a function, a loop or whatever it is, in the order of the text."""
+        if name not in self._stored_in_order:
+            nodes = sorted(self.stored.get(name, ()), key=self.start)
+            self._stored_in_order[name] = nodes, [self.start(node) for node in nodes]
+        nodes, starts = self._stored_in_order[name]
+        if outer is self.tree:
+            return nodes
+        return nodes[bisect.bisect_left(starts, self.start(outer)) : bisect.bisect_left(starts, self.end(outer))]
+
+    @functools.cached_property
+    def members(self) -> dict[str, list[ast.Attribute]]:
+        """The same for attributes, by what stands behind the dot."""
+        found: dict[str, list[ast.Attribute]] = defaultdict(list)
+        for node in self.of(ast.Attribute):
+            found[node.attr].append(node)
+        return dict(found)
+
+    @functools.cached_property
+    def blocks(self) -> dict[ast.AST, tuple[list[ast.stmt], int]]:
+        """The list that each statement or handler stands in, and its place there."""
+        found: dict[ast.AST, tuple[list[ast.stmt], int]] = {}
+        for node in (self.tree, *self.statements, *self.of(ast.ExceptHandler), *self.of(ast.match_case)):
+            for name in ("body", "orelse", "finalbody", "handlers"):
+                block = getattr(node, name, [])
+                found.update((statement, (block, place)) for place, statement in enumerate(block))
+        return found
 
     @functools.cached_property
     def statements(self) -> list[ast.stmt]:

@@ -136,7 +136,7 @@ def makes_arrays(facts: Facts, transform: ast.Call) -> bool:
 
 def value_of(facts: Facts, name: ast.Name) -> ast.expr | None:
     """What the name was assigned, where it is assigned once in its function or module."""
-    scope = facts.enclosing(name, ast.FunctionDef, ast.AsyncFunctionDef)
-    stored = [each for each in facts.stores(name.id) if scope is None or facts.is_within(each, scope)]
+    scope = facts.enclosing(name, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
+    stored = facts.source.stored_within(name.id, scope)
     parent = facts.parents[stored[0]] if len(stored) == 1 else None
     return parent.value if isinstance(parent, ast.Assign) else None

@@ -351,7 +351,7 @@ def own_leaves(facts: Facts, statements: Iterable[ast.AST]) -> dict[str, str]:
                 held = hold_leaf_parameters.holds(facts, node)
                 if make_leaf_parameters.is_any_leaf(facts, node):
                     found.append((node, hold_leaf_parameters.ONE))
-                elif held and (root not in seen or hold_leaf_parameters.is_seen_from_outside(node, root)):
+                elif held and (root not in seen or hold_leaf_parameters.is_seen_from_outside(facts, node, root)):
                     found.append((node, held))
             elif isinstance(node, ast.Call) and (body := _body(facts, node)) is not None and body not in seen:
                 seen.add(body)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import bisect
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -65,9 +65,11 @@ class Facts:
 
     def calls_for(self, use: Use) -> list[ast.Call]:
         """The file's calls of an API of the framework's that is for this, each after the one that it stands in."""
-        found = [
-            each for api, calls in self.derived(_calls_by_api).items() if self.uses.has(use, api) for each in calls
-        ]
+        return self.calls_where(lambda api: self.uses.has(use, api))
+
+    def calls_where(self, is_wanted: Callable[[str], bool]) -> list[ast.Call]:
+        """The file's calls of the APIs for which this holds: it is asked once for each, not for each call."""
+        found = [each for api, calls in self.derived(_calls_by_api).items() if is_wanted(api) for each in calls]
         return [call for _, call in sorted(found, key=lambda each: each[0])]
 
     def statement_of(self, node: ast.AST) -> ast.stmt:
@@ -89,6 +91,12 @@ class Facts:
     def is_within(self, node: ast.AST, outer: ast.AST) -> bool:
         current: ast.AST | None = node
         while current is not None and current is not outer:
+            current = self.parents.get(current)
+        return current is not None
+
+    def is_within_any(self, node: ast.AST, outer: Set[ast.AST]) -> bool:
+        current: ast.AST | None = node
+        while current is not None and current not in outer:
             current = self.parents.get(current)
         return current is not None
 

@@ -121,7 +121,12 @@ class Edits:
 
     def is_touched(self, node: ast.AST) -> bool:
         """Whether some edit starts within the node."""
-        return any(low < high for _, low, high in self._slices(self.source.start(node), self.source.end(node)))
+        start, end = self.source.start(node), self.source.end(node)
+        block = start // BLOCK
+        if block == end // BLOCK:  # most are: their own row is enough
+            row = self._rows.get(block, ())
+            return bisect.bisect_left(row, (start,)) < bisect.bisect_left(row, (end + 1,))
+        return any(low < high for _, low, high in self._slices(start, end))
 
     def replacements(self) -> list[tuple[int, int]]:
         """The spans that were replaced, in order; none overlaps another."""

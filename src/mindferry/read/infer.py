@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -70,7 +71,7 @@ def read(
     scope = Scope()
     reader.block(source.tree.body, scope)
     while reader.deferred:
-        reader.deferred.pop(0)()
+        reader.deferred.popleft()()
     kinds = ("ref", "instance", "list", "dict", "tuple")
     symbols.export(module, {name: kind for name, kind in scope.names.items() if kind.kind in kinds})
     seen = frozenset(reader.values.observed)
@@ -87,7 +88,7 @@ class _Reader:
         self.symbols, self.module, self.is_package, self.source = symbols, module, is_package, source
         self.framework = symbols.framework
         self.values = Expressions(symbols, is_api)
-        self.deferred: list[Callable[[], None]] = []
+        self.deferred: deque[Callable[[], None]] = deque()
         self.owners: dict[ast.AST, str] = {}
         self._returned: list[list[Type]] = []
         self._functions: list[ast.FunctionDef] = []  # whose bodies are being read

@@ -40,6 +40,7 @@ _NO_NODES = frozenset(
         *(kind for base in _SHARED for kind in base.__subclasses__()),
     }
 )
+_STATEMENTS = frozenset(ast.stmt.__subclasses__())
 N = TypeVar("N", bound=ast.AST)
 
 
@@ -214,6 +215,12 @@ class Source:
             found[node.attr].append(node)
         return dict(found)
 
+    def calls_named(self, *names: str) -> list[ast.Call]:
+        """Calls of functions and methods of these names, each after the one that it stands in."""
+        called = (node for name in names for node in (*self.named.get(name, ()), *self.members.get(name, ())))
+        found = [call for node in called if type(call := self.parents[node]) is ast.Call and call.func is node]
+        return sorted(found, key=self._places.__getitem__)
+
     @functools.cached_property
     def blocks(self) -> dict[ast.AST, tuple[list[ast.stmt], int]]:
         """The list that each statement or handler stands in, and its place there."""
@@ -227,7 +234,7 @@ class Source:
     @functools.cached_property
     def statements(self) -> list[ast.stmt]:
         """Each after the one that it stands in."""
-        return [node for node in self.nodes if isinstance(node, ast.stmt)]
+        return [node for node in self.nodes if type(node) in _STATEMENTS]  # type: ignore[misc]
 
     @functools.cached_property
     def assigned(self) -> dict[str, list[ast.Assign]]:

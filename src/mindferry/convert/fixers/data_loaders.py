@@ -28,14 +28,11 @@ ARRAY_TO_ARRAY = PIL_TO_PIL | frozenset("Normalize RandomErasing ConvertImageDty
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    for node in facts.source.of(ast.Call):
-        api = facts.api(node.func)
-        if not api:
-            continue
-        if _transform(facts, api) == "Compose":
-            yield from _note_images(facts, node)
-        elif (entry := facts.rules.get(api)) is not None and entry is facts.rules.get(facts.framework.loader):
-            yield from _note_columns(facts, node)
+    for node in facts.calls_where(lambda api: _transform(facts, api) == "Compose"):
+        yield from _note_images(facts, node)
+    loader = facts.rules.get(facts.framework.loader)
+    for node in facts.calls_where(lambda api: loader is not None and facts.rules.get(api) is loader):
+        yield from _note_columns(facts, node)
 
 
 def _transform(facts: Facts, api: str) -> str:

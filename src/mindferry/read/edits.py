@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import bisect
 from collections.abc import Callable, Iterator
+from operator import itemgetter
 from typing import NamedTuple
 
 from .source import Source
@@ -98,9 +99,10 @@ class Edits:
 
     def _may_drop(self, edit: _Edit) -> bool:
         """Its own, or one whose text it has taken along."""
-        return self._owner in (edit.owner, self._dropper) or any(
-            start <= edit.start and edit.end <= end for start, end in reversed(self._read)
-        )
+        if self._owner in (edit.owner, self._dropper):
+            return True
+        index = bisect.bisect_right(self._read, edit.start, key=itemgetter(0)) - 1
+        return index >= 0 and edit.end <= self._read[index][1]
 
     def _report(self, offset: int, message: str) -> None:
         if self._clash is not None:
@@ -137,7 +139,8 @@ class Edits:
         return self.span(self.source.start(node), self.source.end(node))
 
     def span(self, start: int, end: int) -> str:
-        self._read.append((start, end))
+        if self._owner != self._dropper:
+            self._note_read(start, end)
         data, pieces, position = self.source.data, [], start
         for row, low, high in self._slices(start, end):
             for edit in row[low:high]:
@@ -145,6 +148,18 @@ class Edits:
                     pieces += [data[position : edit.start].decode("utf-8"), edit.text]
                     position = edit.end
         return "".join([*pieces, data[position:end].decode("utf-8")])
+
+    def _note_read(self, start: int, end: int) -> None:
+        """None of these spans lies in another one, so that they are ordered by their ends too."""
+        first = bisect.bisect_left(self._read, start, key=itemgetter(0))
+        if first > 0 and self._read[first - 1][1] >= end:
+            return
+        last = first
+        while last < len(self._read) and self._read[last][1] <= end:
+            last += 1
+        if last == first < len(self._read) and self._read[first][0] == start:
+            return  # a larger one begins at the same place
+        self._read[first:last] = [(start, end)]
 
     def apply(self) -> str:
         return self.span(0, len(self.source.data))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .call_results import iterated
@@ -47,6 +47,8 @@ class Reading:
     owners: dict[ast.AST, str]  # function or class -> its dotted name
     scope: Scope  # the module's own names
     observed: frozenset[ast.AST] = frozenset()  # whose types a watched run showed
+    # What apis/torch/_selections.py found out, by name and function.
+    selections: dict[tuple[str, ast.AST | None], bool] = field(default_factory=dict)
 
     def type(self, node: ast.AST) -> Type:
         return self.types.get(node, UNKNOWN)

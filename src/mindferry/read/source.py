@@ -10,10 +10,12 @@ import io
 import re
 import sys
 import tokenize
+import weakref
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ..errors import MindferryError
 from .fstrings import relocate
@@ -75,6 +77,31 @@ def is_script(raw: bytes) -> bool:
     return b"__name__" in raw and _SCRIPT.search(raw) is not None
 
 
+class _Places(Generic[N]):
+    """Nodes by name, as the text has them: those in a part of it are found without looking at the others."""
+
+    def __init__(self, nodes: Mapping[str, list[N]], source: Source) -> None:
+        self._nodes, self._source = nodes, weakref.proxy(source)
+        self._ordered: dict[str, tuple[list[N], list[int]]] = {}
+        self._found: dict[tuple[str, ast.AST], list[N]] = {}
+
+    def within(self, name: str, outer: ast.AST) -> list[N]:
+        found = self._found.get((name, outer))
+        if found is None:
+            found = self._found[name, outer] = self._find(name, outer)
+        return found
+
+    def _find(self, name: str, outer: ast.AST) -> list[N]:
+        start, end = self._source.start, self._source.end
+        if name not in self._ordered:
+            nodes = sorted(self._nodes.get(name, ()), key=start)
+            self._ordered[name] = nodes, [start(each) for each in nodes]
+        nodes, starts = self._ordered[name]
+        if outer is self._source.tree:
+            return nodes
+        return nodes[bisect.bisect_left(starts, start(outer)) : bisect.bisect_left(starts, end(outer))]
+
+
 class Source:
     """Decoded text as UTF-8 bytes, its syntax tree, and byte offsets for every node."""
 
@@ -109,7 +136,6 @@ class Source:
         self.parents: dict[ast.AST, ast.AST] = {}
         self._children: list[int] = []  # where in `nodes` the children of each node begin; those of the next end them
         self._texts: set[str] = set()  # names and strings
-        self._stored_in_order: dict[str, tuple[list[ast.Name], list[int]]] = {}
         self.kept: dict[str, object] = {}  # what others found out about the text, by who they are; see name_uses.py
         self._list_nodes()
 
@@ -199,13 +225,11 @@ class Source:
 
     def stored_within(self, name: str, outer: ast.AST) -> list[ast.Name]:
         """Those of them that lie in a function, a loop or whatever it is, in the order of the text."""
-        if name not in self._stored_in_order:
-            nodes = sorted(self.stored.get(name, ()), key=self.start)
-            self._stored_in_order[name] = nodes, [self.start(node) for node in nodes]
-        nodes, starts = self._stored_in_order[name]
-        if outer is self.tree:
-            return nodes
-        return nodes[bisect.bisect_left(starts, self.start(outer)) : bisect.bisect_left(starts, self.end(outer))]
+        return self._stores.within(name, outer)
+
+    @functools.cached_property
+    def _stores(self) -> _Places[ast.Name]:
+        return _Places(self.stored, self)
 
     @functools.cached_property
     def members(self) -> dict[str, list[ast.Attribute]]:
@@ -244,6 +268,14 @@ class Source:
             for name in dict.fromkeys(each.id for each in node.targets if isinstance(each, ast.Name)):
                 found.setdefault(name, []).append(node)
         return found
+
+    def assigned_within(self, name: str, outer: ast.AST) -> list[ast.Assign]:
+        """Those of them that lie in a function, in the order of the text."""
+        return self._assignments.within(name, outer)
+
+    @functools.cached_property
+    def _assignments(self) -> _Places[ast.Assign]:
+        return _Places(self.assigned, self)
 
     @functools.cached_property
     def lines_inside_strings(self) -> frozenset[int]:

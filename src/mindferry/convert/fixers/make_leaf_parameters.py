@@ -94,7 +94,11 @@ def _is_read_first(facts: Facts, target: ast.Name, before: int | None) -> bool:
 
 def makes_leaf(facts: Facts, statement: ast.stmt) -> bool:
     """Whether it is one of the statements that make a leaf: the gradient starts after it."""
-    return any(statement in makers for makers in facts.derived(_find).values())
+    return statement in facts.derived(_makers)
+
+
+def _makers(facts: Facts) -> set[ast.stmt]:
+    return {statement for makers in facts.derived(_find).values() for statement in makers}
 
 
 def _own_stores(facts: Facts, scope: ast.AST, name: str) -> list[ast.Name]:

@@ -57,7 +57,7 @@ def _is_read_by_caller(facts: Facts, base: ast.Name) -> bool:
     position, names = arguments.index(base.id) - is_method, facts.derived(Names)
     given = [
         (call, call.args[position])
-        for call in facts.source.of(ast.Call)
+        for call in facts.source.calls_named(function.name)
         if _is_called(call.func, function.name, is_method) and 0 <= position < len(call.args)
     ]
     if not all(facts.reading.type(each).is_tensor for _, each in given):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Container
 
 from ....read.guesses import looks_like_optimizer_wrapper
 from ....read.walk import children_of, walk
@@ -330,7 +331,7 @@ def _rebound(facts: Facts, each: Backward) -> dict[str, Rebound]:
     """`v = loss.item(); loss /= 2`: the first reads what the call has bound by then, so that must be the value before the second."""
     block = facts.block_of(each.place)
     inner = [statement for statement in each.lifted if statement in block and statement.lineno > each.place.lineno]
-    taken = {node.id for node in facts.source.of(ast.Name)}
+    taken = facts.source.named
     outside = _outside(facts, each.scope, {*each.lifted, each.statement, *each.merged})
     found = {}
     for name in sorted({name for statement in inner for name in flow.writes(statement) if name.isidentifier()}):
@@ -355,7 +356,7 @@ def _line(node: ast.AST) -> int:
     return getattr(node, "lineno", 0)
 
 
-def _free(name: str, taken: set[str]) -> str:
+def _free(name: str, taken: Container[str]) -> str:
     while name in taken:
         name += "_"
     return name

@@ -53,7 +53,7 @@ def _makers(facts: Facts, scope: ast.AST, name: str) -> list[ast.stmt]:
     """The statements of the scope that set the name."""
     return [
         facts.statement_of(node)
-        for node in facts.stores(name)
+        for node in facts.source.stored_within(name, scope)
         if (facts.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree) is scope
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from dataclasses import dataclass, field
 
 from .... import findings
@@ -138,9 +139,11 @@ def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
         except Refused as reason:
             planned += _refuse(facts, node, str(reason))
     lifted: list[Backward] = []
-    for each in (merged := _merge(facts, found)):
+    merged = _merge(facts, found)
+    in_scope = Counter(each.scope for each in merged)
+    for each in merged:
         try:
-            if sum(other.scope is each.scope for other in merged) == 1:
+            if in_scope[each.scope] == 1:
                 _plain_step(facts, each)
             place_lifted_loss.settle(facts, each, lifted)
             if each.step is None and not names_parameters(facts, each):

@@ -82,6 +82,11 @@ class Facts:
         found = self.source.blocks.get(statement)
         return found[0] if found is not None else [statement]
 
+    def place_of(self, statement: ast.stmt) -> int:
+        """Its place in that list."""
+        found = self.source.blocks.get(statement)
+        return found[1] if found is not None else 0
+
     def enclosing(self, node: ast.AST, *kinds: type) -> ast.AST | None:
         current = self.parents.get(node)
         while current is not None and not isinstance(current, kinds):

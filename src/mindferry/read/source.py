@@ -12,7 +12,7 @@ import sys
 import tokenize
 import weakref
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any, Generic, TypeVar
@@ -231,6 +231,14 @@ class Source:
     def _stores(self) -> _Places[ast.Name]:
         return _Places(self.stored, self)
 
+    def named_within(self, name: str, outer: ast.AST) -> list[ast.Name]:
+        """Every place in a function, a loop or whatever it is where the name stands, in the order of the text."""
+        return self._uses.within(name, outer)
+
+    @functools.cached_property
+    def _uses(self) -> _Places[ast.Name]:
+        return _Places(self.named, self)
+
     @functools.cached_property
     def members(self) -> dict[str, list[ast.Attribute]]:
         """The same for attributes, by what stands behind the dot."""
@@ -242,8 +250,13 @@ class Source:
     def calls_named(self, *names: str) -> list[ast.Call]:
         """Calls of functions and methods of these names, each after the one that it stands in."""
         called = (node for name in names for node in (*self.named.get(name, ()), *self.members.get(name, ())))
-        found = [call for node in called if type(call := self.parents[node]) is ast.Call and call.func is node]
-        return sorted(found, key=self._places.__getitem__)
+        return self.in_tree_order(
+            call for node in called if type(call := self.parents[node]) is ast.Call and call.func is node
+        )
+
+    def in_tree_order(self, nodes: Iterable[N]) -> list[N]:
+        """As they stand in `nodes`, each after its parent."""
+        return sorted(nodes, key=self._places.__getitem__)
 
     @functools.cached_property
     def blocks(self) -> dict[ast.AST, tuple[list[ast.stmt], int]]:

@@ -47,17 +47,17 @@ def makes_object(facts: Facts, statement: ast.stmt) -> bool:
             if facts.reading.type(target).is_tensor:
                 return False
             scope = facts.enclosing(statement, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
-            return any(_is_object_use(node, target.id) for node in walk(scope))
+            return any(_is_object_use(facts, use) for use in facts.source.named_within(target.id, scope))
     return False
 
 
-def _is_object_use(node: ast.AST, name: str) -> bool:
-    match node:
-        case ast.Call(func=ast.Name(id=called)):
-            return called == name
-        case ast.Call(func=ast.Attribute(attr=attribute, value=ast.Name(id=owner))):
-            return owner == name and attribute in OF_OBJECTS
-    return False
+def _is_object_use(facts: Facts, name: ast.Name) -> bool:
+    """It is called, or one of the methods that only objects have is."""
+    around = facts.parents.get(name)
+    if isinstance(around, ast.Attribute):
+        call = facts.parents.get(around)
+        return around.attr in OF_OBJECTS and isinstance(call, ast.Call) and call.func is around
+    return isinstance(around, ast.Call) and around.func is name
 
 
 def with_their_start(lifted: list[ast.stmt], chosen: list[ast.stmt], block: list[ast.stmt]) -> list[ast.stmt]:

@@ -285,11 +285,11 @@ def _updates(facts: Facts, node: ast.Attribute) -> bool:
 def statements_before(facts: Facts, statement: ast.stmt, scope: ast.AST) -> tuple[list[ast.stmt], list[ast.stmt]]:
     """(its block, the statements before it), looking out of `if`, `with` and `try` blocks up to the loop or function."""
     block = facts.block_of(statement)
-    before = block[: block.index(statement)]
+    before = block[: facts.place_of(statement)]
     current: ast.AST = statement
     while isinstance(parent := facts.parents[current], ast.If | ast.With | ast.Try) and parent is not scope:
         outer = facts.block_of(parent)
-        before = outer[: outer.index(parent)] + before
+        before = outer[: facts.place_of(parent)] + before
         current = parent
     return block, before
 

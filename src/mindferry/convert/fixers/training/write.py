@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import bisect
 from collections.abc import Generator, Iterator
 
 from .... import findings
@@ -318,21 +319,19 @@ def _optimizers(draft: Draft, each: Backward) -> list[str]:
     while region is not None:
         found = [
             _parameters_of(draft, each, optimizer)
-            for optimizer in draft.derived(_stepping_optimizers)
-            if draft.is_within(optimizer, region)
-            and not _is_made_later(draft, each, optimizer)
-            and not _is_made_sometimes(draft, each, optimizer)
+            for optimizer in _stepping_within(draft, region)
+            if not _is_made_later(draft, each, optimizer) and not _is_made_sometimes(draft, each, optimizer)
         ]
         if found:
             return list(dict.fromkeys(found))
         region = draft.enclosing(region, ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
-    known = {node.id for node in draft.source.of(ast.Name)} | {node.arg for node in draft.source.of(ast.arg)}
+    is_known = "optimizer" in draft.source.named or any(node.arg == "optimizer" for node in draft.source.of(ast.arg))
     is_sure = not _is_made_later_or_never(draft, each) and not any(
         _is_made_sometimes(draft, each, optimizer)
         for optimizer in draft.derived(_stepping_optimizers)
         if isinstance(optimizer, ast.Name) and optimizer.id == "optimizer"
     )
-    return ["optimizer.parameters"] if "optimizer" in known and is_sure else []
+    return ["optimizer.parameters"] if is_known and is_sure else []
 
 
 def _is_made_sometimes(draft: Draft, each: Backward, optimizer: ast.expr) -> bool:
@@ -374,6 +373,20 @@ def _stepping_optimizers(draft: Draft) -> list[ast.expr]:
     ]
 
 
+def _stepping_within(draft: Draft, region: ast.AST) -> list[ast.expr]:
+    source, everywhere = draft.source, draft.derived(_stepping_in_order)
+    if region is source.tree:
+        return draft.derived(_stepping_optimizers)
+    start, end = (
+        bisect.bisect_left(everywhere, at, key=source.start) for at in (source.start(region), source.end(region))
+    )
+    return source.in_tree_order(everywhere[start:end])
+
+
+def _stepping_in_order(draft: Draft) -> list[ast.expr]:
+    return sorted(draft.derived(_stepping_optimizers), key=draft.source.start)
+
+
 def _parameters_of(draft: Draft, each: Backward, optimizer: ast.expr) -> str:
     """`opt.parameters`; of all of them where `for opt in opts: opt.step()` goes through several."""
     text = f"{draft.source.text(optimizer)}.parameters"
@@ -390,14 +403,13 @@ def _parameters_of(draft: Draft, each: Backward, optimizer: ast.expr) -> str:
 
 def _is_made_later(draft: Draft, each: Backward, optimizer: ast.expr) -> bool:
     name = optimizer.id if isinstance(optimizer, ast.Name) else ""
-    stores = [
-        node
-        for node in walk(each.scope)
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
-    ]
-    loops = [loop for loop in walk(each.scope) if isinstance(loop, ast.For) and name in flow.writes(loop.target)]
-    stores = [node for node in stores if not any(draft.is_within(node, loop.target) for loop in loops)]
+    stores = [node for node in draft.bound_within(name, each.scope) if not _is_loop_target(draft, node)]
     return bool(stores) and all(draft.source.start(node) > draft.source.start(each.statement) for node in stores)
+
+
+def _is_loop_target(draft: Draft, node: ast.Name) -> bool:
+    loop = draft.enclosing(node, ast.stmt)
+    return isinstance(loop, ast.For) and draft.is_within(node, loop.target)
 
 
 def _insert(draft: Draft, each: Backward, lines: list[str]) -> Iterator[Edit]:
@@ -406,11 +418,7 @@ def _insert(draft: Draft, each: Backward, lines: list[str]) -> Iterator[Edit]:
     indent = indentation(draft, each.anchor)
     offset = source.line_start(source.start(each.anchor))
     text = "".join((indent + line if line else "") + newline for line in lines)
-    spaced = (
-        source.data[:offset].rstrip(b" \t").endswith((b"\n\n", b"\n\r\n"))
-        or not offset
-        or _opens_block(draft, each.anchor)
-    )
+    spaced = source.data.endswith((b"\n\n", b"\n\r\n"), 0, offset) or not offset or _opens_block(draft, each.anchor)
     for first, name in each.first_values:
         if first is each.anchor:
             text = f"{indent}{name} = None{newline}" + text

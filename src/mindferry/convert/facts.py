@@ -111,13 +111,16 @@ class Facts:
 
     def bound_within(self, name: str, outer: ast.AST) -> list[ast.Name]:
         """Where the name gets a value in a function, a loop or whatever it is; `name.add_(1)` is one of the places."""
+        bound = self.source.bound_within(name, outer)
         again, start = self.derived(bound_again).get(name, []), self.source.start
-        if again and outer is not self.source.tree:
+        if not again:
+            return bound
+        if outer is not self.source.tree:
             first, last = (
                 bisect.bisect_left(again, place, key=start) for place in (start(outer), self.source.end(outer))
             )
             again = again[first:last]
-        return [each for each in self.source.stored_within(name, outer) if type(each.ctx) is ast.Store] + again
+        return bound + again
 
     def found(
         self, node: ast.AST, code: Code, message: str, advice: str = "", severity: str = "", rule: str = ""

@@ -231,6 +231,15 @@ class Source:
     def _stores(self) -> _Places[ast.Name]:
         return _Places(self.stored, self)
 
+    def bound_within(self, name: str, outer: ast.AST) -> list[ast.Name]:
+        """Those where it gets a value, without deletions."""
+        return self._bindings.within(name, outer)
+
+    @functools.cached_property
+    def _bindings(self) -> _Places[ast.Name]:
+        bound = {name: [node for node in nodes if type(node.ctx) is ast.Store] for name, nodes in self.stored.items()}
+        return _Places(bound, self)
+
     def named_within(self, name: str, outer: ast.AST) -> list[ast.Name]:
         """Every place in a function, a loop or whatever it is where the name stands, in the order of the text."""
         return self._uses.within(name, outer)

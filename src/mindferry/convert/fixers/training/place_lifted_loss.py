@@ -19,7 +19,26 @@ from .steps import Backward, Rebound, is_optimizer_method, obstacle
 STEADY = frozenset("len isinstance hasattr getattr bool int float any all abs min max".split())
 
 
-def settle(facts: Facts, each: Backward, others: list[Backward]) -> None:
+class Lifted:
+    """Those that have found their place, by the statements that they take along."""
+
+    def __init__(self) -> None:
+        self.all: list[Backward] = []
+        self.retained: set[ast.stmt] = set()
+        self._by_statement: dict[ast.stmt, list[int]] = {}
+
+    def add(self, each: Backward) -> None:
+        for statement in each.lifted:
+            self._by_statement.setdefault(statement, []).append(len(self.all))
+        self.retained.update(each.retained)
+        self.all.append(each)
+
+    def sharing(self, statements: list[ast.stmt]) -> list[Backward]:
+        """Those that take one of the statements along too."""
+        return [self.all[index] for index in sorted({i for s in statements for i in self._by_statement.get(s, ())})]
+
+
+def settle(facts: Facts, each: Backward, others: Lifted) -> None:
     """Choose the place, what has to stay as well, the condition, and what goes in and out. Raises Refused."""
     _place(facts, each)
     _guard(facts, each)
@@ -199,18 +218,19 @@ def _is_steady(test: ast.expr) -> bool:
     return all(isinstance(call.func, ast.Name) and call.func.id in STEADY for call in calls)
 
 
-def _check_repeated(facts: Facts, each: Backward, others: list[Backward]) -> None:
+def _check_repeated(facts: Facts, each: Backward, others: Lifted) -> None:
     """What runs twice must give the same twice: networks do, but for dropout; a random draw or an iterator doesn't."""
     shared = [
         statement
-        for other in others
+        for other in others.sharing(each.lifted)
         if other.scope is each.scope and not are_alternatives(each, other)
         for statement in other.lifted
         if statement in each.lifted
     ]
-    kept = {*each.retained, *(statement for other in others for statement in other.retained)}
     each.repeated += [
-        statement for statement in dict.fromkeys(shared) if statement not in kept and statement not in each.repeated
+        statement
+        for statement in dict.fromkeys(shared)
+        if statement not in each.retained and statement not in others.retained and statement not in each.repeated
     ]
     for statement in dict.fromkeys([*each.retained, *shared]):
         for node in walk(statement):

@@ -16,12 +16,12 @@ def place_for(facts: Facts, each: Backward, name: str) -> ast.stmt | None:
     around = _around(facts, each)
     if _belongs_outside(facts, each.scope, name) or any(_is_set(facts, each, part, name) for part in around):
         return None
-    makers = [maker for maker in _makers(facts, each.scope, name) if maker not in each.lifted]
-    start = facts.source.start
-    earlier = [maker for maker in makers if start(maker) < start(each.anchor)]
-    if not earlier:
+    start, lifted = facts.source.start, set(each.lifted)
+    makers = facts.derived(_Makers).of(each.scope, name)
+    first = next((maker for maker in makers if maker not in lifted), None)
+    if first is None or start(first) >= start(each.anchor):
         return each.anchor
-    outermost: ast.AST = min(earlier, key=start)
+    outermost: ast.AST = first
     while facts.parents[outermost] not in around:
         outermost = facts.parents[outermost]
     return outermost if isinstance(outermost, ast.stmt) else each.anchor
@@ -69,13 +69,23 @@ class _SureWrites:
         return self._found[id(block)]
 
 
-def _makers(facts: Facts, scope: ast.AST, name: str) -> list[ast.stmt]:
-    """The statements of the scope that set the name."""
-    return [
-        facts.statement_of(node)
-        for node in facts.source.stored_within(name, scope)
-        if (facts.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree) is scope
-    ]
+class _Makers:
+    """The statements of a scope that set a name, in the order of the text; told once."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._found: dict[tuple[ast.AST, str], list[ast.stmt]] = {}
+
+    def of(self, scope: ast.AST, name: str) -> list[ast.stmt]:
+        if (scope, name) not in self._found:
+            facts = self._facts
+            found = [
+                facts.statement_of(node)
+                for node in facts.source.stored_within(name, scope)
+                if (facts.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree) is scope
+            ]
+            self._found[scope, name] = sorted(found, key=facts.source.start)
+        return self._found[scope, name]
 
 
 def _belongs_outside(facts: Facts, scope: ast.AST, name: str) -> bool:
@@ -83,7 +93,7 @@ def _belongs_outside(facts: Facts, scope: ast.AST, name: str) -> bool:
     if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
         return False
     is_argument = any(isinstance(node, ast.arg) and node.arg == name for node in walk(scope.args))
-    return is_argument or (scope, name) in facts.derived(_declared) or not _makers(facts, scope, name)
+    return is_argument or (scope, name) in facts.derived(_declared) or not facts.derived(_Makers).of(scope, name)
 
 
 def _declared(facts: Facts) -> set[tuple[ast.AST, str]]:

@@ -27,6 +27,7 @@ def write(draft: Draft, found: list[Backward], dropped: set[ast.stmt]) -> Iterat
     counts: dict[ast.AST, int] = {}
     planned: list[tuple[Backward, list[str], str, str]] = []
     calls: dict[ast.stmt, str] = {}
+    at_place: dict[ast.stmt, list[Backward]] = {}
     retained = {statement for each in found for statement in each.retained}
     for each in found:
         if each.place in retained or each.place not in each.lifted:
@@ -56,7 +57,7 @@ def write(draft: Draft, found: list[Backward], dropped: set[ast.stmt]) -> Iterat
         else:
             call = "\n".join([*(draft.texts.of(statement) for statement in each.cleared), _kept(draft, each, forward)])
             lines += [""]
-        others = [other for other, *_ in planned if other.place is each.place]
+        others = at_place.setdefault(each.place, [])
         is_alternative = bool(others) and all(place_lifted_loss.are_alternatives(each, other) for other in others)
         call = _indented(draft, each, _guarded(draft, each, call, forward, others if is_alternative else []))
         if others:  # two losses begin with the same statement
@@ -65,6 +66,7 @@ def write(draft: Draft, found: list[Backward], dropped: set[ast.stmt]) -> Iterat
             call = (first or rest or calls[each.place]) + line_break + call
         calls[each.place] = call
         planned.append((each, lines, call, later))
+        others.append(each)
     places = {each.place for each in found}
     for each, _, call, later in planned:
         yield from _replace(draft, each, call, later, retained, places)
@@ -325,13 +327,17 @@ def _optimizers(draft: Draft, each: Backward) -> list[str]:
         if found:
             return list(dict.fromkeys(found))
         region = draft.enclosing(region, ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.Module)
-    is_known = "optimizer" in draft.source.named or any(node.arg == "optimizer" for node in draft.source.of(ast.arg))
+    is_known = "optimizer" in draft.source.named or "optimizer" in draft.derived(_argument_names)
     is_sure = not _is_made_later_or_never(draft, each) and not any(
         _is_made_sometimes(draft, each, optimizer)
         for optimizer in draft.derived(_stepping_optimizers)
         if isinstance(optimizer, ast.Name) and optimizer.id == "optimizer"
     )
     return ["optimizer.parameters"] if is_known and is_sure else []
+
+
+def _argument_names(draft: Draft) -> set[str]:
+    return {node.arg for node in draft.source.of(ast.arg)}
 
 
 def _is_made_sometimes(draft: Draft, each: Backward, optimizer: ast.expr) -> bool:

@@ -76,7 +76,7 @@ def _row(value: dict[str, Any]) -> str:
     return f"{{{line if line.isascii() else _escaped(line)}}}"
 
 
-def _scalar(value: str | int | None) -> str:
+def _scalar(value: Any) -> str:
     kind = type(value)
     return _TEXT(value) if kind is str else str(value) if kind is int else _ENCODE(value)
 

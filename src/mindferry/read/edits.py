@@ -33,6 +33,8 @@ class Edits:
         self.source = source
         self._rows: dict[int, list[_Edit]] = {}  # sorted, by the block of the file that they start in
         self._blocks: list[int] = []  # those with edits, sorted
+        self._replaced: dict[int, list[_Edit]] = {}  # of the edits, the replacements
+        self._replacing: list[int] = []
         self._count = 0
         self.removed: set[ast.AST] = set()  # statements that went
         self._owner, self._dropper = "", ""
@@ -92,6 +94,7 @@ class Edits:
             inside = [edit for edit in row[low:high] if _inside(edit, start, end)]
             if inside:
                 row[low:high] = [edit for edit in row[low:high] if not _inside(edit, start, end)]
+                self._forget(inside)
             for edit in inside if not swallows else ():
                 if not self._may_drop(edit):
                     self._report(edit.start, f"what {edit.owner} wrote is lost in what {self._owner} writes")
@@ -110,13 +113,16 @@ class Edits:
 
     def _covering(self, start: int, end: int) -> _Edit | None:
         """The larger replacement that holds the span. Replacements don't overlap, so it is the last one that starts before."""
-        for block in reversed(self._blocks[: bisect.bisect_right(self._blocks, start // BLOCK)]):
-            row = self._rows[block]
-            for index in range(bisect.bisect_left(row, (start + 1,)) - 1, -1, -1):
-                edit = row[index]
-                if edit.end > edit.start:
-                    return edit if end <= edit.end and edit.end - edit.start > end - start else None
-        return None
+        index = bisect.bisect_right(self._replacing, start // BLOCK) - 1
+        if index < 0:
+            return None
+        row = self._replaced[self._replacing[index]]
+        if row[0].start > start:  # in the same block, but behind it
+            if index == 0:
+                return None
+            row = self._replaced[self._replacing[index - 1]]
+        edit = row[bisect.bisect_left(row, (start + 1,)) - 1]
+        return edit if end <= edit.end and edit.end - edit.start > end - start else None
 
     def replace_node(self, node: ast.AST, text: str, swallows: bool = False) -> None:
         self.replace(self.source.start(node), self.source.end(node), text, swallows)
@@ -173,13 +179,29 @@ class Edits:
             yield row, low, bisect.bisect_left(row, (end + 1,)) if block == last else len(row)
 
     def _add(self, edit: _Edit) -> None:
-        block = edit.start // BLOCK
-        row = self._rows.get(block)
-        if row is None:
-            self._rows[block] = [edit]
-            bisect.insort(self._blocks, block)
-        else:
-            bisect.insort(row, edit)
+        _put(edit, self._rows, self._blocks)
+        if edit.end > edit.start:
+            _put(edit, self._replaced, self._replacing)
+
+    def _forget(self, edits: list[_Edit]) -> None:
+        """Of those that went, the replacements."""
+        for edit in edits:
+            if edit.end > edit.start:
+                block = edit.start // BLOCK
+                self._replaced[block].remove(edit)
+                if not self._replaced[block]:
+                    del self._replaced[block]
+                    self._replacing.remove(block)
+
+
+def _put(edit: _Edit, rows: dict[int, list[_Edit]], blocks: list[int]) -> None:
+    block = edit.start // BLOCK
+    row = rows.get(block)
+    if row is None:
+        rows[block] = [edit]
+        bisect.insort(blocks, block)
+    else:
+        bisect.insort(row, edit)
 
 
 def _inside(edit: _Edit, start: int, end: int) -> bool:

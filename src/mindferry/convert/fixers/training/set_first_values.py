@@ -99,7 +99,8 @@ def _belongs_outside(facts: Facts, scope: ast.AST, name: str) -> bool:
 def _declared(facts: Facts) -> set[tuple[ast.AST, str]]:
     """Names that a function, or one inside it, declares to be of a scope around it."""
     found: set[tuple[ast.AST, str]] = set()
-    for node in (*facts.source.of(ast.Global), *facts.source.of(ast.Nonlocal)):
+    declarations: list[ast.Global | ast.Nonlocal] = [*facts.source.of(ast.Global), *facts.source.of(ast.Nonlocal)]
+    for node in declarations:
         scope = facts.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef)
         while scope is not None:
             found |= {(scope, name) for name in node.names}

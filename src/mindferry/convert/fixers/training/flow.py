@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import bisect
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from ....read.walk import children_of, walk
 from ...facts import Facts
@@ -87,6 +87,23 @@ def _changes_receiver(name: str) -> bool:
     return is_in_place or name in ("append", "extend", "insert", "appendleft", "update", "register_hook")
 
 
+def changed_arguments(function: ast.FunctionDef) -> set[str]:
+    """Arguments that a function changes in place, and never binds anew: `t.mul_(k)`, `t[0] = 1`, `t += k`."""
+    arguments = {each.arg for each in (*function.args.posonlyargs, *function.args.args)}
+    bound: set[str] = set()
+    found: set[str] = set()
+    for node in walk(function):
+        match node:
+            case ast.AugAssign(target=ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name))):
+                found.add(name)
+            case ast.Assign(targets=targets):
+                bound |= {each.id for each in targets if isinstance(each, ast.Name)}
+                found |= {key(each.value) for each in targets if isinstance(each, ast.Subscript)}
+            case ast.Call(func=ast.Attribute(attr=method, value=ast.Name(id=name))) if method.endswith("_"):
+                found.add(name)
+    return found & arguments - bound
+
+
 def written_in_order(facts: Facts, statements: Iterable[ast.stmt]) -> list[str]:
     """Plain names that the statements bind, in the order of the text."""
     nodes = [
@@ -120,15 +137,22 @@ def statements_before(facts: Facts, statement: ast.stmt, scope: ast.AST) -> list
     return before[::-1]
 
 
-def slice_for(facts: Facts, before: list[Beginning], loss: ast.expr) -> list[ast.stmt]:
-    """The statements, in order, through which a gradient could reach the loss.
+def upwards(before: list[Beginning]) -> Iterator[ast.stmt]:
+    """The statements, the last first."""
+    return (block[place] for block, end in reversed(before) for place in range(end - 1, -1, -1))
+
+
+def slice_for(
+    facts: Facts, before: list[Beginning], loss: ast.expr, changed: Mapping[ast.stmt, set[str]]
+) -> list[ast.stmt]:
+    """The statements, in order, through which a gradient could reach the loss; `changed`: what functions change in place.
 
     From the loss upwards, from one statement that sets something needed to the next: the others are not looked at.
     """
     needed = reads(loss, with_gradient=True)
     chosen: list[ast.stmt] = []
     for block, end in reversed(before):
-        writers = facts.derived(_Writers).of(block)
+        writers = facts.derived(_Writers).of(block, changed)
         waiting = [-place for name in needed if (place := writers.last(name, end)) >= 0]
         heapq.heapify(waiting)
         while waiting:
@@ -154,15 +178,15 @@ class _Writers:
     def __init__(self, facts: Facts) -> None:
         self._found: dict[int, _BlockWriters] = {}
 
-    def of(self, block: list[ast.stmt]) -> _BlockWriters:
+    def of(self, block: list[ast.stmt], changed: Mapping[ast.stmt, set[str]]) -> _BlockWriters:
         if id(block) not in self._found:  # the tree keeps the block
-            self._found[id(block)] = _BlockWriters(block)
+            self._found[id(block)] = _BlockWriters(block, changed)
         return self._found[id(block)]
 
 
 class _BlockWriters:
-    def __init__(self, block: list[ast.stmt]) -> None:
-        self.written = [writes(statement) for statement in block]
+    def __init__(self, block: list[ast.stmt], changed: Mapping[ast.stmt, set[str]]) -> None:
+        self.written = [writes(statement) | changed.get(statement, set()) for statement in block]
         self._places: dict[str, list[int]] = {}
         for place, names in enumerate(self.written):
             for name in names:

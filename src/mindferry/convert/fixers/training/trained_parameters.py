@@ -107,7 +107,7 @@ def _is_visible(draft: Draft, each: Backward, optimizer: ast.expr) -> bool:
     if name == "self":
         owner = draft.enclosing(optimizer, ast.ClassDef)
         return owner is not None and draft.enclosing(each.statement, ast.ClassDef) is owner
-    return not is_local(home, name)
+    return not is_local(draft, home, name)
 
 
 def _is_made_sometimes(draft: Draft, each: Backward, optimizer: ast.expr) -> bool:

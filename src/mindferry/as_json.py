@@ -10,6 +10,8 @@ import math
 import re
 import types
 import typing
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, cast
 
 ROW = 160  # characters that stay on one line
@@ -21,6 +23,7 @@ _LISTS = (list, tuple)
 _NESTED = (dict, list)
 _SCALARS = frozenset((str, int, bool, type(None)))  # most of what a record holds
 _ROW_ITEMS = 20
+_TEXT = json.encoder.encode_basestring
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
@@ -35,19 +38,29 @@ def plain(value: Any) -> Any:
     if isinstance(value, _LISTS):
         return [plain(item) for item in value]
     if dataclasses.is_dataclass(value):
-        held = ((name, getattr(value, name)) for name in _names(cast(Any, type(value))))
-        return {name: item if type(item) in _SCALARS else plain(item) for name, item in held}
+        names, taken = _getter(cast(Any, type(value)))
+        held = dict(zip(names, taken(value), strict=True))
+        for name, item in held.items():
+            if type(item) not in _SCALARS:
+                held[name] = plain(item)
+        return held
     return value
 
 
 @functools.cache
-def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(each.name for each in dataclasses.fields(kind))
+def _getter(kind: Any) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]:
+    """The names of a dataclass's fields, and what takes all their values at once."""
+    names = tuple(each.name for each in dataclasses.fields(kind))
+    return names, attrgetter(*names) if len(names) > 1 else lambda value: tuple(getattr(value, name) for name in names)
 
 
 def laid_out(value: Any, indent: str = "\n") -> str:
     """A row to a line, so that two records can be compared by eye and by `diff`."""
-    if not isinstance(value, _NESTED) or _is_short(value):
+    if type(value) is dict and len(value) <= _ROW_ITEMS and _SCALARS.issuperset(map(type, value.values())):
+        line = _row(value)  # most of what a record holds
+        if len(line) <= ROW:
+            return line
+    elif not isinstance(value, _NESTED) or _is_short(value):
         line = _encoded(value)
         if len(line) <= ROW or not isinstance(value, _NESTED):
             return line
@@ -57,10 +70,25 @@ def laid_out(value: Any, indent: str = "\n") -> str:
     return f"[{indent} {f',{indent} '.join(laid_out(item, indent + ' ') for item in value)}{indent}]"
 
 
+def _row(value: dict[str, Any]) -> str:
+    """Texts and numbers by name, on one line: as `_encoded` has them, without an encoder for each."""
+    line = ", ".join([f"{_TEXT(name)}: {_scalar(item)}" for name, item in value.items()])
+    return f"{{{line if line.isascii() else _escaped(line)}}}"
+
+
+def _scalar(value: Any) -> str:
+    kind = type(value)
+    return _TEXT(value) if kind is str else str(value) if kind is int else _ENCODE(value)
+
+
+def _escaped(line: str) -> str:
+    return _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", line)
+
+
 def _encoded(value: Any) -> str:
     """On one line."""
     line = _ENCODE(value)
-    return line if line.isascii() else _SURROGATE.sub(lambda found: f"\\u{ord(found.group()):04x}", line)
+    return line if line.isascii() else _escaped(line)
 
 
 def _is_short(value: dict[str, Any] | list[Any]) -> bool:

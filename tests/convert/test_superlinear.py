@@ -64,6 +64,51 @@ def _mixed(count: int) -> str:
     return f"{HEAD}def f():\n    a0 = torch.ones(3)\n    b0 = torch.ones(3)\n{lines}    return torch.sum(a{count})\n"
 
 
+def _training_loops(count: int) -> str:
+    """A script that trains again and again: every loss stands in the same scope."""
+    step = (
+        "for x, y in loader:\n    optimizer.zero_grad()\n    loss = nn.functional.mse_loss(model(x), y)\n"
+        "    loss.backward()\n    optimizer.step()\n"
+    )
+    return f"{HEAD}model = nn.Linear(2, 2)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n" + step * count
+
+
+def _leaves(count: int) -> str:
+    """Every loss stands in the same block, behind all those before it."""
+    one = (
+        "w{0} = torch.randn(3, requires_grad=True)\nloss{0} = (w{0} ** 2).sum()\nloss{0}.backward()\n"
+        "with torch.no_grad():\n    w{0} -= 0.1 * w{0}.grad\n"
+    )
+    return HEAD + "".join(one.format(i) for i in range(count))
+
+
+def _loop_in_place(count: int) -> str:
+    """Two names, changed in place again and again in a loop, each seen by the caller."""
+    return (
+        f"{HEAD}def f(x, w):\n    for k in range(3):\n"
+        + "        x.mul_(2)\n        w.add_(x)\n" * count
+        + "    return x\n"
+    )
+
+
+def _long_function(count: int) -> str:
+    """One name that gets a value in every line, computed from all that it had before."""
+    return f"{HEAD}def f(x):\n" + "    y = torch.relu(x)\n    x = y.sum().unsqueeze(0)\n" * count + "    return x\n"
+
+
+def _branches(count: int) -> str:
+    branch = "    if mode:\n        x = x.view(2, -1)\n    else:\n        x = torch.cat([x, x])\n"
+    return f"{HEAD}def f(x, mode):\n" + branch * count + "    return x\n"
+
+
+def _derivatives(count: int) -> str:
+    one = (
+        "def penalty{0}(net, x):\n    x = x.detach().requires_grad_(True)\n    out{0} = net(x)\n"
+        "    g, = torch.autograd.grad(out{0}.sum(), x, create_graph=True)\n    return g.norm()\n"
+    )
+    return HEAD + "".join(one.format(i) for i in range(count))
+
+
 def _calls(text: str) -> int:
     count = 0
 
@@ -81,7 +126,21 @@ def _calls(text: str) -> int:
 
 @pytest.mark.parametrize(
     ("make", "count"),
-    [(_chain, 20), (_methods, 20), (_in_place, 100), (_residuals, 100), (_imports, 200), (_blocks, 50), (_mixed, 8)],
+    [
+        (_chain, 20),
+        (_methods, 20),
+        (_in_place, 100),
+        (_residuals, 100),
+        (_imports, 200),
+        (_blocks, 50),
+        (_mixed, 8),
+        (_training_loops, 20),
+        (_leaves, 16),
+        (_loop_in_place, 40),
+        (_long_function, 30),
+        (_branches, 60),
+        (_derivatives, 30),
+    ],
 )
 def test_twice_the_code_is_not_four_times_the_work(make: object, count: int) -> None:
     assert callable(make)

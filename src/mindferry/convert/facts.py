@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+import bisect
+from collections.abc import Callable, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -64,9 +65,11 @@ class Facts:
 
     def calls_for(self, use: Use) -> list[ast.Call]:
         """The file's calls of an API of the framework's that is for this, each after the one that it stands in."""
-        found = [
-            each for api, calls in self.derived(_calls_by_api).items() if self.uses.has(use, api) for each in calls
-        ]
+        return self.calls_where(lambda api: self.uses.has(use, api))
+
+    def calls_where(self, is_wanted: Callable[[str], bool]) -> list[ast.Call]:
+        """The file's calls of the APIs for which this holds: it is asked once for each, not for each call."""
+        found = [each for api, calls in self.derived(_calls_by_api).items() if is_wanted(api) for each in calls]
         return [call for _, call in sorted(found, key=lambda each: each[0])]
 
     def statement_of(self, node: ast.AST) -> ast.stmt:
@@ -76,12 +79,13 @@ class Facts:
 
     def block_of(self, statement: ast.stmt) -> list[ast.stmt]:
         """The list of statements that it stands in."""
-        parent = self.parents[statement]
-        for name in ("body", "orelse", "finalbody", "handlers"):
-            block = getattr(parent, name, None)
-            if isinstance(block, list) and statement in block:
-                return block
-        return [statement]
+        found = self.source.blocks.get(statement)
+        return found[0] if found is not None else [statement]
+
+    def place_of(self, statement: ast.stmt) -> int:
+        """Its place in that list."""
+        found = self.source.blocks.get(statement)
+        return found[1] if found is not None else 0
 
     def enclosing(self, node: ast.AST, *kinds: type) -> ast.AST | None:
         current = self.parents.get(node)
@@ -95,9 +99,28 @@ class Facts:
             current = self.parents.get(current)
         return current is not None
 
+    def is_within_any(self, node: ast.AST, outer: Set[ast.AST]) -> bool:
+        current: ast.AST | None = node
+        while current is not None and current not in outer:
+            current = self.parents.get(current)
+        return current is not None
+
     def stores(self, name: str) -> list[ast.Name]:
         """Every place in the file where the name is bound or deleted as a variable."""
-        return self.derived(_stores).get(name, [])
+        return self.source.stored.get(name, [])
+
+    def bound_within(self, name: str, outer: ast.AST) -> list[ast.Name]:
+        """Where the name gets a value in a function, a loop or whatever it is; `name.add_(1)` is one of the places."""
+        bound = self.source.bound_within(name, outer)
+        again, start = self.derived(bound_again).get(name, []), self.source.start
+        if not again:
+            return bound
+        if outer is not self.source.tree:
+            first, last = (
+                bisect.bisect_left(again, place, key=start) for place in (start(outer), self.source.end(outer))
+            )
+            again = again[first:last]
+        return bound + again
 
     def found(
         self, node: ast.AST, code: Code, message: str, advice: str = "", severity: str = "", rule: str = ""
@@ -144,12 +167,9 @@ class OriginalTexts:
         return qual
 
 
-def _stores(facts: Facts) -> dict[str, list[ast.Name]]:
-    found: dict[str, list[ast.Name]] = {}
-    for node in facts.source.of(ast.Name):
-        if not isinstance(node.ctx, ast.Load):
-            found.setdefault(node.id, []).append(node)
-    return found
+def bound_again(facts: Facts) -> dict[str, list[ast.Name]]:
+    """Names, none of the text's own, that changes in place bind again, in order: `fixers/in_place` fills this in."""
+    return {}
 
 
 def _calls_by_api(facts: Facts) -> dict[str, list[tuple[int, ast.Call]]]:

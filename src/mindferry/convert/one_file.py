@@ -242,9 +242,8 @@ def _stands_alone(layout: Layout, file: ProjectFile) -> bool:
 
 def with_key(written: Written, key: str) -> Written:
     """Marked with what it was made from."""
-    return Written(
-        replace(written.record, key=key, helpers=tuple(sorted(written.compat))), written.data, written.compat
-    )
+    record = replace(written.record, key=key, helpers=tuple(sorted(written.compat)))
+    return replace(written, record=record)
 
 
 def digest(data: bytes) -> str:

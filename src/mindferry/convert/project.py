@@ -60,11 +60,12 @@ from .trainer import check_own_trainer, trainer_text
 RUNS = re.compile(r"^(?:\w[\w.]* = )?\w+\.(?:fit|evaluate|predict|compile)\(|^(?:for|while) ", re.MULTILINE)
 LOOP = re.compile(rb"(?:for|while)\b")
 STEP = re.compile(rb"(?:grad_fn|backward|gradients|[oO]ptim\w*)\(")
+STEP_WORDS = (b"grad_fn(", b"backward(", b"gradients(", b"ptim")  # without one of these the text has no such step
 
 
 def has_training_loop(text: bytes) -> bool:
     """Whether a loop outside of all functions takes a training step: nobody imports such a file for what it defines."""
-    if not STEP.search(text):
+    if not any(word in text for word in STEP_WORDS) or not STEP.search(text):
         return False
     is_in_loop = False
     for line in text.splitlines():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import bisect
 from collections.abc import Callable, Iterator
+from operator import itemgetter
 from typing import NamedTuple
 
 from .source import Source
@@ -32,6 +33,8 @@ class Edits:
         self.source = source
         self._rows: dict[int, list[_Edit]] = {}  # sorted, by the block of the file that they start in
         self._blocks: list[int] = []  # those with edits, sorted
+        self._replaced: dict[int, list[_Edit]] = {}  # of the edits, the replacements
+        self._replacing: list[int] = []
         self._count = 0
         self.removed: set[ast.AST] = set()  # statements that went
         self._owner, self._dropper = "", ""
@@ -91,6 +94,7 @@ class Edits:
             inside = [edit for edit in row[low:high] if _inside(edit, start, end)]
             if inside:
                 row[low:high] = [edit for edit in row[low:high] if not _inside(edit, start, end)]
+                self._forget(inside)
             for edit in inside if not swallows else ():
                 if not self._may_drop(edit):
                     self._report(edit.start, f"what {edit.owner} wrote is lost in what {self._owner} writes")
@@ -98,9 +102,10 @@ class Edits:
 
     def _may_drop(self, edit: _Edit) -> bool:
         """Its own, or one whose text it has taken along."""
-        return self._owner in (edit.owner, self._dropper) or any(
-            start <= edit.start and edit.end <= end for start, end in reversed(self._read)
-        )
+        if self._owner in (edit.owner, self._dropper):
+            return True
+        index = bisect.bisect_right(self._read, edit.start, key=itemgetter(0)) - 1
+        return index >= 0 and edit.end <= self._read[index][1]
 
     def _report(self, offset: int, message: str) -> None:
         if self._clash is not None:
@@ -108,20 +113,28 @@ class Edits:
 
     def _covering(self, start: int, end: int) -> _Edit | None:
         """The larger replacement that holds the span. Replacements don't overlap, so it is the last one that starts before."""
-        for block in reversed(self._blocks[: bisect.bisect_right(self._blocks, start // BLOCK)]):
-            row = self._rows[block]
-            for index in range(bisect.bisect_left(row, (start + 1,)) - 1, -1, -1):
-                edit = row[index]
-                if edit.end > edit.start:
-                    return edit if end <= edit.end and edit.end - edit.start > end - start else None
-        return None
+        index = bisect.bisect_right(self._replacing, start // BLOCK) - 1
+        if index < 0:
+            return None
+        row = self._replaced[self._replacing[index]]
+        if row[0].start > start:  # in the same block, but behind it
+            if index == 0:
+                return None
+            row = self._replaced[self._replacing[index - 1]]
+        edit = row[bisect.bisect_left(row, (start + 1,)) - 1]
+        return edit if end <= edit.end and edit.end - edit.start > end - start else None
 
     def replace_node(self, node: ast.AST, text: str, swallows: bool = False) -> None:
         self.replace(self.source.start(node), self.source.end(node), text, swallows)
 
     def is_touched(self, node: ast.AST) -> bool:
         """Whether some edit starts within the node."""
-        return any(low < high for _, low, high in self._slices(self.source.start(node), self.source.end(node)))
+        start, end = self.source.start(node), self.source.end(node)
+        block = start // BLOCK
+        if block == end // BLOCK:  # most are: their own row is enough
+            row = self._rows.get(block, ())
+            return bisect.bisect_left(row, (start,)) < bisect.bisect_left(row, (end + 1,))
+        return any(low < high for _, low, high in self._slices(start, end))
 
     def replacements(self) -> list[tuple[int, int]]:
         """The spans that were replaced, in order; none overlaps another."""
@@ -132,7 +145,8 @@ class Edits:
         return self.span(self.source.start(node), self.source.end(node))
 
     def span(self, start: int, end: int) -> str:
-        self._read.append((start, end))
+        if self._owner != self._dropper:
+            self._note_read(start, end)
         data, pieces, position = self.source.data, [], start
         for row, low, high in self._slices(start, end):
             for edit in row[low:high]:
@@ -140,6 +154,18 @@ class Edits:
                     pieces += [data[position : edit.start].decode("utf-8"), edit.text]
                     position = edit.end
         return "".join([*pieces, data[position:end].decode("utf-8")])
+
+    def _note_read(self, start: int, end: int) -> None:
+        """None of these spans lies in another one, so that they are ordered by their ends too."""
+        first = bisect.bisect_left(self._read, start, key=itemgetter(0))
+        if first > 0 and self._read[first - 1][1] >= end:
+            return
+        last = first
+        while last < len(self._read) and self._read[last][1] <= end:
+            last += 1
+        if last == first < len(self._read) and self._read[first][0] == start:
+            return  # a larger one begins at the same place
+        self._read[first:last] = [(start, end)]
 
     def apply(self) -> str:
         return self.span(0, len(self.source.data))
@@ -153,13 +179,29 @@ class Edits:
             yield row, low, bisect.bisect_left(row, (end + 1,)) if block == last else len(row)
 
     def _add(self, edit: _Edit) -> None:
-        block = edit.start // BLOCK
-        row = self._rows.get(block)
-        if row is None:
-            self._rows[block] = [edit]
-            bisect.insort(self._blocks, block)
-        else:
-            bisect.insort(row, edit)
+        _put(edit, self._rows, self._blocks)
+        if edit.end > edit.start:
+            _put(edit, self._replaced, self._replacing)
+
+    def _forget(self, edits: list[_Edit]) -> None:
+        """Of those that went, the replacements."""
+        for edit in edits:
+            if edit.end > edit.start:
+                block = edit.start // BLOCK
+                self._replaced[block].remove(edit)
+                if not self._replaced[block]:
+                    del self._replaced[block]
+                    self._replacing.remove(block)
+
+
+def _put(edit: _Edit, rows: dict[int, list[_Edit]], blocks: list[int]) -> None:
+    block = edit.start // BLOCK
+    row = rows.get(block)
+    if row is None:
+        rows[block] = [edit]
+        bisect.insort(blocks, block)
+    else:
+        bisect.insort(row, edit)
 
 
 def _inside(edit: _Edit, start: int, end: int) -> bool:

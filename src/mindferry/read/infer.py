@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .call_results import iterated
@@ -46,6 +47,8 @@ class Reading:
     owners: dict[ast.AST, str]  # function or class -> its dotted name
     scope: Scope  # the module's own names
     observed: frozenset[ast.AST] = frozenset()  # whose types a watched run showed
+    # What apis/torch/_selections.py found out, by name and function.
+    selections: dict[tuple[str, ast.AST | None], bool] = field(default_factory=dict)
 
     def type(self, node: ast.AST) -> Type:
         return self.types.get(node, UNKNOWN)
@@ -70,7 +73,7 @@ def read(
     scope = Scope()
     reader.block(source.tree.body, scope)
     while reader.deferred:
-        reader.deferred.pop(0)()
+        reader.deferred.popleft()()
     kinds = ("ref", "instance", "list", "dict", "tuple")
     symbols.export(module, {name: kind for name, kind in scope.names.items() if kind.kind in kinds})
     seen = frozenset(reader.values.observed)
@@ -87,7 +90,7 @@ class _Reader:
         self.symbols, self.module, self.is_package, self.source = symbols, module, is_package, source
         self.framework = symbols.framework
         self.values = Expressions(symbols, is_api)
-        self.deferred: list[Callable[[], None]] = []
+        self.deferred: deque[Callable[[], None]] = deque()
         self.owners: dict[ast.AST, str] = {}
         self._returned: list[list[Type]] = []
         self._functions: list[ast.FunctionDef] = []  # whose bodies are being read

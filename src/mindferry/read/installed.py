@@ -18,7 +18,7 @@ def why_needed(framework: frozenset[str], name: str) -> str:
     """Why the package of this import name needs one of a framework's distributions, or '' where it doesn't or can't be told."""
     if name in sys.stdlib_module_names:
         return ""
-    distributions = _distributions().get(name, ())
+    distributions = _distribution_names(name)
     for distribution in distributions:
         chain = _chain(framework, distribution, frozenset())
         if chain:
@@ -34,9 +34,28 @@ def is_installed(name: str) -> bool:
 
 
 @functools.cache
-def _distributions() -> dict[str, tuple[str, ...]]:
+def _distributions() -> dict[str, list[metadata.Distribution]]:
     """Import name -> distributions that bring it."""
-    return {name: tuple(dict.fromkeys(found)) for name, found in metadata.packages_distributions().items()}
+    found: dict[str, list[metadata.Distribution]] = {}
+    for distribution in metadata.distributions():
+        for name in _brought(distribution):
+            found.setdefault(name, []).append(distribution)
+    return found
+
+
+@functools.cache
+def _distribution_names(name: str) -> tuple[str, ...]:
+    """Of the distributions that bring a package. Reading what each is called takes longer than finding them."""
+    return tuple(dict.fromkeys(each.metadata["Name"] for each in _distributions().get(name, ())))
+
+
+def _brought(distribution: metadata.Distribution) -> set[str]:
+    """The packages and modules that it brings: as it says itself, or by the files that it lists."""
+    if declared := (distribution.read_text("top_level.txt") or "").split():
+        return set(declared)
+    listed = (distribution.read_text("RECORD") or "").splitlines()
+    files = (line.partition(",")[0].strip('"') for line in listed if ".py" in line)
+    return {file.partition("/")[0].removesuffix(".py") for file in files if file.endswith(".py")}
 
 
 @functools.cache

@@ -10,9 +10,12 @@ import io
 import re
 import sys
 import tokenize
+import weakref
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ..errors import MindferryError
 from .fstrings import relocate
@@ -39,6 +42,7 @@ _NO_NODES = frozenset(
         *(kind for base in _SHARED for kind in base.__subclasses__()),
     }
 )
+_STATEMENTS = frozenset(ast.stmt.__subclasses__())
 N = TypeVar("N", bound=ast.AST)
 
 
@@ -89,6 +93,31 @@ def is_script(raw: bytes) -> bool:
     return b"__name__" in raw and _SCRIPT.search(raw) is not None
 
 
+class _Places(Generic[N]):
+    """Nodes by name, as the text has them: those in a part of it are found without looking at the others."""
+
+    def __init__(self, nodes: Mapping[str, list[N]], source: Source) -> None:
+        self._nodes, self._source = nodes, weakref.proxy(source)
+        self._ordered: dict[str, tuple[list[N], list[int]]] = {}
+        self._found: dict[tuple[str, ast.AST], list[N]] = {}
+
+    def within(self, name: str, outer: ast.AST) -> list[N]:
+        found = self._found.get((name, outer))
+        if found is None:
+            found = self._found[name, outer] = self._find(name, outer)
+        return found
+
+    def _find(self, name: str, outer: ast.AST) -> list[N]:
+        start, end = self._source.start, self._source.end
+        if name not in self._ordered:
+            nodes = sorted(self._nodes.get(name, ()), key=start)
+            self._ordered[name] = nodes, [start(each) for each in nodes]
+        nodes, starts = self._ordered[name]
+        if outer is self._source.tree:
+            return nodes
+        return nodes[bisect.bisect_left(starts, start(outer)) : bisect.bisect_left(starts, end(outer))]
+
+
 class Source:
     """Decoded text as UTF-8 bytes, its syntax tree, and byte offsets for every node."""
 
@@ -122,7 +151,6 @@ class Source:
         ]  # every node, each after its parent: level by level, as `ast.walk` gives them
         self.parents: dict[ast.AST, ast.AST] = {}
         self._children: list[int] = []  # where in `nodes` the children of each node begin; those of the next end them
-        self._by_kind: dict[type, list[Any]] = {}
         self._texts: set[str] = set()  # names and strings
         self.kept: dict[str, object] = {}  # what others found out about the text, by who they are; see name_uses.py
         self._list_nodes()
@@ -185,15 +213,90 @@ class Source:
 
     def of(self, kind: type[N]) -> list[N]:
         """All nodes of one kind, each after its parent."""
-        if not self._by_kind:
-            for node in self.nodes:
-                self._by_kind.setdefault(type(node), []).append(node)
         return self._by_kind.get(kind, [])
+
+    @functools.cached_property
+    def _by_kind(self) -> dict[type, list[Any]]:
+        found: dict[type, list[Any]] = defaultdict(list)
+        for node in self.nodes:
+            found[type(node)].append(node)
+        return dict(found)
+
+    @functools.cached_property
+    def named(self) -> dict[str, list[ast.Name]]:
+        """Every place where a name stands, by the name: who asks for one does not look at all."""
+        found: dict[str, list[ast.Name]] = defaultdict(list)
+        for node in self.of(ast.Name):
+            found[node.id].append(node)
+        return dict(found)
+
+    @functools.cached_property
+    def stored(self) -> dict[str, list[ast.Name]]:
+        """Those where it is bound or deleted."""
+        found: dict[str, list[ast.Name]] = defaultdict(list)
+        for node in self.of(ast.Name):
+            if type(node.ctx) is not ast.Load:
+                found[node.id].append(node)
+        return dict(found)
+
+    def stored_within(self, name: str, outer: ast.AST) -> list[ast.Name]:
+        """Those of them that lie in a function, a loop or whatever it is, in the order of the text."""
+        return self._stores.within(name, outer)
+
+    @functools.cached_property
+    def _stores(self) -> _Places[ast.Name]:
+        return _Places(self.stored, self)
+
+    def bound_within(self, name: str, outer: ast.AST) -> list[ast.Name]:
+        """Those where it gets a value, without deletions."""
+        return self._bindings.within(name, outer)
+
+    @functools.cached_property
+    def _bindings(self) -> _Places[ast.Name]:
+        bound = {name: [node for node in nodes if type(node.ctx) is ast.Store] for name, nodes in self.stored.items()}
+        return _Places(bound, self)
+
+    def named_within(self, name: str, outer: ast.AST) -> list[ast.Name]:
+        """Every place in a function, a loop or whatever it is where the name stands, in the order of the text."""
+        return self._uses.within(name, outer)
+
+    @functools.cached_property
+    def _uses(self) -> _Places[ast.Name]:
+        return _Places(self.named, self)
+
+    @functools.cached_property
+    def members(self) -> dict[str, list[ast.Attribute]]:
+        """The same for attributes, by what stands behind the dot."""
+        found: dict[str, list[ast.Attribute]] = defaultdict(list)
+        for node in self.of(ast.Attribute):
+            found[node.attr].append(node)
+        return dict(found)
+
+    def calls_named(self, *names: str) -> list[ast.Call]:
+        """Calls of functions and methods of these names, each after the one that it stands in."""
+        called = (node for name in names for node in (*self.named.get(name, ()), *self.members.get(name, ())))
+        return self.in_tree_order(
+            call for node in called if type(call := self.parents[node]) is ast.Call and call.func is node
+        )
+
+    def in_tree_order(self, nodes: Iterable[N]) -> list[N]:
+        """As they stand in `nodes`, each after its parent."""
+        return sorted(nodes, key=self._places.__getitem__)
+
+    @functools.cached_property
+    def blocks(self) -> dict[ast.AST, tuple[list[ast.stmt], int]]:
+        """The list that each statement or handler stands in, and its place there."""
+        found: dict[ast.AST, tuple[list[ast.stmt], int]] = {}
+        for node in (self.tree, *self.statements, *self.of(ast.ExceptHandler), *self.of(ast.match_case)):
+            for name in ("body", "orelse", "finalbody", "handlers"):
+                block = getattr(node, name, [])
+                found.update((statement, (block, place)) for place, statement in enumerate(block))
+        return found
 
     @functools.cached_property
     def statements(self) -> list[ast.stmt]:
         """Each after the one that it stands in."""
-        return [node for node in self.nodes if isinstance(node, ast.stmt)]
+        return [node for node in self.nodes if type(node) in _STATEMENTS]  # type: ignore[misc]
 
     @functools.cached_property
     def assigned(self) -> dict[str, list[ast.Assign]]:
@@ -203,6 +306,14 @@ class Source:
             for name in dict.fromkeys(each.id for each in node.targets if isinstance(each, ast.Name)):
                 found.setdefault(name, []).append(node)
         return found
+
+    def assigned_within(self, name: str, outer: ast.AST) -> list[ast.Assign]:
+        """Those of them that lie in a function, in the order of the text."""
+        return self._assignments.within(name, outer)
+
+    @functools.cached_property
+    def _assignments(self) -> _Places[ast.Assign]:
+        return _Places(self.assigned, self)
 
     @functools.cached_property
     def lines_inside_strings(self) -> frozenset[int]:

@@ -65,7 +65,14 @@ class Observed(Type):
 
 
 def assumed(kind: Type) -> Type:
-    return kind if kind.kind == "unknown" else Assumed(*kind)
+    if kind.items:  # how sure its parts are is no part of what they are equal by
+        return Assumed(*kind)
+    return kind if kind.kind == "unknown" else _assumed(kind.kind, kind.qual)
+
+
+@functools.lru_cache(maxsize=16384)
+def _assumed(kind: str, qual: str) -> Type:
+    return Assumed(kind, qual)
 
 
 def observed(kind: Type) -> Type:
@@ -111,6 +118,7 @@ def ref(qual: str) -> Type:
     return Type("ref", qual)
 
 
+@functools.lru_cache(maxsize=16384)
 def instance(qual: str) -> Type:
     return Type("instance", qual)
 

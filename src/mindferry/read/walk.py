@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
+from typing import Any
 
 # fields that hold texts and numbers; or contexts and operators, one object of which stands for all its kind
 _PLAIN_FIELDS = frozenset(
@@ -21,21 +23,24 @@ def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
 
 
 _KINDS = (each for each in vars(ast).values() if isinstance(each, type) and issubclass(each, ast.AST))
-_FIELDS = {kind: _fields(kind) for kind in _KINDS}
 
 
-def _base(node: ast.AST) -> type[ast.AST]:
-    """The kind of a node that is of a class of our own."""
-    return next(each for each in type(node).__mro__ if each in _FIELDS)
+class _Fields(dict[type, tuple[str, ...]]):
+    def __missing__(self, kind: type) -> tuple[str, ...]:
+        """Of a class of our own: those of what it derives from."""
+        self[kind] = next(self[each] for each in kind.__mro__ if each in self)
+        return self[kind]
+
+
+_FIELDS = _Fields({kind: _fields(kind) for kind in _KINDS})
 
 
 def walk(root: ast.AST) -> list[ast.AST]:
     """The node and all inside it, level by level as `ast.walk` gives them, without contexts and operators."""
     found = [root]
-    append = found.append
+    append, fields = found.append, _FIELDS
     for node in found:  # grows while it is read
-        fields = _FIELDS.get(type(node))
-        for name in fields if fields is not None else _FIELDS[_base(node)]:
+        for name in fields[type(node)]:
             value = getattr(node, name, None)
             if type(value) is list:
                 found += value if None not in value else [item for item in value if item is not None]
@@ -44,11 +49,30 @@ def walk(root: ast.AST) -> list[ast.AST]:
     return found
 
 
+def by_kind(root: ast.AST) -> dict[type, list[Any]]:
+    """The same, by the kinds of the nodes; names are left out, most of what there is."""
+    found: dict[type, list[Any]] = defaultdict(list)
+    level: list[Any] = [root]
+    while level:
+        following: list[Any] = []
+        append = following.append
+        for node in level:
+            kind = type(node)
+            found[kind].append(node)
+            for name in _FIELDS[kind]:
+                value = getattr(node, name, None)
+                if type(value) is list:
+                    following += [item for item in value if item is not None and type(item) is not ast.Name]
+                elif value is not None and type(value) is not ast.Name:
+                    append(value)
+        level = following
+    return found
+
+
 def children_of(node: ast.AST) -> list[ast.AST]:
     """What the node is made of, as `ast.iter_child_nodes` gives it, without contexts and operators."""
     found: list[ast.AST] = []
-    fields = _FIELDS.get(type(node))
-    for name in fields if fields is not None else _FIELDS[_base(node)]:
+    for name in _FIELDS[type(node)]:
         value = getattr(node, name, None)
         if type(value) is list:
             found += [item for item in value if item is not None]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from itertools import islice
 
 from ...read.infer import Reading
 
@@ -38,18 +40,14 @@ def _written_type(reading: Reading, node: ast.expr, known: frozenset[str] = froz
         case ast.Call(keywords=keywords):
             return next((ast.unparse(each.value) for each in keywords if each.arg == "dtype"), "")
         case ast.Name(id=name) if name not in known:
-            values = assigned_values(reading, node)
+            values = list(islice(assigned_values(reading, node), 2))
             return _written_type(reading, values[0], known | {name}) if len(values) == 1 else ""
     return ""
 
 
-def assigned_values(reading: Reading, name: ast.Name) -> list[ast.expr]:
+def assigned_values(reading: Reading, name: ast.Name) -> Iterator[ast.expr]:
     """What the function around gives the name."""
     source, scope = reading.source, reading.source.parents.get(name)
     while scope is not None and not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
         scope = source.parents.get(scope)
-    return [
-        each.value
-        for each in source.assigned.get(name.id, ())
-        if scope is None or source.start(scope) <= source.start(each) < source.end(scope)
-    ]
+    return (each.value for each in source.assigned_within(name.id, scope or source.tree))

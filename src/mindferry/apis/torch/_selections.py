@@ -17,6 +17,7 @@ SELECTIONS = frozenset({"masked_select", "nonzero", "unique", "argwhere"})
 MAKERS = frozenset({"empty", "zeros", "ones"})
 EMPTY_MAKERS = (*sorted(MAKERS), "ensor")
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+Variable = tuple[str, ast.AST | None]  # a name, and the function that it is of
 
 
 def makes_empty_tensors(call: Call) -> bool:
@@ -83,30 +84,58 @@ def _is_plain_argument(reading: Reading, name: ast.Name) -> bool:
         return False
     arguments = scope.args
     given = {each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-    return name.id in given and not assigned_values(reading, name)
+    return name.id in given and next(assigned_values(reading, name), None) is None
 
 
-def is_selected(reading: Reading, node: ast.expr, seen: set[tuple[str, ast.AST | None]] | None = None) -> bool:
-    """Whether the expression is what a mask selects, or computed from that in the same function.
+def is_selected(reading: Reading, node: ast.expr) -> bool:
+    """Whether the expression is what a mask selects, or computed from that in the same function."""
+    is_direct, names = _looked_into(reading, node)
+    return is_direct or any(_holds_selection(reading, each) for each in names)
 
-    `seen` are the names that were looked into, on whatever way: there are more ways than names.
+
+def _holds_selection(reading: Reading, name: ast.Name) -> bool:
+    """Whether the function gives the name what a mask selects, or what is computed from that.
+
+    Told once for a name: without a selection, none of the names that were come by has one; with one, all on the way to it.
     """
-    seen = set() if seen is None else seen
+    known = reading.selections
+    first = name.id, _function_around(reading, name)
+    way: dict[Variable, Variable | None] = {first: None}  # names that were come by, and from which
+    waiting = [(first, name)]
+    while waiting and first not in known:
+        here, use = waiting.pop()
+        is_reached = known.get(here, False)
+        for value in assigned_values(reading, use) if here not in known else ():
+            is_direct, names = _looked_into(reading, value)
+            is_reached = is_reached or is_direct
+            for each in names:
+                following = each.id, _function_around(reading, each)
+                if following not in way:
+                    way[following] = here
+                    waiting.append((following, each))
+        step: Variable | None = here if is_reached else None
+        while step is not None:
+            known[step] = True
+            step = way[step]
+    if first not in known:
+        known.update(dict.fromkeys(way, False))
+    return known[first]
+
+
+def _looked_into(reading: Reading, node: ast.expr) -> tuple[bool, list[ast.Name]]:
+    """(whether a mask selects something in the expression, the tensors that it names)."""
+    names: list[ast.Name] = []
     for part in walk(node):
         match part:
             case ast.Subscript(value=owner, slice=index) if (
                 reading.type(index).is_tensor and reading.type(owner).is_tensor
             ):
-                return True
+                return True, []
             case ast.Call(func=ast.Attribute(attr=name)) if name in SELECTIONS:
-                return True
-            case ast.Name(id=name) if reading.type(part).is_tensor:
-                if (key := (name, _function_around(reading, part))) in seen:
-                    continue
-                seen.add(key)
-                if any(is_selected(reading, value, seen) for value in assigned_values(reading, part)):
-                    return True
-    return False
+                return True, []
+            case ast.Name() if reading.type(part).is_tensor:
+                names.append(part)
+    return False, names
 
 
 def _function_around(reading: Reading, node: ast.AST) -> ast.AST | None:

@@ -13,7 +13,7 @@ from ..plan import Change, ReplaceNode, Texts, claim_all
 def plan(facts: Facts) -> Iterator[Change]:
     if not facts.framework.typed_tensors or not facts.source.mentions("isinstance"):
         return
-    for call in facts.source.of(ast.Call):
+    for call in facts.source.calls_named("isinstance"):
         match call:
             case ast.Call(func=ast.Name(id="isinstance"), args=[_, kinds], keywords=[]):
                 asked = kinds.elts if isinstance(kinds, ast.Tuple) else [kinds]

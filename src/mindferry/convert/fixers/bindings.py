@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import bisect
 from dataclasses import dataclass
+from itertools import islice
 
 from ...read.guesses import looks_like_loader
 from ..facts import Facts
@@ -43,22 +44,33 @@ class Names:
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
-        self._uses: dict[ast.AST, dict[str, list[ast.Name]]] = {}
-        self._scopes: dict[ast.AST, ast.AST] = {}
-        self._nested: dict[ast.AST, list[ast.AST]] = {}  # functions directly within each scope
+        self._uses: dict[str, dict[ast.AST, list[ast.Name]]] = {}  # of the names that were asked for, by scope
+        self._nested: dict[ast.AST, list[ast.AST]] | None = None  # functions directly within each scope
         self._chosen: dict[tuple[ast.AST, str, type[ast.expr_context]], list[ast.Name]] = {}
         self._within: dict[tuple[ast.AST, str], tuple[list[ast.Name], list[int]]] = {}
-        tree, parents, scopes = facts.source.tree, facts.parents, self._scopes
-        for node in facts.source.nodes:  # parents first
-            parent = parents.get(node, tree)
-            scope = scopes[node] = parent if type(parent) in FUNCTIONS else scopes.get(parent, tree)
-            if type(node) is ast.Name:
-                self._uses.setdefault(scope, {}).setdefault(node.id, []).append(node)
-            elif type(node) in FUNCTIONS:
-                self._nested.setdefault(scope, []).append(node)
+        self._bound: dict[tuple[ast.AST, str], tuple[list[ast.Name], list[int]]] = {}
+        self._assigned: dict[str, dict[int, list[int]]] = {}  # by name and block: places of plain assignments
 
     def scope(self, node: ast.AST) -> ast.AST:
-        return self._scopes.get(node, self.facts.source.tree)
+        """The function, or the module, that its names are of."""
+        parents, tree = self.facts.parents, self.facts.source.tree
+        while (above := parents.get(node, tree)) is not tree and type(above) not in FUNCTIONS:
+            node = above
+        return above
+
+    def _uses_in(self, scope: ast.AST, name: str) -> list[ast.Name]:
+        if name not in self._uses:
+            found = self._uses[name] = {}
+            for node in self.facts.source.named.get(name, ()):
+                found.setdefault(self.scope(node), []).append(node)
+        return self._uses[name].get(scope, [])
+
+    def _functions_in(self, scope: ast.AST) -> list[ast.AST]:
+        if self._nested is None:
+            self._nested = {}
+            for node in (node for kind in FUNCTIONS for node in self.facts.source.of(kind)):
+                self._nested.setdefault(self.scope(node), []).append(node)
+        return self._nested.get(scope, [])
 
     def stores(self, scope: ast.AST, name: str) -> list[ast.Name]:
         return self._of_context(scope, name, ast.Store)
@@ -69,7 +81,7 @@ class Names:
     def _of_context(self, scope: ast.AST, name: str, kind: type[ast.expr_context]) -> list[ast.Name]:
         key = scope, name, kind
         if key not in self._chosen:
-            self._chosen[key] = [use for use in self._uses.get(scope, {}).get(name, []) if isinstance(use.ctx, kind)]
+            self._chosen[key] = [use for use in self._uses_in(scope, name) if isinstance(use.ctx, kind)]
         return self._chosen[key]
 
     def is_loaded_after(self, name: str, node: ast.expr) -> bool:
@@ -82,50 +94,63 @@ class Names:
         if loop is not None and self.facts.enclosing(loop, *FUNCTIONS) is not self.facts.enclosing(node, *FUNCTIONS):
             loop = None
         uses, starts = self._uses_within(scope, name)
-        for use in uses[bisect.bisect_left(starts, end) if loop is None else 0 :]:
-            if not isinstance(use.ctx, ast.Load):
-                continue
-            if source.start(use) >= end:
-                return not self._rebound_before(name, node, use)
-            if (
-                loop is not None
-                and self._inside(use, loop)
-                and not self._inside(use, node)
-                and not self._bound_in(name, loop)
-            ):
+        after = bisect.bisect_left(starts, end)
+        if loop is not None and not self.facts.bound_within(name, loop):
+            before = uses[bisect.bisect_left(starts, source.start(loop)) : after]
+            if any(isinstance(use.ctx, ast.Load) and not self._inside(use, node) for use in before):
                 return True
-        return False
+        read = next((use for use in islice(uses, after, None) if isinstance(use.ctx, ast.Load)), None)
+        return read is not None and not self._rebound_before(name, node, read)
 
     def _uses_within(self, scope: ast.AST, name: str) -> tuple[list[ast.Name], list[int]]:
         """In source order, with where each starts; nested functions may read the name too."""
         if (scope, name) not in self._within:
             found, waiting = [], [scope]
+            if scope is self.facts.source.tree:
+                found, waiting = list(self.facts.source.named.get(name, ())), []
             while waiting:
                 current = waiting.pop()
-                found += self._uses.get(current, {}).get(name, [])
-                waiting += self._nested.get(current, [])
-            found.sort(key=self.facts.source.start)
-            self._within[scope, name] = found, [self.facts.source.start(each) for each in found]
+                found += self._uses_in(current, name)
+                waiting += self._functions_in(current)
+            self._within[scope, name] = self.in_order(found)
         return self._within[scope, name]
+
+    def in_order(self, nodes: list[ast.Name]) -> tuple[list[ast.Name], list[int]]:
+        """As the text has them, and where each starts."""
+        start = self.facts.source.start
+        ordered = sorted(nodes, key=start)
+        return ordered, [start(each) for each in ordered]
 
     def _rebound_before(self, name: str, node: ast.expr, use: ast.Name) -> bool:
         """`y = x.add_(1); x = 3; print(x)`: a plain assignment in the same block comes first."""
-        statement = self.facts.statement_of(node)
-        block = self.facts.block_of(statement)
-        for later in block[block.index(statement) :] if statement in block else []:
-            if self._inside(use, later):
-                return isinstance(later, ast.Assign) and later is statement and not self._inside(use, later.value)
-            if isinstance(later, ast.Assign) and any(
-                isinstance(each, ast.Name) and each.id == name for each in later.targets
-            ):
-                return True
-        return False
+        statement, blocks = self.facts.statement_of(node), self.facts.source.blocks
+        if statement not in blocks:
+            return False
+        block, place = blocks[statement]
+        reading: ast.AST | None = use  # the statement of the same block that reads it
+        while reading is not None and (reading not in blocks or blocks[reading][0] is not block):
+            reading = self.facts.parents.get(reading)
+        if reading is statement:
+            return isinstance(statement, ast.Assign) and not self._inside(use, statement.value)
+        places = self._assigned_places(block, name)
+        following = bisect.bisect_left(places, place)
+        return following < len(places) and (reading is None or places[following] < blocks[reading][1])
 
-    def _bound_in(self, name: str, loop: ast.AST) -> bool:
-        return any(
-            isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store)
-            for each in ast.walk(loop)
-        )
+    def _assigned_places(self, block: list[ast.stmt], name: str) -> list[int]:
+        """Where plain assignments to the name stand in a block of statements."""
+        if name not in self._assigned:
+            found = self._assigned[name] = {}
+            for store in self.facts.source.stored.get(name, ()):
+                statement = self.facts.parents.get(store)
+                if isinstance(statement, ast.Assign) and statement in self.facts.source.blocks:
+                    around, place = self.facts.source.blocks[statement]
+                    bisect.insort(found.setdefault(id(around), []), place)
+        return self._assigned[name].setdefault(id(block), [])
+
+    def note_assigned(self, statement: ast.stmt, name: str) -> None:
+        """From here on the statement is read as one that assigns to the name."""
+        block, place = self.facts.source.blocks[statement]
+        bisect.insort(self._assigned_places(block, name), place)
 
     def _inside(self, node: ast.AST, outer: ast.AST) -> bool:
         current: ast.AST | None = node
@@ -138,22 +163,31 @@ class Names:
         is_leaf = make_leaf_parameters.is_leaf(self.facts, name)
         if is_leaf or hold_leaf_parameters.holds(self.facts, name) == hold_leaf_parameters.ONE:
             return Binding("fresh", is_parameter=True)
-        scope, start = self.scope(name), self.facts.source.start(name)
-        stores = [
-            use
-            for use in self._uses.get(scope, {}).get(name.id, [])
-            if isinstance(use.ctx, ast.Store)
-            and self.facts.source.start(use) < start
-            and not isinstance(self.facts.parents.get(use), ast.AugAssign)
-        ]
-        if stores:
-            return self._of_store(max(stores, key=self.facts.source.start))
+        scope = self.scope(name)
+        stores, starts = self._bound_in(scope, name.id)
+        if earlier := bisect.bisect_left(starts, self.facts.source.start(name)):
+            return self._of_store(stores[earlier - 1])
         arguments = getattr(scope, "args", None)
         if isinstance(arguments, ast.arguments):
             listed = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
             if any(each is not None and each.arg == name.id for each in listed):
                 return Binding("argument")
         return Binding("shared")
+
+    def _bound_in(self, scope: ast.AST, name: str) -> tuple[list[ast.Name], list[int]]:
+        """Where the scope gives the name a value, `x += 1` apart."""
+        if (scope, name) not in self._bound:
+            parents = self.facts.parents
+            stores = self.stores(scope, name)
+            bound = [each for each in stores if not isinstance(parents.get(each), ast.AugAssign)]
+            self._bound[scope, name] = self.in_order(bound)
+        return self._bound[scope, name]
+
+    def last_bound(self, name: ast.Name) -> int:
+        """Where the last assignment above it stands, -1 without one."""
+        starts = self._bound_in(self.scope(name), name.id)[1]
+        earlier = bisect.bisect_left(starts, self.facts.source.start(name))
+        return starts[earlier - 1] if earlier else -1
 
     def is_gradient(self, name: ast.Name) -> bool:
         """`d_p = p.grad.data`: what it shares is the gradient's memory, not the parameter's."""

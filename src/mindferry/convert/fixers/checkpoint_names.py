@@ -14,7 +14,7 @@ _TORCH_FILE = re.compile(rb"\.(?:pth\.tar|pth|pt)(?=[\"'])")
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    if not facts.source.mentions(facts.framework.name):
+    if not facts.source.mentions(facts.framework.name) or _TORCH_FILE.search(facts.source.data) is None:
         return
     source, done = facts.source, set()
     for node in source.of(ast.Constant):

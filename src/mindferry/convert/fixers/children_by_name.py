@@ -20,7 +20,7 @@ LEGAL = re.compile(r"[\w.-]*", re.ASCII)
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    for call in facts.source.of(ast.Call):
+    for call in facts.source.calls_named("setattr"):
         match call:
             case ast.Call(func=ast.Name(id="setattr"), args=[owner, name, value], keywords=[]):
                 is_odd = _is_module(facts, owner) and not _is_legal(name) and _may_be_module(facts, value)

@@ -20,7 +20,7 @@ def plan(facts: Facts) -> Iterator[Change]:
         return
     if _compares_classes(facts):
         yield AtEnd(_tell_apart)
-    for node in (*facts.source.of(ast.Call), *facts.source.of(ast.Attribute)):
+    for node in (*facts.source.calls_named("type"), *facts.source.members.get("__class__", ())):
         if (owner := _whose_type(node)) is not None:
             yield from _name_of_type(facts, node, owner)
     for compared in facts.source.of(ast.Compare):
@@ -51,9 +51,11 @@ def _compares_classes(facts: Facts) -> bool:
         for each in groups
     ):
         return True
-    given = [each for call in of(ast.Call) for each in (*call.args, *(keyword.value for keyword in call.keywords))]
-    return any(_is_variable_asked(facts, call) for call in of(ast.Call)) and any(
-        _is_layer(facts, each) for each in given
+    asking = facts.source.calls_named("isinstance", "type")
+    return any(_is_variable_asked(facts, call) for call in asking) and any(
+        _is_layer(facts, each)
+        for call in of(ast.Call)
+        for each in (*call.args, *(keyword.value for keyword in call.keywords))
     )
 
 

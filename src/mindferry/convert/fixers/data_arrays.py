@@ -100,15 +100,16 @@ def _is_collate(facts: Facts, node: ast.FunctionDef | ast.ClassDef) -> bool:
 
 def _helpers(facts: Facts, root: ast.AST) -> list[ast.AST]:
     """Functions of the module that only this code calls."""
-    functions = {
-        each.name: each for each in facts.source.tree.body if isinstance(each, ast.FunctionDef) and each is not root
-    }
-    inside = set(facts.source.walk(root))
-    used: dict[str, list[bool]] = {}
-    for node in facts.source.of(ast.Name):
-        if node.id in functions:
-            used.setdefault(node.id, []).append(node in inside)
-    return [functions[name] for name, places in used.items() if all(places)]
+    functions, named = facts.derived(_module_functions), facts.source.named
+    inside = facts.source.walk(root)
+    within = set(inside)
+    used = dict.fromkeys(node.id for node in inside if type(node) is ast.Name and node.id in functions)
+    alone = [functions[name] for name in used if all(node in within for node in named[name])]
+    return [each for each in alone if each is not root]
+
+
+def _module_functions(facts: Facts) -> dict[str, ast.FunctionDef]:
+    return {each.name: each for each in facts.source.tree.body if isinstance(each, ast.FunctionDef)}
 
 
 def _convert(facts: Facts, zone: list[ast.AST]) -> Iterator[Change]:

@@ -28,14 +28,11 @@ ARRAY_TO_ARRAY = PIL_TO_PIL | frozenset("Normalize RandomErasing ConvertImageDty
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    for node in facts.source.of(ast.Call):
-        api = facts.api(node.func)
-        if not api:
-            continue
-        if _transform(facts, api) == "Compose":
-            yield from _note_images(facts, node)
-        elif (entry := facts.rules.get(api)) is not None and entry is facts.rules.get(facts.framework.loader):
-            yield from _note_columns(facts, node)
+    for node in facts.calls_where(lambda api: _transform(facts, api) == "Compose"):
+        yield from _note_images(facts, node)
+    loader = facts.rules.get(facts.framework.loader)
+    for node in facts.calls_where(lambda api: loader is not None and facts.rules.get(api) is loader):
+        yield from _note_columns(facts, node)
 
 
 def _transform(facts: Facts, api: str) -> str:
@@ -136,7 +133,7 @@ def makes_arrays(facts: Facts, transform: ast.Call) -> bool:
 
 def value_of(facts: Facts, name: ast.Name) -> ast.expr | None:
     """What the name was assigned, where it is assigned once in its function or module."""
-    scope = facts.enclosing(name, ast.FunctionDef, ast.AsyncFunctionDef)
-    stored = [each for each in facts.stores(name.id) if scope is None or facts.is_within(each, scope)]
+    scope = facts.enclosing(name, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
+    stored = facts.source.stored_within(name.id, scope)
     parent = facts.parents[stored[0]] if len(stored) == 1 else None
     return parent.value if isinstance(parent, ast.Assign) else None

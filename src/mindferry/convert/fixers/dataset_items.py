@@ -18,11 +18,12 @@ def plan(facts: Facts) -> Iterator[Change]:
     items: list[ast.expr] = [node for node in facts.source.of(ast.Subscript) if _is_item(facts, node)]
     items += [node for node in facts.source.of(ast.Attribute) if _is_held_tensor(facts, node)]
     walks = [each for each in _iterated(facts) if _is_dataset(facts, each)]
-    zones = [part for zone in facts.derived(data_zones) for part in zone] if items or walks else []
+    zones = {part for zone in facts.derived(data_zones) for part in zone} if items or walks else set()
+    walked = frozenset(walks)
     for node in (*items, *walks):
-        if any(facts.is_within(node, zone) for zone in zones):
+        if facts.is_within_any(node, zones):
             continue
-        opening, is_walk = ("map({0}, ", True) if node in walks else ("{0}(", False)
+        opening, is_walk = ("map({0}, ", True) if node in walked else ("{0}(", False)
         yield InsertBefore(node, lambda texts, opening=opening: opening.format(texts.name("compat.to_tensors")))  # type: ignore[misc]
         yield InsertAfter(node, ")")
         yield facts.record(

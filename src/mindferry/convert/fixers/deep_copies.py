@@ -18,8 +18,8 @@ def plan(facts: Facts) -> Iterator[Change]:
     is_likely = source.mentions("deepcopy") and source.mentions(facts.framework.name)
     if not is_likely or not applies("deep copies", facts.settings.target):
         return
-    for call in facts.source.of(ast.Call):
-        if facts.api(call.func) == "copy.deepcopy" and len(call.args) == 1 and _may_hold_tensors(facts, call.args[0]):
+    for call in facts.calls_where("copy.deepcopy".__eq__):
+        if len(call.args) == 1 and _may_hold_tensors(facts, call.args[0]):
             yield AtNode(call, partial(_copy, facts, call))
 
 

@@ -148,19 +148,15 @@ def _lifted_statements(facts: Facts) -> set[ast.AST]:
 def _works_on_graph(facts: Facts, node: ast.With, scope: ast.AST) -> bool:
     from .training import flow, sources
 
-    inside = set(walk(node))
     read = flow.reads(node) - {name for each in node.body for name in flow.writes(each)}
-    makers = [
-        each for each in walk(scope) if isinstance(each, ast.Assign) and each not in inside and flow.writes(each) & read
-    ]
-    return any(
-        facts.reading.type(target).kind not in NUMBERS
-        and flow.key(target) in read
-        and sources.carries(facts, each.value)
-        for each in makers
-        for target in walk(each)
-        if isinstance(target, ast.Name) and isinstance(target.ctx, ast.Store)
-    )
+    for name in read:
+        for target in facts.bound_within(name, scope):
+            maker = facts.statement_of(target)
+            if not isinstance(maker, ast.Assign) or facts.reading.type(target).kind in NUMBERS:
+                continue
+            if not facts.is_within(maker, node) and sources.carries(facts, maker.value):
+                return True
+    return False
 
 
 def trains(node: ast.AST) -> bool:

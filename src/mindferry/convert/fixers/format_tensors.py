@@ -25,7 +25,7 @@ def _write(facts: Facts, texts: Texts) -> Iterator[Edit]:
     for field in facts.source.of(ast.FormattedValue):
         if isinstance(field.format_spec, ast.JoinedStr) and is_located(field.value):
             yield from _take_number(facts, field.value, _formats_number(field.format_spec), texts)
-    for node in facts.source.of(ast.Call):
+    for node in facts.source.calls_named("format"):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format")):
                 for each, spec in _with_format(text, node):
@@ -143,11 +143,7 @@ def _is_clock(node: ast.expr) -> bool:
 
 def _is_only_number(facts: Facts, name: str, seen: frozenset[str] = frozenset()) -> bool:
     """Whether everything that the file gives the name is a clock's time, a length, a tensor's number, or made of these."""
-    values = [
-        node.value
-        for node in facts.source.of(ast.Assign)
-        if any(isinstance(each, ast.Name) and each.id == name for each in node.targets)
-    ]
+    values = [node.value for node in facts.source.assigned.get(name, ())]
     return bool(values) and all(_is_number(facts, each, seen | {name}) for each in values)
 
 
@@ -189,10 +185,5 @@ def _take_number(facts: Facts, value: ast.expr, is_number: bool, texts: Texts) -
 def _is_both(facts: Facts, value: ast.Name) -> bool:
     """`best = 0.0`, and a tensor later: in some round of the loop it is one."""
     scope = facts.enclosing(value, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
-    names = [
-        node
-        for node in ast.walk(scope)
-        if isinstance(node, ast.Name) and node.id == value.id and isinstance(node.ctx, ast.Store)
-    ]
-    kinds = {facts.reading.type(node).kind for node in names}
+    kinds = {facts.reading.type(node).kind for node in facts.bound_within(value.id, scope)}
     return "tensor" in kinds and bool(kinds & {"int", "float"})

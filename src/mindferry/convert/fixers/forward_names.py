@@ -12,8 +12,8 @@ from ..plan import AtEnd, Change, Edit, InsertAfter, ReplaceNode, ReplaceSpan, T
 def plan(facts: Facts) -> Iterator[Change]:
     if not facts.source.mentions(facts.framework.name):
         return
-    for node in facts.source.of(ast.Attribute):
-        if node.attr != "forward" or _is_called(facts, node):
+    for node in facts.source.members.get("forward", ()):
+        if _is_called(facts, node):
             continue
         parent = facts.parents.get(node)
         if _is_network(facts, node.value):
@@ -23,7 +23,7 @@ def plan(facts: Facts) -> Iterator[Change]:
             yield claim(node)
         elif isinstance(parent, ast.Assign) and parent.targets == [node] and _is_unknown(facts, node.value):
             yield _set_when_run(facts, node, parent)
-    for call in facts.source.of(ast.Call):
+    for call in facts.source.calls_named("setattr", "getattr", "hasattr"):
         match call:
             case ast.Call(
                 func=ast.Name(id="setattr" | "getattr" | "hasattr"), args=[owner, ast.Constant("forward") as name, *_]

@@ -52,9 +52,9 @@ def holds(facts: Facts, node: ast.expr) -> str:
     return _of_name(facts, node, holders) if isinstance(node, ast.Name) else ""
 
 
-def is_seen_from_outside(node: ast.expr, scope: ast.AST) -> bool:
+def is_seen_from_outside(facts: Facts, node: ast.expr, scope: ast.AST) -> bool:
     """Whether a name that a function reads is none of its own, so that its caller may name it too."""
-    return isinstance(node, ast.Name) and not make_leaf_parameters.is_local(scope, node.id)
+    return isinstance(node, ast.Name) and not make_leaf_parameters.is_local(facts, scope, node.id)
 
 
 def makes(facts: Facts, statement: ast.stmt) -> bool:
@@ -105,9 +105,7 @@ def _write_item(facts: Facts, statement: ast.stmt, item: ast.Subscript, texts: T
 def _is_concerned(facts: Facts) -> bool:
     """Whether the file marks tensors and takes gradients of a loss, which are kept where they belong."""
     has_words = b"requires_grad" in facts.source.data or facts.source.mentions("Parameter")
-    return has_words and any(
-        isinstance(node, ast.Attribute) and node.attr in ("grad", "backward") for node in facts.source.nodes
-    )
+    return has_words and not facts.source.members.keys().isdisjoint(("grad", "backward"))
 
 
 def _made_elsewhere(facts: Facts) -> list[ast.Call]:
@@ -376,7 +374,7 @@ def _functions(facts: Facts) -> dict[str, ast.FunctionDef]:
 def _of_name(facts: Facts, name: ast.Name, found: Holders) -> str:
     scope = _scope(facts, name)
     while (scope, name.id) not in found.names:
-        if scope is facts.source.tree or make_leaf_parameters.is_local(scope, name.id):
+        if scope is facts.source.tree or make_leaf_parameters.is_local(facts, scope, name.id):
             return ""
         scope = _scope(facts, scope)
     return found.names[scope, name.id]

@@ -39,7 +39,7 @@ def plan(facts: Facts) -> Iterator[Change]:
             yield AtEnd(partial(_write, facts, parent, node))
         else:
             yield _report(facts, node)
-    for call in facts.source.of(ast.Call):
+    for call in facts.source.calls_named("setattr"):
         match call:
             case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=str(name)), _]) if _may_be(
                 facts, owner, name

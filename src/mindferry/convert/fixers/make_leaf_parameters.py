@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import partial
 
 from ...apis._own_memory import owned
 from ...read.guesses import looks_like_parameter
 from ...read.uses import Use
+from ...read.walk import walk
 from ..facts import Facts
 from ..plan import AtEnd, Change, Edit, ReplaceNode, Texts, claim_all
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+INNER = (*FUNCTIONS, ast.ClassDef, ast.Lambda)  # what has names of its own
 Leaves = dict[tuple[ast.AST, str], list[ast.stmt]]  # (scope, name) -> the statements that make it one
 
 
@@ -60,7 +62,9 @@ def is_leaf(facts: Facts, name: ast.Name) -> bool:
     scope = _scope(facts, name)
     if (scope, name.id) in known:
         return _is_bound(facts, scope, name.id, known[scope, name.id], facts.source.start(name))
-    while scope is not facts.source.tree and not is_local(scope, name.id):  # a closure reads what its function made
+    while scope is not facts.source.tree and not is_local(
+        facts, scope, name.id
+    ):  # a closure reads what its function made
         scope = _scope(facts, scope)
         if (scope, name.id) in known:
             return _is_bound(facts, scope, name.id, known[scope, name.id])
@@ -70,15 +74,10 @@ def is_leaf(facts: Facts, name: ast.Name) -> bool:
 def _is_bound(facts: Facts, scope: ast.AST, name: str, makers: list[ast.stmt], before: int | None = None) -> bool:
     """Whether the last of the statements that bind the name, up to an offset, makes it a leaf."""
     start = facts.source.start
-    stores = [
-        node
-        for node in own_nodes(scope)
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
-    ]
     bound: list[tuple[int, bool]] = [(start(maker), True) for maker in makers]
     bound += [
         (start(node), False)
-        for node in stores
+        for node in _own_stores(facts, scope, name)
         if not isinstance(facts.parents.get(node), ast.AugAssign)
         and facts.statement_of(node) not in makers
         and not _is_read_first(facts, node, before)
@@ -98,7 +97,16 @@ def _is_read_first(facts: Facts, target: ast.Name, before: int | None) -> bool:
 
 def makes_leaf(facts: Facts, statement: ast.stmt) -> bool:
     """Whether it is one of the statements that make a leaf: the gradient starts after it."""
-    return any(statement in makers for makers in facts.derived(_find).values())
+    return statement in facts.derived(_makers)
+
+
+def _makers(facts: Facts) -> set[ast.stmt]:
+    return {statement for makers in facts.derived(_find).values() for statement in makers}
+
+
+def _own_stores(facts: Facts, scope: ast.AST, name: str) -> list[ast.Name]:
+    """Where the scope itself, and no function or class inside it, binds the name."""
+    return [each for each in facts.bound_within(name, scope) if facts.enclosing(each, *INNER) in (scope, None)]
 
 
 def own_nodes(scope: ast.AST) -> list[ast.AST]:
@@ -107,7 +115,7 @@ def own_nodes(scope: ast.AST) -> list[ast.AST]:
     while stack:
         node = stack.pop()
         found.append(node)
-        if not isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
+        if not isinstance(node, INNER):
             stack.extend(ast.iter_child_nodes(node))
     return found
 
@@ -167,25 +175,22 @@ def _find(facts: Facts) -> Leaves:
     found: Leaves = {}
     if b"requires_grad" not in facts.source.data and b"Parameter(" not in facts.source.data:
         return found
-    keeps = any(
-        isinstance(node, ast.Attribute) and node.attr in ("grad", "backward", "manual_backward")
-        for node in facts.source.nodes
-    )
+    if facts.source.members.keys().isdisjoint(("grad", "backward", "manual_backward")):
+        return found
     derived = {
-        (_scope(facts, node), name.id)
-        for node in facts.source.nodes
-        if isinstance(node, ast.Call) and facts.is_use(Use.DERIVATIVE, node.func)
-        for name in ast.walk(node)
+        (_scope(facts, call), name.id)
+        for call in facts.calls_for(Use.DERIVATIVE)
+        for name in walk(call)
         if isinstance(name, ast.Name)
     }
-    for node in facts.source.nodes:
+    for node in facts.source.statements:
         name = _made(facts, node)
-        if name and keeps and isinstance(node, ast.stmt) and (_scope(facts, node), name) not in derived:
+        if name and (_scope(facts, node), name) not in derived:
             found.setdefault((_scope(facts, node), name), []).append(node)
     return found
 
 
-def _made(facts: Facts, node: ast.AST) -> str:
+def _made(facts: Facts, node: ast.stmt) -> str:
     """The name that a statement makes a leaf, or ''."""
     match node:
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call):
@@ -212,10 +217,18 @@ def requires(facts: Facts, call: ast.Call) -> bool:
 
 def _is_trained_here(facts: Facts, call: ast.Call) -> bool:
     """Whether the function that makes a parameter takes gradients too; a network names its parameters itself."""
-    scope = _scope(facts, call)
-    return facts.enclosing(call, ast.ClassDef) is None and any(
-        isinstance(node, ast.Attribute) and node.attr == "backward" for node in ast.walk(scope)
-    )
+    return facts.enclosing(call, ast.ClassDef) is None and _scope(facts, call) in facts.derived(_taking_gradients)
+
+
+def _taking_gradients(facts: Facts) -> set[ast.AST]:
+    """The functions in which, or in a function of which, a gradient is taken; the module too."""
+    found: set[ast.AST] = set()
+    for node in facts.source.members.get("backward", ()):
+        scope = _scope(facts, node)
+        while scope not in found:
+            found.add(scope)
+            scope = _scope(facts, scope)
+    return found
 
 
 def _is_parameter(facts: Facts, node: ast.expr) -> bool:
@@ -229,31 +242,39 @@ def is_marked(call: ast.Call) -> bool:
 
 def _keeps_gradient(facts: Facts, owner: ast.Name) -> bool:
     """`x.grad` is read in the same function, and x is no parameter of a network."""
-    scope = _scope(facts, owner)
-    return any(
-        isinstance(node, ast.Attribute)
-        and node.attr == "grad"
-        and isinstance(node.value, ast.Name)
-        and node.value.id == owner.id
-        for node in ast.walk(scope)
-    ) and not looks_like_parameter(owner.id)
+    read = facts.derived(_read_gradients)
+    return (_scope(facts, owner), owner.id) in read and not looks_like_parameter(owner.id)
+
+
+def _read_gradients(facts: Facts) -> set[tuple[ast.AST, str]]:
+    """`x.grad`: the name, with the function that it stands in and those around that."""
+    found: set[tuple[ast.AST, str]] = set()
+    for node in facts.source.members.get("grad", ()):
+        scope = _scope(facts, node)
+        while isinstance(node.value, ast.Name) and (scope, node.value.id) not in found:
+            found.add((scope, node.value.id))
+            scope = _scope(facts, scope)
+    return found
 
 
 def _scope(facts: Facts, node: ast.AST) -> ast.AST:
     return facts.enclosing(node, *FUNCTIONS) or facts.source.tree
 
 
-def is_local(scope: ast.AST, name: str) -> bool:
+def is_local(facts: Facts, scope: ast.AST, name: str) -> bool:
     if not isinstance(scope, FUNCTIONS):
         return False
-    return name in _own_names(scope)
+    if any(isinstance(each, ast.arg) and each.arg == name for each in facts.source.walk(scope.args)):
+        return True
+    return bool(facts.bound_within(name, scope)) and (scope, name) not in facts.derived(_declared_global)
 
 
-@lru_cache(maxsize=64)
-def _own_names(scope: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
-    """A function's arguments and variables, walked once however many names are asked for."""
-    arguments = {each.arg for each in ast.walk(scope.args) if isinstance(each, ast.arg)}
-    nodes = list(ast.walk(scope))
-    declared = {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
-    stored = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    return frozenset(arguments | (stored - declared))
+def _declared_global(facts: Facts) -> set[tuple[ast.AST, str]]:
+    """By the function that says so, and those around it."""
+    found: set[tuple[ast.AST, str]] = set()
+    for node in facts.source.of(ast.Global):
+        scope = _scope(facts, node)
+        while not found.issuperset(named := {(scope, name) for name in node.names}):
+            found |= named
+            scope = _scope(facts, scope)
+    return found

@@ -14,10 +14,10 @@ def plan(facts: Facts) -> Iterator[Change]:
     yield from _round_bounds(facts)
     yield from _ask(facts)
     found = [node for node in facts.source.of(ast.Subscript) if any(_is_numpy(facts, part) for part in _parts(node))]
-    zones = [part for zone in facts.derived(data_zones) for part in zone] if found else []
+    zones = {part for zone in facts.derived(data_zones) for part in zone} if found else set()
     for node in found:
         kind = facts.reading.type(node.value)
-        is_certain = kind.is_tensor and not any(facts.is_within(node, zone) for zone in zones)
+        is_certain = kind.is_tensor and not facts.is_within_any(node, zones)
         if is_certain or ((kind.is_tensor or kind.kind == "unknown") and _is_plain(node.value)):
             owner = "" if is_certain else f", {facts.source.text(node.value)}"
             for part in _parts(node):

@@ -59,7 +59,7 @@ def _is_array(facts: Facts, node: ast.expr) -> bool:
         case ast.BinOp(left=left, right=right):
             return _is_array(facts, left) or _is_array(facts, right)
         case ast.Name():
-            values = assigned_values(facts.reading, node)
+            values = list(assigned_values(facts.reading, node))
             return bool(values) and all(not isinstance(each, ast.Name) and _is_array(facts, each) for each in values)
     return False
 

@@ -43,7 +43,7 @@ def _slices(index: ast.expr) -> bool:
 def _is_made_whole(facts: Facts, name: ast.Name) -> bool:
     """Every assignment of the name in its function gives it what a call, a slice or a list makes: `rows = torch.arange(n)`."""
     scope = facts.enclosing(name, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
-    stores = [store for store in facts.stores(name.id) if facts.is_within(store, scope)]
+    stores = facts.source.stored_within(name.id, scope)
     return bool(stores) and all(_makes_whole(facts.parents.get(store)) for store in stores)
 
 

@@ -10,7 +10,7 @@ from ..plan import Change, ReplaceNode, claim
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    for call in facts.source.of(ast.Call):
+    for call in facts.source.calls_named("setattr"):
         match call:
             case ast.Call(func=ast.Name(id="setattr"), args=[owner, name, value], keywords=[]) if (
                 not isinstance(name, ast.Constant) and _may_be_network(facts, owner) and _may_be_parameter(facts, value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from ... import findings
@@ -16,11 +15,10 @@ ADVICE = "nothing to do on one device; on several Ascend devices use mindspore.n
 def plan(facts: Facts) -> Iterator[Change]:
     if b"SyncBatchNorm" not in facts.source.data:
         return
-    for node in facts.source.of(ast.Call):
-        if facts.is_use(Use.SYNCED_NORM, node.func):
-            yield facts.found(
-                node,
-                findings.MF207,
-                "SyncBatchNorm: statistics are each process's own here, torch's are over all processes",
-                ADVICE,
-            )
+    for node in facts.calls_for(Use.SYNCED_NORM):
+        yield facts.found(
+            node,
+            findings.MF207,
+            "SyncBatchNorm: statistics are each process's own here, torch's are over all processes",
+            ADVICE,
+        )

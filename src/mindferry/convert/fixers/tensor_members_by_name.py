@@ -14,7 +14,7 @@ DEVICES = frozenset({"cpu", "cuda"})
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    for call in facts.source.of(ast.Call):
+    for call in facts.source.calls_named("getattr"):
         match call:
             case ast.Call(func=ast.Name(id="getattr"), args=[owner, name, *_]) if not isinstance(name, ast.Constant):
                 if facts.reading.type(owner).is_tensor:

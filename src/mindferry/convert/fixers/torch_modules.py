@@ -17,8 +17,8 @@ CHOICE_ADVICE = "add the others that it may be to the table, as `'GELU': nn.GELU
 
 
 def plan(facts: Facts) -> Iterator[Change]:
-    for call in facts.source.of(ast.Call):
-        if isinstance(call.func, ast.Name) and call.func.id in ("hasattr", "getattr") and len(call.args) >= 2:
+    for call in facts.source.calls_named("hasattr", "getattr"):
+        if isinstance(call.func, ast.Name) and len(call.args) >= 2:
             yield from _look_up(facts, call)
     for part in facts.source.of(ast.Subscript):
         yield from _index(facts, part)
@@ -29,8 +29,10 @@ def plan(facts: Facts) -> Iterator[Change]:
         yield claim_all(node)
         yield AtEnd(partial(_remove, facts, node))
     for call in facts.source.of(ast.Call):
+        if not (module := _module(facts, call)):
+            continue
         parent = facts.parents.get(call)
-        if parent not in aliases and not isinstance(parent, ast.Attribute) and (module := _module(facts, call)):
+        if parent not in aliases and not isinstance(parent, ast.Attribute):
             yield facts.found(call, findings.MF102, f"{module} as a value has no counterpart", IMPORT_ADVICE)
 
 
@@ -43,12 +45,10 @@ def _remove(facts: Facts, node: ast.Assign, texts: Texts) -> Iterator[Edit]:
 
 def _is_alias(facts: Facts, node: ast.Assign) -> bool:
     """`nn = torch.nn` is an import by another name: what is taken from it converts, so it goes as the imports do."""
+    if not _module(facts, node.value):
+        return False
     names = [each for each in node.targets if isinstance(each, ast.Name)]
-    return (
-        len(names) == len(node.targets)
-        and _module(facts, node.value) != ""
-        and all(len(facts.stores(each.id)) == 1 for each in names)
-    )
+    return len(names) == len(node.targets) and all(len(facts.stores(each.id)) == 1 for each in names)
 
 
 def _module(facts: Facts, node: ast.expr) -> str:

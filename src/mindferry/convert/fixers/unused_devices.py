@@ -67,7 +67,7 @@ def _is_device(facts: Facts, node: ast.expr) -> bool:
 def _is_unread(facts: Facts, node: ast.Assign, name: ast.Name, texts: Texts) -> bool:
     """A local name that no statement of the function mentions any more."""
     function = facts.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef)
-    if function is None or [each.id for each in facts.stores(name.id) if facts.is_within(each, function)] != [name.id]:
+    if function is None or len(facts.source.stored_within(name.id, function)) != 1:
         return False
     source = facts.source
     mentioned = re.compile(rf"(?<![\w.]){re.escape(name.id)}\b(?!\s*=[^=])")

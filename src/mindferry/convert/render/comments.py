@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
+import bisect
 import io
+import re
 import tokenize
 from collections import Counter
 
 from ...read.edits import Edits
 
+_HASH = re.compile(b"#")
+_TO_LINE_END = re.compile(r"#[^\r\n]*")  # a comment, or a string from there on
 IMPORTS = (ast.Import, ast.ImportFrom)
 
 
@@ -16,8 +20,11 @@ def keep_comments(edits: Edits) -> None:
     source = edits.source
     if b"#" not in source.data:
         return
+    hashes = [source.position(match.start())[0] for match in _HASH.finditer(source.data)]
     for node in source.statements:
-        if isinstance(node, IMPORTS):
+        following = bisect.bisect_left(hashes, node.lineno)
+        has_none = following == len(hashes) or hashes[following] > (node.end_lineno or node.lineno)
+        if isinstance(node, IMPORTS) or (has_none and not getattr(node, "decorator_list", None)):
             continue
         body = getattr(node, "body", None)
         start = source.start(node)
@@ -31,6 +38,8 @@ def keep_comments(edits: Edits) -> None:
         after = "" if node in edits.removed else edits.span(start, end)
         line_start = source.line_start(start)
         if before == after or source.data[line_start:start].strip(b" \t\f@"):
+            continue
+        if sorted(_TO_LINE_END.findall(before)) == sorted(_TO_LINE_END.findall(after)):
             continue
         left = _comments(after)
         lost = Counter(_comments(before)) - Counter(left)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from ...read.source import is_negative_infinity
-from ...read.walk import walk
+from ...read.walk import by_kind
 from .folded import NOTHING, constant
 
 UNKNOWN = "?"
@@ -144,11 +144,8 @@ Nodes = dict[type, list[Any]]
 
 def _by_kind(tree: ast.Module) -> Nodes:
     """The nodes that are asked for, each after its parent: a project's files are walked once, not once for each question."""
-    found: Nodes = {kind: [] for kind in ASKED}
-    for node in walk(tree):
-        if (same := found.get(type(node))) is not None:
-            same.append(node)
-    return found
+    found = by_kind(tree)
+    return {kind: found.get(kind, []) for kind in ASKED}
 
 
 def _bound_to(nodes: Nodes, module: str) -> set[str]:

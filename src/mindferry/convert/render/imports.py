@@ -167,7 +167,7 @@ class Imports:
             for alias in node.names
             if alias.name != "*" and self._is_dropped(node, alias)
         }
-        found = left_over_names(self.reading, edits, set(dropped))
+        found = left_over_names(self.reading, edits, dropped)
         if found:
             self.spell(MISSING)
         renamed = {name: f"torch_{name}" if name in self.homes.values() else name for name in found}
@@ -459,9 +459,7 @@ def _natural(node: ast.Import | ast.ImportFrom, alias: ast.alias, reading: Readi
 def _bound_names(reading: Reading) -> set[str]:
     """Every name that the file binds anywhere, torch's own import aliases excepted."""
     of = reading.source.of
-    names = {node.id for node in of(ast.Name) if not isinstance(node.ctx, ast.Load)} | {
-        node.arg for node in of(ast.arg)
-    }
+    names = {*reading.source.stored, *(node.arg for node in of(ast.arg))}
     definitions: list[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]
     definitions = [*of(ast.FunctionDef), *of(ast.AsyncFunctionDef), *of(ast.ClassDef)]
     names |= {node.name for node in definitions}

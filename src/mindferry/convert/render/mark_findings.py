@@ -21,6 +21,10 @@ def mark_findings(context: Context) -> None:
     starts: dict[int, ast.stmt] = {}
     lines = sorted(statements)
     for node in context.source.statements:
+        following = bisect.bisect_left(lines, node.lineno)
+        is_past = following == len(lines) or lines[following] > (node.end_lineno or node.lineno)
+        if is_past and not getattr(node, "decorator_list", None):
+            continue
         first, last = _first_line(node), _header_end(node)
         for line in lines[bisect.bisect_left(lines, first) : bisect.bisect_right(lines, last)]:
             starts[line] = node if line not in starts or node.lineno >= starts[line].lineno else starts[line]

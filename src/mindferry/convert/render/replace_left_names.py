@@ -13,13 +13,13 @@ from ...read.infer import Reading
 LONGEST = 120  # characters of a line
 
 
-def left_over_names(reading: Reading, edits: Edits, dropped: set[str]) -> dict[str, list[ast.Name]]:
+def left_over_names(reading: Reading, edits: Edits, dropped: Iterable[str]) -> dict[str, list[ast.Name]]:
     """Of the names that lose their import, those that are still read somewhere, with the places."""
     replaced = edits.replacements()
     starts = [start for start, _ in replaced]
     found: dict[str, list[ast.Name]] = {}
-    for node in reading.source.of(ast.Name):
-        if node.id not in dropped or not isinstance(node.ctx, ast.Load) or _is_bound_otherwise(node, reading):
+    for node in (node for name in dropped for node in reading.source.named.get(name, ())):
+        if not isinstance(node.ctx, ast.Load) or _is_bound_otherwise(node, reading):
             continue
         start, end = reading.source.start(node), reading.source.end(node)
         index = bisect.bisect_right(starts, start)

@@ -7,6 +7,7 @@ A local name is bound again, so gradients flow. What others hold (a parameter, a
 from __future__ import annotations
 
 import ast
+import bisect
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -16,7 +17,7 @@ from ....read.framework import Role
 from ....read.guesses import looks_like_parameter
 from ....read.types import TENSOR, Type
 from ....read.uses import Use
-from ...facts import Facts
+from ...facts import Facts, bound_again
 from ...plan import Change, claim
 from .. import hold_leaf_parameters
 from ..bindings import CERTAIN_VIEWS, Names, is_held_by_network
@@ -323,11 +324,15 @@ def _plan_name(facts: Facts, found: InPlace, names: Names, call: ast.Call, base:
         _warn_of_own_views(facts, found, names, call, base)
         if how == How.BIND:
             _becomes_assignment(facts, statement, base)
+            names.note_assigned(facts.statement_of(call), base.id)
             _warn_of_others(facts, found, names, call, base)
     elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
         if is_read_later and all(not isinstance(each, ast.Name) or each.id != base.id for each in statement.targets):
             found.changes.append(InPlaceChange(call, base, How.BIND))
-            statement.targets.append(_stored(facts, StoredAgain(base.id, ast.Store()), base))
+            stored = _stored(facts, StoredAgain(base.id, ast.Store()), base)
+            statement.targets.append(stored)
+            facts.parents[stored] = statement
+            names.note_assigned(statement, base.id)
     elif is_read_later or (isinstance(statement, ast.Lambda) and names.binding(base).how == "argument"):
         _refuse(
             facts,
@@ -406,11 +411,12 @@ def _warn_of_own_views(facts: Facts, found: InPlace, names: Names, node: ast.exp
 
 def _becomes_assignment(facts: Facts, statement: ast.Expr, base: ast.Name) -> None:
     """Fixers should see that the name is stored here."""
-    block = facts.block_of(statement)
+    blocks = facts.source.blocks
     stored = _stored(facts, ast.Name(base.id, ast.Store()), base)
     assignment = ast.copy_location(BoundAgain(targets=[stored], value=statement.value), statement)
     assignment.statement = statement
-    block[block.index(statement)] = assignment
+    block, place = blocks[assignment] = blocks.pop(statement)
+    block[place] = assignment
     facts.parents[assignment] = facts.parents[statement]
     facts.parents[statement.value] = assignment
     facts.parents[stored] = assignment
@@ -418,7 +424,9 @@ def _becomes_assignment(facts: Facts, statement: ast.Expr, base: ast.Name) -> No
 
 def _stored(facts: Facts, stored: ast.Name, base: ast.Name) -> ast.Name:
     facts.reading.types[stored] = TENSOR
-    return ast.copy_location(stored, base)
+    ast.copy_location(stored, base)
+    bisect.insort(facts.derived(bound_again).setdefault(base.id, []), stored, key=facts.source.start)
+    return stored
 
 
 def _forget(facts: Facts) -> None:
@@ -426,8 +434,8 @@ def _forget(facts: Facts) -> None:
     for statement in facts.source.of(ast.Expr):
         assignment = facts.parents[statement.value]
         if isinstance(assignment, BoundAgain):
-            block = facts.block_of(assignment)
-            block[block.index(assignment)] = statement
+            block, place = facts.source.blocks[statement] = facts.source.blocks.pop(assignment)
+            block[place] = statement
             facts.parents[statement.value] = statement
     for each in facts.source.of(ast.Assign):
         while isinstance(each.targets[-1], StoredAgain):

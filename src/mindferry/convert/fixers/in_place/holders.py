@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import bisect
 from collections.abc import Iterator
 
 from ....read.uses import Use
@@ -56,7 +57,7 @@ def _is_read_by_caller(facts: Facts, base: ast.Name) -> bool:
     position, names = arguments.index(base.id) - is_method, facts.derived(Names)
     given = [
         (call, call.args[position])
-        for call in facts.source.of(ast.Call)
+        for call in facts.source.calls_named(function.name)
         if _is_called(facts, call.func, function, is_method) and 0 <= position < len(call.args)
     ]
     if not all(facts.reading.type(each).is_tensor for _, each in given):
@@ -89,11 +90,10 @@ def _is_read_again(facts: Facts, names: Names, call: ast.Call, given: ast.Name) 
 def _since_bound(facts: Facts, names: Names, base: ast.Name) -> Iterator[ast.AST]:
     """Statements and calls that name it, from its last assignment above on, in the same scope."""
     start, scope = facts.source.start(base), names.scope(base)
-    bound = max(
-        (facts.source.start(each) for each in names.stores(scope, base.id) if _is_above(facts, each, start)), default=-1
-    )
-    for use in facts.derived(_Holders).uses(names, scope, base.id):
-        if bound < facts.source.start(use) < start and not _is_other_branch(facts, use, base):
+    bound = names.last_bound(base)
+    uses, starts = facts.derived(_Holders).uses(names, scope, base.id)
+    for use in uses[bisect.bisect_right(starts, bound) : bisect.bisect_left(starts, start)]:
+        if not _is_other_branch(facts, use, base):
             yield from _around(facts, use)
 
 
@@ -102,11 +102,13 @@ class _Holders:
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
-        self._found: dict[tuple[ast.AST, str], list[ast.Name]] = {}
+        self._found: dict[tuple[ast.AST, str], tuple[list[ast.Name], list[int]]] = {}
 
-    def uses(self, names: Names, scope: ast.AST, name: str) -> list[ast.Name]:
+    def uses(self, names: Names, scope: ast.AST, name: str) -> tuple[list[ast.Name], list[int]]:
+        """As the text has them, and where each starts."""
         if (scope, name) not in self._found:
-            self._found[scope, name] = [use for use in names.loads(scope, name) if self._may_hold(use, name)]
+            found = [use for use in names.loads(scope, name) if self._may_hold(use, name)]
+            self._found[scope, name] = names.in_order(found)
         return self._found[scope, name]
 
     def _may_hold(self, use: ast.Name, name: str) -> bool:
@@ -119,10 +121,6 @@ class _Holders:
                 case ast.Call(func=ast.Attribute(attr=method)) if method in KEEPING:
                     return True
         return False
-
-
-def _is_above(facts: Facts, store: ast.Name, start: int) -> bool:
-    return facts.source.start(store) < start and not isinstance(facts.parents.get(store), ast.AugAssign)
 
 
 def _is_other_branch(facts: Facts, use: ast.AST, base: ast.AST) -> bool:

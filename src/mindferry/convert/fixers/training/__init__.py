@@ -35,7 +35,7 @@ def plan(facts: Facts) -> Iterator[Change]:
 
 def _kept_gradients(facts: Facts, plain: set[ast.stmt]) -> Iterator[Change]:
     """step(), zero_grad() and clipping outside the plain form work on the gradients that the parameters keep."""
-    for node in facts.source.of(ast.Call):
+    for node in facts.source.calls_named("step", "zero_grad"):
         if not isinstance(node.func, ast.Attribute) or facts.parents.get(node) in plain:
             continue
         if _is_of_super(node.func) and node.func.attr == "step":

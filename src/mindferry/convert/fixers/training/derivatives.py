@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import bisect
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 
@@ -14,7 +15,6 @@ from ...plan import Change, Edit, InsertBefore, RemoveStatement, ReplaceNode, cl
 from ...refused import Refused
 from . import flow, sources
 from .draft import Draft
-from .steps import statements_before
 from .write import indentation
 
 NAMES = (
@@ -64,10 +64,11 @@ def find(facts: Facts) -> tuple[list[Derivative], list[Change]]:
             message = "this gradient was not lifted: its output doesn't depend on all of its inputs"
             planned.append(facts.found(each.call, findings.MF205, message, PATTERN))
     lifted = [each for each in found if all(name in each.arguments for name in each.inputs)]
+    calls = Calls(facts, lifted)
     for each in lifted:
         if not _is_differentiated_again(each.call) or not _may_reshape(facts):
             continue
-        each.is_compiled = len(each.inputs) == 1 and not any(_holds(one, each) for one in lifted)
+        each.is_compiled = len(each.inputs) == 1 and not calls.is_linked(each)
         if not each.is_compiled:
             message = "the layers behind a reshape or a sum may get a second derivative of zero from MindSpore"
             severity = "error" if _networks(facts) else ""  # the file's own do reshape; of others nothing is known
@@ -93,7 +94,7 @@ def _read(facts: Facts, call: ast.Call) -> Derivative:
     weights = given.get("grad_outputs")
     weights = None if weights is None or _is_ones(facts, weights, outputs) else _single(weights)
     each = Derivative(call, statement, scope, outputs, inputs, parameters, weights)
-    _, before = statements_before(facts, statement, scope)
+    before = flow.statements_before(facts, statement, scope)
     each.lifted = _between(facts, before, each)
     if (
         not each.lifted
@@ -104,11 +105,37 @@ def _read(facts: Facts, call: ast.Call) -> Derivative:
     return each
 
 
-def _holds(one: Derivative, other: Derivative) -> bool:
-    """Whether one is computed from the other's gradient, or the other from one's: such a pair is not compiled."""
-    if one is other:
+class Calls:
+    """The gradients of a file, by where they are taken."""
+
+    def __init__(self, facts: Facts, found: list[Derivative]) -> None:
+        self._facts, self.found = facts, found
+        self._ordered = sorted(found, key=self._start)
+        self.at = {each.call: each for each in found}
+        self.lifting: dict[ast.AST, list[Derivative]] = {}  # by the statements that they take along
+        for each in found:
+            for statement in each.lifted:
+                self.lifting.setdefault(statement, []).append(each)
+
+    def _start(self, each: Derivative) -> int:
+        return self._facts.source.start(each.call)
+
+    def inside(self, node: ast.AST) -> list[Derivative]:
+        """Those that are taken within the node."""
+        source = self._facts.source
+        low = bisect.bisect_left(self._ordered, source.start(node), key=self._start)
+        return self._ordered[low : bisect.bisect_left(self._ordered, source.end(node), key=self._start)]
+
+    def is_linked(self, each: Derivative) -> bool:
+        """Whether it is computed from another gradient, or another from it: such a pair is not compiled."""
+        if any(other is not each for statement in each.lifted for other in self.inside(statement)):
+            return True
+        around: ast.AST | None = each.call
+        while around is not None:
+            if any(other is not each for other in self.lifting.get(around, ())):
+                return True
+            around = self._facts.parents.get(around)
         return False
-    return any(one.call in walk(each) for each in other.lifted) or any(other.call in walk(each) for each in one.lifted)
 
 
 def _is_differentiated_again(call: ast.Call) -> bool:
@@ -159,14 +186,14 @@ def _is_ones(facts: Facts, weights: ast.expr, outputs: ast.expr) -> bool:
     return facts.is_use(Use.ONES, weights.func) and size == ast.unparse(outputs)
 
 
-def _between(facts: Facts, before: list[ast.stmt], each: Derivative) -> list[ast.stmt]:
+def _between(facts: Facts, before: list[flow.Beginning], each: Derivative) -> list[ast.stmt]:
     """The statements that lead from the inputs, as they are last set, to the output."""
-    chosen = flow.slice_for(before, each.outputs, facts.derived(sources.changed_by_callees))
+    chosen = flow.slice_for(facts, before, each.outputs, facts.derived(sources.changed_by_callees))
     if each.parameters is not None:
         lifted = sources.differentiable(facts, chosen)
     else:
         lifted, carrying = [], set(each.inputs)
-        for statement in before:
+        for statement in (statement for block, end in before for statement in block[:end]):
             if flow.writes(statement) & set(each.inputs):
                 lifted = [earlier for earlier in lifted if len(each.inputs) > 1]
             elif flow.reads(statement, with_gradient=True) & carrying and statement in chosen:
@@ -231,16 +258,18 @@ def write(draft: Draft, found: list[Derivative], moved: set[ast.stmt]) -> Genera
         )
         if key not in functions:
             base = each.outputs.id if isinstance(each.outputs, ast.Name) else "output"
-            functions[key] = name = _free(f"{base}_of", names | set(functions.values()))
+            names.add(name := _free(f"{base}_of", names))
+            functions[key] = name
             planned.append((each, name))
         yield from _replace(draft, each, functions[key])
-    texts = [(each, _function(draft, each, name, found)) for each, name in planned]
+    calls = Calls(draft, found)
+    texts = [(each, _function(draft, each, name, calls)) for each, name in planned]
     for each, lines in reversed(texts):
         source, newline = draft.source, draft.source.newline()
         offset = source.line_start(source.start(each.statement))
         indent = indentation(draft, each.statement)
         yield InsertBefore(offset, "".join((indent + line if line else "") + newline for line in lines))
-    return (yield from _drop_unused(draft, found, moved))
+    return (yield from _drop_unused(draft, calls, moved))
 
 
 def _free(name: str, names: set[str]) -> str:
@@ -249,7 +278,7 @@ def _free(name: str, names: set[str]) -> str:
     return name
 
 
-def _function(draft: Draft, each: Derivative, name: str, found: list[Derivative]) -> list[str]:
+def _function(draft: Draft, each: Derivative, name: str, found: Calls) -> list[str]:
     source = draft.source
     lines = ["", f"def {name}({', '.join(each.arguments)}):"]
     result = draft.texts.of(each.outputs)
@@ -272,7 +301,7 @@ def _function(draft: Draft, each: Derivative, name: str, found: list[Derivative]
     return [*lines, f"    return {result}", ""]
 
 
-def _live(statements: list[ast.stmt], needed: set[str], found: list[Derivative]) -> list[ast.stmt]:
+def _live(statements: list[ast.stmt], needed: set[str], found: Calls) -> list[ast.stmt]:
     """Without those that were there for a gradient only, which has its own function now."""
     chosen: list[ast.stmt] = []
     for statement in reversed(statements):
@@ -282,9 +311,9 @@ def _live(statements: list[ast.stmt], needed: set[str], found: list[Derivative])
     return chosen
 
 
-def _reads(node: ast.AST, found: list[Derivative]) -> set[str]:
+def _reads(node: ast.AST, found: Calls) -> set[str]:
     """What it reads once each gradient in it is a call of its function."""
-    inner = [each for each in found if any(part is each.call for part in walk(node))]
+    inner = found.inside(node)
     if not inner:
         return flow.reads(node)
     replaced = {part for each in inner for part in walk(each.call)}
@@ -322,15 +351,19 @@ def _replace(draft: Draft, each: Derivative, function: str) -> Iterator[Edit]:
     yield draft.record(each.call, draft.uses.name(Use.DERIVATIVE), before, text)
 
 
-def _drop_unused(draft: Draft, found: list[Derivative], moved: set[ast.stmt]) -> Generator[Edit, None, set[ast.stmt]]:
+def _drop_unused(draft: Draft, found: Calls, moved: set[ast.stmt]) -> Generator[Edit, None, set[ast.stmt]]:
     """A statement that was there for the gradient alone goes; one that runs a network and stays runs twice, which is said."""
     dropped: set[ast.stmt] = set()
-    for statement in sorted({s for each in found for s in each.lifted}, key=draft.source.start, reverse=True):
-        scope = next(each.scope for each in found if statement in each.lifted)
-        is_plain = isinstance(statement, ast.Assign) and not any(_is_derived(node, found) for node in walk(statement))
-        if is_plain and not flow.writes(statement) & _read_in(scope, {*dropped, statement}, found):
-            dropped.add(statement)
-        elif any(isinstance(node, ast.Call) and sources.calls_network(draft, node) for node in walk(statement)):
+    named = _named_by_calls(found)
+    lifted = {s for each in found.found for s in each.lifted}
+    for statement in sorted(lifted, key=draft.source.start, reverse=True):
+        scope = found.lifting[statement][0].scope
+        is_plain = isinstance(statement, ast.Assign) and not found.inside(statement)
+        dropped.add(statement)
+        if is_plain and not any(_is_read(draft, name, scope, dropped, found, named) for name in flow.writes(statement)):
+            continue
+        dropped.discard(statement)
+        if any(isinstance(node, ast.Call) and sources.calls_network(draft, node) for node in walk(statement)):
             yield draft.found(
                 statement,
                 findings.MF202,
@@ -342,22 +375,26 @@ def _drop_unused(draft: Draft, found: list[Derivative], moved: set[ast.stmt]) ->
     return dropped
 
 
-def _read_in(scope: ast.AST, without: set[ast.stmt], found: list[Derivative]) -> set[str]:
-    """What the scope reads once each gradient in it is a call of its function."""
-    hidden = {node for statement in without for node in walk(statement)}
-    shown = [each for each in found if each.call not in hidden]
-    hidden |= {node for each in shown for node in walk(each.call)}
-    names = {
-        node.id
-        for node in walk(scope)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node not in hidden
-    }
-    return names.union(
-        *(each.arguments for each in shown),
-        *(flow.reads(each.weights) for each in shown if each.weights is not None),
-        *(flow.reads(each.parameters) for each in shown if each.parameters is not None),
-    )
+def _named_by_calls(found: Calls) -> dict[str, list[Derivative]]:
+    """What the calls of the functions name: their arguments, and those of what weights them or is differentiated by."""
+    named: dict[str, list[Derivative]] = {}
+    for each in found.found:
+        parts = [part for part in (each.weights, each.parameters) if part is not None]
+        for name in set(each.arguments).union(*map(flow.reads, parts)):
+            named.setdefault(name, []).append(each)
+    return named
 
 
-def _is_derived(node: ast.AST, found: list[Derivative]) -> bool:
-    return any(node is each.call for each in found)
+def _is_read(
+    facts: Facts,
+    name: str,
+    scope: ast.AST,
+    without: set[ast.stmt],
+    found: Calls,
+    named: dict[str, list[Derivative]],
+) -> bool:
+    """Whether the scope reads the name once each gradient in it is a call of its function."""
+    if any(not facts.is_within_any(each.call, without) for each in named.get(name, ())):
+        return True
+    uses = (use for use in facts.source.named_within(name, scope) if isinstance(use.ctx, ast.Load))
+    return any(not facts.is_within_any(use, without) and not facts.is_within_any(use, found.at.keys()) for use in uses)

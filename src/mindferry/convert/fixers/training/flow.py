@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import bisect
+import heapq
 from collections.abc import Iterable, Iterator, Mapping
 
 from ....read.walk import children_of, walk
 from ...facts import Facts
 
+UPDATES = ("backward", "manual_backward", "step", "zero_grad")
 CUT = {"detach", "item", "numpy", "tolist"}  # methods whose result carries no gradient
 
 
@@ -121,18 +124,79 @@ def comprehension_names(node: ast.AST) -> Iterator[str]:
             yield from (name.id for name in walk(each.target) if isinstance(name, ast.Name))
 
 
-def slice_for(statements: list[ast.stmt], loss: ast.expr, changed: Mapping[ast.stmt, set[str]]) -> list[ast.stmt]:
-    """The statements, in order, through which a gradient could reach the loss; `changed`: what functions change in place."""
+Beginning = tuple[list[ast.stmt], int]  # the first statements of a block
+
+
+def statements_before(facts: Facts, statement: ast.stmt, scope: ast.AST) -> list[Beginning]:
+    """What stands before it, looking out of `if`, `with` and `try` blocks up to the loop or function; the outermost first."""
+    before: list[Beginning] = [(facts.block_of(statement), facts.place_of(statement))]
+    current: ast.AST = statement
+    while isinstance(parent := facts.parents[current], ast.If | ast.With | ast.Try) and parent is not scope:
+        before.append((facts.block_of(parent), facts.place_of(parent)))
+        current = parent
+    return before[::-1]
+
+
+def upwards(before: list[Beginning]) -> Iterator[ast.stmt]:
+    """The statements, the last first."""
+    return (block[place] for block, end in reversed(before) for place in range(end - 1, -1, -1))
+
+
+def slice_for(
+    facts: Facts, before: list[Beginning], loss: ast.expr, changed: Mapping[ast.stmt, set[str]]
+) -> list[ast.stmt]:
+    """The statements, in order, through which a gradient could reach the loss; `changed`: what functions change in place.
+
+    From the loss upwards, from one statement that sets something needed to the next: the others are not looked at.
+    """
     needed = reads(loss, with_gradient=True)
     chosen: list[ast.stmt] = []
-    for statement in reversed(statements):
-        if (writes(statement) | changed.get(statement, set())) & needed and not _is_call_of(
-            statement, ("backward", "manual_backward", "step", "zero_grad")
-        ):
-            chosen.insert(0, statement)
-            needed -= _replaces(statement)
-            needed |= reads(statement, with_gradient=True)
-    return chosen
+    for block, end in reversed(before):
+        writers = facts.derived(_Writers).of(block, changed)
+        waiting = [-place for name in needed if (place := writers.last(name, end)) >= 0]
+        heapq.heapify(waiting)
+        while waiting:
+            place = -heapq.heappop(waiting)
+            statement, following = block[place], writers.written[place]
+            if place < end and following & needed and not _is_call_of(statement, UPDATES):
+                chosen.append(statement)
+                needed -= _replaces(statement)
+                taken = reads(statement, with_gradient=True)
+                needed |= taken
+                following = following | taken
+            if place < end:
+                end = place
+                for name in following & needed:
+                    if (earlier := writers.last(name, place)) >= 0:
+                        heapq.heappush(waiting, -earlier)
+    return chosen[::-1]
+
+
+class _Writers:
+    """Which statements of a block set a name; told once a block."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._found: dict[int, _BlockWriters] = {}
+
+    def of(self, block: list[ast.stmt], changed: Mapping[ast.stmt, set[str]]) -> _BlockWriters:
+        if id(block) not in self._found:  # the tree keeps the block
+            self._found[id(block)] = _BlockWriters(block, changed)
+        return self._found[id(block)]
+
+
+class _BlockWriters:
+    def __init__(self, block: list[ast.stmt], changed: Mapping[ast.stmt, set[str]]) -> None:
+        self.written = [writes(statement) | changed.get(statement, set()) for statement in block]
+        self._places: dict[str, list[int]] = {}
+        for place, names in enumerate(self.written):
+            for name in names:
+                self._places.setdefault(name, []).append(place)
+
+    def last(self, name: str, end: int) -> int:
+        """The place of the last one before another; -1 if there is none."""
+        places = self._places.get(name, [])
+        index = bisect.bisect_left(places, end)
+        return places[index - 1] if index else -1
 
 
 def _replaces(statement: ast.stmt) -> set[str]:

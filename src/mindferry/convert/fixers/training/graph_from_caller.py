@@ -33,7 +33,7 @@ def begun_elsewhere(facts: Facts, loss: ast.expr, lifted: list[ast.stmt], scope:
             return f"{name} (line {left[name]}) {MARK}"
     arguments = [each.arg for each in (*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs)]
     for name in arguments:
-        line = _passed_in(facts, scope, name) if name in read and not _is_set(scope, name) else 0
+        line = _passed_in(facts, scope, name) if name in read and not facts.bound_within(name, scope) else 0
         if line:
             return f"{name}, as line {line} passes it, {MARK}"
     return ""
@@ -126,25 +126,12 @@ def _is_object(facts: Facts, statement: ast.stmt, name: str) -> bool:
     return False
 
 
-def _is_set(scope: ast.AST, name: str) -> bool:
-    return any(
-        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store) for node in walk(scope)
-    )
-
-
 def _passed_in(facts: Facts, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> int:
     """The line of a call in this file whose argument carries a graph; 0 if none does."""
     names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
     is_method = bool(names) and names[0] == "self"
-    for call in facts.source.of(ast.Call):
-        called = (
-            call.func.attr
-            if isinstance(call.func, ast.Attribute)
-            else call.func.id
-            if isinstance(call.func, ast.Name)
-            else ""
-        )
-        if called != function.name or isinstance(call.func, ast.Attribute) != is_method:
+    for call in facts.source.calls_named(function.name):
+        if isinstance(call.func, ast.Attribute) != is_method:
             continue
         if is_method and _is_method_of_another(facts, call, function):
             continue

@@ -3,19 +3,42 @@
 from __future__ import annotations
 
 import ast
+import bisect
+import sys
+from collections.abc import Container
 
 from ....read.guesses import looks_like_optimizer_wrapper
-from ....read.walk import children_of, walk
+from ....read.walk import walk
 from ...facts import Facts
 from ...refused import Refused
 from . import flow, set_first_values, sources
+from .scope_parts import Regions, simple_parts
 from .steps import Backward, Rebound, is_optimizer_method, obstacle
 
 # Calls whose value is the same each time; a condition with another one can't be asked twice.
 STEADY = frozenset("len isinstance hasattr getattr bool int float any all abs min max".split())
 
 
-def settle(facts: Facts, each: Backward, others: list[Backward]) -> None:
+class Lifted:
+    """Those that have found their place, by the statements that they take along."""
+
+    def __init__(self) -> None:
+        self.all: list[Backward] = []
+        self.retained: set[ast.stmt] = set()
+        self._by_statement: dict[ast.stmt, list[int]] = {}
+
+    def add(self, each: Backward) -> None:
+        for statement in each.lifted:
+            self._by_statement.setdefault(statement, []).append(len(self.all))
+        self.retained.update(each.retained)
+        self.all.append(each)
+
+    def sharing(self, statements: list[ast.stmt]) -> list[Backward]:
+        """Those that take one of the statements along too."""
+        return [self.all[index] for index in sorted({i for s in statements for i in self._by_statement.get(s, ())})]
+
+
+def settle(facts: Facts, each: Backward, others: Lifted) -> None:
     """Choose the place, what has to stay as well, the condition, and what goes in and out. Raises Refused."""
     _place(facts, each)
     _guard(facts, each)
@@ -45,9 +68,9 @@ def _place(facts: Facts, each: Backward) -> None:
     if not each.lifted:
         return
     block = facts.block_of(each.lifted[-1])
-    inner = [statement for statement in each.lifted if statement in block]
+    inner = [statement for statement in each.lifted if facts.block_of(statement) is block]
     end_of_graph = _end_of_graph(facts, each, block)
-    first, last = block.index(inner[0]), end_of_graph
+    first, last = facts.place_of(inner[0]), end_of_graph
     own = set().union(*(flow.writes(statement) for statement in each.lifted))
     needed = set().union(*(flow.reads(part) for part in (*inner, *each.losses))) - own
     needed |= set(flow.read_before_written(inner))  # `h = init()` before a loop of `h = net(h)`
@@ -58,13 +81,13 @@ def _place(facts: Facts, each: Backward) -> None:
     ]
     updates = [index for index, statement in between if _updates(facts, statement)]
     if not any(sources.carries(facts, part) for part in each.losses):
-        updates = [index for index in updates if index < block.index(inner[-1])]
+        updates = [index for index in updates if index < facts.place_of(inner[-1])]
     late = sorted({index for index, statement in between if flow.writes(statement) & needed} | set(updates))
     end = max(late, default=first - 1)
     if any(index not in updates and index < end and _updates(facts, statement) for index, statement in between):
         raise Refused(f"line {block[end].lineno} sets what its loss needs after parameters have been updated")
     readers = [index for index, statement in between if flow.reads(statement) & own and index <= end]
-    if (readers or _sees_old_value(block, inner, late)) and not any(
+    if (readers or _sees_old_value(facts, block, inner, late)) and not any(
         obstacle(facts, statement) for _, statement in between
     ):
         together = [statement for statement in block[first:last] if not _only_clears(facts, statement)]
@@ -72,35 +95,39 @@ def _place(facts: Facts, each: Backward) -> None:
         each.lifted = [*(s for s in each.lifted if s not in inner), *together]  # in their order, one function
         each.place = inner[0]
         return
-    if _sees_old_value(block, inner, late):
+    if _sees_old_value(facts, block, inner, late):
         raise Refused(f"line {inner[0].lineno} reads what line {block[end].lineno} changes before the loss is complete")
-    each.place = next((statement for statement in inner if block.index(statement) > end), each.statement)
+    each.place = next((statement for statement in inner if facts.place_of(statement) > end), each.statement)
     each.retained = _with_what_they_need(
         each,
         [
             s
             for s in inner
-            if any(flow.writes(s) & flow.reads(block[index]) for index in readers if index > block.index(s))
+            if any(flow.writes(s) & flow.reads(block[index]) for index in readers if index > facts.place_of(s))
         ],
     )
-    is_inside = each.place is each.statement and each.statement not in block
+    is_inside = each.place is each.statement and facts.block_of(each.statement) is not block
     _keep_outer(facts, each, [statement for statement in each.lifted if is_inside or statement not in inner])
 
 
 def _end_of_graph(facts: Facts, each: Backward, block: list[ast.stmt]) -> int:
     """Where all that the loss reads must be known: its last statement, or the backward() if that computes with more."""
-    last = block.index(next(statement for statement in reversed(each.lifted) if statement in block))
+    last = facts.place_of(next(last for last in reversed(each.lifted) if facts.block_of(last) is block))
     if all(isinstance(part, ast.Name) for part in each.losses) and not each.directions:
         return last
-    current: ast.AST = each.statement
-    while current not in block and current in facts.parents:
-        current = facts.parents[current]
-    return block.index(current) if isinstance(current, ast.stmt) and current in block else last
+    current: ast.AST | None = each.statement
+    while current is not None and not _stands_in(facts, current, block):
+        current = facts.parents.get(current)
+    return facts.place_of(current) if isinstance(current, ast.stmt) else last
 
 
-def _sees_old_value(block: list[ast.stmt], lifted: list[ast.stmt], late: list[int]) -> bool:
+def _stands_in(facts: Facts, node: ast.AST, block: list[ast.stmt]) -> bool:
+    return isinstance(node, ast.stmt) and facts.block_of(node) is block
+
+
+def _sees_old_value(facts: Facts, block: list[ast.stmt], lifted: list[ast.stmt], late: list[int]) -> bool:
     """`a = f(x); x = g(x); b = f(x)`: moved down together, the first would read the second x."""
-    return any(flow.writes(block[index]) & flow.reads(s) for index in late for s in lifted if block.index(s) < index)
+    return any(flow.writes(block[index]) & flow.reads(s) for index in late for s in lifted if facts.place_of(s) < index)
 
 
 def _only_clears(facts: Facts, statement: ast.stmt) -> bool:
@@ -136,20 +163,22 @@ def _with_what_they_need(each: Backward, chosen: list[ast.stmt]) -> list[ast.stm
 
 def _keep_outer(facts: Facts, each: Backward, outer: list[ast.stmt]) -> None:
     """Lifted from outside of the condition that the backward() stands under: they stay if anything else reads what they write."""
-    rest = [
-        node
-        for node in _outside(facts, each.scope, {*each.lifted, each.statement, *each.merged})
-        if hasattr(node, "lineno")
+    if not outer:
+        return
+    region, own = facts.derived(Regions).of(each.scope), _own_parts(each)
+    read_elsewhere = [
+        statement
+        for statement in outer
+        if any(region.readers_between(name, 0, sys.maxsize, own) for name in flow.writes(statement))
     ]
-    read = set().union(*(flow.reads(node) for node in rest)) if rest else set()
-    kept = _with_what_they_need(each, [statement for statement in outer if flow.writes(statement) & read])
+    kept = _with_what_they_need(each, read_elsewhere)
     kept = [statement for statement in kept if statement in outer]
     each.retained += [statement for statement in kept if statement not in each.retained]
     each.repeated = kept
     for statement in outer:
-        for node in rest:
-            between = facts.source.start(statement) < facts.source.start(node) < facts.source.start(each.place)
-            if between and flow.writes(node) & (flow.reads(statement) - flow.writes(statement)):
+        needed = flow.reads(statement) - flow.writes(statement)
+        for node in region.between(facts.source.start(statement), facts.source.start(each.place), own):
+            if region.writes[node] & needed:
                 raise Refused(
                     f"line {statement.lineno} reads what line {getattr(node, 'lineno', 0)} changes before the loss is complete"
                 )
@@ -160,7 +189,7 @@ def _guard(facts: Facts, each: Backward) -> None:
     home = facts.block_of(each.place)
     current: ast.stmt = each.statement
     tests: list[tuple[ast.expr, bool]] = []
-    while current not in home:
+    while facts.block_of(current) is not home:
         parent = facts.parents[current]
         if isinstance(parent, ast.If):
             tests.append((parent.test, current in parent.body))
@@ -169,7 +198,8 @@ def _guard(facts: Facts, each: Backward) -> None:
         current = parent
     if not tests:
         return
-    after = home[home.index(each.place) : home.index(current)] if current in home else []
+    is_home = facts.block_of(current) is home
+    after = home[facts.place_of(each.place) : facts.place_of(current)] if is_home else []
     changed = set().union(*(flow.writes(statement) for statement in (*after, *each.lifted)))
     if all(not flow.reads(test) & changed and _is_steady(test) for test, _ in tests):
         each.guards = tests[::-1]
@@ -188,18 +218,19 @@ def _is_steady(test: ast.expr) -> bool:
     return all(isinstance(call.func, ast.Name) and call.func.id in STEADY for call in calls)
 
 
-def _check_repeated(facts: Facts, each: Backward, others: list[Backward]) -> None:
+def _check_repeated(facts: Facts, each: Backward, others: Lifted) -> None:
     """What runs twice must give the same twice: networks do, but for dropout; a random draw or an iterator doesn't."""
     shared = [
         statement
-        for other in others
+        for other in others.sharing(each.lifted)
         if other.scope is each.scope and not are_alternatives(each, other)
         for statement in other.lifted
         if statement in each.lifted
     ]
-    kept = {*each.retained, *(statement for other in others for statement in other.retained)}
     each.repeated += [
-        statement for statement in dict.fromkeys(shared) if statement not in kept and statement not in each.repeated
+        statement
+        for statement in dict.fromkeys(shared)
+        if statement not in each.retained and statement not in others.retained and statement not in each.repeated
     ]
     for statement in dict.fromkeys([*each.retained, *shared]):
         for node in walk(statement):
@@ -242,7 +273,8 @@ def _clear_first(facts: Facts, each: Backward) -> None:
         statement = facts.parents[node]
         if _zeroes(node) and not is_second and not is_watched:
             is_near = isinstance(statement, ast.Expr) and (
-                statement in facts.block_of(each.place) or (each.guards and statement in each.block)
+                facts.block_of(statement) is facts.block_of(each.place)
+                or (each.guards and facts.block_of(statement) is each.block)
             )
             if is_near:
                 assert isinstance(statement, ast.Expr)
@@ -265,8 +297,14 @@ def _on_the_way(facts: Facts, each: Backward) -> list[ast.AST]:
             side = parent.orelse if current in parent.body else parent.body
             others |= {node for statement in side for node in walk(statement)}
         current = parent
-    nodes = [node for node in walk(each.scope) if isinstance(node, ast.Call | ast.Attribute) and node not in others]
-    return [node for node in nodes if start < facts.source.start(node) < end]
+    nodes, place = facts.derived(_calls_and_attributes), facts.source.start
+    low, high = bisect.bisect_right(nodes, start, key=place), bisect.bisect_left(nodes, end, key=place)
+    return facts.source.in_tree_order(node for node in nodes[low:high] if node not in others)
+
+
+def _calls_and_attributes(facts: Facts) -> list[ast.AST]:
+    """In the order of the text."""
+    return sorted([*facts.source.of(ast.Call), *facts.source.of(ast.Attribute)], key=facts.source.start)
 
 
 def _anchor(facts: Facts, each: Backward) -> ast.stmt:
@@ -277,42 +315,31 @@ def _anchor(facts: Facts, each: Backward) -> ast.stmt:
         if isinstance(parent, ast.For | ast.While):
             loops.append(parent)
         current = parent
-    makers = _optimizer_names(facts, each.scope)
+    makers = facts.derived(_stepped).get(each.scope, set())
     usable = [loop for loop in loops if not flow.writes(loop) & makers]
     return usable[-1] if usable else each.place
 
 
-def _optimizer_names(facts: Facts, scope: ast.AST) -> set[str]:
-    found = set()
-    for node in walk(scope):
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and is_optimizer_method(facts, node, "step")
-        ):
-            found.add(flow.key(node.func.value))
-    return found - {""}
+def _stepped(facts: Facts) -> dict[ast.AST, set[str]]:
+    """What step() is called of, by the function that it stands in and those around that; the module has them all."""
+    found: dict[ast.AST, set[str]] = {}
+    for node in facts.source.calls_named("step"):
+        if not isinstance(node.func, ast.Attribute) or not is_optimizer_method(facts, node, "step"):
+            continue
+        name, scope = flow.key(node.func.value), facts.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef)
+        while name and scope is not None:
+            found.setdefault(scope, set()).add(name)
+            scope = facts.enclosing(scope, ast.FunctionDef, ast.AsyncFunctionDef)
+        if name:
+            found.setdefault(facts.source.tree, set()).add(name)
+    return found
 
 
 def _inputs_and_outputs(facts: Facts, each: Backward) -> None:
-    lifted = set(each.lifted)
-    loop = each.anchor if isinstance(each.anchor, ast.For | ast.While) else None
-    varying = {name for node in _outside(facts, loop or each.scope, lifted) for name in flow.writes(node)}
-    if loop is None:
-        varying = {name for name in varying if _is_data(facts, each, name)}
-    if loop is None and isinstance(each.scope, ast.FunctionDef | ast.AsyncFunctionDef):
-        varying |= {
-            argument.arg
-            for argument in each.scope.args.args
-            if facts.reading.symbols and _is_data(facts, each, argument.arg)
-        }
     own = {name for statement in each.lifted for name in flow.writes(statement)}
     earlier = flow.read_before_written([*each.lifted, *each.losses])
-    used = {
-        name
-        for node in _outside(facts, each.scope, lifted | {each.statement, *each.merged})
-        for name in flow.reads(node)
-    }
+    varying = {name for name in earlier if name not in own and _is_varying(facts, each, name)}
+    region, gone = facts.derived(Regions).of(each.scope), _own_parts(each)
     losses = {flow.key(each.loss)} if not each.others and not each.directions else set()
     losses -= set(each.rebound)
     own_leaves = set(
@@ -322,21 +349,38 @@ def _inputs_and_outputs(facts: Facts, each: Backward) -> None:
     each.inputs = [name for name in earlier if name in own or (name in varying and name not in own_leaves)]
     state = set(each.inputs) & own if _in_loop(facts, each) else set()  # what the next iteration starts from
     written = flow.written_in_order(facts, each.lifted)
-    each.outputs = [name for name in written if name in used | state and name not in losses]
+    each.outputs = [name for name in written if name not in losses and (name in state or region.is_read(name, gone))]
     _bind(facts, each, set(written) & {*each.outputs, *losses})
+
+
+def _own_parts(each: Backward) -> set[ast.AST]:
+    """The simple parts of what is lifted, and of the backward() itself."""
+    return set(simple_parts([*each.lifted, each.statement, *each.merged]))
+
+
+def _is_varying(facts: Facts, each: Backward, name: str) -> bool:
+    """Whether it may be another value each time: set in the loop around, or data of the function."""
+    loop = each.anchor if isinstance(each.anchor, ast.For | ast.While) else None
+    is_set = facts.derived(Regions).of(loop or each.scope).is_written(name, set(simple_parts(each.lifted)))
+    if loop is not None:
+        return is_set
+    arguments = each.scope.args.args if isinstance(each.scope, ast.FunctionDef | ast.AsyncFunctionDef) else []
+    return (is_set or any(name == argument.arg for argument in arguments)) and _is_data(facts, each, name)
 
 
 def _rebound(facts: Facts, each: Backward) -> dict[str, Rebound]:
     """`v = loss.item(); loss /= 2`: the first reads what the call has bound by then, so that must be the value before the second."""
     block = facts.block_of(each.place)
-    inner = [statement for statement in each.lifted if statement in block and statement.lineno > each.place.lineno]
-    taken = {node.id for node in facts.source.of(ast.Name)}
-    outside = _outside(facts, each.scope, {*each.lifted, each.statement, *each.merged})
+    inner = [
+        statement
+        for statement in each.lifted
+        if facts.block_of(statement) is block and statement.lineno > each.place.lineno
+    ]
+    taken, region, own = facts.source.named, facts.derived(Regions).of(each.scope), _own_parts(each)
     found = {}
     for name in sorted({name for statement in inner for name in flow.writes(statement) if name.isidentifier()}):
         makers = [statement for statement in inner if name in flow.writes(statement)]
-        readers = [node for node in outside if name in flow.reads(node)]
-        between = [node for node in readers if _line(each.place) < _line(node) < makers[-1].lineno]
+        between = region.readers_between(name, _line(each.place), makers[-1].lineno, own)
         makers = [statement for statement in makers if between and statement.lineno > _line(between[0])]
         is_bound_before = any(name in flow.writes(s) for s in each.lifted if makers and s.lineno < _line(between[0]))
         if not makers or not is_bound_before:
@@ -345,7 +389,7 @@ def _rebound(facts: Facts, each: Backward) -> dict[str, Rebound]:
             raise Refused(
                 f"{name} is read between the lines that bind it again, {makers[0].lineno} and {makers[-1].lineno}"
             )
-        is_read_later = any(node not in between for node in readers)
+        is_read_later = region.count_readers(name, own) > len(between)
         before, after = (_free(f"{name}_{word}", taken) for word in ("before", "after"))
         found[name] = Rebound(makers[0], makers[-1], before, after if is_read_later else "")
     return found
@@ -355,7 +399,7 @@ def _line(node: ast.AST) -> int:
     return getattr(node, "lineno", 0)
 
 
-def _free(name: str, taken: set[str]) -> str:
+def _free(name: str, taken: Container[str]) -> str:
     while name in taken:
         name += "_"
     return name
@@ -388,20 +432,3 @@ def _is_data(facts: Facts, each: Backward, name: str) -> bool:
         for node in walk(statement)
     )
     return bool(kinds) and not called and all(kind in ("tensor", "unknown", "list", "tuple", "dict") for kind in kinds)
-
-
-def _outside(facts: Facts, scope: ast.AST, excluded: set[ast.stmt]) -> list[ast.AST]:
-    """The simple parts of a scope that are not within the excluded statements."""
-    result: list[ast.AST] = []
-    stack: list[ast.AST] = list(children_of(scope))
-    while stack:
-        node = stack.pop()
-        if node in excluded:
-            continue
-        if isinstance(
-            node, ast.For | ast.While | ast.If | ast.With | ast.Try | ast.ExceptHandler | ast.FunctionDef | ast.withitem
-        ):
-            stack.extend(children_of(node))
-        else:
-            result.append(node)
-    return result

@@ -10,7 +10,7 @@ from ....read.uses import Use
 from ....read.walk import walk
 from ...facts import Facts
 from . import flow, sources
-from .steps import Backward, Clip, clears, is_optimizer_method, statements_before
+from .steps import Backward, Clip, clears, is_optimizer_method
 
 
 def choose(facts: Facts, found: list[Backward]) -> None:
@@ -70,8 +70,7 @@ def _cleared_in_block(facts: Facts, each: Backward) -> list[ast.Expr]:
 def _cleared_before(facts: Facts, each: Backward, optimizer: ast.expr) -> list[ast.Expr]:
     """Where a function has several losses: what clears between the one before and this; none if that is not its own optimizer."""
     found = []
-    _, before = statements_before(facts, each.statement, each.scope)
-    for statement in reversed(before):
+    for statement in flow.upwards(flow.statements_before(facts, each.statement, each.scope)):
         if statement not in each.merged and any(
             isinstance(node, ast.Attribute) and node.attr in ("backward", "manual_backward") for node in walk(statement)
         ):

@@ -14,14 +14,14 @@ def place_for(facts: Facts, each: Backward, name: str) -> ast.stmt | None:
     """The statement before which `name = None` has to stand; None if the variable is surely set by then."""
     assert each.anchor is not None
     around = _around(facts, each)
-    if _belongs_outside(facts, each.scope, name) or any(name in _set_on_the_way(facts, each, part) for part in around):
+    if _belongs_outside(facts, each.scope, name) or any(_is_set(facts, each, part, name) for part in around):
         return None
-    makers = [maker for maker in _makers(facts, each.scope, name) if maker not in each.lifted]
-    start = facts.source.start
-    earlier = [maker for maker in makers if start(maker) < start(each.anchor)]
-    if not earlier:
+    start, lifted = facts.source.start, set(each.lifted)
+    makers = facts.derived(_Makers).of(each.scope, name)
+    first = next((maker for maker in makers if maker not in lifted), None)
+    if first is None or start(first) >= start(each.anchor):
         return each.anchor
-    outermost: ast.AST = min(earlier, key=start)
+    outermost: ast.AST = first
     while facts.parents[outermost] not in around:
         outermost = facts.parents[outermost]
     return outermost if isinstance(outermost, ast.stmt) else each.anchor
@@ -35,27 +35,57 @@ def _around(facts: Facts, each: Backward) -> list[ast.AST]:
     return found
 
 
-def _set_on_the_way(facts: Facts, each: Backward, part: ast.AST) -> set[str]:
-    """What is surely set where the code comes to a statement around the call, by its block and by its own header."""
+def _is_set(facts: Facts, each: Backward, part: ast.AST, name: str) -> bool:
+    """Whether the name is surely set where the code comes to a statement around the call, by its block or by its own header."""
     if part is each.scope or not isinstance(part, ast.stmt):
-        return set()
-    block = facts.block_of(part)
-    before = [s for s in block[: block.index(part)] if s not in each.lifted or s in each.retained]
-    found = flow.surely_written(before)
-    if part is not each.place and isinstance(part, ast.For):
-        found |= flow.writes(part.target)
-    elif part is not each.place and isinstance(part, ast.With):
-        found |= set().union(*(flow.writes(item) for item in part.items))
-    return found
+        return False
+    headers: list[ast.AST] = []
+    if part is not each.place and isinstance(part, ast.For | ast.With):
+        headers = [part.target] if isinstance(part, ast.For) else list(part.items)
+    if any(name in flow.writes(header) for header in headers):
+        return True
+    block, place = facts.block_of(part), facts.place_of(part)
+    for setting in facts.derived(_SureWrites).of(block).get(name, ()):
+        if setting >= place:
+            break
+        if block[setting] not in each.lifted or block[setting] in each.retained:
+            return True
+    return False
 
 
-def _makers(facts: Facts, scope: ast.AST, name: str) -> list[ast.stmt]:
-    """The statements of the scope that set the name."""
-    return [
-        facts.statement_of(node)
-        for node in facts.stores(name)
-        if (facts.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree) is scope
-    ]
+class _SureWrites:
+    """Which statements of a block surely set a name, by their places in it; told once a block."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._found: dict[int, dict[str, list[int]]] = {}
+
+    def of(self, block: list[ast.stmt]) -> dict[str, list[int]]:
+        if id(block) not in self._found:  # the tree keeps the block
+            found: dict[str, list[int]] = {}
+            for place, statement in enumerate(block):
+                for name in flow.surely_written([statement]):
+                    found.setdefault(name, []).append(place)
+            self._found[id(block)] = found
+        return self._found[id(block)]
+
+
+class _Makers:
+    """The statements of a scope that set a name, in the order of the text; told once."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._found: dict[tuple[ast.AST, str], list[ast.stmt]] = {}
+
+    def of(self, scope: ast.AST, name: str) -> list[ast.stmt]:
+        if (scope, name) not in self._found:
+            facts = self._facts
+            found = [
+                facts.statement_of(node)
+                for node in facts.source.stored_within(name, scope)
+                if (facts.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree) is scope
+            ]
+            self._found[scope, name] = sorted(found, key=facts.source.start)
+        return self._found[scope, name]
 
 
 def _belongs_outside(facts: Facts, scope: ast.AST, name: str) -> bool:
@@ -63,5 +93,16 @@ def _belongs_outside(facts: Facts, scope: ast.AST, name: str) -> bool:
     if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
         return False
     is_argument = any(isinstance(node, ast.arg) and node.arg == name for node in walk(scope.args))
-    declared = any(isinstance(node, ast.Global | ast.Nonlocal) and name in node.names for node in walk(scope))
-    return is_argument or declared or not _makers(facts, scope, name)
+    return is_argument or (scope, name) in facts.derived(_declared) or not facts.derived(_Makers).of(scope, name)
+
+
+def _declared(facts: Facts) -> set[tuple[ast.AST, str]]:
+    """Names that a function, or one inside it, declares to be of a scope around it."""
+    found: set[tuple[ast.AST, str]] = set()
+    declarations: list[ast.Global | ast.Nonlocal] = [*facts.source.of(ast.Global), *facts.source.of(ast.Nonlocal)]
+    for node in declarations:
+        scope = facts.enclosing(node, ast.FunctionDef, ast.AsyncFunctionDef)
+        while scope is not None:
+            found |= {(scope, name) for name in node.names}
+            scope = facts.enclosing(scope, ast.FunctionDef, ast.AsyncFunctionDef)
+    return found

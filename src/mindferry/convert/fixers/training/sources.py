@@ -53,16 +53,16 @@ def makes_object(facts: Facts, statement: ast.stmt) -> bool:
 def is_used_as_object(facts: Facts, statement: ast.stmt, name: str) -> bool:
     """Whether the function around the statement calls the name, or asks it for its parameters: it is no tensor there."""
     scope = facts.enclosing(statement, ast.FunctionDef, ast.AsyncFunctionDef) or facts.source.tree
-    return any(_is_object_use(node, name) for node in walk(scope))
+    return any(_is_object_use(facts, use) for use in facts.source.named_within(name, scope))
 
 
-def _is_object_use(node: ast.AST, name: str) -> bool:
-    match node:
-        case ast.Call(func=ast.Name(id=called)):
-            return called == name
-        case ast.Call(func=ast.Attribute(attr=attribute, value=ast.Name(id=owner))):
-            return owner == name and attribute in OF_OBJECTS
-    return False
+def _is_object_use(facts: Facts, name: ast.Name) -> bool:
+    """It is called, or one of the methods that only objects have is."""
+    around = facts.parents.get(name)
+    if isinstance(around, ast.Attribute):
+        call = facts.parents.get(around)
+        return around.attr in OF_OBJECTS and isinstance(call, ast.Call) and call.func is around
+    return isinstance(around, ast.Call) and around.func is name
 
 
 def with_their_start(lifted: list[ast.stmt], chosen: list[ast.stmt], block: list[ast.stmt]) -> list[ast.stmt]:
@@ -419,7 +419,7 @@ def own_leaves(facts: Facts, statements: Iterable[ast.AST]) -> dict[str, str]:
                 held = hold_leaf_parameters.holds(facts, node)
                 if make_leaf_parameters.is_any_leaf(facts, node):
                     found.append((node, hold_leaf_parameters.ONE))
-                elif held and (root not in seen or hold_leaf_parameters.is_seen_from_outside(node, root)):
+                elif held and (root not in seen or hold_leaf_parameters.is_seen_from_outside(facts, node, root)):
                     found.append((node, held))
             elif isinstance(node, ast.Call) and (body := _body(facts, node)) is not None and body not in seen:
                 seen.add(body)

@@ -148,7 +148,7 @@ def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
             found.append(_read(facts, node, call, loss))
         except Refused as reason:
             planned += _refuse(facts, node, str(reason))
-    lifted: list[Backward] = []
+    lifted = place_lifted_loss.Lifted()
     merged = _merge(facts, found)
     plain_steps.choose(facts, merged)
     for each in merged:
@@ -158,11 +158,11 @@ def find(facts: Facts) -> tuple[list[Backward], list[Change]]:
                 raise Refused(
                     "which parameters it trains can't be seen from here: no network is called and no optimizer steps"
                 )
-            lifted.append(each)
+            lifted.add(each)
         except Refused as reason:
             for statement in (*each.merged, each.statement):
                 planned += _refuse(facts, statement, str(reason))
-    return lifted, planned
+    return lifted.all, planned
 
 
 def _refuse(facts: Facts, statement: ast.stmt, reason: str) -> list[Change]:
@@ -215,11 +215,11 @@ def _read(facts: Facts, statement: ast.Expr, call: ast.Call, loss: ast.expr) -> 
         raise Refused("create_graph keeps the graph for a second derivative")
     function = facts.enclosing(statement, ast.FunctionDef, ast.AsyncFunctionDef)
     scope = function if function is not None else facts.source.tree
-    block, before = statements_before(facts, statement, scope)
+    block, before = facts.block_of(statement), flow.statements_before(facts, statement, scope)
     result = Backward(statement, loss, scope, block, [], statement, only=given.get("inputs"))
     if given.get("gradient") is not None or facts.is_use(Use.BACKWARD_FUNCTION, call.func):
         result.directions[loss] = given.get("gradient") or ast.Constant(None)
-    chosen = flow.slice_for(before, loss, facts.derived(sources.changed_by_callees))
+    chosen = flow.slice_for(facts, before, loss, facts.derived(sources.changed_by_callees))
     lifted = sources.differentiable(facts, chosen)
     lifted = sources.with_their_start(lifted, chosen, facts.block_of(lifted[0])) if lifted else lifted
     if not lifted and not sources.carries(facts, loss):
@@ -288,18 +288,6 @@ def _updates(facts: Facts, node: ast.Attribute) -> bool:
     return not methods or any(
         isinstance(part, ast.Attribute) and part.attr in UPDATES for each in methods for part in walk(each)
     )
-
-
-def statements_before(facts: Facts, statement: ast.stmt, scope: ast.AST) -> tuple[list[ast.stmt], list[ast.stmt]]:
-    """(its block, the statements before it), looking out of `if`, `with` and `try` blocks up to the loop or function."""
-    block = facts.block_of(statement)
-    before = block[: block.index(statement)]
-    current: ast.AST = statement
-    while isinstance(parent := facts.parents[current], ast.If | ast.With | ast.Try) and parent is not scope:
-        outer = facts.block_of(parent)
-        before = outer[: outer.index(parent)] + before
-        current = parent
-    return block, before
 
 
 def _merge(facts: Facts, found: list[Backward]) -> list[Backward]:

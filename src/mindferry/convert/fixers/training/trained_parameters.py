@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import bisect
 
 from ....read.walk import walk
 from ...facts import Facts, OriginalTexts
@@ -70,9 +71,8 @@ def _optimizers(draft: Draft, each: Backward, outermost: ast.AST) -> list[str]:
     while region is not None:
         found = [
             _parameters_of(draft, each, optimizer)
-            for optimizer in draft.derived(_stepping_optimizers)
-            if draft.is_within(optimizer, region)
-            and _is_visible(draft, each, optimizer)
+            for optimizer in _stepping_within(draft, region)
+            if _is_visible(draft, each, optimizer)
             and not _is_made_later(draft, each, optimizer)
             and not _is_made_sometimes(draft, each, optimizer)
         ]
@@ -82,13 +82,17 @@ def _optimizers(draft: Draft, each: Backward, outermost: ast.AST) -> list[str]:
         region = around if region is not outermost else None
     if outermost is not draft.source.tree:
         return []
-    known = {node.id for node in draft.source.of(ast.Name)} | {node.arg for node in draft.source.of(ast.arg)}
+    is_known = "optimizer" in draft.source.named or "optimizer" in draft.derived(_argument_names)
     is_sure = not _is_made_later_or_never(draft, each) and not any(
         _is_made_sometimes(draft, each, optimizer)
         for optimizer in draft.derived(_stepping_optimizers)
         if isinstance(optimizer, ast.Name) and optimizer.id == "optimizer"
     )
-    return ["optimizer.parameters"] if "optimizer" in known and is_sure else []
+    return ["optimizer.parameters"] if is_known and is_sure else []
+
+
+def _argument_names(draft: Draft) -> set[str]:
+    return {node.arg for node in draft.source.of(ast.arg)}
 
 
 def _is_visible(draft: Draft, each: Backward, optimizer: ast.expr) -> bool:
@@ -103,7 +107,7 @@ def _is_visible(draft: Draft, each: Backward, optimizer: ast.expr) -> bool:
     if name == "self":
         owner = draft.enclosing(optimizer, ast.ClassDef)
         return owner is not None and draft.enclosing(each.statement, ast.ClassDef) is owner
-    return not is_local(home, name)
+    return not is_local(draft, home, name)
 
 
 def _is_made_sometimes(draft: Draft, each: Backward, optimizer: ast.expr) -> bool:
@@ -143,6 +147,20 @@ def _stepping_optimizers(draft: Draft) -> list[ast.expr]:
     ]
 
 
+def _stepping_within(draft: Draft, region: ast.AST) -> list[ast.expr]:
+    source, everywhere = draft.source, draft.derived(_stepping_in_order)
+    if region is source.tree:
+        return draft.derived(_stepping_optimizers)
+    start, end = (
+        bisect.bisect_left(everywhere, at, key=source.start) for at in (source.start(region), source.end(region))
+    )
+    return source.in_tree_order(everywhere[start:end])
+
+
+def _stepping_in_order(draft: Draft) -> list[ast.expr]:
+    return sorted(draft.derived(_stepping_optimizers), key=draft.source.start)
+
+
 def _parameters_of(draft: Draft, each: Backward, optimizer: ast.expr) -> str:
     """`opt.parameters`; of all of them where `for opt in opts: opt.step()` goes through several."""
     text = f"{draft.source.text(optimizer)}.parameters"
@@ -159,11 +177,10 @@ def _parameters_of(draft: Draft, each: Backward, optimizer: ast.expr) -> str:
 
 def _is_made_later(draft: Draft, each: Backward, optimizer: ast.expr) -> bool:
     name = optimizer.id if isinstance(optimizer, ast.Name) else ""
-    stores = [
-        node
-        for node in walk(each.scope)
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
-    ]
-    loops = [loop for loop in walk(each.scope) if isinstance(loop, ast.For) and name in flow.writes(loop.target)]
-    stores = [node for node in stores if not any(draft.is_within(node, loop.target) for loop in loops)]
+    stores = [node for node in draft.bound_within(name, each.scope) if not _is_loop_target(draft, node)]
     return bool(stores) and all(draft.source.start(node) > draft.source.start(each.statement) for node in stores)
+
+
+def _is_loop_target(draft: Draft, node: ast.Name) -> bool:
+    loop = draft.enclosing(node, ast.stmt)
+    return isinstance(loop, ast.For) and draft.is_within(node, loop.target)

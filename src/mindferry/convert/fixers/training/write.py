@@ -22,6 +22,7 @@ def write(draft: Draft, found: list[Backward], dropped: set[ast.stmt]) -> Iterat
     counts: dict[ast.AST, int] = {}
     planned: list[tuple[Backward, list[str], str, str]] = []
     calls: dict[ast.stmt, str] = {}
+    at_place: dict[ast.stmt, list[Backward]] = {}
     retained = {statement for each in found for statement in each.retained}
     for each in found:
         if each.place in retained or each.place not in each.lifted:
@@ -51,7 +52,7 @@ def write(draft: Draft, found: list[Backward], dropped: set[ast.stmt]) -> Iterat
         else:
             call = "\n".join([*(draft.texts.of(statement) for statement in each.cleared), _kept(draft, each, forward)])
             lines += [""]
-        others = [other for other, *_ in planned if other.place is each.place]
+        others = at_place.setdefault(each.place, [])
         is_alternative = bool(others) and all(place_lifted_loss.are_alternatives(each, other) for other in others)
         call = _indented(draft, each, _guarded(draft, each, call, forward, others if is_alternative else []))
         if others:  # two losses begin with the same statement
@@ -60,6 +61,7 @@ def write(draft: Draft, found: list[Backward], dropped: set[ast.stmt]) -> Iterat
             call = (first or rest or calls[each.place]) + line_break + call
         calls[each.place] = call
         planned.append((each, lines, call, later))
+        others.append(each)
     places = {each.place for each in found}
     for each, _, call, later in planned:
         yield from _replace(draft, each, call, later, retained, places)
@@ -272,11 +274,7 @@ def _insert(draft: Draft, each: Backward, lines: list[str]) -> Iterator[Edit]:
     indent = indentation(draft, each.anchor)
     offset = source.line_start(source.start(each.anchor))
     text = "".join((indent + line if line else "") + newline for line in lines)
-    spaced = (
-        source.data[:offset].rstrip(b" \t").endswith((b"\n\n", b"\n\r\n"))
-        or not offset
-        or _opens_block(draft, each.anchor)
-    )
+    spaced = source.data.endswith((b"\n\n", b"\n\r\n"), 0, offset) or not offset or _opens_block(draft, each.anchor)
     for first, name in each.first_values:
         if first is each.anchor:
             text = f"{indent}{name} = None{newline}" + text

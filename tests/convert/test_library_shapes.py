@@ -113,9 +113,22 @@ class Spike(torch.autograd.Function):
         return g / (ctx.alpha * x.abs() + 1.0).pow(2), None
 
 
+class Total(torch.autograd.Function):
+    @classmethod
+    def forward(cls, ctx, x, dim=1):
+        ctx.dim = dim
+        ctx.save_for_backward(x)
+        return x.sum(dim, keepdim=True)
+
+    @classmethod
+    def backward(cls, ctx, g):
+        (x,) = ctx.saved_tensors
+        return g.transpose(0, 1).sum(ctx.dim).view(1, 1) * x, None
+
+
 class Net(nn.Module):
     def forward(self, x):
-        return Magnitude.apply(x, 0.5) + Spike.apply(x, 3.0)
+        return Magnitude.apply(x, 0.5) + Spike.apply(x, 3.0) + Total.apply(x)
 
 
 def run():

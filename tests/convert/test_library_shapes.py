@@ -126,9 +126,15 @@ class Total(torch.autograd.Function):
         return g.transpose(0, 1).sum(ctx.dim).view(1, 1) * x, None
 
 
+class Columns(Total):
+    @classmethod
+    def forward(cls, ctx, x):
+        return super().forward(ctx, x, 0)
+
+
 class Net(nn.Module):
     def forward(self, x):
-        return Magnitude.apply(x, 0.5) + Spike.apply(x, 3.0) + Total.apply(x)
+        return Magnitude.apply(x, 0.5) + Spike.apply(x, 3.0) + Total.apply(x) + Columns.apply(x)
 
 
 def run():

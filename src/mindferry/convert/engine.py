@@ -50,6 +50,7 @@ from .verdict import Outcome, Verdict
 PORTABLE = Settings()
 IMPORTED = HelpersImport()
 CONVERTED = (ast.Call, ast.Attribute)
+CONTAINERS = (dict, list, str)
 OF_OBJECTS = frozenset("__repr__ __str__ __hash__ __eq__ __ne__ __dir__".split())  # methods that any object has
 
 
@@ -330,9 +331,15 @@ def _convert_call(node: ast.Call, context: Context) -> None:
         return
     api = found.api or framework.of_tensor(found.unknown)
     if entry is None:
-        if framework.is_of_tensor(api):
+        name = api.rpartition(".")[2]
+        is_container_s = name not in framework.members.of_all_tensors and any(
+            hasattr(each, name) for each in CONTAINERS
+        )
+        if framework.is_of_tensor(api) and is_container_s:  # `batch.items()`
+            context.verdicts[node.func] = Verdict(Outcome.NOT_TORCH, "no tensor has such a method", "proven")
+        elif framework.is_of_tensor(api):
             _unknown(node, api, context, severity="error" if framework.is_in_place(api) else "warning")
-        elif framework.is_own(api) and not framework.is_of_network(api) and api.rpartition(".")[2] not in OF_OBJECTS:
+        elif framework.is_own(api) and not framework.is_of_network(api) and name not in OF_OBJECTS:
             _unknown(node, api, context)
         return
     if _is_skipped(node, api, entry, context):

@@ -169,6 +169,11 @@ def buffers(cell, recurse=True):
         yield tensor
 
 
+def buffers_inside(cell):
+    """m._buffers: the network's own buffers by name, as they are now."""
+    return dict(named_buffers(cell, recurse=False)) if isinstance(cell, nn.Cell) else cell._buffers
+
+
 def get_parameter(cell, target):
     """torch.nn.Module.get_parameter, get_buffer: by dotted path."""
     path, _, name = target.rpartition(".")

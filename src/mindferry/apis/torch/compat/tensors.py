@@ -23,14 +23,14 @@ def in_shape_of(parameter, value):
 
 
 def write_entry(holder, key, value):
-    """holder[key] changes in place: a parameter gets the value, in its own shape and type; anything else is replaced."""
+    """holder[key] changes in place: a tensor in a list or a dictionary gets the value, in its own shape and type."""
     held = holder[key]
-    if not isinstance(held, ms.Parameter):
+    if isinstance(holder, ms.Tensor) or not isinstance(held, ms.Tensor):
         holder[key] = value
         return
     value = ms.Tensor(value, held.dtype) if not isinstance(value, ms.Tensor) else value.astype(held.dtype)
     value = value.reshape(held.shape) if value.size == held.size else value.broadcast_to(held.shape)
-    ops.assign(held, value)
+    overwrite(held, value)
 
 
 def deepcopy(value):

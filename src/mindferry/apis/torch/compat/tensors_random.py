@@ -17,8 +17,8 @@ class Generator(ms.Generator):
 
 
 def copied(x, source):
-    """What x.copy_(source) puts into x."""
-    source = source if isinstance(source, ms.Tensor) else ms.Tensor(source)
+    """What x.copy_(source) puts into x: values in memory of their own, which a parameter's next step leaves alone."""
+    source = ops.deepcopy(source) if isinstance(source, ms.Tensor) else ms.Tensor(source)
     return ops.broadcast_to(in_shape_of(x, source).astype(x.dtype), x.shape)
 
 

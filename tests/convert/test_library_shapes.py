@@ -157,6 +157,8 @@ class Net(nn.Module):
         self.c = nn.Parameter(torch.ones(3), requires_grad=False).requires_grad_()
         self.d = Kept(torch.ones(3))
         self.e = Kept(torch.ones(3), requires_grad=False)
+        self.f = nn.Parameter(torch.ones(3), requires_grad=False)
+        self.f.requires_grad = True
 
 
 def run():

@@ -113,9 +113,28 @@ class Spike(torch.autograd.Function):
         return g / (ctx.alpha * x.abs() + 1.0).pow(2), None
 
 
+class Total(torch.autograd.Function):
+    @classmethod
+    def forward(cls, ctx, x, dim=1):
+        ctx.dim = dim
+        ctx.save_for_backward(x)
+        return x.sum(dim, keepdim=True)
+
+    @classmethod
+    def backward(cls, ctx, g):
+        (x,) = ctx.saved_tensors
+        return g.transpose(0, 1).sum(ctx.dim).view(1, 1) * x, None
+
+
+class Columns(Total):
+    @classmethod
+    def forward(cls, ctx, x):
+        return super().forward(ctx, x, 0)
+
+
 class Net(nn.Module):
     def forward(self, x):
-        return Magnitude.apply(x, 0.5) + Spike.apply(x, 3.0)
+        return Magnitude.apply(x, 0.5) + Spike.apply(x, 3.0) + Total.apply(x) + Columns.apply(x)
 
 
 def run():
@@ -138,6 +157,8 @@ class Net(nn.Module):
         self.c = nn.Parameter(torch.ones(3), requires_grad=False).requires_grad_()
         self.d = Kept(torch.ones(3))
         self.e = Kept(torch.ones(3), requires_grad=False)
+        self.f = nn.Parameter(torch.ones(3), requires_grad=False)
+        self.f.requires_grad = True
 
 
 def run():

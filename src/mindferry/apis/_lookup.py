@@ -69,7 +69,8 @@ def rule_of(api: str, rules: Table) -> Rule | None:
 def _method_api(qual: str, name: str, reading: Reading, rules: Table) -> str:
     """The table's name for a method of an instance, unless the project defines it itself."""
     symbols = reading.symbols
-    if symbols.method(qual, name) is not None and name != "forward":
+    is_renamed = name == "forward" and symbols.is_part_of_module(qual)
+    if symbols.method(qual, name) is not None and not is_renamed:
         return ""
     base = symbols.torch_base(qual)
     own = f"{base}.{name}" if base else ""

@@ -351,7 +351,7 @@ class _Reader:
                 kind = assumed(self.values.types.get(default, UNKNOWN)) if default is not None else UNKNOWN
             is_tensor = (
                 (is_forward and self._may_be_tensor(node, argument))
-                or (is_function and index > 0)
+                or (is_function and index > int(of_class))  # behind the context
                 or (
                     self.values.is_torch_file
                     and argument.arg in self.suspects

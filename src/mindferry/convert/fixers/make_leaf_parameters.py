@@ -143,7 +143,7 @@ def _find_held(facts: Facts) -> dict[tuple[ast.AST | None, str], list[ast.Assign
             ) if facts.reading.type(owner).kind == "instance":
                 key = (facts.enclosing(node, ast.ClassDef), name)
                 is_marked_later = key in marked and facts.reading.type(call).is_tensor
-                if is_marked_later or (requires(facts, call) and not _is_parameter(facts, call)):
+                if (is_marked_later or requires(facts, call)) and not _is_parameter(facts, call):
                     found.setdefault(key, []).append(node)
     return found
 
@@ -232,7 +232,13 @@ def _taking_gradients(facts: Facts) -> set[ast.AST]:
 
 
 def _is_parameter(facts: Facts, node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and facts.is_use(Use.PARAMETER, node.func)
+    """`nn.Parameter(x)`, also with a flag set: `nn.Parameter(x).requires_grad_()`."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="requires_grad_", value=made)):
+            return _is_parameter(facts, made)
+        case ast.Call(func=function):
+            return facts.is_use(Use.PARAMETER, function)
+    return False
 
 
 def is_marked(call: ast.Call) -> bool:

@@ -78,7 +78,8 @@ def bring(
     brought = _files(reach, packages, gates, needs_torch)
     reached = {name.partition(".")[0] for name in reach.modules}
     packages = [each for each in packages if each in asked or each.name in reached]
-    found = (*_undecided(reach), *_findings(reach, packages, limit))
+    paths = {file.path.name: file.relative for file in reversed(layout.files)}
+    found = (*_refused(reach, paths), *_undecided(reach), *_findings(reach, packages, limit))
     return Brought(brought, _plain(packages, reach), found, tuple(packages))
 
 
@@ -147,6 +148,23 @@ def _plain(packages: list[Package], reach: Reach) -> dict[str, bytes]:
         for file in package.licence_files:
             plain[f"{FOLDER}/{package.name}/{file.name}"] = file.read_bytes()
     return plain
+
+
+def _refused(reach: Wishes, paths: dict[str, str]) -> list[Finding]:
+    """What the project's own files name of a part that means nothing in a converted project: using it raises an error."""
+    advice = "take it out, or put it where the converted project does not come by"
+    return [
+        Finding(
+            findings.MF152,
+            "error",
+            paths.get(file, file),
+            line,
+            1,
+            f"{place} was left behind: {why}",
+            advice,
+        )
+        for (file, place), (line, why) in reach.refused.items()
+    ]
 
 
 def _undecided(reach: Wishes) -> list[Finding]:

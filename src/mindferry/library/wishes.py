@@ -32,6 +32,10 @@ class Wishes(Reach):
             ""  # the file that chooses its network from a table, by a name that none of the project's texts is
         )
         self._chooser = ""  # the file that imports an AutoModel
+        self.refused: dict[
+            tuple[str, str], tuple[int, str]
+        ] = {}  # (file, what it names) -> (line, why that stays behind)
+        self._line = 1
         self._is_own_file = False  # whether it is the project itself that asks
         self._opened: dict[str, str] = {}  # module that a file takes names out of -> that file
 
@@ -45,8 +49,12 @@ class Wishes(Reach):
         self.run()
 
     def ask(self, module_name: str, name: str) -> None:
-        if not (self._is_own_file and f"{module_name}.{name}.".startswith(SERVED_PARTS)):
-            super().ask(module_name, name)
+        place = f"{module_name}.{name}"
+        if self._is_own_file and f"{place}.".startswith(SERVED_PARTS):
+            return
+        if self._is_own_file and (why := self.lookup.reason_to_leave(place)):
+            self.refused.setdefault((self._by, place), (self._line, why))
+        super().ask(module_name, name)
 
     def ask_module(self, name: str) -> None:
         if not (self._is_own_file and f"{name}.".startswith(SERVED_PARTS)):
@@ -59,6 +67,7 @@ class Wishes(Reach):
                     if node not in module.bound.get(name, []):
                         module.bound.setdefault(name, []).append(node)
         for node in ast.walk(module.tree):
+            self._line = getattr(node, "lineno", self._line)
             if isinstance(node, ast.ImportFrom) and not node.level:
                 self._import(module, node)
                 home = node.module or ""

@@ -389,9 +389,7 @@ class Curves:
     first_difference: str = ""
     seconds: float = 0.0
     distances: tuple[float, ...] = ()  # per step: how far the parameter that differs most is from its twin, relative
-    drift: tuple[
-        float, ...
-    ] = ()  # per step: the reference's own float32 loss against its float64 loss, relative; empty if not measured
+    drift: tuple[float, ...] = ()  # per step: its own float32 loss against its float64 loss, relative, if measured
     cause: str = ""  # why they part: the rate, decay, momentum, clipping, the schedule, the order of data
     framework: str = "torch"  # of the reference, as people call it
     updates: int = 0  # parameters whose way through the steps was compared
@@ -419,7 +417,7 @@ class Curves:
 
 @dataclass(frozen=True, slots=True)
 class PlainRun:
-    """The converted script as it is: own data, own random numbers, dropout on, no torch in reach."""
+    """The converted script as it is: own data, own random numbers, dropout on, its first framework not in reach."""
 
     command: str
     ended: str  # itself, steps, seconds, error, killed
@@ -431,6 +429,7 @@ class PlainRun:
     outside: tuple[int, ...] = ()  # steps, from 0, whose loss lies outside of what the seeds span
     seconds: float = 0.0
     output: str = ""  # the last lines that it printed
+    framework: str = "torch"  # the reference's, as people call it
 
     @property
     def gaps(self) -> tuple[str, ...]:

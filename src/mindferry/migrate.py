@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -16,12 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import artifacts
-from .apis import title_of
+from .apis import SOURCES, title_of
 from .artifacts import STATE, Comparison, Curves, Inventory, PlainRun, ProjectConversion, WeightsReport
 from .config import Config, read_config
+from .data_seen import code_of, has_loader, looks_drawn
 from .errors import MindferryError
 from .files import remove, write_text
-from .layout import SECOND, find_files, source_framework
+from .layout import find_files
 from .observation import Observation, load_observation, save_observation
 from .progress import progress
 from .resume import converted_code, digest, file_digest, made, read_state, tidy, write_state
@@ -77,7 +77,6 @@ class Migration:
     command: Command | None = None  # how the project is run
     observation: Observation | None = None
     first: Run | None = None  # the run that was observed, if it was this time
-    is_keras: bool = False  # a project that is not watched, and whose data and plain run are not compared
 
     @property
     def archive(self) -> Path:
@@ -113,10 +112,10 @@ Stage = Callable[[Migration], tuple[Any, bool, str]]  # -> artifact, whether all
 
 def migrate(project: Path, output: Path, show: Show, command: Command | None = None) -> list[Outcome]:
     """Run all stages; a stage that fails is reported, and those that don't need it go on."""
-    state = Migration(project, output, read_config(project), "", command, is_keras=source_framework(project) == SECOND)
+    state = Migration(project, output, read_config(project), "", command)
     outcomes: list[Outcome] = []
     tidy(output)
-    if command is not None and not state.is_keras:
+    if command is not None:
         outcomes.append(_run_stage(state, "observe", _observe))
         show(outcomes[0])
         state.observation = load_observation(state.archive)
@@ -205,7 +204,7 @@ def _stages(state: Migration) -> list[tuple[str, Stage]]:
     if state.config.weights.file:
         chosen.append(("weights", _weights))
     is_loader_seen = state.observation is None or any(state.observation.loaders)
-    if state.config.verify.data or (state.config.train.script and is_loader_seen and _has_loader(state.project)):
+    if state.config.verify.data or (state.config.train.script and is_loader_seen and has_loader(state.project)):
         chosen.append(("data", _data))
     if state.config.verify.model:
         chosen.append(("verify", _verify))
@@ -215,22 +214,7 @@ def _stages(state: Migration) -> list[tuple[str, Stage]]:
         chosen.append(("train", _train))
     if state.config.train.script or _own_commands(state):
         chosen.append(("plain", _plain))
-    return [each for each in chosen if each[0] not in ("data", "plain") or not state.is_keras]
-
-
-def _code_of(project: Path) -> bytes:
-    files = [file.path for file in find_files(project, ()).files if file.is_code]
-    return b"\n".join(path.read_bytes() for path in files if path.is_file())
-
-
-def _has_loader(project: Path) -> bool:
-    return b"DataLoader" in _code_of(project)
-
-
-def looks_drawn(text: bytes) -> bool:
-    """Whether samples may be drawn at random in each run: then they can't be compared by value."""
-    drawn = rb"\b(?:torch|np\.random|numpy\.random|random|rng|generator)\.(?:rand\w*|normal|uniform|choice|sample|integers)\("
-    return re.search(drawn, text) is not None
+    return chosen
 
 
 def _run_stage(state: Migration, name: str, run: Stage) -> Outcome:
@@ -338,7 +322,7 @@ def _data(state: Migration) -> tuple[Pipelines, bool, str]:
 
     train = state.config.train  # of the command, if there is one
     script = "" if state.config.verify.data else shlex.join([train.script, *train.args])
-    is_drawn = looks_drawn(_code_of(state.project))
+    is_drawn = looks_drawn(code_of(state.project))
     with progress("data") as advance:
         try:
             found = run(data_settings(state.output, data=script), lambda text: advance(text, 0), is_drawn)
@@ -405,7 +389,7 @@ def _verify_observed(state: Migration) -> tuple[Comparison, bool, str]:
                 results.append(as_the_run_reached(compared_one, state.observation))
                 compared.append(each)
             except WorkerError as error:
-                if error.framework != "torch":
+                if error.framework not in SOURCES:
                     raise
                 # What only the whole script can build, as with a global that its main part sets, is compared by training.
                 missing.append(f"{each.network.name}: the original can't build it outside of its script")

@@ -95,12 +95,12 @@ def test_shards_are_complete_and_a_wrong_one_is_named(projects: tuple[Path, Path
     (theirs / "mindferry.toml").write_text('[verify]\ndata = "data:sharded"\nshards = 2\nseed = 5\n')
     result = run(ours, "--data")
     assert result.exit_code == 0, result.output
-    assert "21 samples in 2 shards, 1 of them repeated, as in torch" in result.output
+    assert "21 samples in 2 shards, 1 of them repeated, as in the original" in result.output
     text = (ours / "data.py").read_text()
     (ours / "data.py").write_text(text.replace("world_size, rank,", "world_size, 0,"))
     result = run(ours, "--data")
     assert result.exit_code == 1
-    assert "all ranks: shards: 10 samples are in no shard or in fewer than in torch, 10 in more" in result.output
+    assert "all ranks: shards: 10 samples are in no shard or in fewer than in the original, 10 in more" in result.output
 
 
 def test_the_loaders_of_a_script_are_taken_before_it_trains(projects: tuple[Path, Path]) -> None:

@@ -53,7 +53,7 @@ def bring_libraries(layout: Layout, settings: Settings, observation: Observation
         brought = bring(layout, packages, sites, settings.most_modules, is_built_on_torch)
         files = replace(layout, files=brought.files, excluded=(), left_out=())
         symbols = read_symbols(files)
-    inner = f"{layout.root.resolve().name}.{FOLDER}" if (layout.root / "__init__.py").is_file() else FOLDER
+    inner = f"{layout.root.resolve().name}.{FOLDER}" if layout.is_package else FOLDER
     symbols.ported = {each.name: f"{inner}.{each.name}" for each in brought.packages}
     return Libraries(brought, symbols, files, facts_digest(symbols))
 

@@ -39,6 +39,7 @@ def facts_digest(symbols: Symbols) -> str:
         symbols.arguments,
         sorted(symbols.excluded),
         symbols.sets_inner_mode,
+        symbols.runs_networks,
         symbols.draws_host_numbers,
         sorted(symbols.roots),
         sorted(symbols.mentioned),

@@ -12,6 +12,7 @@ from ..verify.golden import Golden
 from ..verify.goldenfile import RecordError
 from ..verify.keras_tree import layer_tree, own_weights, packed
 from ..verify.named import build
+from ..verify.nested_inputs import call
 from .mindspore_tensors import make_inputs
 from .shared_draws import Draw, SharedDraws
 
@@ -26,7 +27,7 @@ class KerasNetwork:
         self.model, self.is_training = model, False
         self.cell = model if is_layer(model) else _as_cell(model)  # what hooks are put on
         positional, named = make_inputs(golden, golden.inputs)
-        self(*positional, **named)
+        call(self, positional, named)
         self.tree = layer_tree(model, children) if is_layer(model) else {"": self.cell}
         self.names: dict[str, str] = {}  # the reference's weights -> MindSpore's names
         self._weights = dict(self._paired(golden))

@@ -25,6 +25,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from ..apis import SOURCES
 from ..errors import MindferryError
 
 WATCH = Path(__file__).parent / "watch"
@@ -168,7 +169,9 @@ def _start(
 
 def _environment(settings: Path, more: dict[str, str]) -> dict[str, str]:
     path = os.environ.get("PATH", "")
-    if importlib.util.find_spec("torch") is not None:  # `python` and `torchrun` are those that stand beside mindferry
+    if any(
+        importlib.util.find_spec(name) is not None for name in SOURCES
+    ):  # `python` and `torchrun` are those that stand beside mindferry
         path = os.pathsep.join([str(Path(sys.executable).parent), path])
     libraries = [str(WATCH), *(os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     return {

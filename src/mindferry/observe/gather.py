@@ -10,7 +10,7 @@ from typing import Any
 from ..apis import table
 from ..files import read_regular
 from ..frameworks.watched import Run, Span
-from ..layout import LARGEST_CODE, Layout, mentions_torch, read_symbols
+from ..layout import LARGEST_CODE, SECOND, Layout, mentions_source, read_symbols, source_of
 from ..observation import (
     CommandRun,
     Input,
@@ -59,7 +59,7 @@ def gather_observation(
         tuple(_made(record, "schedules") for record in _each(records, "schedules")),
         next((record["versions"] for record in records if record.get("versions")), {}),
         tuple(_apis(layout, {file.path: frozenset(file.lines) for file in files})),
-        tuple(each.relative for each in layout.python if each.relative not in seen and mentions_torch(each.path)),
+        tuple(each.relative for each in layout.python if each.relative not in seen and mentions_source(each.path)),
         uncalled=tuple(dict.fromkeys(each for record in records for each in record.get("uncalled", []))),
     )
     return observation, parts
@@ -214,15 +214,18 @@ def _made(body: Record, key: str) -> Made:
 
 
 def _apis(layout: Layout, lines: dict[str, frozenset[int]]) -> Iterable[str]:
-    """torch's names on lines that ran."""
-    symbols = read_symbols(layout)
+    """The framework's names on lines that ran."""
+    whole = read_symbols(layout)
     found: set[str] = set()
     for file in layout.python:
         if not lines.get(file.relative):
             continue
         try:
             source = Source(read_regular(file.path, LARGEST_CODE), file.relative)
-            reading = read(source, symbols.fork(), file.module, file.is_package, table().is_api)
+            is_second = whole.second is not None and source_of(source.data, whole.is_first_used) == SECOND
+            symbols = whole.second if whole.second is not None and is_second else whole
+            is_api = table(symbols.framework.name).is_api
+            reading = read(source, symbols.fork(), file.module, file.is_package, is_api)
         except (Unreadable, OSError, RecursionError):
             continue
         for node in source.nodes:

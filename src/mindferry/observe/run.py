@@ -12,7 +12,7 @@ from ..errors import MindferryError
 from ..files import write_text
 from ..frameworks.mirror import listed
 from ..frameworks.watched import TO_END, Run, Span, Watch, run_watched
-from ..layout import Layout, find_files, refuse_second
+from ..layout import Layout, find_files
 from ..observation import Observation
 from .gather import gather_observation
 from .sites import unclear_sites
@@ -50,7 +50,6 @@ def observe(
 
     The last one is stopped after so many steps; those before it run to their end, because it needs what they write.
     """
-    refuse_second(project, "`mindferry observe`", "`mindferry verify` compares the network, layer by layer")
     layout = find_files(project, ())
     if not commands:
         raise MindferryError("which command runs the project? Give it after --, as in `-- python train.py`")

@@ -8,7 +8,7 @@ from ..apis import table
 from ..apis.torch._members import members
 from ..files import read_regular
 from ..frameworks.watched import Span
-from ..layout import LARGEST_CODE, Layout, read_symbols
+from ..layout import LARGEST_CODE, SECOND, Layout, read_symbols, source_of
 from ..read.fstrings import is_located
 from ..read.infer import Reading, read
 from ..read.source import Source, Unreadable
@@ -28,6 +28,8 @@ def unclear_sites(layout: Layout) -> dict[str, dict[Span, Span]]:
     for file in layout.python:
         try:
             source = Source(read_regular(file.path, LARGEST_CODE), file.relative)
+            if symbols.second is not None and source_of(source.data, symbols.is_first_used) == SECOND:
+                continue  # its helpers take whatever they are given: no type decides anything there
             reading = read(source, symbols.fork(), file.module, file.is_package, table().is_api)
         except (Unreadable, OSError, RecursionError):
             continue

@@ -141,6 +141,7 @@ class Symbols:
     arguments: dict[str, Arguments] = field(default_factory=dict)  # function -> what it is called with
     excluded: frozenset[str] = frozenset()  # modules left out of the conversion
     sets_inner_mode: bool = False  # a network puts parts of itself in a mode
+    runs_networks: bool = False  # outside of other networks: a script, not only a collection of models
     draws_host_numbers: bool = False  # from Python's or numpy's global random numbers
     roots: frozenset[str] = frozenset()  # top-level modules and packages of the project
     mentioned: set[str] = field(default_factory=set)  # every attribute's name that the project reads or calls
@@ -176,6 +177,7 @@ class Symbols:
             Overlay(self.arguments),
             self.excluded,
             self.sets_inner_mode,
+            self.runs_networks,
             self.draws_host_numbers,
             self.roots,
             self.mentioned if is_known else set(self.mentioned),

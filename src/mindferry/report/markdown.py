@@ -196,12 +196,12 @@ def _plain_run(report: Report) -> Iterator[str]:
     wrong = told.finding
     place = f"{wrong.path}:{wrong.line}: " if wrong and wrong.path else ""
     verdict = f" **{text(place + wrong.message)}**" if wrong else ""
-    yield f"`{told.command}` without torch: {len(told.losses)} steps, ended by {told.ended}.{verdict}\n"
+    yield f"`{told.command}` without {told.framework}: {len(told.losses)} steps, ended by {told.ended}.{verdict}\n"
     rows = [
         (str(step + 1), f"{loss:.6g}", *(f"{each[step]:.6g}" if step < len(each) else "" for each in told.seeds))
         for step, loss in enumerate(told.losses)
     ]
-    seeds = [f"torch, seed {number + 1}" for number in range(len(told.seeds))]
+    seeds = [f"{told.framework}, seed {number + 1}" for number in range(len(told.seeds))]
     yield from folded("losses", ("step", "MindSpore", *seeds), rows)
 
 

@@ -162,7 +162,9 @@ def plain_sentence(plain: PlainRun) -> str:
     steps, seeds = plural(len(plain.losses), "step"), plural(len(plain.seeds), "seed")
     if not plain.losses:
         return "The converted script runs by itself and ends as the original ends."
-    return f"The converted script runs by itself; its losses of {steps} lie in the band of {seeds} of torch."
+    return (
+        f"The converted script runs by itself; its losses of {steps} lie in the band of {seeds} of {plain.framework}."
+    )
 
 
 _SUMMARIES = {

@@ -178,9 +178,7 @@ def _training(found: Found) -> Iterator[str]:
 
 
 def _own_run(found: Found) -> Iterator[str]:
-    if found.plain is None and found.train is not None and found.train.framework != framework().name:
-        yield f"the converted script as it is: that run is for {framework().name} projects only so far"
-    elif found.plain is None:
+    if found.plain is None:
         command = COMMANDS["plain"].format(out=found.folder)
         yield f"the converted script as it is: `{command}` runs it"
     else:

@@ -12,8 +12,9 @@ from ..errors import MindferryError
 from ..frameworks.requests import Trained, TrainRequest, TrainStep
 from ..frameworks.shared_draws import SharedDraws
 from ..frameworks.worker import Link
-from .exchange import Exchange, sample
+from .exchange import Exchange, leaves, sample
 from .keras_reference import FIRST, SEED, Batches, Order, is_of_project, watch_fit
+from .keras_roots import Roots
 from .script import EnoughSteps, run_script
 
 HELPERS = "ms_keras"
@@ -40,6 +41,8 @@ class _Player:
         self.first = self.exchange.read_step(FIRST)
         self.order, self.depth = Order(), 0
         self.loops = self.fitted = 0
+        self.has_optimizer = False
+        self.roots = Roots(self.exchange, "ours-", _arrays)
         self.feeding = 0  # data sets that are at work: what they draw, TensorFlow's draw from numbers of their own
 
     def install(self, helpers: Any) -> None:
@@ -55,6 +58,8 @@ class _Player:
             if hasattr(helpers, name):
                 self._draw_again(helpers, name, draws)
         self._watch_weights(helpers)
+        if hasattr(helpers, "Layer"):
+            self.roots.watch(helpers.Layer, lambda args, kwargs: _is_real(helpers, args, kwargs))
         self._watch_gradients(helpers)
         self._watch_steps(helpers)
         if hasattr(helpers, "Fitting"):
@@ -75,6 +80,8 @@ class _Player:
         setattr(helpers, name, function)
 
     def _watch_weights(self, helpers: Any) -> None:
+        import mindspore as ms
+
         if not hasattr(helpers, "Layer"):
             return
         original, player = helpers.Layer.add_weight, self
@@ -86,8 +93,8 @@ class _Player:
             finally:
                 player.depth -= 1
             value = player.value_of(player.order.numbered(f"{self.name}/{made.short_name}"), tuple(made.shape))
-            if value is not None:
-                helpers.assign(made, value)
+            if value is not None:  # not by the helper's assign, which does nothing while layers only make their weights
+                ms.ops.assign(made, ms.Tensor(value).astype(made.dtype))
             return made
 
         helpers.Layer.add_weight = add_weight
@@ -109,7 +116,7 @@ class _Player:
 
             def value_and_gradients(forward: Any, sources: Any) -> Any:
                 out, gradients = original(forward, sources)
-                player.note(out[0] if isinstance(out, tuple) else out)
+                player.note(out[0] if isinstance(out, tuple) else out, gradients)
                 return out, gradients
 
             helpers.value_and_gradients = value_and_gradients
@@ -117,28 +124,36 @@ class _Player:
             take = helpers.RecordedTape.gradient
 
             def gradient(self: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
-                player.note(target)
-                return take(self, target, *args, **kwargs)
+                gradients = take(self, target, *args, **kwargs)
+                player.note(target, gradients)
+                return gradients
 
             helpers.RecordedTape.gradient = gradient
 
-    def note(self, loss: Any) -> None:
+    def note(self, loss: Any, gradients: Any) -> None:
         self.losses.append(float(loss.asnumpy().sum()))
+        if not self.has_optimizer:
+            self.after_step(float("nan"), list(leaves(gradients, "asnumpy")), [])
 
     def _watch_steps(self, helpers: Any) -> None:
         if not hasattr(helpers, "Optimizer"):
             return
-        original, player = helpers.Optimizer.apply, self
+        original, start, player = helpers.Optimizer.apply, helpers.Optimizer.__init__, self
 
         def apply(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
             grads = list(grads)
             weights = self.known if trainable_variables is None else list(trainable_variables)
+            player.roots.before_step(len(player.steps), grads, weights)
             made = original(self, grads, weights)
             rate = self.learning_rate
             player.after_step(float(rate.asnumpy() if hasattr(rate, "asnumpy") else rate), grads, weights)
             return made
 
-        helpers.Optimizer.apply = apply
+        def noted_start(self: Any, *args: Any, **kwargs: Any) -> None:
+            player.has_optimizer = True
+            start(self, *args, **kwargs)
+
+        helpers.Optimizer.apply, helpers.Optimizer.__init__ = apply, noted_start
 
     def recorded_for_fit(self, data: Any) -> Any:
         data = self.recorded("fit", self.fitted, data)
@@ -220,7 +235,28 @@ class _Player:
         losses, self.losses = self.losses, []
         loss = sum(losses) if losses else float("nan")
         self.steps.append(TrainStep(loss, rate, norm, *self.distance(weights)))
+        self.roots.after_step(len(self.steps) - 1)
         self.link.say(f"MindSpore loss {self.steps[-1].loss:.4f}")
         self.link.doing(f"step {len(self.steps) + 1}")
         if len(self.steps) >= self.wanted:
             raise EnoughSteps
+
+
+def _arrays(value: Any) -> list[Any]:
+    return [each.asnumpy() for each in leaves(value, "asnumpy")]
+
+
+def _is_real(helpers: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Neither symbolic, nor a rehearsal in which layers only make their weights."""
+    is_rehearsal = getattr(getattr(helpers, "Calls", None), "is_rehearsal", False)
+    return not is_rehearsal and not any(
+        hasattr(each, "sample") and hasattr(each, "node") for each in _parts((args, kwargs))
+    )
+
+
+def _parts(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict | list | tuple):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _parts(each)
+    else:
+        yield value

@@ -13,6 +13,7 @@ from ..frameworks.shared_draws import SharedDraws
 from ..frameworks.tensorflow_numbers import shared_numbers
 from ..frameworks.worker import Link
 from .exchange import Exchange, sample
+from .keras_roots import Roots
 from .script import EnoughSteps, run_script
 
 SEED = 7  # of what both sides draw
@@ -29,7 +30,7 @@ def record_keras(request: TrainRequest, link: Link) -> Trained:
     recorder.exchange.write_step(FIRST, recorder.first)
     if not recorder.steps:
         raise MindferryError(f"{request.script} made no training step; check [train] script and args in mindferry.toml")
-    return Trained(tuple(recorder.steps), True)
+    return Trained(tuple(recorder.steps), recorder.has_optimizer)
 
 
 class Order:
@@ -68,6 +69,8 @@ class _Recorder:
         self.made: dict[int, str] = {}  # weights of which that is not written down yet
         self.order, self.depth = Order(), 0
         self.loops = self.fitted = 0
+        self.has_optimizer = False
+        self.roots = Roots(self.exchange, "", _arrays)
 
     def here(self) -> str:
         """First values are drawn apart from what the network draws."""
@@ -81,6 +84,7 @@ class _Recorder:
         tf.config.run_functions_eagerly(True)
         np.random.seed(SEED)
         self._watch_weights(keras.Layer)
+        self.roots.watch(keras.Layer, _is_real)
         self._watch_steps(keras.optimizers.Optimizer)
         self._watch_tapes(tf.GradientTape)
         watch_fit(keras.Model, self.keep_fitted)
@@ -127,16 +131,21 @@ class _Recorder:
 
     def _watch_steps(self, optimizer: Any) -> None:
         base = next(each for each in optimizer.__mro__ if "apply" in vars(each))
-        original, recorder = base.apply, self
+        original, start, recorder = base.apply, base.__init__, self
 
         def apply(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
             grads = list(grads)
+            weights = self._trainable_variables if trainable_variables is None else list(trainable_variables)
+            recorder.roots.before_step(len(recorder.steps), grads, weights)
             made = original(self, grads, trainable_variables)
-            weights = self._trainable_variables if trainable_variables is None else trainable_variables
-            recorder.after_step(float(self.learning_rate), grads, list(weights))
+            recorder.after_step(float(self.learning_rate), grads, weights)
             return made
 
-        base.apply = apply
+        def noted_start(self: Any, *args: Any, **kwargs: Any) -> None:
+            recorder.has_optimizer = True
+            start(self, *args, **kwargs)
+
+        base.apply, base.__init__ = apply, noted_start
 
     def _watch_tapes(self, tape: Any) -> None:
         import tensorflow as tf
@@ -146,7 +155,10 @@ class _Recorder:
         def gradient(self: Any, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
             values = [float(tf.reduce_sum(each)) for each in tf.nest.flatten(target) if each.dtype.is_floating]
             recorder.losses.append(sum(values))
-            return original(self, target, sources, *args, **kwargs)
+            made = original(self, target, sources, *args, **kwargs)
+            if not recorder.has_optimizer:
+                recorder.after_step(float("nan"), tf.nest.flatten(made), [])
+            return made
 
         tape.gradient = gradient
 
@@ -189,6 +201,7 @@ class _Recorder:
         self.steps.append(TrainStep(sum(losses) if losses else float("nan"), rate, norm))
         values = {f"{index}:{each.name}": sample(each.numpy()) for index, each in enumerate(weights)}
         self.exchange.write_sample(len(self.steps) - 1, values)
+        self.roots.after_step(len(self.steps) - 1)
         self.link.say(f"TensorFlow loss {self.steps[-1].loss:.4f}")
         self.link.doing(f"step {len(self.steps) + 1}")
         if len(self.steps) >= self.wanted:
@@ -209,6 +222,20 @@ class Batches:
 
     def get_next(self) -> Any:
         return next(self._source)
+
+
+def _arrays(value: Any) -> list[Any]:
+    import tensorflow as tf
+
+    return [tf.convert_to_tensor(each).numpy() for each in tf.nest.flatten(value) if hasattr(each, "shape")]
+
+
+def _is_real(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    import keras
+    import tensorflow as tf
+
+    given = tf.nest.flatten((args, kwargs))
+    return not any(isinstance(each, keras.KerasTensor) or tf.is_symbolic_tensor(each) for each in given)
 
 
 def is_of_project(file: str, project: Path) -> bool:

@@ -1,4 +1,4 @@
-"""The plain run: the converted script as it is, in a folder of its own, without torch; it must end as the original ended.
+"""The plain run: the converted script as it is, in a folder of its own, without its first framework; it must end as the original ended.
 
 Its losses are not the original's, because its random numbers are its own: they must lie in the band that the original
 spans when it runs with several seeds.
@@ -13,20 +13,24 @@ import subprocess
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
+from ..apis import SOURCES, TITLES, framework
 from ..artifacts import Finding, PlainRun
 from ..errors import MindferryError
 from ..findings import MF230, MF231, MF232, Code
 from ..frameworks.mirror import mirror
 from ..frameworks.process import settings as framework_settings
 from ..frameworks.watched import TO_END, Run, Watch, joined, run_watched, scratch_folder
-from ..layout import refuse_second
+from ..layout import SECOND, source_framework
 from .band import FEWEST, MOST, outside_band
 
 PATIENCE = 20.0  # times as long as the original the conversion may take
 SHORTEST = 300.0  # seconds that it has in any case
 BLOCKED = ("torch", "torchvision", "torchaudio", "torchtext", "functorch", "mindferry")
+BLOCKED_FOR_KERAS = (*framework(SECOND).roots, "mindferry")
+HELPER_FILES = tuple(f"{framework(source).helpers}{end}" for source in SOURCES for end in (".py", "/"))
 _TORCH_FILE = re.compile(r"\.(pth\.tar|pth|pt)$")
 _EXIT_NOISE = re.compile(  # what MindSpore's cells say when the interpreter ends before them
     r"Exception ignored in: <function Cell\.__del__[^\n]*\n(?:Traceback[^\n]*\n)?(?:  [^\n]*\n)*(?:\w+: [^\n]*\n?)?"
@@ -55,8 +59,8 @@ def run_plain(
     `first` is a run of the original that was already watched, `without` what it left in the project. Where it came to
     its end, the others must, too.
     """
-    refuse_second(project, "the plain run", "`mindferry verify` compares the network, layer by layer")
     started = time.monotonic()
+    source = source_framework(project, module_of(commands[-1]))
     root = project if project.is_dir() else project.parent
     runs = [first] if first is not None else []
     named = [
@@ -83,10 +87,11 @@ def run_plain(
     own = [[_TORCH_FILE.sub(".ckpt", word) for word in each] for each in commands]
     patience = max(SHORTEST, PATIENCE * max(run.seconds for run in runs))
     show("the conversion")
-    ours = _run(root, converted, own, Watch(root, "plain", limit(), patience, blocked=BLOCKED), stdin, without)
+    blocked = BLOCKED_FOR_KERAS if source == SECOND else BLOCKED
+    ours = _run(root, converted, own, Watch(root, "plain", limit(), patience, blocked=blocked), stdin, without)
     if is_suspect(ours, runs):
         add_seeds(most)
-    return judge(ours, runs, time.monotonic() - started)
+    return replace(judge(ours, runs, time.monotonic() - started), framework=TITLES[source])
 
 
 def is_suspect(ours: Run, runs: Sequence[Run]) -> bool:
@@ -125,7 +130,7 @@ def plain_summary(run: PlainRun) -> str:
     wrong = run.finding
     if wrong is not None:
         return f"{wrong.path}:{wrong.line}: {wrong.message}" if wrong.path else wrong.message
-    how = "by itself, without torch" + (", to its end" if run.ended == "itself" else "")
+    how = f"by itself, without {run.framework}" + (", to its end" if run.ended == "itself" else "")
     if not run.losses:
         return f"ran {how}, as the original does; neither makes a training step"
     if not any(math.isfinite(loss) for losses in run.seeds for loss in losses):
@@ -174,9 +179,7 @@ def _failure(ours: Run) -> Finding | None:
         return _finding(MF230, f"the converted script ended with {_ending(ours.code)}: {_last_line(ours.output)}")
     message = " ".join(str(error["message"]).split("\n\n")[0].split("\n----")[0].split())[:400]
     frames = error["frames"]
-    inside = [
-        frame for frame in frames if not any(name in str(frame[0]) for name in ("ms_compat.py", "ms_compat/"))
-    ] or frames
+    inside = [frame for frame in frames if not any(name in str(frame[0]) for name in HELPER_FILES)] or frames
     path, line = (str(inside[-1][0]), int(inside[-1][1])) if inside else ("", 0)
     return _finding(MF230, f"the converted script fails: {error['type']}: {message}", path, line)
 
@@ -185,14 +188,21 @@ def _other_ending(ours: Run, runs: Sequence[Run]) -> Finding | None:
     """It must end as the original ended, after as many steps; where these depend on chance, as its seeds show."""
     theirs, made = runs[0], len(ours.losses)
     counts = sorted({len(run.losses) for run in runs if run.ended == theirs.ended})
-    if theirs.ended == "seconds" and made >= counts[0]:
-        return None
+    if theirs.ended == "seconds" and (ours.ended == "steps" or made >= counts[0]):
+        return None  # as many steps as were asked for, or more than the original had the time for
     if not counts[0] <= made <= counts[-1]:
         told = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
         return _finding(MF231, f"the converted script made {made} training steps, the original {told}")
     if ours.ended != theirs.ended and theirs.ended in ("itself", "steps"):
         return _finding(MF231, f"the converted script ended by {ours.ended}, the original by {theirs.ended}")
     return None
+
+
+def module_of(command: Sequence[str]) -> str:
+    """The module that a command runs: its framework is the one that counts where a project uses both."""
+    script = next((word for word in command if word.endswith(".py")), "")
+    named = next((after for before, after in pairwise(command) if before == "-m"), "")
+    return named or script.removesuffix(".py").replace("/", ".")
 
 
 def _finding(code: Code, message: str, path: str = "", line: int = 0) -> Finding:

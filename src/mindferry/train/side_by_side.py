@@ -75,8 +75,8 @@ def train_side_by_side(
             ours = worker.ask(replay_keras if is_keras else replay, asked, note)
         curves = compare_curves(theirs.steps, ours.steps, options.tolerance, time.monotonic() - started, own)
         curves = replace(curves, framework=TITLES[source])
-        if not is_keras:
-            curves = _with_updates(curves, compare_updates(Exchange(Path(exchange)), len(theirs.steps)))
+        updates = compare_updates(Exchange(Path(exchange)), len(theirs.steps), TITLES[source])
+        curves = _with_updates(curves, updates)
         if not curves.passed and not is_keras:
             curves = replace(curves, cause=_cause(home, CauseRequest(exchange, theirs.steps, ours.steps)))
     save(curves, converted, "train")

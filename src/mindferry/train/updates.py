@@ -30,7 +30,7 @@ class Updates:
     networks: tuple[str, ...] = ()  # classes whose outputs, at their first call, and all of whose updates agree
 
 
-def compare_updates(exchange: Exchange, steps: int) -> Updates:
+def compare_updates(exchange: Exchange, steps: int, title: str = "torch") -> Updates:
     """Over all steps, each parameter moves on both sides or on neither; the first update is the same by and large."""
     if not steps:
         return Updates(0, ())
@@ -43,9 +43,9 @@ def compare_updates(exchange: Exchange, steps: int) -> Updates:
         way, own_way = _way(first, last, name), _way(ours_first, ours_last, name)
         length = _length(last[name])
         if way > VISIBLE * length and own_way == 0 and not _is_faint(name, theirs):
-            told.append(f"{_short(name)} stays as it was, in torch it moves")
+            told.append(f"{_short(name)} stays as it was, in {title} it moves")
         if own_way > VISIBLE * length and way == 0 and not _is_faint(name, ours):
-            told.append(f"{_short(name)} moves, in torch it stays as it was")
+            told.append(f"{_short(name)} moves, in {title} it stays as it was")
     loud = [name for name in shared if not _is_faint(name, theirs)]
     for step in range(min(steps, WATCHED) if not told else 0):
         told += _other_update(exchange, loud, step)

@@ -21,6 +21,7 @@ from ..artifacts import Outcome
 from ..errors import MindferryError
 from ..frameworks.process import Worker
 from ..frameworks.requests import BatchesRequest, LoaderRun
+from ..layout import SECOND
 from .data_batches import collect
 from .data_random import ANOTHER_ORDER, MEAN_AND_SPREAD, compare_random, is_unknown, same_samples
 from .settings import DataVerification
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     import numpy as np
 
 OTHER_SEED = 1000  # what another run of the original adds to its seeds
+KERAS_LONGEST = (
+    1000  # batches of an epoch that are waited for: tf.data often repeats without an end, and says nothing of it
+)
 TOLERANCE = 1e-5  # of the largest number in the batch; integers must be equal
 
 
@@ -120,6 +124,7 @@ def compare_pipelines(
     helpers: Sequence[str] = (),
     is_drawn: bool = False,
     longest: int = 20_000,
+    source: str = "torch",
     show: Callable[[str], None] = lambda text: None,
 ) -> Pipelines:
     """Run the same pipelines of both projects and compare what they yield.
@@ -127,7 +132,7 @@ def compare_pipelines(
     `data`: `module:function(arguments)` that returns a loader or several, or `script.py arguments`, whose own loaders are taken; or a
     list of these. With `shards`, a function is called with rank= and world_size= for every rank as well. `helpers`: the modules in which
     the conversion keeps its samplers. `is_drawn`: the samples themselves may be drawn at random; another run of the original then
-    shows whether they are, and such are compared by mean and spread. Of an epoch of more than `longest` batches only the first
+    shows whether they are, and such are compared by mean and spread. `source`: the original's framework. Of an epoch of more than `longest` batches only the first
     are read, and its length is not compared.
     """
     began = time.monotonic()
@@ -136,14 +141,14 @@ def compare_pipelines(
         show(each)
         request = BatchesRequest(each, max(epochs, 2), batches, seed, tuple(helpers), longest=longest)
         with (
-            Worker("torch", reference) as torch,
+            Worker(source, reference) as original,
             Worker("mindspore", converted, reference=reference) as mindspore,
         ):
-            theirs, ours = _run((torch, mindspore), request)
-            runs = _Both(each, theirs, ours, functools.partial(_again, reference, request), is_drawn)
+            theirs, ours = _run((original, mindspore), request)
+            runs = _Both(each, theirs, ours, functools.partial(_again, source, reference, request), is_drawn)
             found += _compare_loaders(runs, tolerance)
             if shards and ".py" not in each:
-                found.append(_compare_shards(request, (torch, mindspore), shards, tolerance))
+                found.append(_compare_shards(request, (original, mindspore), shards, tolerance))
     outcome = outcome_of(found)
     return Pipelines(tuple(found), outcome is not Outcome.DIFFERENT, time.monotonic() - began, outcome=outcome)
 
@@ -167,6 +172,8 @@ def run(
         shards=settings.shards,
         helpers=settings.helpers,
         is_drawn=is_drawn,
+        longest=KERAS_LONGEST if settings.source == SECOND else 20_000,
+        source=settings.source,
         show=show,
     )
 
@@ -216,11 +223,11 @@ class _Both:
     is_drawn: bool  # the samples may be drawn at random
 
 
-def _again(reference: Path, request: BatchesRequest) -> list[Run]:
+def _again(source: str, reference: Path, request: BatchesRequest) -> list[Run]:
     """The original in a process of its own, with other seeds but the same order of samples; nothing if it fails this time."""
     try:
-        with Worker("torch", reference) as torch:
-            return [_read(each) for each in torch.start(collect, replace(request, offset=OTHER_SEED)).result()]
+        with Worker(source, reference) as original:
+            return [_read(each) for each in original.start(collect, replace(request, offset=OTHER_SEED)).result()]
     except MindferryError:
         return []
 
@@ -228,7 +235,7 @@ def _again(reference: Path, request: BatchesRequest) -> list[Run]:
 def _compare_loaders(runs: _Both, tolerance: float) -> list[PipelineComparison]:
     found = []
     again: list[Run] | None = None
-    for number, (one, other) in enumerate(zip(runs.theirs, runs.ours, strict=False)):
+    for number, (one, other) in enumerate(_pairs(runs.theirs, runs.ours)):
         comparison = compare_runs(one, other, tolerance)
         is_equal = comparison.passed and not any(place.endswith(MEAN_AND_SPREAD) for place in comparison.places)
         if not is_equal and (one.is_random or runs.is_drawn):
@@ -236,16 +243,24 @@ def _compare_loaders(runs: _Both, tolerance: float) -> list[PipelineComparison]:
             comparison = compare_runs(one, other, tolerance, again[number] if number < len(again) else None)
         found.append(replace(comparison, name=f"{runs.data}, {one.name}" if one.name else runs.data))
     if len(runs.theirs) != len(runs.ours):
-        what = f"{len(runs.theirs)} loaders in torch, {len(runs.ours)} in MindSpore"
+        what = f"{len(runs.theirs)} loaders in the original, {len(runs.ours)} in MindSpore"
         difference = PipelineDifference("loaders", "length", what)
         found.append(PipelineComparison(runs.data, (), False, 0, 0.0, (difference,)))
     return found
 
 
+def _pairs(theirs: list[Run], ours: list[Run]) -> list[tuple[Run, Run]]:
+    """By their names where both sides have the same ones, else in their order."""
+    named = {each.name: each for each in ours}
+    if len(named) == len(ours) and {each.name for each in theirs} == {*named}:
+        return [(each, named[each.name]) for each in theirs]
+    return list(zip(theirs, ours, strict=False))
+
+
 def _compare_shards(
     request: BatchesRequest, sides: Sequence[Worker], shards: int, tolerance: float
 ) -> PipelineComparison:
-    """Every rank's batches against torch's; all ranks together hold every sample, as often as torch's do."""
+    """Every rank's batches against the original's; all ranks together hold every sample, as often as there."""
     found: list[PipelineDifference] = []
     counts: list[Counter[bytes]] = [Counter(), Counter()]
     lengths, compared, largest = [], 0, 0.0
@@ -262,10 +277,10 @@ def _compare_shards(
             count.update(run.samples(_steady(one)))
     missing, more = len(counts[0] - counts[1]), len(counts[1] - counts[0])
     if missing or more:
-        told = f"{missing} samples are in no shard or in fewer than in torch, {more} in more"
+        told = f"{missing} samples are in no shard or in fewer than in the original, {more} in more"
         found.insert(0, PipelineDifference("all ranks", "shards", told))
     twice = sum(count - 1 for count in counts[1].values())
-    told = f"{len(counts[1])} samples in {shards} shards, {twice or 'none'} of them repeated, as in torch"
+    told = f"{len(counts[1])} samples in {shards} shards, {twice or 'none'} of them repeated, as in the original"
     name = f"{request.data}, {shards} shards"
     return PipelineComparison(name, tuple(lengths), False, compared, largest, tuple(found), () if found else (told,))
 
@@ -293,11 +308,13 @@ def compare_runs(theirs: Run, ours: Run, tolerance: float, again: Run | None = N
     found: list[PipelineDifference] = []
     if theirs.lengths != ours.lengths:
         found.append(
-            PipelineDifference("epochs", "length", f"{theirs.lengths} batches in torch, {ours.lengths} in MindSpore")
+            PipelineDifference(
+                "epochs", "length", f"{theirs.lengths} batches in the original, {ours.lengths} in MindSpore"
+            )
         )
     if theirs.announced != ours.announced:
         found.append(
-            PipelineDifference("len()", "length", f"{theirs.announced} in torch, {ours.announced} in MindSpore")
+            PipelineDifference("len()", "length", f"{theirs.announced} in the original, {ours.announced} in MindSpore")
         )
     if theirs.is_random != ours.is_random:
         order = {True: "changes from epoch to epoch", False: "is the same in every epoch"}
@@ -305,7 +322,7 @@ def compare_runs(theirs: Run, ours: Run, tolerance: float, again: Run | None = N
             PipelineDifference(
                 "epochs",
                 "order" if again is not None or _share_samples(theirs, ours) else "values",
-                f"what torch gives {order[theirs.is_random]}, in MindSpore it {order[ours.is_random]}",
+                f"what the original gives {order[theirs.is_random]}, in MindSpore it {order[ours.is_random]}",
             )
         )
     shared = [key for key in theirs.batches if key in ours.batches]
@@ -370,7 +387,9 @@ def _name(key: tuple[int, int], place: str = "") -> str:
 def _compare_forms(key: tuple[int, int], theirs: Batch, ours: Batch) -> list[PipelineDifference]:
     if list(theirs) != list(ours):
         return [
-            PipelineDifference(_name(key), "places", f"{', '.join(theirs)} in torch, {', '.join(ours)} in MindSpore")
+            PipelineDifference(
+                _name(key), "places", f"{', '.join(theirs)} in the original, {', '.join(ours)} in MindSpore"
+            )
         ]
     found = []
     for place, expected in theirs.items():
@@ -378,12 +397,14 @@ def _compare_forms(key: tuple[int, int], theirs: Batch, ours: Batch) -> list[Pip
         if expected.shape != actual.shape:
             found.append(
                 PipelineDifference(
-                    _name(key, place), "shape", f"{expected.shape} in torch, {actual.shape} in MindSpore"
+                    _name(key, place), "shape", f"{expected.shape} in the original, {actual.shape} in MindSpore"
                 )
             )
         elif expected.dtype != actual.dtype and expected.dtype.kind not in "US":
             found.append(
-                PipelineDifference(_name(key, place), "type", f"{expected.dtype} in torch, {actual.dtype} in MindSpore")
+                PipelineDifference(
+                    _name(key, place), "type", f"{expected.dtype} in the original, {actual.dtype} in MindSpore"
+                )
             )
     return found
 
@@ -398,7 +419,7 @@ def _compare_values(
         expected, actual = theirs.batches[key][place], ours.batches[key][place]
         if expected.dtype.kind not in "fciu" or not expected.size:
             if not np.array_equal(expected, actual):
-                told = f"{expected.flat[0]!r} in torch, {actual.flat[0]!r} in MindSpore"
+                told = f"{expected.flat[0]!r} in the original, {actual.flat[0]!r} in MindSpore"
                 found.append(PipelineDifference(_name(key, place), "values", told))
             continue
         distance = _distance(expected, actual)

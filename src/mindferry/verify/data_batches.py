@@ -16,7 +16,8 @@ from ..errors import MindferryError
 from ..frameworks.requests import BatchesRequest, BatchPlaces, LoaderRun
 from ..frameworks.watch.mindferry_watch.helper_package import as_one_module
 from ..frameworks.worker import Link
-from .data_order import share_order
+from .data_order import is_keras, share_order
+from .keras_pipelines import watch_pipelines
 
 ENDLESS = -1  # stands for the length of an epoch whose end is not waited for
 FUNCTION = re.compile(r"([\w.]+):(\w+)(\(.*\))?", re.DOTALL)
@@ -33,7 +34,7 @@ def collect(request: BatchesRequest, link: Link) -> tuple[LoaderRun, ...]:
     try:
         seed(link.framework, request.seed + request.offset)
         if request.offset:
-            move_seeds(request.offset)
+            move_seeds(link.framework, request.offset)
         helpers = (
             [as_one_module(importlib.import_module(name)) for name in request.helpers]
             if link.framework == "mindspore"
@@ -50,12 +51,11 @@ def collect(request: BatchesRequest, link: Link) -> tuple[LoaderRun, ...]:
         raise MindferryError(str(error)) from None
 
 
-def move_seeds(offset: int) -> None:
+def move_seeds(framework: str, offset: int) -> None:
     """Seeds that the project sets itself are other ones in this run of the original."""
     import random
 
     import numpy as np
-    import torch
 
     def moved(original: Callable[..., Any]) -> Callable[..., Any]:
         def seeded(number: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -63,14 +63,28 @@ def move_seeds(offset: int) -> None:
 
         return seeded
 
+    owners: list[tuple[Any, str]] = [(random, "seed"), (np.random, "seed"), (np.random, "default_rng")]
+    more = _torch_seeds(offset) if framework == "torch" else _tensorflow_seeds()
+    for owner, name in [*owners, *more]:
+        setattr(owner, name, moved(getattr(owner, name)))
+
+
+def _torch_seeds(offset: int) -> list[tuple[Any, str]]:
+    import torch
+
     class Generator(torch.Generator):  # type: ignore[misc]
         def manual_seed(self, number: int) -> Any:
             return super().manual_seed(number + offset)
 
-    owners: list[tuple[Any, str]] = [(random, "seed"), (np.random, "seed"), (np.random, "default_rng")]
-    for owner, name in [*owners, (torch, "manual_seed")]:
-        setattr(owner, name, moved(getattr(owner, name)))
     torch.Generator = Generator
+    return [(torch, "manual_seed")]
+
+
+def _tensorflow_seeds() -> list[tuple[Any, str]]:
+    import keras
+    import tensorflow as tf
+
+    return [(tf.random, "set_seed"), (keras.utils, "set_random_seed")]
 
 
 def make(spec: str, prepare: Callable[[ModuleType], None] = lambda module: None) -> Any:
@@ -114,10 +128,8 @@ def of_script(request: BatchesRequest, link: Link, helpers: list[ModuleType]) ->
     sys.path.insert(0, str(link.project if module else path.parent))
     sys.argv = [str(path), *arguments]
     try:
-        watch_loaders(
-            link,
-            helpers,
-            lambda loaders: results.extend(read(f"loader {n}", each, request, link) for n, each in loaders),
+        watch_all_loaders(
+            link, helpers, lambda loaders: results.extend(read(name, each, request, link) for name, each in loaders)
         )
         if module:
             runpy.run_module(module, run_name="__main__", alter_sys=True)
@@ -131,6 +143,21 @@ def of_script(request: BatchesRequest, link: Link, helpers: list[ModuleType]) ->
     raise MindferryError(
         f"{path} read from no loader; name a function that returns one, as module:function, with --data"
     )
+
+
+def watch_all_loaders(
+    link: Link, helpers: list[ModuleType], found: Callable[[Iterable[tuple[str, Any]]], None]
+) -> None:
+    """Those of torch and of what was converted from it, or Keras' data sets; `found` gets them by name."""
+
+    def ended(loaders: Iterable[tuple[str, Any]]) -> None:
+        found(loaders)
+        raise LoadersFound
+
+    if is_keras(link.framework, helpers):
+        watch_pipelines(link, helpers, ended)
+    else:
+        watch_loaders(link, helpers, lambda loaders: ended((f"loader {n}", each) for n, each in loaders))
 
 
 def watch_loaders(link: Link, helpers: list[ModuleType], found: Callable[[Iterable[tuple[int, Any]]], None]) -> None:
@@ -153,7 +180,6 @@ def watch_loaders(link: Link, helpers: list[ModuleType], found: Callable[[Iterab
                 return original(loader, *args, **kwargs)
             state["reading"] = True
             found(enumerate(loaders, 1))
-            raise LoadersFound
 
         return iterate
 
@@ -190,7 +216,7 @@ def read(name: str, loader: Any, request: BatchesRequest, link: Link) -> LoaderR
         count = 0
         link.doing(" ".join(f"batch 1 of epoch {epoch + 1} {name and 'of'} {name}".split()))
         is_endless = (length(loader) or 0) > request.longest
-        for count, batch in enumerate(loader, 1):
+        for count, batch in enumerate(in_turn(loader), 1):
             if count > (request.batches if is_endless else request.longest):
                 count = ENDLESS
                 break
@@ -203,6 +229,16 @@ def read(name: str, loader: Any, request: BatchesRequest, link: Link) -> LoaderR
     path = Path(link.scratch) / f"batches{len(list(Path(link.scratch).glob('batches*.npz')))}.npz"
     np.savez(path, **arrays)
     return LoaderRun(name, str(path), tuple(lengths), tuple(places), length(loader))
+
+
+def in_turn(loader: Any) -> Iterable[Any]:
+    """Its batches; a Keras Sequence has them by number, and is told of the epoch's end."""
+    if hasattr(loader, "__iter__"):
+        yield from loader
+        return
+    yield from (loader[number] for number in range(len(loader)))
+    if hasattr(loader, "on_epoch_end"):
+        loader.on_epoch_end()
 
 
 def length(loader: Any) -> int | None:
@@ -223,6 +259,10 @@ def seed(framework: str, number: int) -> None:
         import torch
 
         torch.manual_seed(number)
+    elif framework == "tensorflow":
+        import tensorflow as tf
+
+        tf.random.set_seed(number)
     else:
         import mindspore
 
@@ -245,4 +285,15 @@ def flat(value: Any, place: str = "") -> dict[str, Any]:
 def to_numpy(value: Any) -> Any:
     if hasattr(value, "asnumpy"):
         return value.asnumpy()
+    if hasattr(value, "numpy") and not hasattr(value, "detach"):
+        value = value.numpy()
+    if getattr(getattr(value, "dtype", None), "kind", "") in "OS":  # words: TensorFlow has them as bytes
+        return as_texts(value)
     return value.detach().cpu().numpy() if hasattr(value, "detach") else value
+
+
+def as_texts(values: Any) -> Any:
+    import numpy as np
+
+    texts = [each.decode("utf-8", "replace") if isinstance(each, bytes) else str(each) for each in values.reshape(-1)]
+    return np.array(texts).reshape(values.shape)

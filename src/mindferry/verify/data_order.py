@@ -10,11 +10,16 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
+from .keras_pipelines import HELPERS, share_seeds, shuffle_as_converted
+
 
 def share_order(framework: str, seed: int, helpers: Iterable[ModuleType]) -> None:
     """`helpers`: the modules of a converted project that hold mindferry's samplers."""
     import numpy as np
 
+    if is_keras(framework, helpers):
+        _share_shuffles(framework, seed, helpers)
+        return
     stream = np.random.RandomState(seed)
     if framework == "torch":
         _draw_from(stream)
@@ -23,6 +28,23 @@ def share_order(framework: str, seed: int, helpers: Iterable[ModuleType]) -> Non
         original = getattr(helper, "random_numbers", None)
         if original is not None:
             helper.random_numbers = _with_stream(original, stream)  # type: ignore[attr-defined]
+
+
+def is_keras(framework: str, helpers: Iterable[ModuleType]) -> bool:
+    """TensorFlow, or what was converted from it."""
+    return framework == "tensorflow" or any(each.__name__.endswith(HELPERS) for each in helpers)
+
+
+def _share_shuffles(framework: str, seed: int, helpers: Iterable[ModuleType]) -> None:
+    if framework == "tensorflow":
+        import tensorflow as tf
+
+        shuffle_as_converted()
+        share_seeds(tf.data.Dataset, seed)
+        return
+    for helper in helpers:
+        if hasattr(helper, "Dataset"):
+            share_seeds(helper.Dataset, seed)
 
 
 def _with_stream(original: Any, stream: Any) -> Any:

@@ -52,9 +52,11 @@ def compare_random(theirs: Batches, ours: Batches, again: Batches | None, repeat
         if not _is_same_distribution(*both):
             told = [f"{each.mean():.4g} ± {each.std():.2g}" for each in both]
             name = "mean" if measure == "mean" else "spread within a sample"
-            return Alike("", "distribution", f"{name} {told[0]} in torch, {told[1]} in MindSpore")
+            return Alike("", "distribution", f"{name} {told[0]} in the original, {told[1]} in MindSpore")
     if again is not None and _lost_its_order(*(_each_sample(side, "mean") for side in (theirs, again, ours))):
-        return Alike("", "order", "samples stand at other places than in torch, where every run has them at the same")
+        return Alike(
+            "", "order", "samples stand at other places than in the original, where every run has them at the same"
+        )
     return Alike(MEAN_AND_SPREAD)
 
 

@@ -11,6 +11,7 @@ from .array_inputs import is_array
 from .keras_tree import own_weights, packed
 from .keras_watch import children, is_network, tree_of
 from .named import one_line
+from .nested_inputs import call
 
 Model = Any  # keras.Model, or anything that can be called and has variables
 Tensor = Any  # tf.Tensor
@@ -27,8 +28,13 @@ class Network:
     weights: dict[str, Any]  # name -> variable
 
     def call(self, positional: Sequence[Any], named: Mapping[str, Any], is_training: bool) -> Any:
-        args, kwargs = packed(self.model, positional, named)
-        return self.model(*args, **kwargs, **({"training": is_training} if is_network(self.model) else {}))
+        """A name may be the way to a part of an input, see nested_inputs.py."""
+
+        def on_inputs(*args: Any, **kwargs: Any) -> Any:
+            given, rest = packed(self.model, args, kwargs)
+            return self.model(*given, **rest, **({"training": is_training} if is_network(self.model) else {}))
+
+        return call(on_inputs, list(positional), dict(named))
 
     @property
     def trainable(self) -> dict[str, Any]:

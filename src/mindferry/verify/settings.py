@@ -11,7 +11,7 @@ from ..artifacts import STATE, ProjectConversion, load
 from ..config import Config, read_config
 from ..errors import MindferryError
 from ..frameworks.process import SILENCE
-from ..layout import SECOND, refuse_second, source_framework
+from ..layout import SECOND, source_framework
 from .golden import open_golden
 from .judge import Rule
 
@@ -110,6 +110,7 @@ class DataVerification:
     helpers: tuple[str, ...]  # modules of the converted project in which its samplers are
     seed: int
     shards: int
+    source: str = "torch"  # the reference's framework
 
 
 def data_settings(converted: Path | None, *, reference: Path | None = None, data: str = "") -> DataVerification:
@@ -117,7 +118,6 @@ def data_settings(converted: Path | None, *, reference: Path | None = None, data
     converted = _folder(converted or Path(), "MindSpore project")
     reference, _ = _project_of(_folder(reference or _converted_from(converted), "torch project"))
     assert reference is not None
-    refuse_second(reference, "`verify --data`", "compare what the two scripts print")
     home = next((folder for folder in (reference, converted) if (folder / "mindferry.toml").is_file()), reference)
     config = read_config(home)
     script = " ".join(map(shlex.quote, [config.train.script, *config.train.args])) if config.train.script else ""
@@ -126,7 +126,10 @@ def data_settings(converted: Path | None, *, reference: Path | None = None, data
         raise MindferryError(
             "which data? Name what makes a loader, for instance --data data:train_loader, or a script: --data train.py"
         )
-    return DataVerification(reference, converted, chosen, _helpers(converted), config.verify.seed, config.verify.shards)
+    named = chosen[0].partition(":")[0] if ".py" not in chosen[0] else shlex.split(chosen[0])[0].removesuffix(".py")
+    source = source_framework(reference, named.replace("/", "."))
+    known = config.verify
+    return DataVerification(reference, converted, chosen, _helpers(converted), known.seed, known.shards, source)
 
 
 def _helpers(converted: Path) -> tuple[str, ...]:

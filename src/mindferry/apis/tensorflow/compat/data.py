@@ -140,8 +140,12 @@ class Dataset:
     def shuffle(self, buffer_size, seed=None, reshuffle_each_iteration=True, name=None):
         chance = np.random.default_rng(seed) if seed is not None else None
 
+        again = int(Chance.generator.integers(2**31)) if seed is None else seed
+
         def make():
             source = chance or Chance.generator
+            if reshuffle_each_iteration is False:  # every epoch in the same order
+                source = np.random.default_rng(again)
             held = []
             for each in self:
                 held.append(each)

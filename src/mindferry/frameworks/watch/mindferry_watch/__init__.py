@@ -14,13 +14,20 @@ def start(path: str) -> None:
     with contextlib.suppress(OSError, ValueError):
         session = Session(WatchRequest.read(path))
         session.install()
-        Watcher(session, {"torch": _torch, "mindspore": _mindspore}).install()
+        watched = {"torch": _torch, "tensorflow": _tensorflow, "keras": _tensorflow, "mindspore": _mindspore}
+        Watcher(session, {**watched}).install()
 
 
 def _torch(session: Session, module: Any) -> None:
     from .torch_run import watch_torch
 
     watch_torch(session)
+
+
+def _tensorflow(session: Session, module: Any) -> None:
+    from .tensorflow_run import watch_tensorflow
+
+    watch_tensorflow(session, module.__name__)
 
 
 def _mindspore(session: Session, module: Any) -> None:

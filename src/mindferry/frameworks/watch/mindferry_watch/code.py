@@ -16,6 +16,7 @@ from .probes import Notes, instrument
 from .session import Session
 
 AfterImport = Callable[[Session, ModuleType], None]
+HELPERS = ("ms_compat", "ms_keras")  # modules of a converted project
 
 
 class Watcher:
@@ -47,7 +48,7 @@ class Watcher:
             return None
         if name in self.frameworks:
             _call_after(spec.loader, lambda module: self.frameworks[name](self.session, module))
-        elif name.rpartition(".")[2] == "ms_compat":
+        elif name.rpartition(".")[2] in HELPERS:
             _call_after(spec.loader, lambda module: self.session.facts.setdefault("helpers", []).append(name))
             _call_after(spec.loader, lambda module: _watch_helpers(self.session, module))
         elif self.session.settings.role == "observe" and self._is_source(spec):
@@ -87,11 +88,14 @@ class Watcher:
     def _reached(self, is_last: bool) -> dict[str, Any]:
         """Lines that have run, and what was seen at the sites, by file."""
         return {
-            "lines": {path: notes.reached() for path, notes in self.files.items()},
+            "lines": {path: self._lines(path, notes) for path, notes in self.files.items()},
             "all_lines": {path: sorted(set(notes.lines)) for path, notes in self.files.items()},
             "sites": {path: notes.seen() for path, notes in self.files.items()},
             "imported": self._imported(),
         }
+
+    def _lines(self, path: str, notes: Notes) -> list[int]:
+        return sorted({*notes.reached(), *self.session.traced.get(path, set()).intersection(notes.lines)})
 
     def _imported(self) -> list[str]:
         """The project's files that became modules, also by a loader of their own, as pytest's tests do."""
@@ -160,6 +164,8 @@ def _call_after(loader: Any, after: Callable[[ModuleType], object]) -> None:
 
 def _watch_helpers(session: Session, module: ModuleType) -> None:
     from .helper_package import as_one_module
+    from .mindspore_keras_run import watch_keras_helpers
     from .mindspore_run import watch_helpers
 
-    watch_helpers(session, as_one_module(module))
+    watch = watch_keras_helpers if module.__name__.endswith(HELPERS[1]) else watch_helpers
+    watch(session, as_one_module(module))

@@ -22,9 +22,11 @@ class Steps:
             self.after_step(None)
 
     def after_step(self, optimizer: Any) -> None:
-        losses, self.losses = self.losses, []
         groups = getattr(optimizer, "param_groups", None)
-        rate = float("nan") if optimizer is None else groups[0]["lr"] if groups else optimizer.get_lr()
+        self.note(float("nan") if optimizer is None else groups[0]["lr"] if groups else optimizer.get_lr())
+
+    def note(self, rate: Any) -> None:
+        losses, self.losses = self.losses, []
         rate = rate.asnumpy() if hasattr(rate, "asnumpy") else rate
         self.session.step({"loss": sum(losses) if losses else float("nan"), "lr": float(rate)})
 

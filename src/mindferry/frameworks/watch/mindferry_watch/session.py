@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from types import TracebackType
+from types import CodeType, TracebackType
 from typing import Any
 
 SNAPSHOT = 3.0  # seconds between records, so that a killed process leaves one
@@ -54,6 +54,7 @@ def is_data(arguments: tuple[Any, ...]) -> bool:
     parts = path.split(os.sep)
     is_code = path.endswith((".py", ".pyc", ".so", ".pth", ".egg-link", ".ipynb")) and "site-packages" in parts
     is_machine = path.startswith(("/proc", "/sys", "/dev", "/etc", sys.prefix, sys.base_prefix, "<"))
+    is_machine |= path.endswith(os.path.join(".keras", "keras.json"))  # the framework's own settings
     return not (is_code or is_machine or flags & os.O_WRONLY or path.endswith((".py", ".pyc")))
 
 
@@ -99,6 +100,7 @@ class Session:
         self._gather_in_forks: list[Callable[[bool], dict[str, Any]]] = []
         self._lock = threading.RLock()
         self._process = os.getpid()
+        self.traced: dict[str, set[int]] = {}  # file -> lines of functions that a framework ran in a form of its own
         self.watched_steps: Any = None  # MindSpore's, for the helpers that are imported later
 
     def install(self) -> None:
@@ -164,6 +166,15 @@ class Session:
             return False
         parts = path[len(self.settings.root) :].split(os.sep)
         return not {"site-packages", "dist-packages", ".venv", "venv"}.intersection(parts)
+
+    def trace(self, code: CodeType) -> None:
+        """Note that a function ran whose probes can't: all its lines count."""
+        path = os.path.realpath(code.co_filename)
+        if self.is_own(path):
+            self.traced.setdefault(self.relative(path), set()).update(line for *_, line in code.co_lines() if line)
+            for each in code.co_consts:
+                if isinstance(each, CodeType):
+                    self.trace(each)
 
     def at_end(self, gather: Callable[[bool], dict[str, Any]], in_forks: bool = False) -> None:
         """`gather(is_last)` returns facts; it is also asked now and then while the script runs."""

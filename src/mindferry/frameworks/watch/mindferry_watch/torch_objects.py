@@ -1,52 +1,19 @@
-"""The networks, loaders, optimizers and schedules that a script makes, with what first went through them."""
+"""torch's side of `objects.py`: modules, data loaders, optimizers and schedulers."""
 
 from __future__ import annotations
 
 import contextlib
-import inspect
-import os
 import sys
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
-from .probes import GIVEN
-from .session import Session
-from .types_seen import describe, public_name
-from .written_values import literal, written
-
-NETWORKS = 16  # kept at most
-SHAPES = 64  # for each network
-CALLS = 2  # whose inputs are kept
-LARGEST = 32 * 2**20  # bytes of arrays kept for a call or a batch
-LARGEST_STATE = 2 * 2**30
-FRAMES = 6  # functions that may have made a network
+from .objects import NETWORKS, Objects
+from .types_seen import public_name
 
 
-class Objects:
-    """Installed once in a process; what it keeps is bounded, whatever the script makes."""
-
-    def __init__(self, session: Session) -> None:
-        self.session = session
-        self.depth = 0
-        self.is_too_many = False
-        self.held: dict[int, Any] = {}  # networks that nobody has called yet, so that they are still there in the end
-        self.networks: dict[int, dict[str, Any]] = {}
-        self.alive: dict[int, Any] = {}
-        self.made: weakref.WeakKeyDictionary[Any, list[dict[str, Any]]] = weakref.WeakKeyDictionary()
-        self.loaders: list[dict[str, Any]] = []
-        self.optimizers: list[dict[str, Any]] = []
-        self.schedules: list[dict[str, Any]] = []
-        self.arrays: dict[str, Any] = {}
-        self.attributes: dict[str, dict[str, list[Any]]] = {}
-
-    def install(self) -> None:
-        self._watch_networks()
-        self._watch_loaders()
-        self._watch_optimizers()
-        self.session.at_end(self._gather)
-
+class TorchObjects(Objects):
     def _watch_networks(self) -> None:
         from torch import nn
 
@@ -56,7 +23,7 @@ class Objects:
             if objects.depth:
                 return call(module, *args, **kwargs)
             with contextlib.suppress(Exception):  # a value of a kind that nobody thought of must not end the user's run
-                objects.before_call(module, args, kwargs)
+                objects.note_call(module, args, kwargs, bool(module.training))
             objects.depth += 1
             try:
                 return call(module, *args, **kwargs)
@@ -65,120 +32,38 @@ class Objects:
 
         def noted_start(module: Any, *args: Any, **kwargs: Any) -> None:
             start(module, *args, **kwargs)
-            candidates = objects.makers(module, sys._getframe(1))
-            if candidates:
-                objects.made[module] = candidates
+            objects.note_start(module, sys._getframe(1))
 
         nn.Module.__call__ = noted_call
         nn.Module.__init__ = noted_start
 
-    def makers(self, module: Any, frame: FrameType | None) -> list[dict[str, Any]]:
-        """The calls that made a module, innermost first: its class, then the functions of the project around it."""
-        calls: list[dict[str, Any]] = []
-        owner = None
-        while frame is not None and frame.f_code.co_name == "__init__" and _first(frame) is module:
-            owner, frame = frame, frame.f_back
-        if frame is None:
-            return []
-        if not self.session.is_own(frame.f_code.co_filename) and not (
-            owner and self.session.is_own(owner.f_code.co_filename)
-        ):
-            return []
-        if owner is not None:
-            calls.append(self._call(type(module).__module__, type(module).__qualname__, owner, frame, skip=1))
-        while frame is not None and len(calls) < FRAMES and frame.f_code.co_name != "<module>":
-            name, caller = frame.f_code.co_name, frame.f_back
-            is_own = self.session.is_own(frame.f_code.co_filename) and name.isidentifier()
-            if is_own and caller is not None and getattr(frame.f_code, "co_qualname", name) == name:
-                calls.append(self._call(str(frame.f_globals.get("__name__", "")), name, frame, caller))
-            frame = caller
-        return calls
+    def parts(self, module: Any) -> list[Any]:
+        return list(module.modules())
 
-    def _call(self, module: str, name: str, frame: FrameType, caller: FrameType, skip: int = 0) -> dict[str, Any]:
-        code = frame.f_code
-        names = code.co_varnames[skip : code.co_argcount + code.co_kwonlyargcount]
-        given = frame.f_locals.get(GIVEN, {})  # before the function bound them anew
-        values = {each: given.get(each, frame.f_locals.get(each)) for each in names} | _rest(frame)
-        texts = {each: written(value, self._own_place) for each, value in values.items()}
-        arguments = {each: text or f"<{type(values[each]).__name__}>" for each, text in texts.items()}
-        is_plain = None not in texts.values() and not _more(frame)
-        return {
-            "module": module,
-            "name": name,
-            "file": self._place(code.co_filename),
-            "arguments": arguments,
-            "is_plain": is_plain,
-            "at": [self._place(caller.f_code.co_filename), caller.f_lineno],
-        }
+    def sizes(self, module: Any) -> list[int]:
+        return [_size(each) for each in module.parameters()]
 
-    def _place(self, path: str) -> str:
-        real = os.path.realpath(path)
-        return self.session.relative(real) if self.session.is_own(real) else path
+    def structure(self, module: Any) -> list[list[str]]:
+        return [[name, public_name(type(each))] for name, each in list(module.named_modules())[:2000]]
 
-    def _own_place(self, path: str) -> str | None:
-        return self.session.relative(path) if self.session.is_own(path) else None
+    def is_tensor(self, value: Any) -> bool:
+        return hasattr(value, "detach") and hasattr(value, "numpy")
 
-    def before_call(self, module: Any, args: Any, kwargs: Any) -> None:
-        entry = self.networks.get(id(module))
-        if entry is None:
-            if not any(True for _ in module.parameters()):  # a loss, an activation
-                return
-            if len(self.networks) >= NETWORKS:
-                self.is_too_many = True
-                return
-            self.alive[id(module)] = module
-            self._hold_uncalled()
-            entry = self.networks[id(module)] = {
-                "number": len(self.networks),
-                "class": public_name(type(module)),
-                "makers": self.made.get(module, []),
-                "calls": 0,
-                "shapes": [],
-                "inputs": [],
-                "structure": _structure(module),
-                "parameters": sum(_size(p) for p in module.parameters()),
-            }
-        entry["calls"] += 1
-        shapes = [_shape(each) for each in args] + [[name, _shape(each)] for name, each in kwargs.items()]
-        if shapes not in entry["shapes"] and len(entry["shapes"]) < SHAPES:
-            entry["shapes"].append(shapes)
-        if len(entry["inputs"]) < CALLS:
-            self._keep_inputs(entry, module, args, kwargs)
+    def bytes_of(self, tensor: Any) -> int:
+        return int(tensor.numel() * tensor.element_size())
 
-    def _keep_inputs(self, entry: dict[str, Any], module: Any, args: Any, kwargs: Any) -> None:
-        prefix = f"network-{entry['number']}-call-{len(entry['inputs'])}"
-        room = [LARGEST]
-        kept = [self._input(each, f"{prefix}-{index}", room) for index, each in enumerate(args)]
-        named = {name: self._input(each, f"{prefix}-{name}", room) for name, each in kwargs.items()}
-        entry["inputs"].append({"args": kept, "kwargs": named, "training": bool(module.training)})
+    def array_of(self, tensor: Any) -> Any:
+        held = tensor.detach().cpu()
+        return (held.float() if str(held.dtype) == "torch.bfloat16" else held).numpy().copy()
 
-    def _input(self, value: Any, name: str, room: list[int]) -> list[Any]:
-        return self._value(value, name, room) if _is_plainly_held(value) else ["other", public_name(type(value))]
+    def state_size(self, module: Any) -> int:
+        return sum(self.bytes_of(value) for value in module.state_dict().values() if hasattr(value, "numel"))
 
-    def _value(self, value: Any, name: str, room: list[int]) -> list[Any]:
-        """["array", its name], ["plain", its repr], ["list" or "tuple" or "dict", its parts], ["other", its class]."""
-        if hasattr(value, "detach") and hasattr(value, "numpy"):
-            return self._tensor(value, name, room)
-        if isinstance(value, list | tuple):
-            parts = [self._value(each, f"{name}-{index}", room) for index, each in enumerate(value)]
-            return ["tuple" if isinstance(value, tuple) else "list", parts]
-        if isinstance(value, dict):
-            items = enumerate(value.items())
-            return ["dict", {str(key): self._value(each, f"{name}-{index}", room) for index, (key, each) in items}]
-        text = literal(value)
-        return ["plain", text] if text is not None else ["other", public_name(type(value))]
+    def save_state(self, module: Any, path: str) -> str:
+        import torch
 
-    def _tensor(self, value: Any, name: str, room: list[int]) -> list[Any]:
-        try:
-            size = value.numel() * value.element_size()
-            if size > room[0]:
-                return ["other", "an array that is too large to keep"]
-            tensor = value.detach().cpu()
-            self.arrays[name] = (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy().copy()
-        except (TypeError, RuntimeError, ValueError):
-            return ["other", "a tensor that is no plain array, such as a sparse one"]
-        room[0] -= size
-        return ["array", name]
+        torch.save(module.state_dict(), f"{path}.pth")
+        return ".pth"
 
     def _watch_loaders(self) -> None:
         from torch.utils.data import DataLoader
@@ -209,151 +94,20 @@ class Objects:
             "at": [self._place(frame.f_code.co_filename), frame.f_lineno],
             "first": ["other", "no batch"],
         }
-        number = len(self.loaders)
-        self.loaders.append(entry)
-        self._note_attributes(loader.dataset)
-        for index, batch in enumerate(batches):
-            if index == 0:
-                entry["first"] = self._value(batch, f"loader-{number}-batch", [LARGEST])
-            yield batch
+        self.note_attributes(loader.dataset)
+        return self.passing(entry, batches)
 
     def _watch_optimizers(self) -> None:
         from torch.optim import Optimizer, lr_scheduler
 
-        self._watch_start(Optimizer, self.optimizers, lambda made: {"parameters": _count(made)})
-        self._watch_start(lr_scheduler.LRScheduler, self.schedules, lambda made: {})
-
-    def _watch_start(self, kind: Any, noted: list[dict[str, Any]], more: Any) -> None:
-        start, objects = kind.__init__, self
-
-        def noted_start(made: Any, *args: Any, **kwargs: Any) -> None:
-            start(made, *args, **kwargs)
-            frame: FrameType | None = sys._getframe(1)
-            while frame is not None and frame.f_code.co_name == "__init__":
-                frame = frame.f_back
-            place = [objects._place(frame.f_code.co_filename), frame.f_lineno] if frame else ["", 0]
-            options = {name: repr(value)[:80] for name, value in getattr(made, "defaults", {}).items()}
-            if len(noted) < NETWORKS:
-                noted.append({"class": public_name(type(made)), "options": options, "at": place, **more(made)})
-
-        kind.__init__ = noted_start
-
-    def _note_attributes(self, value: Any) -> None:
-        """What an object of one of the project's classes holds."""
-        module = sys.modules.get(type(value).__module__)
-        if not self.session.is_own(os.path.realpath(str(getattr(module, "__file__", "") or ""))):
-            return
-        known = self.attributes.setdefault(public_name(type(value)), {})
-        held = dict(vars(value)) if hasattr(value, "__dict__") else {}
-        for group in ("_parameters", "_buffers", "_modules"):
-            held.update(held.pop(group, None) or {})
-        for name, each in held.items():
-            kind = describe(each)
-            if not name.startswith("_") and kind not in known.setdefault(name, []) and len(known[name]) < 8:
-                known[name].append(kind)
-
-    def _gather(self, is_last: bool) -> dict[str, Any]:
-        for module in self.alive.values():
-            for each in module.modules():
-                self._note_attributes(each)
-        if is_last:
-            self._write_arrays()
-            self._write_states()
-        inner = self._inner()
-        return {
-            "networks": [entry for key, entry in self.networks.items() if key not in inner],
-            "uncalled": self._uncalled(inner) if is_last else [],
-            "loaders": self.loaders,
-            "optimizers": self.optimizers,
-            "schedules": self.schedules,
-            "attributes": self.attributes,
-        }
-
-    def _inner(self) -> set[int]:
-        """Parts of a network that was called as a whole; a script that calls them by themselves shows nothing more."""
-        return {id(part) for whole in self.alive.values() for part in whole.modules() if part is not whole}
-
-    def _uncalled(self, inner: set[int]) -> list[str]:
-        """Networks of which the run shows nothing, with the reason."""
-        self._hold_uncalled()
-        told = [
-            f"{public_name(type(each))}: it was made and never called"
-            for each in _wholes(self.held.values())
-            if id(each) not in inner and not self._is_called_in_parts(each)
-        ]
-        more = [f"further networks: the run called more than {NETWORKS}"] if self.is_too_many else []
-        return [*dict.fromkeys(told), *more]
-
-    def _hold_uncalled(self) -> None:
-        """Asked whenever a network is called for the first time: what a function made and dropped is gone in the end."""
-        for module in _wholes([*self.made]):
-            if id(module) not in self.networks and len(self.held) < NETWORKS and any(True for _ in module.parameters()):
-                self.held[id(module)] = module
-
-    def _is_called_in_parts(self, module: Any) -> bool:
-        """Whether the script called what it holds: then those parts stand among the networks themselves."""
-        return any(id(part) in self.networks for part in module.modules())
-
-    def _write_arrays(self) -> None:
-        import numpy
-
-        if self.arrays:
-            numpy.savez(os.path.join(self.session.settings.folder, f"arrays-{os.getpid()}.npz"), **self.arrays)
-
-    def _write_states(self) -> None:
-        import torch
-
-        left = LARGEST_STATE
-        for key, module in self.alive.items():
-            state = module.state_dict()
-            size = sum(value.numel() * value.element_size() for value in state.values() if hasattr(value, "numel"))
-            if size <= left:
-                left -= size
-                name = f"weights-{os.getpid()}-{self.networks[key]['number']}.pth"
-                torch.save(state, os.path.join(self.session.settings.folder, name))
-                self.networks[key]["state"] = name
+        self._watch_start(
+            Optimizer, self.optimizers, lambda made: {"options": _options(made), "parameters": _count(made)}
+        )
+        self._watch_start(lr_scheduler.LRScheduler, self.schedules, lambda made: {"options": _options(made)})
 
 
-def _wholes(modules: Iterable[Any]) -> list[Any]:
-    """Those that are no part of another one."""
-    listed = list(modules)
-    parts = {id(part) for whole in listed for part in whole.modules() if part is not whole}
-    return [each for each in listed if id(each) not in parts]
-
-
-def _first(frame: FrameType) -> Any:
-    names = frame.f_code.co_varnames
-    return frame.f_locals.get(names[0]) if names else None
-
-
-def _more(frame: FrameType) -> Any:
-    """What `*args` received."""
-    code = frame.f_code
-    is_there = bool(code.co_flags & inspect.CO_VARARGS)
-    if not is_there:
-        return None
-    name = code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
-    return frame.f_locals.get(GIVEN, {}).get(name, frame.f_locals.get(name))
-
-
-def _rest(frame: FrameType) -> dict[str, Any]:
-    """What `**kwargs` received."""
-    code = frame.f_code
-    if not code.co_flags & inspect.CO_VARKEYWORDS:
-        return {}
-    place = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)
-    name = code.co_varnames[place]
-    return dict(frame.f_locals.get(GIVEN, {}).get(name, frame.f_locals.get(name)) or {})
-
-
-def _is_plainly_held(value: Any) -> bool:
-    """Whether its containers are Python's own: another kind may have attributes, or read its items otherwise."""
-    if isinstance(value, dict):
-        is_own = type(value).__module__ in ("builtins", "collections") and all(isinstance(key, str) for key in value)
-        return is_own and all(map(_is_plainly_held, value.values()))
-    if isinstance(value, list | tuple):
-        return type(value) in (list, tuple) and all(map(_is_plainly_held, value))
-    return True
+def _options(made: Any) -> dict[str, str]:
+    return {name: repr(value)[:80] for name, value in getattr(made, "defaults", {}).items()}
 
 
 def _size(parameter: Any) -> int:
@@ -362,18 +116,6 @@ def _size(parameter: Any) -> int:
         return int(parameter.numel())
     except (ValueError, RuntimeError):
         return 0
-
-
-def _shape(value: Any) -> Any:
-    if hasattr(value, "shape") and hasattr(value, "dtype"):
-        return [str(value.dtype).removeprefix("torch."), list(value.shape)]
-    if isinstance(value, list | tuple):
-        return [_shape(each) for each in value[:16]]
-    return type(value).__name__
-
-
-def _structure(module: Any) -> list[list[str]]:
-    return [[name, public_name(type(each))] for name, each in list(module.named_modules())[:2000]]
 
 
 def _count(optimizer: Any) -> int:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from typing import Any
 
+from .seeds import Seeds, versions
 from .session import Session
+
+PACKAGES = ("torch", "torchvision", "torchaudio", "timm", "einops", "transformers")
 
 
 def watch_torch(session: Session) -> None:
     _Steps(session).install()
-    _Seeds(session).install()
+    _watch_seeds(session)
     if session.settings.role == "observe":
-        from .torch_objects import Objects
+        from .torch_objects import TorchObjects
 
-        Objects(session).install()
-        session.at_end(lambda is_last: {"versions": _versions()})
+        TorchObjects(session).install()
+        session.at_end(lambda is_last: {"versions": versions(PACKAGES)})
 
 
 class _Steps:
@@ -56,43 +57,9 @@ class _Steps:
         self.session.step({"loss": sum(losses) if losses else float("nan"), "lr": rate})
 
 
-class _Seeds:
-    """Notes every seed that the script sets, and moves it where another run of the same script is wanted."""
+def _watch_seeds(session: Session) -> None:
+    import torch
 
-    def __init__(self, session: Session) -> None:
-        self.session, self.offset = session, session.settings.seed
-        self.noted: list[list[Any]] = []
-
-    def install(self) -> None:
-        import random
-
-        import numpy
-        import torch
-
-        if self.offset:
-            torch.manual_seed(torch.initial_seed() + self.offset)
-        for owner, name, title in (
-            (torch, "manual_seed", "torch"),
-            (torch.cuda, "manual_seed_all", "torch.cuda"),
-            (numpy.random, "seed", "numpy"),
-            (random, "seed", "random"),
-        ):
-            setattr(owner, name, self._moved(getattr(owner, name), title))
-        self.session.at_end(lambda is_last: {"seeds": self.noted})
-
-    def _moved(self, original: Callable[..., Any], title: str) -> Callable[..., Any]:
-        def seed(*args: Any, **kwargs: Any) -> Any:
-            is_own = self.session.is_own(sys._getframe(1).f_code.co_filename)
-            if is_own and args and isinstance(args[0], int):
-                if len(self.noted) < 100 and [title, args[0]] not in self.noted:
-                    self.noted.append([title, args[0]])
-                args = (args[0] + self.offset, *args[1:])
-            return original(*args, **kwargs)
-
-        return seed
-
-
-def _versions() -> dict[str, str]:
-    packages = ("torch", "torchvision", "numpy", "torchaudio", "timm", "einops", "transformers", "PIL", "cv2", "scipy")
-    found = {name: str(getattr(sys.modules.get(name), "__version__", "")) for name in packages}
-    return {"python": sys.version.split()[0], **{name: text for name, text in found.items() if text}}
+    if session.settings.seed:
+        torch.manual_seed(torch.initial_seed() + session.settings.seed)
+    Seeds(session).install([(torch, "manual_seed", "torch"), (torch.cuda, "manual_seed_all", "torch.cuda")])

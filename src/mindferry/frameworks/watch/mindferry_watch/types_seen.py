@@ -16,9 +16,15 @@ def describe(value: Any, depth: int = 0) -> list[Any]:
     kind = type(value)
     if kind in PLAIN:
         return [PLAIN[kind]]
-    torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
+    torch, numpy, tensorflow = (sys.modules.get(name) for name in ("torch", "numpy", "tensorflow"))
     if torch is not None and isinstance(value, getattr(torch, "Tensor", ())):
         return ["tensor"]
+    if tensorflow is not None and isinstance(
+        value, (getattr(tensorflow, "Tensor", ()), getattr(tensorflow, "Variable", ()))
+    ):
+        return ["tensor"]
+    if tensorflow is not None and isinstance(value, getattr(tensorflow, "TensorShape", ())):
+        return ["size"]
     if torch is not None and isinstance(value, getattr(torch, "Size", ())):
         return ["size"]
     if numpy is not None and isinstance(value, getattr(numpy, "ndarray", ())):
@@ -61,4 +67,7 @@ def public_name(kind: type) -> str:
             package = ".".join(parts[:count])
             if getattr(sys.modules.get(package), name, None) is kind:
                 return f"{package}.{name}"
+    if module.startswith("keras.src."):  # keras.src.layers.core.dense.Dense is keras.layers.Dense
+        homes = ("keras", *(f"keras.{'.'.join(parts[2:count])}" for count in range(3, len(parts))))
+        return next((f"{home}.{name}" for home in homes if hasattr(sys.modules.get(home), name)), f"keras.{name}")
     return f"{module}.{name}"

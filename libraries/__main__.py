@@ -121,7 +121,7 @@ def measure(group: list[Network], library: str, work: Path, site: str) -> None:
 def run(side: str, folder: Path, results: Path, site: str, names: list[str]) -> None:
     words = [sys.executable, str(WORKER), side, str(folder), str(results), site, *names]
     try:
-        subprocess.run(words, check=False, timeout=120 + 60 * len(names), env={**os.environ}, capture_output=True)
+        subprocess.run(words, check=False, timeout=300 + 180 * len(names), env={**os.environ}, capture_output=True)
     except subprocess.TimeoutExpired:
         return
 

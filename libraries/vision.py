@@ -47,7 +47,7 @@ MORE_THAN_BOXES = (
     ("maskrcnn_resnet50_fpn", "found[0]['masks'].flatten(1)"),
     ("keypointrcnn_resnet50_fpn", "found[0]['keypoints_scores']"),
 )
-FRAMES = (("r3d_18", 4, 64), ("s3d", 16, 64), ("swin3d_t", 4, 64), ("mvit_v1_b", 16, 224))
+FRAMES = (("r3d_18", 4, 64), ("s3d", 16, 224), ("swin3d_t", 4, 64), ("mvit_v1_b", 16, 224))
 SIDES = {"inception_v3": 96, "vit_b_32": 224, "maxvit_t": 224, "alexnet": 96}
 SCORED = "torch.cat([found[0]['boxes'], found[0]['scores'][:, None]], 1)"
 

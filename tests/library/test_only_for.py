@@ -213,3 +213,23 @@ def test_a_class_that_begins_with_a_property_nobody_mentions_is_cut_whole(tmp_pa
     assert "@property" not in text
     assert "def chosen" in text
     compile(text, "net.py", "exec")
+
+
+def test_a_part_that_means_nothing_here_is_a_finding_where_the_project_names_it(tmp_path: Path) -> None:
+    files = {**SMALL, "quantizers.py": "class Quantizer:\n    pass\n"}
+    install(tmp_path / "site", "transformers", files)
+    plain = "import torch\nfrom transformers.models.plain.modeling_plain import PlainModel\n"
+    sources = {
+        "net.py": plain,
+        "inner/net.py": f"{plain}def f():\n    from transformers.quantizers import Quantizer\n    return Quantizer()\n",
+    }
+    settings = Settings(packages=("transformers",), sites=(str(tmp_path / "site"),))
+    result = convert_project(project(tmp_path / "project", sources), tmp_path / "out", settings=settings)
+    found = [each for each in result.findings if each.severity == "error"]
+    assert [(each.path, each.line, each.message) for each in found] == [
+        (
+            "inner/net.py",
+            4,
+            "transformers.quantizers.Quantizer was left behind: quantized weights are torch's own kernels",
+        )
+    ]

@@ -94,6 +94,44 @@ def test_what_is_registered_is_there_and_local_imports_are_followed(tmp_path: Pa
     assert said.strip() == "(2, 4) (2, 8) 12.0"
 
 
+def test_a_class_that_is_registered_under_a_text_comes_along_with_the_text(tmp_path: Path) -> None:
+    files = {
+        "__init__.py": "",
+        "blocks.py": """
+            BLOCKS = {}
+
+            def register_block(kind, made):
+                BLOCKS[kind] = made
+
+            def create_block(kind):
+                return BLOCKS[kind]()
+            """,
+        "net.py": """
+            import torch
+            from .blocks import create_block, register_block
+
+            class Twice(torch.nn.Module):
+                def forward(self, x):
+                    return x * 2
+
+            class Unasked(torch.nn.Module):
+                pass
+
+            register_block("doubling", Twice)
+            register_block("never", Unasked)
+
+            def build():
+                return create_block("doubling")
+            """,
+    }
+    install(tmp_path / "site", "byparts", files)
+    made = project(tmp_path / "project", {"use.py": "import torch\nfrom byparts.net import build\n"})
+    settings = Settings(packages=("byparts",), sites=(str(tmp_path / "site"),))
+    convert_project(made, tmp_path / "out", settings=settings)
+    code = "import mindspore as ms\nfrom use import build\nprint(float(build()(ms.Tensor(3.0))))\n"
+    assert run_without({"byparts"}, tmp_path / "out", code).strip() == "6.0"
+
+
 def test_a_row_that_was_not_measured_again_stays_as_it_was() -> None:
     old = "# x\n\n## timm\n\n| network | output | gradients | why not |\n| --- | --- | --- | --- |\n| a | 1e-07 | 2e-07 |  |\n| b |  |  | x \\| y |\n"
     new = page([Outcome("timm", "b", 3, 1e-7, 2e-7, "", None, "1.0", "2026-01-01")], old)

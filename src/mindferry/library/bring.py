@@ -78,7 +78,11 @@ def bring(
     brought = _files(reach, packages, gates, needs_torch)
     reached = {name.partition(".")[0] for name in reach.modules}
     packages = [each for each in packages if each in asked or each.name in reached]
-    found = (*_undecided(reach), *_findings(reach, packages, limit))
+    found = (
+        *_refused(reach, {file.path: file.relative for file in layout.files}),
+        *_undecided(reach),
+        *_findings(reach, packages, limit),
+    )
     return Brought(brought, _plain(packages, reach), found, tuple(packages))
 
 
@@ -147,6 +151,15 @@ def _plain(packages: list[Package], reach: Reach) -> dict[str, bytes]:
         for file in package.licence_files:
             plain[f"{FOLDER}/{package.name}/{file.name}"] = file.read_bytes()
     return plain
+
+
+def _refused(reach: Wishes, paths: dict[Path, str]) -> list[Finding]:
+    """What the project's own files name of a part that means nothing in a converted project: using it raises an error."""
+    advice = "take it out, or put it where the converted project does not come by"
+    return [
+        Finding(findings.MF152, "error", paths[path], line, 1, f"{place} was left behind: {why}", advice)
+        for (path, place), (line, why) in reach.refused.items()
+    ]
 
 
 def _undecided(reach: Wishes) -> list[Finding]:

@@ -13,7 +13,7 @@ from .names import Definition, annotations_of, attribute_set_by, chain_of, is_ho
 from .names import sets_documentation as is_documentation
 from .only_for import OnlyFor
 from .reached import Left, Reached
-from .registries import Registries, named_places
+from .registries import Registries, named_places, registered_by
 from .sources import Import, Module, Sources, bound_names, inner_imports, is_star_of, root_name
 
 BUILTINS = frozenset(dir(builtins))
@@ -153,6 +153,7 @@ class Reach:
             for statement in module.tree.body:
                 if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
                     self.modules[module.name].statements.add(statement)
+                self._entries += [(text, module, value) for text, value in registered_by(statement)]
         return self.modules[module.name]
 
     # statements

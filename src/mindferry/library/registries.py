@@ -52,6 +52,18 @@ def _registered(text: str) -> Iterator[tuple[str, str]]:
         yield named.group(1) if named else match["definition"], match["definition"]
 
 
+def registered_by(statement: ast.stmt) -> Iterator[tuple[str, ast.Name]]:
+    """`register_block("mobilevit", MobileVitBlock)`, outside of functions: who names the text needs the class."""
+    if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)):
+        return
+    call = statement.value
+    if not getattr(call.func, "attr", getattr(call.func, "id", "")).startswith("register"):
+        return
+    values = [*call.args, *(each.value for each in call.keywords)]
+    texts = [each.value for each in values if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    yield from ((text, each) for text in texts[:1] for each in values if isinstance(each, ast.Name))
+
+
 LARGEST = 2**20  # bytes of a file that is looked into
 
 

@@ -32,12 +32,14 @@ class Wishes(Reach):
             ""  # the file that chooses its network from a table, by a name that none of the project's texts is
         )
         self._chooser = ""  # the file that imports an AutoModel
+        self.refused: dict[tuple[Path, str], tuple[int, str]] = {}  # (file, name in it) -> (line, why it stays behind)
+        self._path, self._line = root, 1  # that is followed
         self._is_own_file = False  # whether it is the project itself that asks
         self._opened: dict[str, str] = {}  # module that a file takes names out of -> that file
 
     def ask_for_file(self, module: Module) -> None:
         """Everything that a file of the project takes from these packages."""
-        self._by = module.path.name
+        self._by, self._path = module.path.name, module.path
         self._folders[module.path.parent] = None
         self._is_own_file = True
         self._follow_file(module)
@@ -45,8 +47,12 @@ class Wishes(Reach):
         self.run()
 
     def ask(self, module_name: str, name: str) -> None:
-        if not (self._is_own_file and f"{module_name}.{name}.".startswith(SERVED_PARTS)):
-            super().ask(module_name, name)
+        place = f"{module_name}.{name}"
+        if self._is_own_file and f"{place}.".startswith(SERVED_PARTS):
+            return
+        if self._is_own_file and (why := self.lookup.reason_to_leave(place)):
+            self.refused.setdefault((self._path, place), (self._line, why))
+        super().ask(module_name, name)
 
     def ask_module(self, name: str) -> None:
         if not (self._is_own_file and f"{name}.".startswith(SERVED_PARTS)):
@@ -59,6 +65,7 @@ class Wishes(Reach):
                     if node not in module.bound.get(name, []):
                         module.bound.setdefault(name, []).append(node)
         for node in ast.walk(module.tree):
+            self._line = getattr(node, "lineno", self._line)
             if isinstance(node, ast.ImportFrom) and not node.level:
                 self._import(module, node)
                 home = node.module or ""

@@ -178,3 +178,23 @@ def hand_on(use):
     assert "ms_compat.linspace(0, 1, n)" in result.main and "Dense(2, 3)" in result.main
     assert [(each.code, each.line) for each in result.findings] == [("MF102", 9)]
     assert result.main.count("__import__") == 1
+
+
+def test_a_question_for_a_name_that_is_computed_is_asked_of_the_same_table() -> None:
+    code = """
+import torch
+def kind_of(dtype):
+    if isinstance(dtype, str) and hasattr(torch, dtype):
+        dtype = getattr(torch, dtype)
+    return dtype
+def is_known(name):
+    assert name in ("relu", "sigmoid")
+    return hasattr(torch, name if name else "relu") or not hasattr(torch, name)
+"""
+    conversion = convert_source(code)
+    assert "hasattr" not in conversion.main
+    made: dict[str, object] = {}
+    exec(compile(conversion.main, "made.py", "exec"), made)
+    kind_of, is_known = made["kind_of"], made["is_known"]
+    assert callable(kind_of) and callable(is_known)
+    assert kind_of("auto") == "auto" and str(kind_of("float16")) == "Float16" and is_known("relu") is True

@@ -64,8 +64,8 @@ def _look_up(facts: Facts, node: ast.Call) -> Iterator[Change]:
     """Decided now: the names that have a rule are there, the others are not."""
     asks = isinstance(node.func, ast.Name) and node.func.id == "hasattr"
     home, name = _named(facts, node.args[0]), node.args[1]
-    if home and not asks and not isinstance(name, ast.Constant):
-        yield from _choose(facts, node, home, name, node.args[0])
+    if home and not isinstance(name, ast.Constant):
+        yield from (_ask if asks else _choose)(facts, node, home, name, node.args[0])
     if not home or not isinstance(name, ast.Constant) or not isinstance(name.value, str):
         return
     api = f"{home}.{name.value}"
@@ -96,31 +96,16 @@ def _choose(
 ) -> Iterator[Change]:
     """`getattr(nn, kind)`: a table of the names that it may be; where that can't be told, of those that this file mentions, and a finding."""
     names, lacking = _options(facts, home, chosen)
-    guessed = [*_mentioned(facts), *_kinds_of_numbers(facts, home, chosen)] if names is None else []
-    targets = {
-        name: target for name in (guessed if names is None else names) if (target := _target(facts, f"{home}.{name}"))
-    }
+    targets = _targets(facts, home, chosen, names)
     if not targets:
         return
-    known = ", ".join(targets)
+    known, said = ", ".join(targets), ""
     if names is None:
-        yield facts.found(
-            node,
-            findings.MF102,
-            f"which of {home} is chosen here can't be told; the table has what this file mentions: {known}",
-            CHOICE_ADVICE,
-            "warning",
-            home,
-        )
+        said = f"which of {home} is chosen here can't be told; the table has what this file mentions: {known}"
     elif lacking:
-        yield facts.found(
-            node,
-            findings.MF102,
-            f"{', '.join(lacking)} of {home}, which may be chosen here, has no counterpart; the table has {known}",
-            CHOICE_ADVICE,
-            "warning",
-            home,
-        )
+        said = f"{', '.join(lacking)} of {home}, which may be chosen here, has no counterpart; the table has {known}"
+    if said:
+        yield facts.found(node, findings.MF102, said, CHOICE_ADVICE, "warning", home)
 
     def table(texts: Texts) -> str:
         return "{" + ", ".join(f"{name!r}: {texts.name(target)}" for name, target in targets.items()) + "}"
@@ -135,6 +120,30 @@ def _choose(
         yield ReplaceSpan(source.start(node), source.start(chosen), lambda texts: f"{table(texts)}[")
         yield ReplaceSpan(source.end(chosen), source.end(node), "]")
     yield facts.record(node, facts.framework.name, before, table)
+
+
+def _ask(
+    facts: Facts, node: ast.Call | ast.Subscript, home: str, chosen: ast.expr, owner: ast.expr
+) -> Iterator[Change]:
+    """`hasattr(torch, name)`: whether it is one of those that a table would have; `getattr` beside it says which those are."""
+    names = list(_targets(facts, home, chosen, _options(facts, home, chosen)[0]))
+    if not names:
+        return
+    source, before = facts.source, facts.source.text(node)
+    is_one_thing = isinstance(chosen, ast.Name | ast.Attribute | ast.Subscript | ast.Call)
+    opening, closing = ("(", " in ") if is_one_thing else ("((", ") in ")
+    listed = f"({', '.join(map(repr, names))},)"
+    yield claim(node)
+    yield claim_all(owner, *([node.func] if isinstance(node, ast.Call) else []))
+    yield ReplaceSpan(source.start(node), source.start(chosen), opening)
+    yield ReplaceSpan(source.end(chosen), source.end(node), f"{closing}{listed})")
+    yield facts.record(node, facts.framework.name, before, f"{source.text(chosen)} in {listed}")
+
+
+def _targets(facts: Facts, home: str, chosen: ast.expr, names: list[str] | None) -> dict[str, str]:
+    """What stands for the names that it may be; where these can't be told, for those that this file mentions."""
+    options = [*_mentioned(facts), *_kinds_of_numbers(facts, home, chosen)] if names is None else names
+    return {name: target for name in options if (target := _target(facts, f"{home}.{name}"))}
 
 
 def _options(facts: Facts, home: str, chosen: ast.expr) -> tuple[list[str] | None, list[str]]:
